@@ -1,0 +1,37 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+#if canImport(Darwin)
+  // Apple's own Combine is there, and a target of that name would shadow it for every target of the build.
+  // Set REBOUND_COMBINE=1 to build ours all the same, when cross-compiling from a Mac to another platform.
+  let buildsCombine = Context.environment["REBOUND_COMBINE"] == "1"
+#else
+  let buildsCombine = Context.environment["REBOUND_COMBINE"] != "0"
+#endif
+
+/// The platforms without Apple's Combine; everywhere else dependents stand on Apple's.
+let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openbsd, .custom("freebsd")]
+
+let combine: [Target.Dependency] =
+  buildsCombine ? [.target(name: "Combine", condition: .when(platforms: withoutAppleCombine))] : []
+
+let package = Package(
+  name: "Rebound",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+  products: [
+    .library(name: "ReboundTesting", targets: ["ReboundTesting"])
+  ],
+  targets: [
+    .target(name: "StreamSupport"),
+    .target(name: "ReboundTesting", dependencies: ["StreamSupport"] + combine),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+if buildsCombine {
+  package.products.append(.library(name: "Combine", targets: ["Combine"]))
+  package.targets += [
+    .target(name: "Combine", dependencies: ["StreamSupport"]),
+    .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
+  ]
+}

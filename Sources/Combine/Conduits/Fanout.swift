@@ -1,0 +1,101 @@
+import Synchronization
+
+/// One source, many subscribers: the heart of every subject. See ``Crowd``.
+@usableFromInline
+final class Fanout<Output, Failure: Error>: Crowd {
+  // Written once, inside the turnstile, before the crowd is disbanded; read only after that.
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+
+  @usableFromInline
+  override init() {}
+
+  /// Walks a round: runs `body` for each outlet that was there when it began.
+  @inlinable @inline(__always)
+  func round(_ body: (Outlet<Output, Failure>) -> Void) {
+    beginRound()
+    var place = first
+    // Copies of first and count: a round inside this one may change them, not what they stand for.
+    var remaining = count
+    while remaining > 0, let current = place {
+      // Outlets of these types are all that is attached here.
+      current.pointee._withUnsafeGuaranteedRef { body(unsafeDowncast($0, to: Outlet<Output, Failure>.self)) }
+      place = current + 1
+      remaining &-= 1
+    }
+    endRound()
+  }
+
+  /// Adds an outlet and hands it to its subscriber; if the end has come already, the subscriber gets only that.
+  @inlinable
+  func attach(_ outlet: Outlet<Output, Failure>, _ port: Port<Output, Failure>) {
+    if attach(outlet) {
+      port.receive(subscription: outlet)
+    } else if let ending {
+      _ = outlet.close()
+      port.receive(subscription: Subscriptions.empty)
+      port.receive(completion: ending)
+    }
+  }
+
+  /// Ends the fan-out for all, once.
+  @inlinable
+  func end(_ completion: Subscribers.Completion<Failure>) {
+    turnstile.enter()
+    if !hasEnded.load(ordering: .relaxed) {
+      ending = completion
+      for place in disband() ?? [] {
+        unsafeDowncast(place, to: Outlet<Output, Failure>.self).finish(completion)
+      }
+    }
+    endRound()
+  }
+}
+
+/// One subscriber's place at a fan-out, and the subscription that it holds.
+@usableFromInline
+class Outlet<Output, Failure: Error>: Place {
+  @inlinable
+  init(to port: Port<Output, Failure>, of fanout: Fanout<Output, Failure>, owner: AnyObject) {
+    super.init(to: port, in: fanout, owner: owner)
+  }
+
+  /// Delivers a value if one is owed; says whether it did. Called inside the turnstile.
+  @inlinable @inline(__always) @discardableResult
+  final func offer(_ value: Output) -> Bool {
+    if ledger.isUnlimited {
+      // More can't be asked, so the answer doesn't matter.
+      _ = deliver(value)
+      return true
+    }
+    return offerCounted(value)
+  }
+
+  @inlinable
+  final func offerCounted(_ value: Output) -> Bool {
+    guard ledger.takeOne() else { return false }
+    ledger.owe(deliver(value))
+    return true
+  }
+
+  @inlinable @inline(__always)
+  final func deliver(_ value: Output) -> Subscribers.Demand {
+    guard let port = port.load(ordering: .acquiring) else { return .none }
+    return port._withUnsafeGuaranteedRef {
+      // A port of these types is all that an outlet is made with.
+      unsafeDowncast($0, to: Port<Output, Failure>.self).receive(value)
+    }
+  }
+
+  /// Delivers the end and lets go of everything. Called inside the turnstile.
+  @inlinable
+  final func finish(_ completion: Subscribers.Completion<Failure>) {
+    guard let crowd = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
+    crowd.retire(self)
+    unsafeDowncast(port, to: Port<Output, Failure>.self).receive(completion: completion)
+  }
+
+  @usableFromInline
+  override var downstream: Any? {
+    (port.load(ordering: .acquiring)?.takeUnretainedValue() as? Port<Output, Failure>)?.subject
+  }
+}

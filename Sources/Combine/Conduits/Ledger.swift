@@ -1,0 +1,69 @@
+import Synchronization
+
+/// Demand: what a subscriber asked for and did not get yet.
+///
+/// Raised by anyone, lowered by whoever delivers; no lock. Once closed it stays closed.
+@usableFromInline
+struct Ledger: ~Copyable {
+  @usableFromInline let owed = Atomic<UInt>(0)
+
+  @inlinable static var closed: UInt { .max }
+  @inlinable static var unlimited: UInt { UInt(Int.max) + 1 }
+
+  @inlinable
+  init() {}
+
+  @inlinable @inline(__always)
+  var isUnlimited: Bool { owed.load(ordering: .relaxed) == Self.unlimited }
+
+  @inlinable
+  var isClosed: Bool { owed.load(ordering: .relaxed) == Self.closed }
+
+  /// What is owed now; nil once closed.
+  @inlinable
+  var demand: Subscribers.Demand? {
+    let current = owed.load(ordering: .relaxed)
+    return current == Self.closed ? nil : Subscribers.Demand(rawValue: current)
+  }
+
+  /// Takes one off what is owed; false if nothing is, or the ledger is closed.
+  @inlinable @inline(__always)
+  func takeOne() -> Bool {
+    var current = owed.load(ordering: .relaxed)
+    while true {
+      if current == Self.unlimited { return true }
+      guard current > 0, current != Self.closed else { return false }
+      let (exchanged, original) = owed.compareExchange(
+        expected: current,
+        desired: current - 1,
+        ordering: .acquiringAndReleasing
+      )
+      if exchanged { return true }
+      current = original
+    }
+  }
+
+  /// Adds to what is owed; false if the ledger is closed.
+  @usableFromInline @discardableResult
+  func owe(_ demand: Subscribers.Demand) -> Bool {
+    var current = owed.load(ordering: .relaxed)
+    while true {
+      guard current != Self.closed else { return false }
+      let sum = (Subscribers.Demand(rawValue: current) + demand).rawValue
+      let (exchanged, original) = owed.compareExchange(
+        expected: current,
+        desired: sum,
+        ordering: .acquiringAndReleasing
+      )
+      if exchanged { return true }
+      current = original
+    }
+  }
+
+  /// Closes the ledger, and gives what was owed to the one caller who did.
+  @usableFromInline
+  func close() -> Subscribers.Demand? {
+    let last = owed.exchange(Self.closed, ordering: .acquiringAndReleasing)
+    return last == Self.closed ? nil : Subscribers.Demand(rawValue: last)
+  }
+}

@@ -1,0 +1,96 @@
+import StreamSupport
+import Synchronization
+
+/// The life of one upstream subscription: awaited, held, over.
+///
+/// The base of every pipe that is a subscription of its own. Values pay one atomic load to learn whether the
+/// subscription is held; the lock serves the transitions only. Not generic, so that its code exists once.
+@usableFromInline
+class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  @usableFromInline
+  enum Phase {
+    @usableFromInline static let waiting: UInt8 = 0
+    @usableFromInline static let holding: UInt8 = 1
+    @usableFromInline static let over: UInt8 = 2
+  }
+
+  @usableFromInline let phase = Atomic<UInt8>(Phase.waiting)
+  @usableFromInline let lock = Lock()
+  // Guarded by `lock`, like all changes of `phase`.
+  @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
+
+  @usableFromInline
+  init() {}
+
+  @inlinable
+  final var isWaiting: Bool { phase.load(ordering: .relaxed) == Phase.waiting }
+
+  @inlinable
+  final var isHolding: Bool { phase.load(ordering: .relaxed) == Phase.holding }
+
+  @inlinable
+  final var isOver: Bool { phase.load(ordering: .relaxed) == Phase.over }
+
+  /// Keeps the first subscription; cancels any other, and one that comes after the end. Says whether it was kept.
+  @usableFromInline
+  final func hold(_ subscription: any Subscription) -> Bool {
+    lock.lock()
+    guard phase.load(ordering: .relaxed) == Phase.waiting else {
+      lock.unlock()
+      subscription.cancel()
+      return false
+    }
+    upstream = subscription
+    phase.store(Phase.holding, ordering: .releasing)
+    lock.unlock()
+    return true
+  }
+
+  /// Ends the link, and hands the subscription to the one caller who ended it while it was held.
+  @usableFromInline
+  final func end() -> (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard phase.load(ordering: .relaxed) == Phase.holding else { return nil }
+    phase.store(Phase.over, ordering: .releasing)
+    let subscription = upstream
+    upstream = nil
+    return subscription
+  }
+
+  /// Ends the link even if no subscription has come yet; a later one will be cancelled.
+  @usableFromInline
+  final func endForGood() -> (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard phase.load(ordering: .relaxed) != Phase.over else { return nil }
+    phase.store(Phase.over, ordering: .releasing)
+    let subscription = upstream
+    upstream = nil
+    return subscription
+  }
+
+  /// The subscription, while it is held.
+  @usableFromInline
+  final var held: (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    return upstream
+  }
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) { held?.request(demand) }
+  @usableFromInline func cancel() { end()?.cancel() }
+
+  // MARK: Reflection
+
+  /// What Apple's Combine calls this.
+  @usableFromInline var name: String { "\(type(of: self))" }
+  @usableFromInline var children: [(label: String?, value: Any)] { [] }
+
+  @usableFromInline final var description: String { name }
+  @usableFromInline final var playgroundDescription: Any { name }
+  @usableFromInline
+  final var customMirror: Mirror {
+    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
+  }
+}

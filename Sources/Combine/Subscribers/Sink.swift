@@ -1,0 +1,177 @@
+import StreamSupport
+import Synchronization
+
+extension Subscribers {
+  /// A subscriber that asks for everything and runs closures.
+  public final class Sink<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible, CustomReflectable,
+    CustomPlaygroundDisplayConvertible
+  {
+    /// The closures, in an object of their own so that they can go before the sink does.
+    @usableFromInline
+    final class Handlers {
+      @usableFromInline let receiveValue: (Input) -> Void
+      @usableFromInline let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
+
+      @inlinable
+      init(
+        receiveValue: @escaping (Input) -> Void,
+        receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void
+      ) {
+        self.receiveValue = receiveValue
+        self.receiveCompletion = receiveCompletion
+      }
+    }
+
+    // Whether a value is in the closure, and whether the sink is over. Who delivers sets the first and then reads the
+    // second, who ends sets the second and then reads the first, all in one order: so the closures are released while
+    // no value is inside, and a value inside needs no retain.
+    @usableFromInline let isDelivering = Atomic<Bool>(false)
+    @usableFromInline let isOver = Atomic<Bool>(false)
+    @usableFromInline let lock = Lock()
+    // Holds one reference, given up in `release()` or `deinit`. Taken out under `lock`.
+    @exclusivity(unchecked) @usableFromInline var handlers: Unmanaged<Handlers>?
+    // Guarded by `lock`.
+    @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
+
+    /// Makes a sink of two closures.
+    @inlinable @inline(__always)
+    public init(
+      receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
+      receiveValue: @escaping ((Input) -> Void)
+    ) {
+      handlers = .passRetained(Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion))
+    }
+
+    deinit { handlers?.release() }
+
+    /// The closure that takes values; an empty one once the sink is over.
+    public var receiveValue: (Input) -> Void { retainedHandlers?.receiveValue ?? { _ in } }
+
+    /// The closure that takes the end; an empty one once the sink is over.
+    public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void {
+      retainedHandlers?.receiveCompletion ?? { _ in }
+    }
+
+    /// Keeps the subscription and asks for everything; cancels a second one, or one that comes too late.
+    @inlinable
+    public func receive(subscription: any Subscription) {
+      if hold(subscription) { subscription.request(.unlimited) } else { subscription.cancel() }
+    }
+
+    /// Runs the closure for values, on the thread that sends.
+    @inlinable @inline(__always)
+    public func receive(_ value: Input) -> Subscribers.Demand {
+      guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
+      if !isOver.load(ordering: .sequentiallyConsistent) {
+        handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) }
+      }
+      isDelivering.store(false, ordering: .releasing)
+      if isOver.load(ordering: .acquiring) { release() }
+      return .none
+    }
+
+    /// Runs the closure for the end, once, and releases both closures and the subscription.
+    @inlinable
+    public func receive(completion: Subscribers.Completion<Failure>) {
+      guard !isOver.exchange(true, ordering: .sequentiallyConsistent) else { return }
+      let upstream = takeUpstream()
+      retainedHandlers?.receiveCompletion(completion)
+      releaseIfIdle()
+      // The subscription is over; keeping it would keep what it holds.
+      withExtendedLifetime(upstream) {}
+    }
+
+    /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
+    @inlinable
+    public func cancel() {
+      guard let subscription = takeUpstream() else { return }
+      isOver.store(true, ordering: .sequentiallyConsistent)
+      subscription.cancel()
+      releaseIfIdle()
+    }
+
+    /// Always `Sink`.
+    public var description: String { "Sink" }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    /// Always `Sink`.
+    public var playgroundDescription: Any { description }
+  }
+}
+
+extension Subscribers.Sink {
+  /// Takes a value that comes while another is in the closure: sent from inside it, or by an upstream that breaks the
+  /// rule of one at a time. What it needs is retained.
+  @usableFromInline
+  func receiveInside(_ value: Input) -> Subscribers.Demand {
+    if !isOver.load(ordering: .sequentiallyConsistent) { retainedHandlers?.receiveValue(value) }
+    return .none
+  }
+
+  @usableFromInline
+  var retainedHandlers: Handlers? {
+    lock.lock()
+    defer { lock.unlock() }
+    return handlers?.takeUnretainedValue()
+  }
+
+  @usableFromInline
+  func hold(_ subscription: any Subscription) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard upstream == nil, !isOver.load(ordering: .relaxed) else { return false }
+    upstream = subscription
+    return true
+  }
+
+  @usableFromInline
+  func takeUpstream() -> (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    let subscription = upstream
+    upstream = nil
+    return subscription
+  }
+
+  @usableFromInline
+  func releaseIfIdle() {
+    if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
+  }
+
+  /// Lets the closures go. What they captured may run code of its own, so not under the lock.
+  @usableFromInline
+  func release() {
+    lock.lock()
+    let handlers = handlers
+    self.handlers = nil
+    lock.unlock()
+    handlers?.release()
+  }
+}
+
+extension Publisher {
+  /// Asks for everything and runs closures.
+  ///
+  /// - Returns: a handle that ends the subscription when it is cancelled or released. Keep it.
+  @inlinable @inline(__always)
+  public func sink(
+    receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
+    receiveValue: @escaping ((Output) -> Void)
+  ) -> AnyCancellable {
+    let sink = Subscribers.Sink<Output, Failure>(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+    subscribe(sink)
+    return AnyCancellable(sink)
+  }
+}
+
+extension Publisher where Failure == Never {
+  /// Asks for everything and runs a closure for each value.
+  ///
+  /// - Returns: a handle that ends the subscription when it is cancelled or released. Keep it.
+  @inlinable @inline(__always)
+  public func sink(receiveValue: @escaping ((Output) -> Void)) -> AnyCancellable {
+    let sink = Subscribers.Sink<Output, Never>(receiveCompletion: { _ in }, receiveValue: receiveValue)
+    subscribe(sink)
+    return AnyCancellable(sink)
+  }
+}

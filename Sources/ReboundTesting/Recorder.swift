@@ -1,0 +1,163 @@
+import Combine
+import StreamSupport
+
+/// A subscriber that writes down all that it receives, and requests as it is told.
+///
+///     let recorder = Recorder<Int, Never>(requesting: .max(1), on: scheduler)
+///     publisher.subscribe(recorder)
+///     recorder.request(.max(2))
+///     #expect(recorder.values == [1, 2, 3])
+///
+/// It writes down events that no publisher should send, too: values beyond the demand, values after the completion,
+/// second completions.
+///
+/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
+public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
+  /// Something that a subscriber receives.
+  public enum Event {
+    /// A subscription.
+    case subscription
+    /// A value.
+    case value(Input)
+    /// A completion.
+    case completion(Subscribers.Completion<Failure>)
+  }
+
+  /// An event and when it came.
+  public struct Entry {
+    /// When it came, on the recorder's scheduler; ``VirtualTime/start`` without one.
+    public let time: VirtualTime
+    /// What came.
+    public let event: Event
+  }
+
+  private let scheduler: TestScheduler?
+  private let initialDemand: Subscribers.Demand
+  private let answer: (Input, Recorder) -> Subscribers.Demand
+  private let whenCompleted: () -> Void
+
+  private let lock = Lock()
+  private var log: [Entry] = []
+  private var subscription: (any Subscription)?
+
+  /// Makes a recorder.
+  ///
+  /// - Parameters:
+  ///   - demand: What to request as soon as there is a subscription; `.none` requests nothing.
+  ///   - scheduler: Whose time to write down.
+  ///   - answer: Called with each value after it was written down, and with the recorder, to request more or to cancel
+  ///     from inside; what it returns is added to the demand.
+  ///   - whenCompleted: Called after each completion was written down, to wake up who waits for it.
+  public init(
+    requesting demand: Subscribers.Demand = .unlimited,
+    on scheduler: TestScheduler? = nil,
+    answering answer: @escaping (Input, Recorder) -> Subscribers.Demand = { _, _ in .none },
+    whenCompleted: @escaping () -> Void = {}
+  ) {
+    initialDemand = demand
+    self.scheduler = scheduler
+    self.answer = answer
+    self.whenCompleted = whenCompleted
+  }
+
+  /// Writes down the subscription, keeps it, and requests the initial demand. Of several the last one is kept.
+  public func receive(subscription: any Subscription) {
+    write(.subscription)
+    let previous = lock.withLock {
+      let previous = self.subscription
+      self.subscription = subscription
+      return previous
+    }
+    withExtendedLifetime(previous) {}
+    if initialDemand > .none { subscription.request(initialDemand) }
+  }
+
+  /// Writes down a value.
+  public func receive(_ input: Input) -> Subscribers.Demand {
+    write(.value(input))
+    return answer(input, self)
+  }
+
+  /// Writes down a completion, and lets go of the subscription.
+  public func receive(completion: Subscribers.Completion<Failure>) {
+    write(.completion(completion))
+    withExtendedLifetime(takeSubscription()) {}
+    whenCompleted()
+  }
+
+  /// Requests more from the subscription; without one, nothing happens.
+  public func request(_ demand: Subscribers.Demand) {
+    lock.withLock { subscription }?.request(demand)
+  }
+
+  /// Cancels the subscription and lets go of it.
+  public func cancel() {
+    takeSubscription()?.cancel()
+  }
+
+  private func takeSubscription() -> (any Subscription)? {
+    lock.withLock {
+      let subscription = self.subscription
+      self.subscription = nil
+      return subscription
+    }
+  }
+
+  private func write(_ event: Event) {
+    let entry = Entry(time: scheduler?.now ?? .start, event: event)
+    lock.withLock { log.append(entry) }
+  }
+}
+
+// MARK: - Reading
+
+extension Recorder {
+  /// All that came, in order, with the times.
+  public var entries: [Entry] { lock.withLock { log } }
+
+  /// All that came, in order.
+  public var events: [Event] { entries.map(\.event) }
+
+  /// The values that came, in order.
+  public var values: [Input] {
+    entries.compactMap { if case .value(let value) = $0.event { value } else { nil } }
+  }
+
+  /// The values that came, in order, with their times.
+  public var timedValues: [(time: VirtualTime, value: Input)] {
+    entries.compactMap { if case .value(let value) = $0.event { ($0.time, value) } else { nil } }
+  }
+
+  /// The completions that came; more than one is a publisher's fault.
+  public var completions: [Subscribers.Completion<Failure>] {
+    entries.compactMap { if case .completion(let completion) = $0.event { completion } else { nil } }
+  }
+
+  /// The first completion; `nil` if none has come.
+  public var completion: Subscribers.Completion<Failure>? { completions.first }
+
+  /// When the first completion came; `nil` if none has come.
+  public var completionTime: VirtualTime? {
+    entries.first { if case .completion = $0.event { true } else { false } }?.time
+  }
+
+  /// The error of the first completion; `nil` if none has come, or if it is a finish.
+  public var failure: Failure? {
+    if case .failure(let error) = completion { error } else { nil }
+  }
+
+  /// Whether the first completion has come, and is a finish.
+  public var isFinished: Bool {
+    if case .finished = completion { true } else { false }
+  }
+
+  /// How many subscriptions came; more than one is a publisher's fault, or the recorder subscribes more than once.
+  public var subscriptionCount: Int {
+    entries.count { if case .subscription = $0.event { true } else { false } }
+  }
+}
+
+extension Recorder.Event: Equatable where Input: Equatable, Failure: Equatable {}
+extension Recorder.Entry: Equatable where Input: Equatable, Failure: Equatable {}
+extension Recorder.Event: Sendable where Input: Sendable {}
+extension Recorder.Entry: Sendable where Input: Sendable {}

@@ -1,0 +1,140 @@
+import Combine
+import StreamSupport
+
+/// A publisher that a test drives by hand, and that may misbehave.
+///
+///     let publisher = TestPublisher<Int, Failure>()
+///     publisher.retry(1).subscribe(recorder)
+///     publisher.send(completion: .failure(.busy))
+///     #expect(publisher.subscriptionCount == 2)
+///
+/// It sends what it is told to send: beyond the demand, before the subscription, after the completion. It writes down
+/// who subscribed, what they requested, and whether they cancelled.
+///
+/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
+public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+  private let handOver: ((AnySubscriber<Output, Failure>) -> Void)?
+  private let whenSubscribed: (Connection) -> Void
+
+  private let lock = Lock()
+  private var all: [Connection] = []
+
+  /// Makes a publisher that gives every subscriber a subscription, and then sends what it is told to send.
+  ///
+  /// - Parameter whenSubscribed: Called with each connection once its subscriber has its subscription, to send from
+  ///   inside `subscribe`.
+  public init(whenSubscribed: @escaping (Connection) -> Void = { _ in }) {
+    handOver = nil
+    self.whenSubscribed = whenSubscribed
+  }
+
+  /// Makes a publisher that hands each subscriber to a closure, and does nothing else: a subscription, too, is only sent
+  /// if the closure sends it.
+  ///
+  /// - Parameter handOver: Called with each subscriber, from inside `subscribe`.
+  public init(handingOver handOver: @escaping (AnySubscriber<Output, Failure>) -> Void) {
+    self.handOver = handOver
+    whenSubscribed = { _ in }
+  }
+
+  /// Connects a subscriber.
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscriber = AnySubscriber(subscriber)
+    let connection = Connection(subscriber)
+    lock.withLock { all.append(connection) }
+    if let handOver {
+      connection.letGo()
+      handOver(subscriber)
+    } else {
+      subscriber.receive(subscription: connection)
+      whenSubscribed(connection)
+    }
+  }
+
+  /// All connections there ever were, in order.
+  public var connections: [Connection] { lock.withLock { all } }
+
+  /// How often this publisher was subscribed to.
+  public var subscriptionCount: Int { connections.count }
+
+  /// What was requested, by all subscribers in the order of their subscriptions.
+  public var requests: [Subscribers.Demand] { connections.flatMap(\.requests) }
+
+  /// How often a subscriber cancelled.
+  public var cancelCount: Int { connections.reduce(0) { $0 + $1.cancelCount } }
+
+  /// Sends a value on the latest connection, whatever its demand.
+  ///
+  /// - Returns: The demand that the subscriber adds.
+  @discardableResult
+  public func send(_ value: Output) -> Subscribers.Demand {
+    connections.last?.send(value) ?? .none
+  }
+
+  /// Sends a completion on the latest connection.
+  public func send(completion: Subscribers.Completion<Failure>) {
+    connections.last?.send(completion: completion)
+  }
+
+  /// One subscriber of a ``TestPublisher``, and the subscription that it holds.
+  ///
+  /// It lets go of the subscriber when the subscriber cancels, and not before: it can send after a completion.
+  public final class Connection: Subscription, @unchecked Sendable {
+    private let lock = Lock()
+    private var subscriber: AnySubscriber<Output, Failure>?
+    private var allRequests: [Subscribers.Demand] = []
+    private var cancels = 0
+
+    fileprivate init(_ subscriber: AnySubscriber<Output, Failure>) {
+      self.subscriber = subscriber
+    }
+
+    /// What was requested, in order.
+    public var requests: [Subscribers.Demand] { lock.withLock { allRequests } }
+
+    /// How often the subscriber cancelled.
+    public var cancelCount: Int { lock.withLock { cancels } }
+
+    /// Whether the subscriber has cancelled.
+    public var isCancelled: Bool { cancelCount > 0 }
+
+    /// Writes down a request.
+    public func request(_ demand: Subscribers.Demand) {
+      lock.withLock { allRequests.append(demand) }
+    }
+
+    /// Writes down a cancel, and lets go of the subscriber.
+    public func cancel() {
+      lock.withLock { cancels += 1 }
+      letGo()
+    }
+
+    /// Lets go of the subscriber: nothing can be sent to it from here on.
+    public func letGo() {
+      let subscriber = lock.withLock {
+        let subscriber = self.subscriber
+        self.subscriber = nil
+        return subscriber
+      }
+      withExtendedLifetime(subscriber) {}
+    }
+
+    /// Sends a value, whatever the demand, and even after a completion.
+    ///
+    /// - Returns: The demand that the subscriber adds; none after it has cancelled, for then nothing is sent.
+    @discardableResult
+    public func send(_ value: Output) -> Subscribers.Demand {
+      lock.withLock { subscriber }?.receive(value) ?? .none
+    }
+
+    /// Sends a completion, and even a second one.
+    public func send(completion: Subscribers.Completion<Failure>) {
+      lock.withLock { subscriber }?.receive(completion: completion)
+    }
+
+    /// Sends one more subscription, which a subscriber should refuse.
+    public func send(subscription: any Subscription) {
+      lock.withLock { subscriber }?.receive(subscription: subscription)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import Combine
+import StreamSupport
+
+/// A scheduler whose time moves only when a test says so.
+///
+///     let scheduler = TestScheduler()
+///     let recorder = Recorder<String, Never>(on: scheduler)
+///     typed.debounce(for: 0.8, scheduler: scheduler).subscribe(recorder)
+///
+///     typed.send("a")
+///     scheduler.advance(by: 0.8)
+///     #expect(recorder.values == ["a"])
+///
+/// Work that is due at the same moment is done in the order in which it was scheduled. Nothing is done before time is
+/// advanced, not even work that is due now; `advance()` without an argument does that.
+///
+/// Work may be scheduled and cancelled from any thread. It is done on the thread that advances; advance from one thread
+/// at a time, and not from inside scheduled work.
+///
+/// - Complexity: Scheduling and doing a piece of work is O(log n) in the pieces that wait; cancelling is O(1),
+///   amortised.
+///
+/// Unchecked, because the lock guards every access to the agenda. The work itself is as Sendable as that of a dispatch
+/// queue, whose `schedule` takes closures of the same type.
+public final class TestScheduler: Scheduler, @unchecked Sendable {
+  /// There are no options.
+  public typealias SchedulerOptions = Never
+
+  private let lock = Lock()
+  private var agenda = Agenda()
+  private var clock = VirtualTime.start
+
+  /// Makes a scheduler with nothing to do, at ``VirtualTime/start``.
+  public init() {}
+
+  /// The present moment. While work is done, it is the moment for which the work was scheduled.
+  public var now: VirtualTime { lock.withLock { clock } }
+
+  /// Zero: virtual time is exact.
+  public var minimumTolerance: VirtualTime.Stride { .zero }
+
+  /// How much time has passed since the scheduler was made.
+  public var elapsed: Duration { .nanoseconds(now.nanoseconds) }
+
+  /// How many pieces of work wait, cancelled ones left out. A repeating one counts once.
+  public var pendingCount: Int { lock.withLock { agenda.count } }
+
+  /// The moment for which the next piece of work is scheduled; `nil` if there is none.
+  public var nextDue: VirtualTime? { lock.withLock { agenda.nextDue } }
+
+  /// Schedules work for the present moment, behind whatever was scheduled for it before.
+  public func schedule(options: Never?, _ action: @escaping () -> Void) {
+    lock.withLock { agenda.add(Job(every: nil, action), due: clock) }
+  }
+
+  /// Schedules work for a moment; for the present one if the moment has passed. The tolerance is not used.
+  public func schedule(
+    after date: VirtualTime,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) {
+    lock.withLock { agenda.add(Job(every: nil, action), due: max(date, clock)) }
+  }
+
+  /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released. The
+  /// tolerance is not used.
+  ///
+  /// - Parameter interval: At least a nanosecond; a shorter one counts as that, since time would never get past it.
+  public func schedule(
+    after date: VirtualTime,
+    interval: VirtualTime.Stride,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    let job = Job(every: max(interval, .nanoseconds(1)), action)
+    lock.withLock { agenda.add(job, due: max(date, clock)) }
+    // Weak, or work that holds what is returned here would keep itself and the scheduler alive for ever.
+    return AnyCancellable { [weak self, weak job] in
+      if let self, let job { self.cancel(job) }
+    }
+  }
+
+  /// Moves time on, and does all work that falls due on the way, in order, also work that is scheduled meanwhile.
+  ///
+  /// Work that keeps scheduling itself without a pause never lets this return; ``run(limit:)`` does.
+  ///
+  /// - Parameter stride: How far; none does the work that is due now.
+  public func advance(by stride: VirtualTime.Stride = .zero) {
+    advance(to: now.advanced(by: stride))
+  }
+
+  /// Moves time on to a moment, and does all work that falls due on the way, in order, also work that is scheduled
+  /// meanwhile. Time does not move back: a moment that has passed stands for the present one.
+  public func advance(to date: VirtualTime) {
+    while let action = takeAction(dueBy: date) { action() }
+    lock.withLock { clock = max(clock, date) }
+  }
+
+  /// Does all work there is, also work that is scheduled meanwhile, and moves time on as needed, until nothing waits.
+  ///
+  /// - Parameter limit: How many pieces of work at most.
+  /// - Throws: ``StillBusy`` if work still waits after that many; a repeating piece that nobody cancels is the usual
+  ///   reason.
+  /// - Returns: How many pieces of work were done.
+  @discardableResult
+  public func run(limit: Int = 100_000) throws(StillBusy) -> Int {
+    var done = 0
+    while pendingCount > 0 {
+      guard done < limit else { throw StillBusy(limit: limit, now: now, pendingCount: pendingCount) }
+      guard let action = takeAction(dueBy: VirtualTime(nanoseconds: .max)) else { break }
+      action()
+      done += 1
+    }
+    return done
+  }
+
+  /// Work still waits after as much was done as ``TestScheduler/run(limit:)`` allows.
+  public struct StillBusy: Error, Hashable, CustomStringConvertible {
+    /// How many pieces of work were allowed.
+    public let limit: Int
+    /// The moment that was reached.
+    public let now: VirtualTime
+    /// How many pieces of work wait.
+    public let pendingCount: Int
+
+    /// What happened, and what to do about it.
+    public var description: String {
+      """
+      TestScheduler: \(pendingCount) pieces of work still wait at \(now), after \(limit) were done. Cancel what repeats, \
+      advance by a fixed time instead, or raise the limit.
+      """
+    }
+  }
+
+  private func takeAction(dueBy date: VirtualTime) -> (() -> Void)? {
+    lock.withLock {
+      guard let (job, due) = agenda.removeFirst(dueBy: date) else { return nil }
+      clock = max(clock, due)
+      let action = job.action
+      if let interval = job.interval {
+        agenda.add(job, due: due.advanced(by: interval))
+      } else {
+        job.action = nil
+      }
+      return action
+    }
+  }
+
+  private func cancel(_ job: Job) {
+    // Released with the lock open: what the closure holds may have a deinit of its own.
+    let action = lock.withLock {
+      let action = job.action
+      job.action = nil
+      if action != nil { agenda.jobWasCancelled() }
+      return action
+    }
+    withExtendedLifetime(action) {}
+  }
+}
+
+/// A piece of work, done once or again and again.
+private final class Job {
+  let interval: VirtualTime.Stride?
+  /// `nil` when it is done or cancelled.
+  var action: (() -> Void)?
+
+  init(every interval: VirtualTime.Stride?, _ action: @escaping () -> Void) {
+    self.interval = interval
+    self.action = action
+  }
+}
+
+/// What waits, as a binary heap by moment and then by order of arrival.
+///
+/// A cancelled job stays where it is until it comes up, or until cancelled ones are the majority.
+private struct Agenda {
+  private struct Entry {
+    let due: VirtualTime
+    let arrival: Int
+    let job: Job
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      (left.due, left.arrival) < (right.due, right.arrival)
+    }
+  }
+
+  private var heap: [Entry] = []
+  private var arrivals = 0
+  private var cancelledCount = 0
+
+  var count: Int { heap.count - cancelledCount }
+
+  var nextDue: VirtualTime? {
+    heap.first?.job.action != nil
+      ? heap.first?.due
+      : heap.lazy.filter { $0.job.action != nil }.map(\.due).min()
+  }
+
+  mutating func add(_ job: Job, due: VirtualTime) {
+    arrivals += 1
+    heap.append(Entry(due: due, arrival: arrivals, job: job))
+    siftUp(from: heap.count - 1)
+  }
+
+  /// Takes out the first job that is due by then and not cancelled.
+  mutating func removeFirst(dueBy date: VirtualTime) -> (Job, VirtualTime)? {
+    while let first = heap.first {
+      guard first.job.action == nil || first.due <= date else { return nil }
+      heap.swapAt(0, heap.count - 1)
+      heap.removeLast()
+      siftDown(from: 0)
+      if first.job.action != nil { return (first.job, first.due) }
+      cancelledCount -= 1
+    }
+    return nil
+  }
+
+  mutating func jobWasCancelled() {
+    cancelledCount += 1
+    guard cancelledCount > 16, cancelledCount > heap.count / 2 else { return }
+    heap.removeAll { $0.job.action == nil }
+    // A sorted array is a heap.
+    heap.sort { $0 < $1 }
+    cancelledCount = 0
+  }
+
+  private mutating func siftUp(from start: Int) {
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child] < heap[parent] else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func siftDown(from start: Int) {
+    var parent = start
+    while true {
+      let left = 2 * parent + 1
+      guard left < heap.count else { return }
+      let right = left + 1
+      let child = right < heap.count && heap[right] < heap[left] ? right : left
+      guard heap[child] < heap[parent] else { return }
+      heap.swapAt(parent, child)
+      parent = child
+    }
+  }
+}
