@@ -9,10 +9,17 @@ final class Fanout<Output, Failure: Error>: Crowd {
   @usableFromInline
   override init() {}
 
-  /// Walks a round: runs `body` for each outlet that was there when it began.
+  /// Goes one round: runs `body` for each outlet that is there now.
   @inlinable @inline(__always)
   func round(_ body: (Outlet<Output, Failure>) -> Void) {
     beginRound()
+    walk(body)
+    endRound()
+  }
+
+  /// Runs `body` for each outlet that was there when the round began. Called inside a round.
+  @inlinable @inline(__always)
+  func walk(_ body: (Outlet<Output, Failure>) -> Void) {
     var place = first
     // Copies of first and count: a round inside this one may change them, not what they stand for.
     var remaining = count
@@ -22,7 +29,6 @@ final class Fanout<Output, Failure: Error>: Crowd {
       place = current + 1
       remaining &-= 1
     }
-    endRound()
   }
 
   /// Adds an outlet and hands it to its subscriber; if the end has come already, the subscriber gets only that.
