@@ -249,7 +249,9 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   // MARK: Reflection
 
   @usableFromInline var name: String { "\(type(of: self))" }
-  /// The subscriber behind the place. Only called while the place is open.
+  /// The subscriber behind the place.
+  ///
+  /// Only called while the place is open.
   @usableFromInline var downstream: Any? { nil }
 
   @usableFromInline

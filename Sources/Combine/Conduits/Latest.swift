@@ -13,7 +13,9 @@ final class Latest<Output, Failure: Error> {
   @inlinable
   var hasEnded: Bool { fanout.hasEnded.load(ordering: .acquiring) }
 
-  /// Delivers a value to all who asked for one, and marks the others as owed the latest. Called inside a round.
+  /// Delivers a value to all who asked for one, and marks the others as owed the latest.
+  ///
+  /// Called inside a round.
   @inlinable @inline(__always)
   func deliver(_ value: Output) {
     fanout.walk { outlet in

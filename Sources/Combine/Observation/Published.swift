@@ -51,7 +51,9 @@ public struct Published<Value> {
     }
   }
 
-  /// The publisher of the property's values. Setting it does nothing: the setter is there for `assign(to: &$property)`.
+  /// The publisher of the property's values.
+  ///
+  /// Setting it does nothing: the setter is there for `assign(to: &$property)`.
   @inlinable
   public var projectedValue: Publisher {
     get { Publisher(state) }

@@ -41,7 +41,9 @@ final class PublishedState<Value>: Cell<Value> {
     latest.fanout.endRound()
   }
 
-  /// Keeps a value that nobody hears of. Under the lock, so that nobody can begin to listen meanwhile and miss it.
+  /// Keeps a value that nobody hears of.
+  ///
+  /// Under the lock, so that nobody can begin to listen meanwhile and miss it.
   @inlinable
   func sendUnheard(_ value: Value) {
     lock.lock()

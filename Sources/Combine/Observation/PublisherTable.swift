@@ -43,8 +43,9 @@ final class PublisherTable: @unchecked Sendable {
     return made.publisher
   }
 
-  /// What the table has for an object. An entry at its address may be what is left of another one; then its weak
-  /// reference is empty.
+  /// What the table has for an object.
+  ///
+  /// An entry at its address may be what is left of another one; then its weak reference is empty.
   private func existingPublisher(of object: AnyObject) -> ObservableObjectPublisher? {
     guard let entry = entries[ObjectIdentifier(object)], entry.object === object else { return nil }
     return entry.publisher

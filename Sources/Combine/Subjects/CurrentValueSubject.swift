@@ -10,7 +10,9 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     cell = Cell(value)
   }
 
-  /// The latest value. Setting it sends it; after the end it is only kept.
+  /// The latest value.
+  ///
+  /// Setting it sends it; after the end it is only kept.
   @inlinable
   public var value: Output {
     get { cell.value }
