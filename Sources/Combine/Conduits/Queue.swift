@@ -46,7 +46,7 @@ struct Queue<Element> {
     return element
   }
 
-  @usableFromInline
+  @inlinable
   mutating func growRing() {
     var larger = ContiguousArray<Element?>()
     larger.reserveCapacity(max(4, 2 * ring.count))
