@@ -1,17 +1,25 @@
 import StreamSupport
+import Synchronization
 
 /// Events on their way through a scheduler, delivered one at a time and in the order in which they came.
 ///
 /// Whoever posts an event schedules one job for it, and each job delivers the *oldest* event there is, inside the
 /// turnstile. So nothing overtakes anything, though the jobs may: on a concurrent queue, or with equal due times.
+///
+/// Events come into an inbox, and go out of an outbox that takes over all of it when it is empty: so who posts and who
+/// delivers seldom meet at the lock.
 @usableFromInline
 final class Timetable<Event> {
   /// Held while events go downstream; jobs that come meanwhile wait for it.
   @usableFromInline let turnstile = Turnstile()
   @usableFromInline let lock = Lock()
   // Both guarded by `lock`.
-  @exclusivity(unchecked) @usableFromInline var events = Queue<Event>()
-  @exclusivity(unchecked) @usableFromInline var isClosed = false
+  @exclusivity(unchecked) @usableFromInline var inbox = Queue<Event>()
+  @exclusivity(unchecked) @usableFromInline var isOver = false
+  // Touched only inside the turnstile.
+  @exclusivity(unchecked) @usableFromInline var outbox = Queue<Event>()
+  // Whether what is in the outbox is to be dropped.
+  @usableFromInline let isClosed = Atomic<Bool>(false)
 
   @inlinable
   init() {}
@@ -20,7 +28,7 @@ final class Timetable<Event> {
   @inlinable @inline(__always)
   func post(_ event: Event) {
     lock.lock()
-    if !isClosed { events.append(event) }
+    if !isOver { inbox.append(event) }
     lock.unlock()
   }
 
@@ -28,8 +36,8 @@ final class Timetable<Event> {
   @inlinable
   func postLast(_ event: Event) {
     lock.lock()
-    if !isClosed { events.append(event) }
-    isClosed = true
+    if !isOver { inbox.append(event) }
+    isOver = true
     lock.unlock()
   }
 
@@ -39,10 +47,16 @@ final class Timetable<Event> {
   @inlinable @inline(__always)
   func deliverOldest(_ deliver: (Event) -> Void) {
     turnstile.enter()
-    lock.lock()
-    let event = events.popFirst()
-    lock.unlock()
-    if let event { deliver(event) }
+    if outbox.count == 0 {
+      lock.lock()
+      swap(&inbox, &outbox)
+      lock.unlock()
+    }
+    if isClosed.load(ordering: .acquiring) {
+      dropOutbox()
+    } else if let event = outbox.popFirst() {
+      deliver(event)
+    }
     turnstile.leave()
   }
 
@@ -50,11 +64,24 @@ final class Timetable<Event> {
   @usableFromInline
   func close() {
     lock.lock()
-    isClosed = true
-    let dropped = events
-    events = Queue()
+    isOver = true
+    let dropped = inbox
+    inbox = Queue()
     lock.unlock()
     // Outside the lock: values may run code of their own when they go.
+    withExtendedLifetime(dropped) {}
+    isClosed.store(true, ordering: .releasing)
+    // If somebody is inside, the next job drops the outbox: every event in it has one.
+    if turnstile.tryEnter() {
+      dropOutbox()
+      turnstile.leave()
+    }
+  }
+
+  @usableFromInline
+  func dropOutbox() {
+    let dropped = outbox
+    outbox = Queue()
     withExtendedLifetime(dropped) {}
   }
 }

@@ -20,20 +20,22 @@ struct RunLoopSchedulerTests {
   }
 
   @Test("a loop that sleeps wakes up for work from another thread")
-  func wakesUp() {
-    let (isDone, isAsleep) = (Shared(false), Shared(false))
-    let loop = ScheduledOnLoop(RunLoop.current)
-    // Keeps the loop from returning for want of anything to wait for.
-    let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
-    RunLoop.current.schedule {
-      isAsleep.value = true
-      DispatchQueue.global().async { loop.runLoop.schedule { isDone.value = true } }
+  func wakesUp() throws {
+    let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())
+    Thread.detachNewThread {
+      // Without it the loop would have nothing to wait for.
+      let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+      loop.value = LoopHandle(RunLoop.current, keeper)
+      RunLoop.current.schedule { ready.send() }
+      while RunLoop.current.run(mode: .default, before: .distantFuture) {}
     }
-
-    #expect(turnRunLoop { isDone.value })
-
-    keeper.cancel()
-    #expect(isAsleep.value)
+    #expect(ready.wait())
+    let handle = try #require(loop.value)
+    for _ in 0..<20 {
+      handle.runLoop.schedule { answered.send() }
+      #expect(answered.wait())
+    }
+    handle.runLoop.schedule { handle.keeper.cancel() }
   }
 
   @Test("work for a later moment is done no sooner, in the order of the moments")
@@ -113,13 +115,15 @@ struct RunLoopSchedulerTests {
   }
 }
 
-/// A run loop on its way to another thread.
+/// A run loop on its way to another thread, and what keeps it running.
 ///
 /// Unchecked, because scheduling from any thread is what is tested.
-private struct ScheduledOnLoop: @unchecked Sendable {
+private struct LoopHandle: @unchecked Sendable {
   let runLoop: RunLoop
+  let keeper: any Cancellable
 
-  init(_ runLoop: RunLoop) {
+  init(_ runLoop: RunLoop, _ keeper: any Cancellable) {
     self.runLoop = runLoop
+    self.keeper = keeper
   }
 }
