@@ -146,6 +146,7 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   private func takeAction(dueBy date: VirtualTime) -> (() -> Void)? {
     lock.withLock {
       guard let (job, due) = agenda.removeFirst(dueBy: date) else { return nil }
+      // Another thread may have scheduled this while time moved on.
       clock = max(clock, due)
       let action = job.action
       if let interval = job.interval {

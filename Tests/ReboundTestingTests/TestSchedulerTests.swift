@@ -108,6 +108,15 @@ struct TestSchedulerTests {
     #expect(diary.lines == ["tick 0.0 s"])
   }
 
+  @Test("repeats from the present moment if the first one has passed")
+  func repeatsFromNow() {
+    scheduler.advance(by: 5)
+    let timer = scheduler.schedule(after: .start, interval: 2, note("tick"))
+    scheduler.advance(by: 4)
+    #expect(diary.lines == ["tick 5.0 s", "tick 7.0 s", "tick 9.0 s"])
+    timer.cancel()
+  }
+
   @Test("gets past an interval of nothing")
   func zeroInterval() {
     var ticks = 0

@@ -137,10 +137,9 @@ public struct Backoff: Sendable {
       let computed = Swift.min(curveDelay(retry), cap)
       let drawn = draw(around: computed)
       if retry < .max { retry += 1 }
-      let delay = Duration(saturatingSeconds: Swift.min(drawn, cap))
-      // Rounding to nanoseconds may step over the cap again.
-      let capped = Swift.min(delay, (backoff.cap ?? .longestDelay).clampedToDelay)
-      return (capped, Duration(saturatingSeconds: backoff.jitter.clamped.width(around: computed)))
+      // Last of all, since jitter and rounding may both step over the cap.
+      let delay = Swift.min(Duration(saturatingSeconds: drawn), (backoff.cap ?? .longestDelay).clampedToDelay)
+      return (delay, Duration(saturatingSeconds: backoff.jitter.clamped.width(around: computed)))
     }
 
     private func curveDelay(_ retry: Int) -> Double {
@@ -172,8 +171,7 @@ public struct Backoff: Sendable {
         return computed / 2 + computed / 2 * random.next()
       case .decorrelated:
         let base = Swift.min(curveDelay(0), cap)
-        let ceiling = Swift.max(base, 3 * (memory ?? base))
-        let drawn = Swift.min(cap, base + (ceiling - base) * random.next())
+        let drawn = Swift.min(cap, base + (3 * (memory ?? base) - base) * random.next())
         memory = drawn
         return drawn
       case .smoothDecorrelated:

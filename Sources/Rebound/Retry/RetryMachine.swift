@@ -74,7 +74,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     let own = decided ?? step.delay
     guard let hint, hint > own else { return (own, decided == nil ? .computed : .decided) }
     // All clients were told the same moment, so chance has to spread them; upward only, since none may come too early.
-    guard decided == nil, step.width > .zero else { return (hint, .hint) }
+    guard decided == nil else { return (hint, .hint) }
     let spread = Duration(saturatingSeconds: step.width.inSeconds * policy.random.next())
     return ((hint + spread).clampedToDelay, .hint)
   }

@@ -77,6 +77,12 @@ struct BackoffTests {
     #expect(shortest >= .zero)
   }
 
+  @Test("does not round over its cap")
+  func roundsBelowCap() {
+    let cap = Duration(secondsComponent: 0, attosecondsComponent: 1_600_000_000)
+    #expect(Array(Backoff.constant(.seconds(1)).capped(at: cap).delays().prefix(1)) == [cap])
+  }
+
   @Test("gives the same delays for the same seed, and others for another", arguments: jitters.dropFirst())
   func isReproducible(jitter: Jitter) {
     let backoff = Self.doubling.jittered(jitter)
