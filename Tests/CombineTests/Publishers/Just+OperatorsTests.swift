@@ -74,7 +74,7 @@ struct JustOperatorsTests {
   @Test("the failure type changes without a closure")
   func failureType() {
     #expect(just.setFailureType(to: TestFailure.self).result == .success(7))
-    let transform: (Never) -> TestFailure = { switch $0 {} }
+    func transform(_ never: Never) -> TestFailure {}
     #expect(just.mapError(transform).result == .success(7))
   }
 
