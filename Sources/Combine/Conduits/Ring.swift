@@ -27,7 +27,7 @@ struct Ring<Element> {
     return element
   }
 
-  @usableFromInline
+  @inlinable @inline(never)
   mutating func grow() {
     var larger = ContiguousArray<Element?>(repeating: nil, count: max(8, slots.count * 2))
     for index in 0..<count { larger[index] = slots[(head + index) & (slots.count - 1)].take() }
