@@ -171,8 +171,4 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
         ("initial", accumulator.result(of: accumulator.initial) as Any), ("status", status),
       ]
   }
-
-  private var status: String {
-    isWaiting ? "awaitingSubscription" : held.map { "subscribed(\($0))" } ?? "terminal"
-  }
 }

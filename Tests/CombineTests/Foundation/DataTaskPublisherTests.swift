@@ -132,6 +132,43 @@ struct DataTaskPublisherTests {
     #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
   }
 
+  /// What a request to a port of this machine brings.
+  private func answer(from port: UInt16) throws -> Recorder<Output, URLError> {
+    let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
+    let done = Signal()
+    let recorder = Recorder<Output, URLError>(whenCompleted: done.send)
+    URLSession(configuration: .ephemeral).dataTaskPublisher(for: url).subscribe(recorder)
+    #expect(done.wait())
+    return recorder
+  }
+
+  @Test("over a real connection an answer is a value, and a cut one is a failure")
+  func loopback() throws {
+    let server = try LoopbackServer(
+      answering: "HTTP/1.1 503 Busy\r\nContent-Length: 5\r\nConnection: close\r\n\r\nsorry"
+    )
+    defer { server.stop() }
+    let whole = try answer(from: server.port)
+    #expect(whole.values.map { ($0.response as? HTTPURLResponse)?.statusCode } == [503])
+    #expect(whole.values.map { String(decoding: $0.data, as: UTF8.self) } == ["sorry"])
+    #expect(whole.isFinished)
+
+    let hasty = try LoopbackServer(
+      answering: "HTTP/1.1 200 OK\r\nContent-Length: 500\r\nConnection: close\r\n\r\nsor"
+    )
+    defer { hasty.stop() }
+    let cut = try answer(from: hasty.port)
+    // Its code differs between platforms.
+    #expect(cut.values.isEmpty && cut.failure != nil)
+  }
+
+  @Test("a refused connection is a failure")
+  func refused() throws {
+    let server = try LoopbackServer(answering: "")
+    server.stop()
+    #expect(try answer(from: server.port).failure?.code == .cannotConnectToHost)
+  }
+
   @Test("asking for no values stops the process")
   func requestsNone() async {
     await #expect(processExitsWith: .failure) {
