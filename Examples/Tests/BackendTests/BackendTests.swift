@@ -1,0 +1,2 @@
+import Backend
+import Testing
