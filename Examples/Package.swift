@@ -5,8 +5,10 @@ let package = Package(
   name: "ReboundExamples",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "backend-server", targets: ["backend-server"])
+    .executable(name: "backend-server", targets: ["backend-server"]),
+    .executable(name: "app-server", targets: ["app-server"]),
   ],
+  dependencies: [.package(name: "Rebound", path: "..")],
   targets: [
     // MARK: C libraries, from the system's package manager
     .systemLibrary(
@@ -29,6 +31,21 @@ let package = Package(
     .target(name: "WebServer", dependencies: ["CMicroHTTPD"]),
     .target(name: "Backend", dependencies: ["WebServer", "CSQLite", "CSodium"]),
     .executableTarget(name: "backend-server", dependencies: ["Backend"]),
+
+    // MARK: The app
+    .target(
+      name: "SignUp",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
+    ),
+    .target(
+      name: "App",
+      dependencies: ["SignUp", "WebServer", .product(name: "Combine", package: "Rebound")],
+      resources: [.copy("Page")]
+    ),
+    .executableTarget(name: "app-server", dependencies: ["App", "WebServer"]),
 
     // MARK: Tests
     .target(name: "LoopbackClient", path: "Tests/LoopbackClient"),
