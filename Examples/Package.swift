@@ -51,6 +51,15 @@ let package = Package(
     .target(name: "LoopbackClient", path: "Tests/LoopbackClient"),
     .testTarget(name: "WebServerTests", dependencies: ["WebServer", "LoopbackClient"]),
     .testTarget(name: "BackendTests", dependencies: ["Backend", "WebServer", "LoopbackClient"]),
+    .testTarget(
+      name: "SignUpTests",
+      dependencies: [
+        "SignUp", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "AppleClientTests", dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]),
   ],
   swiftLanguageModes: [.v6]
 )
