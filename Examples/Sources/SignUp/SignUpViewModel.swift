@@ -140,9 +140,10 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   private func check(_ name: String) -> AnyPublisher<UserNameCheck.Answer, Never> {
     askedName = name
     let query = URLComponents.queryValue(name)
-    return attempt("GET /isUserNameAvailable?userName=\(query)", success: { $0 ? "200 available" : "200 taken" }) {
-      [service] in service.isAvailable(userName: name)
-    }
+    return attempt(
+      "GET /isUserNameAvailable?userName=\(query)", service.isAvailable(userName: name), retrying: true,
+      success: { $0 ? "200 available" : "200 taken" }
+    )
     .asResult()
     .map { UserNameCheck.Answer(name: name, result: $0) }
     .eraseToAnyPublisher()
@@ -207,9 +208,10 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     // The same wish keeps its key, so that a repetition is not taken for a second account.
     let key = idempotencyKey ?? makeKey()
     idempotencyKey = key
-    submission = attempt("POST /signUp", retrying: false, success: { _ in "201 account made" }) { [service] in
-      service.signUp(userName: userName, password: password, idempotencyKey: key)
-    }
+    submission = attempt(
+      "POST /signUp", service.signUp(userName: userName, password: password, idempotencyKey: key), retrying: false,
+      success: { _ in "201 account made" }
+    )
     .sink(
       receiveCompletion: { [weak self] in self?.submissionEnded($0, userName: userName) },
       receiveValue: { [weak self] in self?.account = $0 })
@@ -245,10 +247,10 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
 
   // MARK: Attempts
 
-  /// Sends a request as often as the policy says, and writes down each attempt.
+  /// Sends a request, again if the policy says so, and writes down each attempt.
   private func attempt<Output>(
-    _ request: String, retrying: Bool = true, success: @escaping (Output) -> String,
-    _ make: @escaping () -> AnyPublisher<Output, APIError>
+    _ request: String, _ publisher: AnyPublisher<Output, APIError>, retrying: Bool,
+    success: @escaping (Output) -> String
   ) -> AnyPublisher<Output, APIError> {
     var current = 0
     var number = 0
@@ -257,7 +259,8 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       number += 1
       current = self.begin(request, number: number)
       let id = current
-      return make()
+      return
+        publisher
         .receive(on: scheduler)
         .handleEvents(
           receiveOutput: { [weak self] output in self?.change(id) { $0.succeeded(success(output)) } },

@@ -15,19 +15,13 @@ final class ScriptedServer: Authenticating {
   private(set) var checks: [TestPublisher<Bool, APIError>] = []
   private(set) var signUps: [SignUp] = []
   private var keys = 0
-  private var current: TestPublisher<Bool, APIError>?
 
   func isAvailable(userName: String) -> AnyPublisher<Bool, APIError> {
-    // A retry asks for a publisher again; it counts as another subscription to the same question.
-    if askedNames.last != userName || checks.last?.connections.last?.isCancelled == true || isAnswered {
-      askedNames.append(userName)
-      checks.append(TestPublisher())
-      isAnswered = false
-    }
-    return checks[checks.count - 1].eraseToAnyPublisher()
+    let publisher = TestPublisher<Bool, APIError>()
+    askedNames.append(userName)
+    checks.append(publisher)
+    return publisher.eraseToAnyPublisher()
   }
-
-  private var isAnswered = false
 
   func signUp(userName: String, password: String, idempotencyKey: String) -> AnyPublisher<Account, APIError> {
     let publisher = TestPublisher<Account, APIError>()
@@ -45,12 +39,9 @@ final class ScriptedServer: Authenticating {
     let publisher = checks[index ?? checks.count - 1]
     switch result {
     case .success(let isAvailable):
-      isAnswered = true
       publisher.send(isAvailable)
       publisher.send(completion: .finished)
     case .failure(let error):
-      // Only a transient failure is asked again under the same question.
-      isAnswered = !error.isTransient
       publisher.send(completion: .failure(error))
     }
   }
