@@ -392,7 +392,8 @@ function drawAlert(alert) {
   if (dialog.open && dialog.dataset.id === alert.id) return;
   dialog.dataset.id = alert.id;
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector('[data-role="default"]') ?? dialog.querySelector("button"))?.focus();
+  // Not on a button: the alert comes while the person types, and the next key must not decide anything.
+  dialog.focus();
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
