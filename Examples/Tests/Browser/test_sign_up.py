@@ -324,6 +324,16 @@ class BrokenAnswers(PageTestCase):
         self.type_into(self.user_name, "somebody")
         expect(self.attempts.first).to_contain_text("500")
 
+    def test_fault_that_cannot_be_set_says_why(self):
+        # The browser itself reports every answer that is an error.
+        self.allow_complaint("Failed to load resource")
+        self.servers.backend.stop()
+        self.page.get_by_text("Make the server fail").click()
+        self.page.get_by_role("button", name="Garbage").click()
+        note = self.page.locator("#fault-note")
+        expect(note).to_contain_text("backend")
+        expect(note).not_to_contain_text("Set:")
+
     def test_name_to_try_is_filled_in_and_checked(self):
         self.page.get_by_text("Names to try").click()
         self.page.get_by_role("button", name="admin").click()
