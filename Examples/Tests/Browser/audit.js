@@ -19,7 +19,7 @@
   for (const attribute of ["aria-labelledby", "aria-describedby", "for"]) {
     for (const node of all(`[${attribute}]`)) {
       for (const id of words(node.getAttribute(attribute))) {
-        if (!document.getElementById(id)) problems.push(`${attribute} names the missing ${id}: ${describe(node)}`);
+        if (!document.getElementById(id)) problems.push(`${attribute} names a missing ${id}: ${describe(node)}`);
       }
     }
   }
@@ -28,7 +28,7 @@
     if (!label) problems.push(`no label: ${describe(input)}`);
     else if (isShown(input) && !isShown(label)) problems.push(`invisible label: ${describe(input)}`);
   }
-  for (const control of all("button, a[href], summary, dialog, [role=alertdialog], [role=group]")) {
+  for (const control of all("button, a[href], summary, dialog, [role=group]")) {
     if (!isShown(control)) continue;
     const named = control.getAttribute("aria-label") ?? textOf(control.getAttribute("aria-labelledby"));
     const name = named || control.textContent;
@@ -39,7 +39,7 @@
   }
   for (const node of all("button, input, select, summary")) {
     const { width, height } = node.getBoundingClientRect();
-    if (isShown(node) && (width < 24 || height < 24)) problems.push(`target of ${width} × ${height}: ${describe(node)}`);
+    if (isShown(node) && Math.min(width, height) < 24) problems.push(`target under 24 px: ${describe(node)}`);
   }
   if (all("h1").length !== 1) problems.push("not exactly one h1");
   if (all("main").length !== 1) problems.push("not exactly one main");

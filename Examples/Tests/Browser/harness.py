@@ -130,8 +130,12 @@ class Servers:
     def requests(self, path):
         """The requests for a path that the backend has got, oldest first."""
         with urllib.request.urlopen(f"{self.backend_url}/control/requests", timeout=5) as response:
-            every = json.load(response)
+            every = json.load(response)["requests"]
         return [request for request in every if request["target"].split("?")[0] == path]
+
+    def ask(self, target):
+        """Sends a request to the backend past the app, and waits for the answer."""
+        urllib.request.urlopen(f"{self.backend_url}{target}", timeout=30).close()
 
     def fail(self, path, fault, **details):
         """Makes the backend fail on a path; `times=None` means until further notice."""

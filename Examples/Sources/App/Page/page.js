@@ -153,11 +153,11 @@ function startAfresh() {
   link.session = null;
   link.source?.close();
   link.source = null;
-  showConnection("lost", "Reconnecting…");
   // The old session's unsent actions mean nothing to the new one.
   const unsent = link.queue;
   link.queue = [];
-  for (const { onAnswer } of unsent) onAnswer(false);
+  for (const { onAnswer } of unsent) onAnswer("The app was restarted before this reached it.");
+  showConnection("lost", "Reconnecting…");
   screen.echoes.clear();
   screen.isFresh = true;
   const text = byID("userName").value;
@@ -167,9 +167,21 @@ function startAfresh() {
   openSession();
 }
 
-function send(action, onAnswer = () => {}) {
+// An answer is the reason of a refusal, or null.
+function send(action, onAnswer = showRefusal) {
   link.queue.push({ action, onAnswer });
   sendNext();
+}
+
+function showRefusal(reason) {
+  if (reason !== null) showConnection("refused", reason);
+  else if (byID("connection").dataset.state === "refused") showConnection("open", "Connected");
+}
+
+async function refusal(response) {
+  if (response.ok) return null;
+  const body = await response.json().catch(() => ({}));
+  return body.reason ?? `The app refused the last input (${response.status}).`;
 }
 
 async function sendNext() {
@@ -178,8 +190,11 @@ async function sendNext() {
   const session = link.session;
   const head = link.queue[0];
   let response = null;
+  let reason = null;
   try {
     response = await post(sessionPath("actions"), head.action);
+    reason = await refusal(response);
+    link.pause = 500;
   } catch {
     // Sent again below: an edit carries the whole text, a press names its surface, and the app signs up once at a time.
     showConnection("lost", "Reconnecting…");
@@ -190,9 +205,7 @@ async function sendNext() {
   if (response?.status === 404) return startAfresh();
   if (response !== null) {
     link.queue.shift();
-    head.onAnswer(response.ok);
-    if (!response.ok) showConnection("refused", "The app refused the last input");
-    else if (byID("connection").dataset.state === "refused") showConnection("open", "Connected");
+    head.onAnswer(reason);
   }
   if (screen.state) drawTexts(screen.state);
   sendNext();
@@ -392,7 +405,8 @@ function drawAlert(alert) {
   if (dialog.open && dialog.dataset.id === alert.id) return;
   dialog.dataset.id = alert.id;
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector('[data-role="default"]') ?? dialog.querySelector("button"))?.focus();
+  // Not on a button: the alert comes while the person types, and the next key must not decide anything.
+  dialog.focus();
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -534,9 +548,7 @@ function sendFault(title, fault) {
   const action = { ...defaults, ...fault, path: path.value, times };
   const scope = path.selectedOptions[0].textContent.toLowerCase();
   const count = times === null ? "until cleared" : times === 1 ? "once" : `${times} times`;
-  send(action, (isOK) =>
-    setText(byID("fault-note"), isOK ? `Set: ${title} (${scope}, ${count}).` : `Could not set: ${title}.`),
-  );
+  send(action, (reason) => setText(byID("fault-note"), reason ?? `Set: ${title} (${scope}, ${count}).`));
 }
 
 for (const button of document.querySelectorAll("[data-preset]")) {
@@ -555,9 +567,7 @@ byID("fault-form").addEventListener("submit", (event) => {
 });
 
 byID("clear-faults").addEventListener("click", () => {
-  send({ type: "clearFaults" }, (isOK) =>
-    setText(byID("fault-note"), isOK ? "All faults are cleared." : "Could not clear the faults."),
-  );
+  send({ type: "clearFaults" }, (reason) => setText(byID("fault-note"), reason ?? "All faults are cleared."));
 });
 
 openSession();
