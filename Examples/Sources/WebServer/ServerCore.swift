@@ -8,7 +8,7 @@ import Foundation
   import Glibc
 #endif
 
-/// The server behind ``WebServer``: libmicrohttpd's callbacks, the exchanges under way, and the order of the shutdown.
+/// The server behind ``HTTPServer``: libmicrohttpd's callbacks, the exchanges under way, and the order of the shutdown.
 final class ServerCore: Sendable {
   private enum Phase {
     case running
@@ -26,16 +26,16 @@ final class ServerCore: Sendable {
   }
 
   let port: UInt16
-  private let configuration: WebServer.Configuration
+  private let configuration: HTTPServer.Configuration
   private let policy: OriginPolicy
   private let handler: @Sendable (Request) async -> Response
   private let state = Locked(State())
   private let shutdownQueue = DispatchQueue(label: "WebServer.shutdown")
 
   init(
-    configuration: WebServer.Configuration,
+    configuration: HTTPServer.Configuration,
     handler: @escaping @Sendable (Request) async -> Response
-  ) throws(WebServerError) {
+  ) throws(HTTPServerError) {
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
     self.port = socket.port
     self.configuration = configuration
@@ -94,7 +94,12 @@ final class ServerCore: Sendable {
     switch exchange.nextStep() {
     case .handle(let body):
       return handle(exchange, on: connection, method: method, body: body)
-    case .answer(let response):
+    case .answer(var response):
+      if method == HTTPMethod.head.rawValue, case .events = response.content {
+        // libmicrohttpd would end the body that isn't there with an empty chunk, in the middle of the next answer.
+        response.discard()
+        response.content = .data(Data())
+      }
       return queue(response, on: connection, exchange)
     case .wait:
       return .YES
@@ -116,7 +121,7 @@ final class ServerCore: Sendable {
       let decoded = try RequestTarget(target)
       if let refusal = policy.refusal(authority: decoded.authority, headers: headers) { throw refusal }
       request = Request(
-        method: Method(rawValue: method),
+        method: HTTPMethod(rawValue: method),
         target: target,
         decoded: decoded,
         headers: headers,
@@ -317,7 +322,11 @@ final class ServerCore: Sendable {
   }
 
   private func quiesce() -> Int32 {
-    MHD_quiesce_daemon(daemon?.pointer)
+    let socket = MHD_quiesce_daemon(daemon?.pointer)
+    // It can't be closed before the daemon has stopped. Still listening, it would let clients connect and wait for
+    // nothing.
+    shutdown(socket, Int32(SHUT_RDWR))
+    return socket
   }
 
   private var daemon: ForeignPointer? {

@@ -63,7 +63,7 @@ public final class LoopbackClient: Sendable {
           let flags: Int32 = 0
         #else
           // A server that has hung up is a result here, not a reason to end the process.
-          let flags = Int32(MSG_NOSIGNAL.rawValue)
+          let flags = Int32(MSG_NOSIGNAL)
         #endif
         let count = rest.withUnsafeBytes { sendBytes(descriptor, $0.baseAddress, $0.count, flags) }
         guard count > 0 else { throw LoopbackClient.failure("send") }
@@ -86,6 +86,12 @@ public final class LoopbackClient: Sendable {
   public func receive(until text: String) async throws -> String {
     let end = Data(text.utf8)
     return String(decoding: try await receive { $0.range(of: end) != nil }, as: UTF8.self)
+  }
+
+  /// Whether anything has come that wasn't received yet, or the connection was closed.
+  public var isReadable: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
   }
 
   private func receive(until isEnough: @escaping @Sendable (Data) -> Bool) async throws -> Data {
