@@ -59,7 +59,8 @@ final class ServerCore: Sendable {
     )
     guard let daemon else {
       let reason = String(cString: strerror(errno))
-      close(socket.descriptor)
+      // Whether libmicrohttpd has closed the socket depends on where it failed. Keeping one descriptor too many is
+      // better than closing one that may be somebody else's by now.
       context.release()
       throw .system(operation: "libmicrohttpd", reason: reason)
     }

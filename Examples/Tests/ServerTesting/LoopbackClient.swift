@@ -43,11 +43,8 @@ public final class LoopbackClient: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isConnected else {
-      let failure = LoopbackClient.failure("connect")
-      close(descriptor)
-      throw failure
-    }
+    // The descriptor is closed by `deinit`, which runs after a throw, too, once every property is set.
+    guard isConnected else { throw LoopbackClient.failure("connect") }
   }
 
   deinit {
@@ -121,8 +118,8 @@ public final class LoopbackClient: Sendable {
   private let sendBytes = Glibc.send
 #endif
 
-/// Runs blocking work on a new thread.
-func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+/// Runs blocking work on a new thread, where it holds up nobody.
+public func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
   }
