@@ -3,7 +3,7 @@ import WebServer
 
 /// The service behind the sign-up form: checks user names, keeps accounts, and fails on command.
 ///
-///     let backend = try BackendServer(.init(port: 0, database: ":memory:"))
+///     let backend = try BackendServer(.init(port: 0, database: ":memory:") { print($0) })
 ///     // GET  \(backend.url)/isUserNameAvailable?userName=…
 ///     // POST \(backend.url)/signUp                {"userName":…,"password":…}
 ///     // GET  \(backend.url)/health

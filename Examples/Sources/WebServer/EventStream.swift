@@ -49,6 +49,7 @@ public final class EventStream: Sendable {
 
   private struct State {
     var phase = Phase.open
+    var isClaimed = false
     var waiting: [Entry] = []
     /// The entry that is being written, and how much of it has been.
     var current: [UInt8] = []
@@ -147,6 +148,16 @@ public final class EventStream: Sendable {
   }
 
   // MARK: The server's side
+
+  /// Takes the stream for one request.
+  ///
+  /// - Returns: False if another request has it. The two would share a connection, of which one would never be resumed.
+  func claim() -> Bool {
+    state.withLock { state in
+      defer { state.isClaimed = true }
+      return !state.isClaimed
+    }
+  }
 
   /// Gives the stream its connection.
   ///

@@ -143,7 +143,7 @@ final class ServerCore: Sendable {
     guard exchange.suspend(ForeignPointer(pointer: connection)) else { return .NO }
     exchange.attach(
       Task {
-        let response = await handler(request)
+        let response = ServerCore.claimed(await handler(request)) ?? unsendable
         guard response.delay > .zero else { return answer(exchange, response) }
         configuration.timer.run(after: response.delay) { [weak self, weak exchange] in
           guard let self, let exchange else { return response.discard() }
@@ -152,6 +152,12 @@ final class ServerCore: Sendable {
       }
     )
     return .YES
+  }
+
+  /// Takes an answer's stream for this request alone; nil if another request has it.
+  private static func claimed(_ response: Response) -> Response? {
+    guard case .events(let stream) = response.content, !stream.claim() else { return response }
+    return nil
   }
 
   private func answer(_ exchange: Exchange, _ response: Response) {
@@ -191,13 +197,17 @@ final class ServerCore: Sendable {
     .error(413, "The body is larger than \(configuration.bodyLimit) bytes")
   }
 
+  private var unsendable: Response {
+    .error(500, "The server's answer couldn't be sent")
+  }
+
   // MARK: Answers
 
   private func queue(_ response: Response, on connection: OpaquePointer, _ exchange: Exchange) -> MHD_Result {
     guard case .dropped = response.content else {
       guard let message = message(for: response, on: connection) else {
         response.discard()
-        guard let apology = message(for: .error(500, "The server's answer couldn't be sent"), on: connection) else {
+        guard let apology = message(for: unsendable, on: connection) else {
           return .NO
         }
         return queue(apology, status: 500, on: connection)

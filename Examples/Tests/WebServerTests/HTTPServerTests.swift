@@ -78,6 +78,17 @@ struct HTTPServerTests {
     }
   }
 
+  @Test("requests sent all at once are answered in order")
+  func pipelined() async throws {
+    try await withServer { server in
+      let client = try LoopbackClient(port: server.port)
+      let requests = (1...10).map { "GET /\($0) HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n" }
+      try await client.send(requests.joined())
+      let text = try await client.receive(until: "GET /10 [] 0")
+      #expect(text.matches(of: #/GET /(\d+) \[/#).map { String($0.1) } == (1...10).map(String.init))
+    }
+  }
+
   @Test("repeated headers arrive, in order")
   func repeatedHeaders() async throws {
     try await withServer(handler: { request in
@@ -323,6 +334,20 @@ struct HTTPServerTests {
       #expect(answer?["Content-Type"] == "text/event-stream")
       #expect(answer?.body.isEmpty == true)
       try await closed.wait()
+    }
+  }
+
+  @Test("a stream serves one request; another one with it is refused, and doesn't disturb the first")
+  func sharedStream() async throws {
+    let stream = EventStream()
+    try await withServer(handler: { _ in .events(stream) }) { server in
+      let client = try LoopbackClient(port: server.port)
+      try await client.send("GET / HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n")
+      _ = try await client.receive(until: ":\n\n")
+      let second = try await LoopbackClient.request("GET", "/", port: server.port)
+      #expect(second?.status == 500)
+      stream.send(data: "still here")
+      #expect(try await client.receive(until: "still here\n\n").contains("data: still here"))
     }
   }
 
