@@ -48,9 +48,9 @@ let package = Package(
     .executableTarget(name: "app-server", dependencies: ["App", "WebServer"]),
 
     // MARK: Tests
-    .target(name: "LoopbackClient", path: "Tests/LoopbackClient"),
-    .testTarget(name: "WebServerTests", dependencies: ["WebServer", "LoopbackClient"]),
-    .testTarget(name: "BackendTests", dependencies: ["Backend", "WebServer", "LoopbackClient"]),
+    .target(name: "ServerTesting", dependencies: ["WebServer"], path: "Tests/ServerTesting"),
+    .testTarget(name: "WebServerTests", dependencies: ["WebServer", "ServerTesting"]),
+    .testTarget(name: "BackendTests", dependencies: ["Backend", "backend-server", "WebServer", "ServerTesting"]),
     .testTarget(
       name: "SignUpTests",
       dependencies: [

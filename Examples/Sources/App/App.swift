@@ -5,7 +5,7 @@ import WebServer
 
 /// The app: a page, and for each page that is open a session with the view model behind it.
 public final class App: Sendable {
-  private let server: WebServer
+  private let server: HTTPServer
 
   /// Starts the app.
   ///
@@ -13,9 +13,9 @@ public final class App: Sendable {
   ///   - configuration: Where it listens.
   ///   - backend: The address of the backend.
   ///   - report: Is told of failures of the app itself.
-  /// - Throws: `WebServerError` if it can't listen, ``PageError`` if the page's files are not there.
+  /// - Throws: `HTTPServerError` if it can't listen, ``PageError`` if the page's files are not there.
   public init(
-    _ configuration: WebServer.Configuration, backend: URL, report: @escaping @Sendable (String) -> Void
+    _ configuration: HTTPServer.Configuration, backend: URL, report: @escaping @Sendable (String) -> Void
   ) throws {
     let page = try Page()
     let sessions = Sessions(backend: backend)
@@ -41,7 +41,7 @@ public final class App: Sendable {
       }
       return Response(status: 204)
     }
-    server = try WebServer(configuration) { [router] in await router.respond(to: $0) }
+    server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
   }
 
   /// The app's address, without a slash at its end.

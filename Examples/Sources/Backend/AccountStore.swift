@@ -53,6 +53,10 @@ final class AccountStore: Sendable {
       throw DatabaseError(operation: "open \(path)", reason: "its file system doesn't allow WAL mode")
     }
     try database.run("PRAGMA synchronous=FULL")
+    let full = 2
+    guard try database.run("PRAGMA synchronous") == [[.integer(full)]] else {
+      throw DatabaseError(operation: "open \(path)", reason: "SQLite doesn't wait for the disk when it commits")
+    }
     try database.run(
       """
       CREATE TABLE IF NOT EXISTS accounts (

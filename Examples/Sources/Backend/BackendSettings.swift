@@ -14,7 +14,7 @@ public struct SettingsError: Error, Equatable, CustomStringConvertible, Localize
   public var errorDescription: String? { description }
 }
 
-extension Backend.Configuration {
+extension BackendServer.Configuration {
   /// Reads the settings `BACKEND_PORT`, `BACKEND_DATABASE` and `ALLOWED_ORIGINS`.
   ///
   /// - `BACKEND_PORT`: 8080 if absent; 0 for a free one.
@@ -50,7 +50,7 @@ extension Backend.Configuration {
 
     for origin in (settings["ALLOWED_ORIGINS"] ?? "").split(separator: ",") {
       let origin = origin.trimmingCharacters(in: .whitespaces)
-      guard Backend.Configuration.isOrigin(origin) else {
+      guard BackendServer.Configuration.isOrigin(origin) else {
         throw SettingsError(
           variable: "ALLOWED_ORIGINS",
           reason: "contains '\(origin)', which isn't an origin such as http://localhost:9000"

@@ -21,7 +21,7 @@ static inline struct MHD_Daemon *shim_start_daemon(
     MHD_AccessHandlerCallback receive_request,
     MHD_RequestCompletedCallback request_completed) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
+      MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
       NULL, NULL,
       receive_request, context,
       MHD_OPTION_LISTEN_SOCKET, listening_socket,

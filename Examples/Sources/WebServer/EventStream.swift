@@ -44,14 +44,16 @@ public final class EventStream: Sendable {
 
   private struct Entry {
     let name: String?
-    let text: String
+    let bytes: [UInt8]
   }
 
   private struct State {
     var phase = Phase.open
+    var isClaimed = false
     var waiting: [Entry] = []
-    /// What is left of the entry that is being written.
-    var unsent: ArraySlice<UInt8> = []
+    /// The entry that is being written, and how much of it has been.
+    var current: [UInt8] = []
+    var written = 0
     var connection: Connection?
     var isSuspended = false
     var closeCallbacks: [@Sendable () -> Void] = []
@@ -64,10 +66,15 @@ public final class EventStream: Sendable {
       connection.resume()
     }
 
+    mutating func write(_ bytes: [UInt8]) {
+      current = bytes
+      written = 0
+    }
+
     mutating func end() -> [@Sendable () -> Void] {
       phase = .over
       waiting = []
-      unsent = []
+      write([])
       connection = nil
       defer { closeCallbacks = [] }
       return closeCallbacks
@@ -98,7 +105,7 @@ public final class EventStream: Sendable {
   /// - Returns: False if the stream is closed, or was closed by this event because the client didn't keep up.
   @discardableResult
   public func send(event: String? = nil, id: String? = nil, data: String) -> Bool {
-    let entry = Entry(name: event, text: EventStream.encode(event: event, id: id, data: data))
+    let entry = Entry(name: event, bytes: EventStream.encode(event: event, id: id, data: data))
     let (isSent, callbacks) = state.withLock { state -> (Bool, [@Sendable () -> Void]) in
       guard state.phase == .open else { return (false, []) }
       if state.waiting.count >= capacity {
@@ -142,6 +149,16 @@ public final class EventStream: Sendable {
 
   // MARK: The server's side
 
+  /// Takes the stream for one request.
+  ///
+  /// - Returns: False if another request has it. The two would share a connection, of which one would never be resumed.
+  func claim() -> Bool {
+    state.withLock { state in
+      defer { state.isClaimed = true }
+      return !state.isClaimed
+    }
+  }
+
   /// Gives the stream its connection.
   ///
   /// The first thing written is a comment: with nothing to follow them, the headers could wait in the kernel for more.
@@ -149,7 +166,7 @@ public final class EventStream: Sendable {
     state.withLock { state in
       guard state.phase != .over else { return }
       state.connection = connection
-      state.unsent = ArraySlice(EventStream.heartbeat.utf8)
+      state.write(EventStream.heartbeat)
     }
   }
 
@@ -157,18 +174,18 @@ public final class EventStream: Sendable {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
     state.withLock { state in
       guard state.phase != .over, state.phase != .aborted else { return .failure }
-      var written = 0
-      while written < buffer.count {
-        if state.unsent.isEmpty {
+      var count = 0
+      while count < buffer.count {
+        if state.written == state.current.count {
           guard !state.waiting.isEmpty else { break }
-          state.unsent = ArraySlice(state.waiting.removeFirst().text.utf8)
+          state.write(state.waiting.removeFirst().bytes)
         }
-        let part = state.unsent.prefix(buffer.count - written)
-        UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: part)
-        written += part.count
-        state.unsent.removeFirst(part.count)
+        let part = state.current[state.written...].prefix(buffer.count - count)
+        part.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0) }
+        count += part.count
+        state.written += part.count
       }
-      if written > 0 { return .bytes(count: written) }
+      if count > 0 { return .bytes(count: count) }
       if state.phase == .ending { return .end }
       state.isSuspended = true
       state.connection?.suspend()
@@ -179,8 +196,8 @@ public final class EventStream: Sendable {
   /// Writes a comment, unless there is something to write anyway.
   func beat() {
     state.withLock { state in
-      guard state.phase == .open, state.waiting.isEmpty, state.unsent.isEmpty else { return }
-      state.unsent = ArraySlice(EventStream.heartbeat.utf8)
+      guard state.phase == .open, state.waiting.isEmpty, state.written == state.current.count else { return }
+      state.write(EventStream.heartbeat)
       state.wake()
     }
   }
@@ -209,16 +226,39 @@ public final class EventStream: Sendable {
     for callback in callbacks { DispatchQueue.global().async(execute: callback) }
   }
 
-  private static let heartbeat = ":\n\n"
+  private static let heartbeat = Array(":\n\n".utf8)
 
-  static func encode(event: String?, id: String?, data: String) -> String {
-    var text = ""
-    if let event { text += "event: \(event.filter { !$0.isNewline })\n" }
-    if let id { text += "id: \(id.filter { !$0.isNewline && $0 != "\0" })\n" }
-    // CRLF is one Character, so a line break of any of the three kinds ends one line.
-    for line in data.split(omittingEmptySubsequences: false, whereSeparator: { ["\n", "\r", "\r\n"].contains($0) }) {
-      text += "data: \(line)\n"
+  /// Writes an event as bytes (HTML Living Standard, 9.2.5).
+  ///
+  /// Works on bytes because an event can be large.
+  static func encode(event: String?, id: String?, data: String) -> [UInt8] {
+    let lineFeed = UInt8(ascii: "\n")
+    let carriageReturn = UInt8(ascii: "\r")
+    func isLineBreak(_ byte: UInt8) -> Bool { byte == lineFeed || byte == carriageReturn }
+
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(data.utf8.count + 64)
+    if let event {
+      bytes += "event: ".utf8
+      bytes += event.utf8.filter { !isLineBreak($0) }
+      bytes.append(lineFeed)
     }
-    return text + "\n"
+    if let id {
+      bytes += "id: ".utf8
+      bytes += id.utf8.filter { !isLineBreak($0) && $0 != 0 }
+      bytes.append(lineFeed)
+    }
+    var rest = Array(data.utf8)[...]
+    while true {
+      let end = rest.firstIndex(where: isLineBreak)
+      bytes += "data: ".utf8
+      bytes += rest[..<(end ?? rest.endIndex)]
+      bytes.append(lineFeed)
+      guard let end else { break }
+      let isPair = rest[end] == carriageReturn && rest[end...].dropFirst().first == lineFeed
+      rest = rest[(isPair ? end + 2 : end + 1)...]
+    }
+    bytes.append(lineFeed)
+    return bytes
   }
 }

@@ -89,9 +89,11 @@ final class Exchange: Sendable {
 
   /// Remembers the handler's task, to cancel it if nobody wants the answer any more.
   func attach(_ task: Task<Void, Never>) {
-    phase.withLock { phase in
+    let isAbandoned = phase.withLock { phase in
       if case .handling(let connection, _) = phase { phase = .handling(connection: connection, task) }
+      return if case .abandoned = phase { true } else { false }
     }
+    if isAbandoned { task.cancel() }
   }
 
   /// Answers, and wakes the connection.

@@ -14,7 +14,7 @@ struct ListeningSocket {
   /// Opens a socket.
   ///
   /// - Parameter port: The port; 0 for a free one.
-  init(address: String, port: UInt16) throws(WebServerError) {
+  init(address: String, port: UInt16) throws(HTTPServerError) {
     #if canImport(Darwin)
       let streamType = SOCK_STREAM
     #else
@@ -22,7 +22,7 @@ struct ListeningSocket {
     #endif
     let descriptor = socket(AF_INET, streamType, 0)
     guard descriptor >= 0 else { throw .lastSystemError("socket") }
-    do throws(WebServerError) {
+    do throws(HTTPServerError) {
       self.port = try ListeningSocket.listen(descriptor, address: address, port: port)
     } catch {
       close(descriptor)
@@ -31,7 +31,7 @@ struct ListeningSocket {
     self.descriptor = descriptor
   }
 
-  private static func listen(_ descriptor: Int32, address: String, port: UInt16) throws(WebServerError) -> UInt16 {
+  private static func listen(_ descriptor: Int32, address: String, port: UInt16) throws(HTTPServerError) -> UInt16 {
     // Without it a server couldn't start again while connections of its predecessor linger in TIME_WAIT.
     var yes: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -70,8 +70,8 @@ struct ListeningSocket {
   }
 }
 
-extension WebServerError {
-  fileprivate static func lastSystemError(_ operation: String) -> WebServerError {
+extension HTTPServerError {
+  fileprivate static func lastSystemError(_ operation: String) -> HTTPServerError {
     .system(operation: operation, reason: String(cString: strerror(errno)))
   }
 }

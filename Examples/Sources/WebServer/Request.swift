@@ -3,7 +3,7 @@ import Foundation
 /// A request as a handler sees it: complete, decoded, and within the server's limits.
 public struct Request: Sendable {
   /// The method.
-  public let method: Method
+  public let method: HTTPMethod
   /// The target as it came, still encoded: `/isUserNameAvailable?userName=Zo%C3%AB`.
   public let target: String
   /// The decoded path.
@@ -21,7 +21,7 @@ public struct Request: Sendable {
 
   let segments: [String]
 
-  init(method: Method, target: String, decoded: RequestTarget, headers: Headers, body: Data) {
+  init(method: HTTPMethod, target: String, decoded: RequestTarget, headers: Headers, body: Data) {
     self.method = method
     self.target = target
     self.path = decoded.path
@@ -35,7 +35,7 @@ public struct Request: Sendable {
   ///
   /// - Throws: ``HTTPError`` 400 if the target can't be decoded.
   public init(
-    _ method: Method,
+    _ method: HTTPMethod,
     _ target: String,
     headers: Headers = [:],
     body: Data = Data()

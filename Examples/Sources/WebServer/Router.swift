@@ -10,7 +10,7 @@ public struct Router: Sendable {
   public typealias Handler = @Sendable (Request) async throws -> Response
 
   private struct Route: Sendable {
-    let method: Method
+    let method: HTTPMethod
     let pattern: [Segment]
     let handler: Handler
   }
@@ -34,7 +34,7 @@ public struct Router: Sendable {
   /// Adds a route.
   ///
   /// - Parameter pattern: A path that begins with a slash.
-  public mutating func on(_ method: Method, _ pattern: String, _ handler: @escaping Handler) {
+  public mutating func on(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping Handler) {
     // Patterns are literals of the program, so a bad one is a mistake that the first start shows.
     precondition(pattern.hasPrefix("/"), "WebServer: the pattern '\(pattern)' must begin with a slash")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map {
@@ -53,7 +53,7 @@ public struct Router: Sendable {
   /// - Parameter handler: Gets a ``Responder``, which it can keep as long as it needs. If it lets go of it without
   ///   answering, the answer is 500.
   public mutating func on(
-    _ method: Method,
+    _ method: HTTPMethod,
     _ pattern: String,
     callback handler: @escaping @Sendable (Request, Responder) -> Void
   ) {
@@ -122,10 +122,10 @@ public struct Router: Sendable {
     return false
   }
 
-  private static func allowedMethods(_ methods: [Method]) -> String {
+  private static func allowedMethods(_ methods: [HTTPMethod]) -> String {
     var names = methods.map(\.rawValue)
-    if methods.contains(.get) { names.append(Method.head.rawValue) }
-    names.append(Method.options.rawValue)
+    if methods.contains(.get) { names.append(HTTPMethod.head.rawValue) }
+    names.append(HTTPMethod.options.rawValue)
     return names.sorted().joined(separator: ", ")
   }
 }

@@ -8,7 +8,7 @@ import Foundation
   import Glibc
 #endif
 
-/// The server behind ``WebServer``: libmicrohttpd's callbacks, the exchanges under way, and the order of the shutdown.
+/// The server behind ``HTTPServer``: libmicrohttpd's callbacks, the exchanges under way, and the order of the shutdown.
 final class ServerCore: Sendable {
   private enum Phase {
     case running
@@ -26,16 +26,16 @@ final class ServerCore: Sendable {
   }
 
   let port: UInt16
-  private let configuration: WebServer.Configuration
+  private let configuration: HTTPServer.Configuration
   private let policy: OriginPolicy
   private let handler: @Sendable (Request) async -> Response
   private let state = Locked(State())
   private let shutdownQueue = DispatchQueue(label: "WebServer.shutdown")
 
   init(
-    configuration: WebServer.Configuration,
+    configuration: HTTPServer.Configuration,
     handler: @escaping @Sendable (Request) async -> Response
-  ) throws(WebServerError) {
+  ) throws(HTTPServerError) {
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
     self.port = socket.port
     self.configuration = configuration
@@ -59,7 +59,8 @@ final class ServerCore: Sendable {
     )
     guard let daemon else {
       let reason = String(cString: strerror(errno))
-      close(socket.descriptor)
+      // Whether libmicrohttpd has closed the socket depends on where it failed. Keeping one descriptor too many is
+      // better than closing one that may be somebody else's by now.
       context.release()
       throw .system(operation: "libmicrohttpd", reason: reason)
     }
@@ -94,7 +95,12 @@ final class ServerCore: Sendable {
     switch exchange.nextStep() {
     case .handle(let body):
       return handle(exchange, on: connection, method: method, body: body)
-    case .answer(let response):
+    case .answer(var response):
+      if method == HTTPMethod.head.rawValue, case .events = response.content {
+        // libmicrohttpd would end the body that isn't there with an empty chunk, in the middle of the next answer.
+        response.discard()
+        response.content = .data(Data())
+      }
       return queue(response, on: connection, exchange)
     case .wait:
       return .YES
@@ -116,7 +122,7 @@ final class ServerCore: Sendable {
       let decoded = try RequestTarget(target)
       if let refusal = policy.refusal(authority: decoded.authority, headers: headers) { throw refusal }
       request = Request(
-        method: Method(rawValue: method),
+        method: HTTPMethod(rawValue: method),
         target: target,
         decoded: decoded,
         headers: headers,
@@ -137,7 +143,7 @@ final class ServerCore: Sendable {
     guard exchange.suspend(ForeignPointer(pointer: connection)) else { return .NO }
     exchange.attach(
       Task {
-        let response = await handler(request)
+        let response = ServerCore.claimed(await handler(request)) ?? unsendable
         guard response.delay > .zero else { return answer(exchange, response) }
         configuration.timer.run(after: response.delay) { [weak self, weak exchange] in
           guard let self, let exchange else { return response.discard() }
@@ -146,6 +152,12 @@ final class ServerCore: Sendable {
       }
     )
     return .YES
+  }
+
+  /// Takes an answer's stream for this request alone; nil if another request has it.
+  private static func claimed(_ response: Response) -> Response? {
+    guard case .events(let stream) = response.content, !stream.claim() else { return response }
+    return nil
   }
 
   private func answer(_ exchange: Exchange, _ response: Response) {
@@ -185,13 +197,17 @@ final class ServerCore: Sendable {
     .error(413, "The body is larger than \(configuration.bodyLimit) bytes")
   }
 
+  private var unsendable: Response {
+    .error(500, "The server's answer couldn't be sent")
+  }
+
   // MARK: Answers
 
   private func queue(_ response: Response, on connection: OpaquePointer, _ exchange: Exchange) -> MHD_Result {
     guard case .dropped = response.content else {
       guard let message = message(for: response, on: connection) else {
         response.discard()
-        guard let apology = message(for: .error(500, "The server's answer couldn't be sent"), on: connection) else {
+        guard let apology = message(for: unsendable, on: connection) else {
           return .NO
         }
         return queue(apology, status: 500, on: connection)
@@ -317,7 +333,11 @@ final class ServerCore: Sendable {
   }
 
   private func quiesce() -> Int32 {
-    MHD_quiesce_daemon(daemon?.pointer)
+    let socket = MHD_quiesce_daemon(daemon?.pointer)
+    // It can't be closed before the daemon has stopped. Still listening, it would let clients connect and wait for
+    // nothing.
+    shutdown(socket, Int32(SHUT_RDWR))
+    return socket
   }
 
   private var daemon: ForeignPointer? {

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("A client written for Apple's Combine and URLSession, against the backend")
 struct AppleClientTests {
-  private let backend: Backend
+  private let backend: BackendServer
 
   init() throws {
-    backend = try Backend(Backend.Configuration(database: ":memory:") { Issue.record("The backend failed: \($0)") })
+    backend = try BackendServer(BackendServer.Configuration(database: ":memory:") { Issue.record("The backend failed: \($0)") })
   }
 
   private func check(_ name: String) async throws -> Bool {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Why a server couldn't start.
-public enum WebServerError: Error, Equatable, CustomStringConvertible, LocalizedError {
+public enum HTTPServerError: Error, Equatable, CustomStringConvertible, LocalizedError {
   /// Another program listens there already.
   case portTaken(address: String, port: UInt16)
   /// The system keeps this port for privileged programs.

@@ -43,11 +43,8 @@ public final class LoopbackClient: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isConnected else {
-      let failure = LoopbackClient.failure("connect")
-      close(descriptor)
-      throw failure
-    }
+    // The descriptor is closed by `deinit`, which runs after a throw, too, once every property is set.
+    guard isConnected else { throw LoopbackClient.failure("connect") }
   }
 
   deinit {
@@ -63,7 +60,7 @@ public final class LoopbackClient: Sendable {
           let flags: Int32 = 0
         #else
           // A server that has hung up is a result here, not a reason to end the process.
-          let flags = Int32(MSG_NOSIGNAL.rawValue)
+          let flags = Int32(MSG_NOSIGNAL)
         #endif
         let count = rest.withUnsafeBytes { sendBytes(descriptor, $0.baseAddress, $0.count, flags) }
         guard count > 0 else { throw LoopbackClient.failure("send") }
@@ -86,6 +83,12 @@ public final class LoopbackClient: Sendable {
   public func receive(until text: String) async throws -> String {
     let end = Data(text.utf8)
     return String(decoding: try await receive { $0.range(of: end) != nil }, as: UTF8.self)
+  }
+
+  /// Whether anything has come that wasn't received yet, or the connection was closed.
+  public var isReadable: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
   }
 
   private func receive(until isEnough: @escaping @Sendable (Data) -> Bool) async throws -> Data {
@@ -115,8 +118,8 @@ public final class LoopbackClient: Sendable {
   private let sendBytes = Glibc.send
 #endif
 
-/// Runs blocking work on a new thread.
-func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+/// Runs blocking work on a new thread, where it holds up nobody.
+public func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
   }

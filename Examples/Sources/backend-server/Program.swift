@@ -4,17 +4,17 @@ import WebServer
 
 /// Runs the backend until it is told to stop by SIGINT or SIGTERM.
 @main
-enum BackendServer {
+enum Program {
   static func main() async {
-    let backend: Backend
+    let backend: BackendServer
     do {
-      let configuration = try Backend.Configuration(
+      let configuration = try BackendServer.Configuration(
         environment: ProcessInfo.processInfo.environment,
         folder: URL(fileURLWithPath: FileManager.default.currentDirectoryPath),
         report: complain
       )
-      backend = try Backend(configuration)
-    } catch let error as WebServerError {
+      backend = try BackendServer(configuration)
+    } catch let error as HTTPServerError {
       complain("\(error). To use another port, set BACKEND_PORT.")
       exit(1)
     } catch {

@@ -10,14 +10,14 @@ import Foundation
 ///
 ///     var router = Router { error, request in log(error, request) }
 ///     router.on(.get, "/health") { _ in try .json(["status": "ok"]) }
-///     let server = try WebServer(.init(port: 8080)) { [router] in await router.respond(to: $0) }
+///     let server = try HTTPServer(.init(port: 8080)) { [router] in await router.respond(to: $0) }
 ///     …
 ///     await server.stop()
 ///
 /// Handlers run as tasks, never on the server's own thread. Every refusal is answered as `{"error":true,"reason":…}`,
 /// except for what isn't HTTP or has a head of more than 32 kB, which libmicrohttpd refuses itself with a short page of
 /// HTML.
-public final class WebServer: Sendable {
+public final class HTTPServer: Sendable {
   /// What a server listens to, and what it refuses.
   public struct Configuration: Sendable {
     /// The IPv4 address to listen on; by default only this machine can connect.
@@ -65,11 +65,11 @@ public final class WebServer: Sendable {
   /// Starts a server.
   ///
   /// - Parameter handler: Answers each request; usually ``Router/respond(to:)``. Runs concurrently with itself.
-  /// - Throws: ``WebServerError`` if the server can't listen there.
+  /// - Throws: ``HTTPServerError`` if the server can't listen there.
   public init(
     _ configuration: Configuration,
     handler: @escaping @Sendable (Request) async -> Response
-  ) throws(WebServerError) {
+  ) throws(HTTPServerError) {
     core = try ServerCore(configuration: configuration, handler: handler)
     address = configuration.address
   }
@@ -95,7 +95,7 @@ public final class WebServer: Sendable {
   }
 }
 
-extension WebServer.Configuration {
+extension HTTPServer.Configuration {
   /// The connection limit, kept below the limit of open files: beyond that, accepting would fail over and over.
   var usableConnectionLimit: UInt32 {
     let filesForOtherUses: UInt64 = 64

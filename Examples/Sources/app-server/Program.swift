@@ -6,7 +6,7 @@ import WebServer
 ///
 /// `APP_PORT` says where it listens (8090 if absent, 0 for a free port), `BACKEND_URL` where the backend is.
 @main
-enum AppServer {
+enum Program {
   static func main() async {
     let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
     let portSetting = environment["APP_PORT"] ?? "8090"
@@ -21,8 +21,8 @@ enum AppServer {
     }
     let app: App
     do {
-      app = try App(WebServer.Configuration(port: port), backend: backend, report: complain)
-    } catch let error as WebServerError {
+      app = try App(HTTPServer.Configuration(port: port), backend: backend, report: complain)
+    } catch let error as HTTPServerError {
       complain("\(error). To use another port, set APP_PORT.")
       exit(1)
     } catch {

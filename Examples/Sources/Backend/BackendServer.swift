@@ -3,7 +3,7 @@ import WebServer
 
 /// The service behind the sign-up form: checks user names, keeps accounts, and fails on command.
 ///
-///     let backend = try Backend(.init(port: 0, database: ":memory:"))
+///     let backend = try BackendServer(.init(port: 0, database: ":memory:") { print($0) })
 ///     // GET  \(backend.url)/isUserNameAvailable?userName=…
 ///     // POST \(backend.url)/signUp                {"userName":…,"password":…}
 ///     // GET  \(backend.url)/health
@@ -11,11 +11,11 @@ import WebServer
 ///     // POST \(backend.url)/control/reset
 ///     // GET  \(backend.url)/control/requests
 ///     await backend.stop()
-public final class Backend: Sendable {
+public final class BackendServer: Sendable {
   /// How a backend is set up.
   public struct Configuration: Sendable {
     /// The web server's part: port, allowed origins, time.
-    public var server: WebServer.Configuration
+    public var server: HTTPServer.Configuration
     /// The file of the accounts, created with its folder where it doesn't exist; or `:memory:`.
     public var database: String
     /// How much work a password hash takes.
@@ -29,18 +29,18 @@ public final class Backend: Sendable {
 
     /// Makes a configuration with the defaults.
     public init(port: UInt16 = 0, database: String, report: @escaping @Sendable (String) -> Void) {
-      self.server = WebServer.Configuration(port: port)
+      self.server = HTTPServer.Configuration(port: port)
       self.server.bodyLimit = 64 << 10
       self.database = database
       self.report = report
     }
   }
 
-  private let server: WebServer
+  private let server: HTTPServer
 
   /// Opens the accounts and starts the server.
   ///
-  /// - Throws: `WebServerError`, ``DatabaseError``, or an error of libsodium; each describes itself for people.
+  /// - Throws: `HTTPServerError`, ``DatabaseError``, or an error of libsodium; each describes itself for people.
   public init(_ configuration: Configuration) throws {
     let service = SignUpService(
       store: try AccountStore(path: configuration.database),
@@ -54,7 +54,7 @@ public final class Backend: Sendable {
     router.on(.get, "/isUserNameAvailable") { try await service.availability($0) }
     router.on(.post, "/signUp") { try await service.signUp($0) }
     control.addRoutes(to: &router)
-    server = try WebServer(configuration.server) { [router] in
+    server = try HTTPServer(configuration.server) { [router] in
       await control.respond(to: $0) { await router.respond(to: $0) }
     }
   }
@@ -65,7 +65,7 @@ public final class Backend: Sendable {
   /// The backend's address, without a slash at its end.
   public var url: String { server.url }
 
-  /// Stops the backend; see `WebServer.stop(within:)`.
+  /// Stops the backend; see `HTTPServer.stop(within:)`.
   public func stop(within deadline: Duration = .seconds(5)) async {
     await server.stop(within: deadline)
   }

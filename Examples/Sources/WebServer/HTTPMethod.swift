@@ -1,7 +1,7 @@
 /// A request method.
 ///
 /// Methods are case-sensitive (RFC 9110 §9.1).
-public struct Method: RawRepresentable, Hashable, Sendable {
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   /// The method as it stands in the request line.
   public let rawValue: String
 
@@ -11,15 +11,15 @@ public struct Method: RawRepresentable, Hashable, Sendable {
   }
 
   /// `GET`; routes for it answer `HEAD` too.
-  public static let get = Method(rawValue: "GET")
+  public static let get = HTTPMethod(rawValue: "GET")
   /// `HEAD`: the answer to `GET` without its body.
-  public static let head = Method(rawValue: "HEAD")
+  public static let head = HTTPMethod(rawValue: "HEAD")
   /// `POST`.
-  public static let post = Method(rawValue: "POST")
+  public static let post = HTTPMethod(rawValue: "POST")
   /// `PUT`.
-  public static let put = Method(rawValue: "PUT")
+  public static let put = HTTPMethod(rawValue: "PUT")
   /// `DELETE`.
-  public static let delete = Method(rawValue: "DELETE")
+  public static let delete = HTTPMethod(rawValue: "DELETE")
   /// `OPTIONS`; the router answers it by itself.
-  public static let options = Method(rawValue: "OPTIONS")
+  public static let options = HTTPMethod(rawValue: "OPTIONS")
 }

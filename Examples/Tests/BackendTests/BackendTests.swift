@@ -1,2 +1,0 @@
-import Backend
-import Testing
