@@ -19,11 +19,19 @@ let package = Package(
   name: "Rebound",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
-    .library(name: "ReboundTesting", targets: ["ReboundTesting"])
+    .library(name: "Rebound", targets: ["Rebound"]),
+    .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
+    .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
   ],
   targets: [
     .target(name: "StreamSupport"),
-    .target(name: "ReboundTesting", dependencies: ["StreamSupport"] + combine),
+    .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
+    .target(name: "ReboundHTTP", dependencies: ["Rebound"] + combine),
+    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP"]),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
+    .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
   ],
   swiftLanguageModes: [.v6]
 )

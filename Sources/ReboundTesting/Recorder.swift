@@ -60,7 +60,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
     self.whenCompleted = whenCompleted
   }
 
-  /// Writes down the subscription, keeps it, and requests the initial demand. Of several the last one is kept.
+  /// Writes down the subscription, keeps it, and requests the initial demand.
+  ///
+  /// Of several the last one is kept.
   public func receive(subscription: any Subscription) {
     write(.subscription)
     let previous = lock.withLock {

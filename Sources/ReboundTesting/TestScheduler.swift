@@ -33,7 +33,9 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   /// Makes a scheduler with nothing to do, at ``VirtualTime/start``.
   public init() {}
 
-  /// The present moment. While work is done, it is the moment for which the work was scheduled.
+  /// The present moment.
+  ///
+  /// While work is done, it is the moment for which the work was scheduled.
   public var now: VirtualTime { lock.withLock { clock } }
 
   /// Zero: virtual time is exact.
@@ -42,7 +44,9 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   /// How much time has passed since the scheduler was made.
   public var elapsed: Duration { .nanoseconds(now.nanoseconds) }
 
-  /// How many pieces of work wait, cancelled ones left out. A repeating one counts once.
+  /// How many pieces of work wait, cancelled ones left out.
+  ///
+  /// A repeating one counts once.
   public var pendingCount: Int { lock.withLock { agenda.count } }
 
   /// The moment for which the next piece of work is scheduled; `nil` if there is none.
@@ -53,7 +57,9 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
     lock.withLock { agenda.add(Job(every: nil, action), due: clock) }
   }
 
-  /// Schedules work for a moment; for the present one if the moment has passed. The tolerance is not used.
+  /// Schedules work for a moment; for the present one if the moment has passed.
+  ///
+  /// The tolerance is not used.
   public func schedule(
     after date: VirtualTime,
     tolerance: VirtualTime.Stride,
@@ -63,8 +69,9 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
     lock.withLock { agenda.add(Job(every: nil, action), due: max(date, clock)) }
   }
 
-  /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released. The
-  /// tolerance is not used.
+  /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
+  ///
+  /// The tolerance is not used.
   ///
   /// - Parameter interval: At least a nanosecond; a shorter one counts as that, since time would never get past it.
   public func schedule(
@@ -92,7 +99,9 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   }
 
   /// Moves time on to a moment, and does all work that falls due on the way, in order, also work that is scheduled
-  /// meanwhile. Time does not move back: a moment that has passed stands for the present one.
+  /// meanwhile.
+  ///
+  /// Time does not move back: a moment that has passed stands for the present one.
   public func advance(to date: VirtualTime) {
     while let action = takeAction(dueBy: date) { action() }
     lock.withLock { clock = max(clock, date) }

@@ -25,7 +25,9 @@ public struct VirtualTime: Strideable, Hashable, Sendable {
     VirtualTime(nanoseconds: nanoseconds.addingSaturated(stride.nanoseconds))
   }
 
-  /// A length of virtual time. As with Combine's own schedulers, a literal counts seconds.
+  /// A length of virtual time.
+  ///
+  /// As with Combine's own schedulers, a literal counts seconds.
   ///
   /// All arithmetic saturates.
   public struct Stride: Hashable, Sendable {

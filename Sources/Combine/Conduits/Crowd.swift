@@ -233,7 +233,7 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   }
 
   @usableFromInline
-  final func request(_ demand: Subscribers.Demand) {
+  func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     if ledger.owe(demand) { didOwe() }
   }
@@ -249,7 +249,9 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   // MARK: Reflection
 
   @usableFromInline var name: String { "\(type(of: self))" }
-  /// The subscriber behind the place. Only called while the place is open.
+  /// The subscriber behind the place.
+  ///
+  /// Only called while the place is open.
   @usableFromInline var downstream: Any? { nil }
 
   @usableFromInline
@@ -258,14 +260,15 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   @usableFromInline final var description: String { name }
   @usableFromInline final var playgroundDescription: Any { name }
   @usableFromInline
-  final var customMirror: Mirror {
+  var children: [(label: String?, value: Any)] {
     let owner = openOwner
-    return Mirror(
-      self,
-      children: [
-        "parent": owner as Any, "downstream": (owner == nil ? nil : downstream) as Any, "demand": demand,
-        "subject": owner as Any,
-      ]
-    )
+    return [
+      ("parent", owner as Any), ("downstream", (owner == nil ? nil : downstream) as Any), ("demand", demand),
+      ("subject", owner as Any),
+    ]
+  }
+  @usableFromInline
+  final var customMirror: Mirror {
+    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
   }
 }

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// One source, many subscribers: the heart of every subject. See ``Crowd``.
+/// One source, many subscribers: the heart of every subject.
+///
+/// See ``Crowd``.
 @usableFromInline
 final class Fanout<Output, Failure: Error>: Crowd {
   // Written once, inside the turnstile, before the crowd is disbanded; read only after that.
@@ -9,10 +11,19 @@ final class Fanout<Output, Failure: Error>: Crowd {
   @usableFromInline
   override init() {}
 
-  /// Walks a round: runs `body` for each outlet that was there when it began.
+  /// Goes one round: runs `body` for each outlet that is there now.
   @inlinable @inline(__always)
   func round(_ body: (Outlet<Output, Failure>) -> Void) {
     beginRound()
+    walk(body)
+    endRound()
+  }
+
+  /// Runs `body` for each outlet that was there when the round began.
+  ///
+  /// Called inside a round.
+  @inlinable @inline(__always)
+  func walk(_ body: (Outlet<Output, Failure>) -> Void) {
     var place = first
     // Copies of first and count: a round inside this one may change them, not what they stand for.
     var remaining = count
@@ -22,7 +33,6 @@ final class Fanout<Output, Failure: Error>: Crowd {
       place = current + 1
       remaining &-= 1
     }
-    endRound()
   }
 
   /// Adds an outlet and hands it to its subscriber; if the end has come already, the subscriber gets only that.
@@ -59,7 +69,9 @@ class Outlet<Output, Failure: Error>: Place {
     super.init(to: port, in: fanout, owner: owner)
   }
 
-  /// Delivers a value if one is owed; says whether it did. Called inside the turnstile.
+  /// Delivers a value if one is owed; says whether it did.
+  ///
+  /// Called inside the turnstile.
   @inlinable @inline(__always) @discardableResult
   final func offer(_ value: Output) -> Bool {
     if ledger.isUnlimited {
@@ -86,7 +98,9 @@ class Outlet<Output, Failure: Error>: Place {
     }
   }
 
-  /// Delivers the end and lets go of everything. Called inside the turnstile.
+  /// Delivers the end and lets go of everything.
+  ///
+  /// Called inside the turnstile.
   @inlinable
   final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard let crowd = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else { return }

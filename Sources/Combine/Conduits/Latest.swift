@@ -1,52 +1,35 @@
-import StreamSupport
 import Synchronization
 
-/// A fan-out that keeps the latest value, and owes it to everyone who has not got it yet.
+/// A fan-out whose source keeps the latest value in a ``Cell``, and owes it to everyone who has not got it yet.
 @usableFromInline
 final class Latest<Output, Failure: Error> {
   @usableFromInline let fanout = Fanout<Output, Failure>()
-  @usableFromInline let lock = Lock()
-  // Guarded by `lock`.
-  @exclusivity(unchecked) @usableFromInline var current: Output
+  // The value that goes round before the cell has it, if the source works that way; touched only inside the turnstile.
+  @exclusivity(unchecked) @usableFromInline var underway: Output?
 
   @inlinable
-  init(_ value: Output) {
-    current = value
-  }
-
-  @inlinable
-  var value: Output {
-    lock.lock()
-    defer { lock.unlock() }
-    return current
-  }
+  init() {}
 
   @inlinable
   var hasEnded: Bool { fanout.hasEnded.load(ordering: .acquiring) }
 
-  /// Keeps a value without telling anyone.
-  @inlinable
-  func keep(_ value: Output) {
-    lock.lock()
-    let previous = current
-    current = value
-    lock.unlock()
-    // Outside the lock: a value may run code of its own when it goes.
-    withExtendedLifetime(previous) {}
-  }
-
   /// Delivers a value to all who asked for one, and marks the others as owed the latest.
+  ///
+  /// Called inside a round.
   @inlinable @inline(__always)
-  func publish(_ value: Output) {
-    fanout.round { outlet in
+  func deliver(_ value: Output) {
+    fanout.walk { outlet in
       // A latest outlet is the only kind that is attached here.
       unsafeDowncast(outlet, to: LatestOutlet<Output, Failure>.self).offerLatest(value)
     }
   }
 
+  /// Adds a subscriber.
+  ///
+  /// - Parameter owner: keeps this and the cell alive.
   @usableFromInline
-  func attach(_ port: Port<Output, Failure>, name: String, owner: AnyObject) {
-    fanout.attach(LatestOutlet(to: port, of: self, name: name, owner: owner), port)
+  func attach(_ port: Port<Output, Failure>, reading cell: Cell<Output>, name: String, owner: AnyObject) {
+    fanout.attach(LatestOutlet(to: port, of: self, reading: cell, name: name, owner: owner), port)
   }
 }
 
@@ -55,12 +38,20 @@ final class Latest<Output, Failure: Error> {
 final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
   @usableFromInline let isOwedLatest = Atomic<Bool>(true)
   @usableFromInline let label: String
-  // As long as the outlet is open its owner keeps this alive; `latest` is only read between the two.
+  // As long as the outlet is open its owner keeps both alive; they are only read between the two.
   @usableFromInline unowned let latest: Latest<Output, Failure>
+  @usableFromInline unowned let cell: Cell<Output>
 
   @usableFromInline
-  init(to port: Port<Output, Failure>, of latest: Latest<Output, Failure>, name: String, owner: AnyObject) {
+  init(
+    to port: Port<Output, Failure>,
+    of latest: Latest<Output, Failure>,
+    reading cell: Cell<Output>,
+    name: String,
+    owner: AnyObject
+  ) {
     self.latest = latest
+    self.cell = cell
     label = name
     super.init(to: port, of: latest.fanout, owner: owner)
   }
@@ -75,14 +66,15 @@ final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
   override func didOwe() {
     guard isOwedLatest.load(ordering: .relaxed), let owner = openOwner else { return }
     withExtendedLifetime(owner) {
-      let fanout = latest.fanout
-      fanout.turnstile.enter()
+      let latest = latest
+      let cell = cell
+      latest.fanout.turnstile.enter()
       if isOwedLatest.load(ordering: .relaxed) {
         // Cleared first: the subscriber may ask again from inside, and must not get the same value twice.
         isOwedLatest.store(false, ordering: .relaxed)
-        if !offer(latest.value) { isOwedLatest.store(true, ordering: .relaxed) }
+        if !offer(latest.underway ?? cell.value) { isOwedLatest.store(true, ordering: .relaxed) }
       }
-      fanout.endRound()
+      latest.fanout.endRound()
     }
   }
 

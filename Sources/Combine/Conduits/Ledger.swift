@@ -44,8 +44,14 @@ struct Ledger: ~Copyable {
   }
 
   /// Adds to what is owed; false if the ledger is closed.
-  @usableFromInline @discardableResult
+  @inlinable @inline(__always) @discardableResult
   func owe(_ demand: Subscribers.Demand) -> Bool {
+    // Nothing can be added to everything; a drain gets here for each value that was left out.
+    isUnlimited || add(demand)
+  }
+
+  @usableFromInline
+  func add(_ demand: Subscribers.Demand) -> Bool {
     var current = owed.load(ordering: .relaxed)
     while true {
       guard current != Self.closed else { return false }

@@ -61,10 +61,35 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   /// Ends the link even if no subscription has come yet; a later one will be cancelled.
   @usableFromInline
   final func endForGood() -> (any Subscription)? {
+    conclude()?.upstream
+  }
+
+  /// The end of a link, as it happens once.
+  @usableFromInline
+  struct Ending {
+    /// The subscription, if it was held.
+    @usableFromInline let upstream: (any Subscription)?
+  }
+
+  /// Ends the link even if no subscription has come yet, and tells so the one caller who ended it.
+  @usableFromInline
+  final func conclude() -> Ending? {
     lock.lock()
     defer { lock.unlock() }
     guard phase.load(ordering: .relaxed) != Phase.over else { return nil }
     phase.store(Phase.over, ordering: .releasing)
+    let subscription = upstream
+    upstream = nil
+    return Ending(upstream: subscription)
+  }
+
+  /// Lets go of the subscription, and takes another.
+  @usableFromInline
+  final func waitForAnother() -> (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard phase.load(ordering: .relaxed) == Phase.holding else { return nil }
+    phase.store(Phase.waiting, ordering: .releasing)
     let subscription = upstream
     upstream = nil
     return subscription
@@ -82,6 +107,16 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   @usableFromInline func cancel() { end()?.cancel() }
 
   // MARK: Reflection
+
+  /// The phase in words.
+  @usableFromInline
+  final var status: String {
+    switch phase.load(ordering: .relaxed) {
+    case Phase.waiting: "awaiting subscription"
+    case Phase.holding: "subscribed"
+    default: "terminal"
+    }
+  }
 
   /// What Apple's Combine calls this.
   @usableFromInline var name: String { "\(type(of: self))" }

@@ -51,5 +51,9 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
 
   @usableFromInline override var name: String { machine.name }
   @usableFromInline
-  override var children: [(label: String?, value: Any)] { machine.children(of: memory) }
+  override var children: [(label: String?, value: Any)] {
+    // Apple's `TryMap`, which remembers nothing, shows nothing.
+    let memories = machine.children(of: memory)
+    return memories.isEmpty ? [] : [("downstream", downstream), ("status", status)] + memories
+  }
 }

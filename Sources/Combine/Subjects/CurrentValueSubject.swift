@@ -1,20 +1,23 @@
 /// A subject that keeps its latest value, and gives it to newcomers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
-  @usableFromInline let latest: Latest<Output, Failure>
+  @usableFromInline let cell: Cell<Output>
+  @usableFromInline let latest = Latest<Output, Failure>()
   @usableFromInline let inflow = Inflow(startsAtOnce: true)
 
   /// Makes a subject with a first value.
   @inlinable
   public init(_ value: Output) {
-    latest = Latest(value)
+    cell = Cell(value)
   }
 
-  /// The latest value. Setting it sends it; after the end it is only kept.
+  /// The latest value.
+  ///
+  /// Setting it sends it; after the end it is only kept.
   @inlinable
   public var value: Output {
-    get { latest.value }
+    get { cell.value }
     set {
-      if latest.hasEnded { latest.keep(newValue) } else { send(newValue) }
+      if latest.hasEnded { cell.replace(with: newValue) } else { send(newValue) }
     }
   }
 
@@ -26,16 +29,17 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// Attaches a subscriber, which gets the latest value with its first request.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
-    latest.attach(AnySubscriber(subscriber).port, name: "CurrentValueSubject", owner: self)
+    latest.attach(AnySubscriber(subscriber).port, reading: cell, name: "CurrentValueSubject", owner: self)
   }
 
   /// Keeps a value and sends it to all who asked for one; the others get the latest when they ask.
   @inlinable @inline(__always)
   public func send(_ input: Output) {
-    latest.fanout.turnstile.enter()
+    let latest = latest
+    latest.fanout.beginRound()
     if !latest.hasEnded {
-      latest.keep(input)
-      latest.publish(input)
+      cell.replace(with: input)
+      latest.deliver(input)
     }
     latest.fanout.endRound()
   }

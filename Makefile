@@ -1,0 +1,21 @@
+# The commands of this project. Each only calls a script, so that a red run anywhere is reproduced by one command.
+
+.PHONY: demo test check format benchmark clean
+
+demo: ## build and start the backend and the sign-up app, until Ctrl-C
+	@scripts/demo
+
+test: ## run every test there is: the package, the examples, the page in a real browser
+	@scripts/test
+
+check: ## format, layout, warnings as errors
+	@scripts/check
+
+format: ## put all Swift files into the project's format
+	@swift format --in-place --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Benchmarks/Package.swift Benchmarks/Sources
+
+benchmark: ## print nanoseconds and allocations per value, beside plain Swift in the same run
+	@scripts/benchmark
+
+clean: ## remove everything that was built
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build

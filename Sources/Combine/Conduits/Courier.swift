@@ -1,0 +1,95 @@
+import StreamSupport
+import Synchronization
+
+/// The subscription of an operator with several upstreams, which brings one downstream one event at a time.
+///
+/// - Values and ends come down through a turnstile; what is touched only inside it needs no other guard.
+/// - Requests go up and must not wait for a turnstile, or two threads could wait for each other. Work for inside the
+///   turnstile that a request brings is an errand: run at once if nobody is inside, else by whoever leaves last.
+/// - Who closes the ledger has ended the subscription; whoever delivers looks at it inside the turnstile, so nothing
+///   follows the end.
+///
+/// Not generic, so that its code exists once.
+@usableFromInline
+class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  @usableFromInline let turnstile = Turnstile()
+  // What downstream asked for and did not get yet; closed at the end.
+  @usableFromInline let ledger = Ledger()
+  @usableFromInline let lock = Lock()
+  // Sequentially consistent with the turnstile: who brings an errand sets it before trying the turnstile, who leaves
+  // the turnstile reads it afterwards.
+  @usableFromInline let hasErrand = Atomic<Bool>(false)
+
+  @usableFromInline
+  init() {}
+
+  @inlinable @inline(__always)
+  final func enter() {
+    turnstile.enter()
+  }
+
+  @inlinable @inline(__always)
+  final func leave() {
+    if turnstile.leave(), hasErrand.load(ordering: .sequentiallyConsistent) { runErrands() }
+  }
+
+  /// Has ``runErrand()`` run soon, without waiting for anyone.
+  @usableFromInline
+  final func callErrand() {
+    hasErrand.store(true, ordering: .sequentiallyConsistent)
+    runErrands()
+  }
+
+  @usableFromInline
+  final func runErrands() {
+    while hasErrand.load(ordering: .sequentiallyConsistent), turnstile.tryEnter() {
+      guard turnstile.isOutermost else {
+        turnstile.leave()
+        return
+      }
+      hasErrand.store(false, ordering: .sequentiallyConsistent)
+      runErrand()
+      turnstile.leave()
+    }
+  }
+
+  /// Delivers what has become deliverable, and lets go of what is not needed after the end.
+  ///
+  /// Called inside the turnstile, never from inside itself.
+  @usableFromInline func runErrand() {}
+
+  @usableFromInline func request(_ demand: Subscribers.Demand) {}
+  @usableFromInline func cancel() {}
+
+  // MARK: Reflection
+
+  /// What Apple's Combine calls this.
+  @usableFromInline var name: String { "\(type(of: self))" }
+  @usableFromInline var children: [(label: String?, value: Any)] { [] }
+
+  @usableFromInline final var description: String { name }
+  @usableFromInline final var playgroundDescription: Any { name }
+  @usableFromInline
+  final var customMirror: Mirror {
+    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
+  }
+}
+
+/// How the side of a ``Courier`` that an upstream sees shows itself.
+@usableFromInline
+protocol CourierSide: CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  var courier: Courier { get }
+}
+
+extension CourierSide {
+  @usableFromInline var description: String { courier.name }
+  @usableFromInline var playgroundDescription: Any { courier.name }
+  @usableFromInline
+  var customMirror: Mirror { Mirror(self, children: ["parentSubscription": courier.combineIdentifier]) }
+}
+
+extension Turnstile {
+  /// Whether the calling thread is inside.
+  @usableFromInline
+  var isMine: Bool { holder.load(ordering: .relaxed) == currentThread() }
+}

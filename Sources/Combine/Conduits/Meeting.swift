@@ -1,0 +1,108 @@
+import StreamSupport
+import Synchronization
+
+/// Several upstreams of different types that meet in rows: the heart of `zip` and `combineLatest`.
+///
+/// Downstream gets its subscription when the last upstream's has come; a failure before that waits for it.
+@usableFromInline
+class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input == R.Output {
+  @usableFromInline final let downstream: Downstream
+  // Touched only inside the turnstile; nothing foreign runs while it changes.
+  @exclusivity(unchecked) @usableFromInline final var row = R()
+  // Touched only inside the turnstile.
+  @exclusivity(unchecked) private final var earlyFailure: Subscribers.Completion<Downstream.Failure>?
+
+  @usableFromInline
+  init(inletCount: Int, to downstream: Downstream) {
+    self.downstream = downstream
+    super.init(inletCount: inletCount)
+  }
+
+  @usableFromInline
+  final func receive(subscription: any Subscription, at index: Int) {
+    // Inside the turnstile, so that an end on another thread waits until downstream has its subscription.
+    enter()
+    if hold(subscription, at: index)?.isLast == true {
+      downstream.receive(subscription: self)
+      if let earlyFailure { end(earlyFailure) } else if isDone { end(.finished) }
+    }
+    leave()
+  }
+
+  @usableFromInline
+  final func receive(completion: Subscribers.Completion<Downstream.Failure>, at index: Int) {
+    guard finishInlet(index) else { return }
+    enter()
+    switch completion {
+    case .finished: if !isAwaiting, isDone { end(.finished) }
+    case .failure: if isAwaiting { earlyFailure = earlyFailure ?? completion } else { end(completion) }
+    }
+    leave()
+  }
+
+  @usableFromInline
+  final func end(_ completion: Subscribers.Completion<Downstream.Failure>) {
+    guard end() else { return }
+    dropRow()
+    downstream.receive(completion: completion)
+  }
+
+  /// Whether no row can be completed any more.
+  ///
+  /// Called inside the turnstile.
+  @usableFromInline var isDone: Bool { false }
+
+  @usableFromInline
+  override final func runErrand() {
+    if ledger.isClosed { dropRow() }
+  }
+
+  private final func dropRow() {
+    let dropped = row
+    row = R()
+    withExtendedLifetime(dropped) {}
+  }
+}
+
+/// What one upstream of a ``Meeting`` sees.
+@usableFromInline
+protocol MeetingPipe: Courier {
+  associatedtype R: Row
+  associatedtype Failure: Error
+
+  func receive(subscription: any Subscription, at index: Int)
+  func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R
+  func receive(completion: Subscribers.Completion<Failure>, at index: Int)
+}
+
+/// The subscriber of one upstream, which knows its column at compile time.
+@usableFromInline
+struct MeetingInlet<S: Seat, Pipe: MeetingPipe>: Subscriber, CourierSide where S.R == Pipe.R {
+  @usableFromInline typealias Input = S.Input
+  @usableFromInline typealias Failure = Pipe.Failure
+
+  @usableFromInline let pipe: Pipe
+  @usableFromInline let combineIdentifier = CombineIdentifier()
+
+  @inlinable @inline(__always)
+  init(_ seat: S.Type, of pipe: Pipe) {
+    self.pipe = pipe
+  }
+
+  @usableFromInline var courier: Courier { pipe }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    pipe.receive(subscription: subscription, at: S.index)
+  }
+
+  @inlinable @inline(__always)
+  func receive(_ input: S.Input) -> Subscribers.Demand {
+    pipe.receive(input, at: S.self)
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    pipe.receive(completion: completion, at: S.index)
+  }
+}

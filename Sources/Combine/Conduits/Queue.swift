@@ -1,0 +1,59 @@
+/// A line of waiting elements: in at the back, out at the front, both in constant time on average.
+///
+/// The front element has a place of its own, so that a queue which never holds more than one allocates nothing.
+@usableFromInline
+struct Queue<Element> {
+  @usableFromInline var front: Element?
+  // A ring; its length is zero or a power of two.
+  @usableFromInline var ring: ContiguousArray<Element?> = []
+  @usableFromInline var start = 0
+  @usableFromInline var countInRing = 0
+
+  @inlinable @inline(__always)
+  init() {}
+
+  @inlinable @inline(__always)
+  var isEmpty: Bool { front == nil }
+
+  @inlinable
+  var count: Int { front == nil ? 0 : countInRing + 1 }
+
+  @inlinable @inline(__always)
+  mutating func append(_ element: Element) {
+    if front == nil { front = element } else { appendToRing(element) }
+  }
+
+  @inlinable @inline(__always)
+  mutating func popFirst() -> Element? {
+    let element = front
+    if countInRing == 0 { front = nil } else { front = popFromRing() }
+    return element
+  }
+
+  @inlinable
+  mutating func appendToRing(_ element: Element) {
+    if countInRing == ring.count { growRing() }
+    ring[(start &+ countInRing) & (ring.count &- 1)] = element
+    countInRing += 1
+  }
+
+  @inlinable
+  mutating func popFromRing() -> Element? {
+    let element = ring[start]
+    ring[start] = nil
+    start = (start &+ 1) & (ring.count &- 1)
+    countInRing -= 1
+    return element
+  }
+
+  @usableFromInline
+  mutating func growRing() {
+    var larger = ContiguousArray<Element?>()
+    larger.reserveCapacity(max(4, 2 * ring.count))
+    larger.append(contentsOf: ring[start...])
+    larger.append(contentsOf: ring[..<start])
+    larger.append(contentsOf: repeatElement(nil, count: max(4, 2 * ring.count) - ring.count))
+    ring = larger
+    start = 0
+  }
+}

@@ -1,0 +1,127 @@
+import StreamSupport
+import Synchronization
+
+/// One upstream after another, which carries what is still owed from each to the next.
+///
+/// Between two upstreams, demand adds up. Who moves the phase on under the lock has ended an upstream, once; values
+/// pay one atomic load to learn whether theirs is the upstream of the moment. Not generic, so that its code exists
+/// once.
+@usableFromInline
+class Succession: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  @usableFromInline
+  enum Phase {
+    @usableFromInline static let awaitingFirst: UInt8 = 0
+    @usableFromInline static let first: UInt8 = 1
+    @usableFromInline static let awaitingSecond: UInt8 = 2
+    @usableFromInline static let second: UInt8 = 3
+    @usableFromInline static let over: UInt8 = 4
+  }
+
+  @usableFromInline let phase = Atomic<UInt8>(Phase.awaitingFirst)
+  @usableFromInline let lock = Lock()
+  @usableFromInline let ledger = Ledger()
+  // Guarded by `lock`, like all changes of `phase`, and all that raises what is owed: so each request reaches either
+  // the upstream before a change or the one after it.
+  @exclusivity(unchecked) @usableFromInline var held: (any Subscription)?
+
+  @usableFromInline
+  init() {}
+
+  @inlinable @inline(__always)
+  final func isIn(_ expected: UInt8) -> Bool { phase.load(ordering: .relaxed) == expected }
+
+  /// Keeps the subscription awaited, and gives what is owed; cancels any other.
+  @usableFromInline
+  final func hold(_ subscription: any Subscription, from expected: UInt8, to next: UInt8) -> Subscribers.Demand? {
+    lock.lock()
+    guard phase.load(ordering: .relaxed) == expected else {
+      lock.unlock()
+      subscription.cancel()
+      return nil
+    }
+    held = subscription
+    phase.store(next, ordering: .releasing)
+    let owed = ledger.demand ?? .none
+    lock.unlock()
+    return owed
+  }
+
+  /// Moves on from an upstream that has ended; false if another has done so, or the end has come.
+  @usableFromInline
+  final func advance(from expected: UInt8, to next: UInt8) -> Bool {
+    lock.lock()
+    guard phase.load(ordering: .relaxed) == expected else {
+      lock.unlock()
+      return false
+    }
+    phase.store(next, ordering: .releasing)
+    let ended = held
+    held = nil
+    lock.unlock()
+    withExtendedLifetime(ended) {}
+    return true
+  }
+
+  /// Owes more, and gives the upstream of the moment.
+  @usableFromInline
+  final func owe(_ demand: Subscribers.Demand) -> (any Subscription)? {
+    lock.lock()
+    defer { lock.unlock() }
+    ledger.owe(demand)
+    return held
+  }
+
+  /// Owes what downstream answered to a value, and says what to answer the upstream that sent it.
+  ///
+  /// If another has taken its place meanwhile, that one is asked instead.
+  @usableFromInline
+  final func owe(_ demand: Subscribers.Demand, answeringIn expected: UInt8) -> Subscribers.Demand {
+    lock.lock()
+    ledger.owe(demand)
+    let isSame = phase.load(ordering: .relaxed) == expected
+    let successor = isSame ? nil : held
+    lock.unlock()
+    successor?.request(demand)
+    return isSame ? demand : .none
+  }
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    owe(demand)?.request(demand)
+  }
+
+  @usableFromInline
+  func cancel() {
+    lock.lock()
+    let upstream = held
+    held = nil
+    phase.store(Phase.over, ordering: .releasing)
+    lock.unlock()
+    upstream?.cancel()
+  }
+
+  // MARK: Misbehaviour
+
+  @usableFromInline
+  final func outOfTurn(_ event: String) -> Never {
+    violation(name, event, advice: "A publisher must call receive(subscription:) first.")
+  }
+
+  @usableFromInline
+  final func beyondDemand() -> Never {
+    violation(name, "received more values than it asked for", advice: "A publisher must not exceed the demand.")
+  }
+
+  // MARK: Reflection
+
+  /// What Apple's Combine calls this.
+  @usableFromInline var name: String { "\(type(of: self))" }
+  @usableFromInline var children: [(label: String?, value: Any)] { [] }
+
+  @usableFromInline final var description: String { name }
+  @usableFromInline final var playgroundDescription: Any { name }
+  @usableFromInline
+  final var customMirror: Mirror {
+    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
+  }
+}

@@ -1,0 +1,45 @@
+/// Signals that an object is about to change.
+///
+/// Never ends. The default ``ObservableObject/objectWillChange``.
+public final class ObservableObjectPublisher: Publisher {
+  /// It signals, without a value.
+  public typealias Output = Void
+  /// It can't fail.
+  public typealias Failure = Never
+
+  @usableFromInline let fanout = Fanout<Void, Never>()
+
+  /// Makes a publisher without subscribers.
+  @inlinable
+  public init() {}
+
+  /// Attaches a subscriber, which gets every signal from its first request on, however many it asked for.
+  @inlinable @inline(__always)
+  public func receive<S>(subscriber: S) where S: Subscriber, S.Failure == Never, S.Input == Void {
+    attach(AnySubscriber(subscriber).port)
+  }
+
+  /// Signals the subscribers.
+  @inlinable
+  public func send() {
+    fanout.round { $0.offer(()) }
+  }
+
+  @usableFromInline
+  func attach(_ port: Port<Void, Never>) {
+    fanout.attach(ObservableObjectOutlet(to: port, of: fanout, owner: self), port)
+  }
+}
+
+/// A subscriber's place at an object's publisher: off until it asks for anything, then on for good.
+private final class ObservableObjectOutlet: Outlet<Void, Never> {
+  override func request(_ demand: Subscribers.Demand) {
+    if demand > .none { ledger.owe(.unlimited) }
+  }
+
+  override var name: String { "ObservableObjectPublisher" }
+
+  override var children: [(label: String?, value: Any)] {
+    [("downstream", (openOwner == nil ? nil : downstream) as Any)]
+  }
+}

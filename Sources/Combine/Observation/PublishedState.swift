@@ -1,0 +1,103 @@
+import StreamSupport
+import Synchronization
+
+/// What a ``Published`` property stands on: a plain value, until somebody wants to hear of its changes.
+@usableFromInline
+final class PublishedState<Value>: Cell<Value> {
+  // Each holds one reference once it is set, and keeps it until `deinit`: set under `lock`, or by one exchange.
+  @usableFromInline let latest = Atomic<Unmanaged<Latest<Value, Never>>?>(nil)
+  @usableFromInline let willChange = Atomic<Unmanaged<ObservableObjectPublisher>?>(nil)
+  // Guarded by `lock`.
+  @exclusivity(unchecked) private var inflow: Inflow?
+
+  @inlinable
+  override init(_ value: Value) {
+    super.init(value)
+  }
+
+  deinit {
+    latest.load(ordering: .acquiring)?.release()
+    willChange.load(ordering: .acquiring)?.release()
+  }
+
+  /// Announces a change of the object, sends the value, and only then keeps it: Apple's order.
+  @inlinable @inline(__always)
+  func send(_ value: Value) {
+    // Both live as long as this object does, so they need no retain.
+    willChange.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.send() }
+    guard let latest = latest.load(ordering: .acquiring) else { return sendUnheard(value) }
+    latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+  }
+
+  @inlinable @inline(__always)
+  func publish(_ value: Value, to latest: Latest<Value, Never>) {
+    latest.fanout.beginRound()
+    // A value sent from inside a subscriber goes round and is kept first, then the outer one: the outer one stays.
+    let outer = latest.underway
+    latest.underway = value
+    latest.deliver(value)
+    replace(with: value)
+    latest.underway = outer
+    latest.fanout.endRound()
+  }
+
+  /// Keeps a value that nobody hears of.
+  ///
+  /// Under the lock, so that nobody can begin to listen meanwhile and miss it.
+  @inlinable
+  func sendUnheard(_ value: Value) {
+    lock.lock()
+    if let latest = latest.load(ordering: .relaxed) {
+      lock.unlock()
+      latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+      return
+    }
+    let previous = current
+    if Self.fitsWord { word.store(Self.word(of: value), ordering: .releasing) } else { current = value }
+    lock.unlock()
+    // Outside the lock: a value may run code of its own when it goes.
+    withExtendedLifetime(previous) {}
+  }
+
+  @usableFromInline
+  func attach(_ port: Port<Value, Never>) {
+    heard().attach(port, reading: self, name: "PublishedSubject", owner: self)
+  }
+
+  /// The fan-out, made now if this is the first time that somebody wants to listen.
+  private func heard() -> Latest<Value, Never> {
+    lock.lock()
+    defer { lock.unlock() }
+    if let existing = latest.load(ordering: .relaxed) { return existing.takeUnretainedValue() }
+    let made = Latest<Value, Never>()
+    latest.store(.passRetained(made), ordering: .releasing)
+    return made
+  }
+
+  /// Keeps the subscription of a publisher that is assigned to the property, as long as this lives.
+  func keep(_ subscription: any Subscription) {
+    lock.lock()
+    let inflow = inflow ?? Inflow(startsAtOnce: true)
+    self.inflow = inflow
+    lock.unlock()
+    inflow.add(subscription)
+  }
+}
+
+extension PublishedState {
+  var publisher: ObservableObjectPublisher? {
+    willChange.load(ordering: .acquiring)?.takeUnretainedValue()
+  }
+
+  func install(_ publisher: ObservableObjectPublisher) -> ObservableObjectPublisher {
+    let reference = Unmanaged.passRetained(publisher)
+    let (installed, existing) = willChange.compareExchange(
+      expected: nil,
+      desired: reference,
+      ordering: .acquiringAndReleasing
+    )
+    guard !installed, let existing else { return publisher }
+    reference.release()
+    return existing.takeUnretainedValue()
+  }
+}

@@ -1,0 +1,113 @@
+extension Publisher {
+  /// Publishes values in arrays of a given length; the last may be shorter.
+  ///
+  /// - Parameter count: the length of the arrays, at least 1.
+  /// - Demand: for each array asked for, as many values are asked for as it holds. A shorter last array comes unasked.
+  /// - Failure: passes as it is; values not yet published are lost.
+  /// - Threads: arrays come where the upstream sends.
+  /// - Complexity: O(1) for each value.
+  @inlinable @inline(__always)
+  public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
+    Publishers.CollectByCount(upstream: self, count: count)
+  }
+}
+
+extension Publishers {
+  /// A publisher of the upstream values in arrays of a given length.
+  public struct CollectByCount<Upstream: Publisher>: Publisher {
+    /// Some values in their order.
+    public typealias Output = [Upstream.Output]
+    /// Fails as its upstream does.
+    public typealias Failure = Upstream.Failure
+
+    /// The publisher of the values to collect.
+    public let upstream: Upstream
+
+    /// The length of the arrays.
+    public let count: Int
+
+    /// Makes a publisher that collects the values of another.
+    ///
+    /// - Parameter count: the length of the arrays, at least 1.
+    @inlinable @inline(__always)
+    public init(upstream: Upstream, count: Int) {
+      // What the caller must keep: arrays of no values would never end.
+      precondition(count > 0, "Combine: 'CollectByCount' can't make arrays of \(count) values. Use a count above zero.")
+      self.upstream = upstream
+      self.count = count
+    }
+
+    /// Attaches a subscriber to the upstream, with an array of its own.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
+      upstream.subscribe(CollectByCountPipe<Upstream.Output, S>(count, to: subscriber))
+    }
+  }
+}
+
+extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
+
+/// Fills an array, and passes it on when it is full or the upstream finishes.
+@usableFromInline
+final class CollectByCountPipe<Input, Downstream: Subscriber>: Link, Subscriber where Downstream.Input == [Input] {
+  @usableFromInline typealias Failure = Downstream.Failure
+
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let count: Int
+  // Touched by the one upstream that sends, with no foreign code running meanwhile.
+  @exclusivity(unchecked) @usableFromInline var buffer: [Input] = []
+
+  @inlinable
+  init(_ count: Int, to downstream: Downstream) {
+    self.count = count
+    self.downstream = downstream
+    super.init()
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    if hold(subscription) { downstream.receive(subscription: self) }
+  }
+
+  @inlinable @inline(__always)
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isHolding else { return .none }
+    buffer.append(input)
+    guard buffer.count >= count else { return .none }
+    return downstream.receive(takeBuffer()) * count
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    // What it held is over; as with Apple's, the end passes whether it was held or not.
+    withExtendedLifetime(end()) {}
+    let rest = takeBuffer()
+    if case .finished = completion, !rest.isEmpty { _ = downstream.receive(rest) }
+    downstream.receive(completion: completion)
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.mustNotBeNone(name)
+    held?.request(demand * count)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    endForGood()?.cancel()
+  }
+
+  @inlinable
+  func takeBuffer() -> [Input] {
+    let taken = buffer
+    buffer = []
+    return taken
+  }
+
+  @usableFromInline override var name: String { "CollectByCount" }
+  @usableFromInline
+  override var children: [(label: String?, value: Any)] {
+    [("downstream", downstream), ("upstreamSubscription", held as Any), ("buffer", buffer), ("count", count)]
+  }
+}

@@ -1,0 +1,257 @@
+import StreamSupport
+import Synchronization
+
+extension Publisher {
+  /// Publishes the latest values of this publisher and of another publisher together, each time that one sends a value.
+  ///
+  /// Nothing comes before each has sent a value, and the stream finishes when all have. A value that comes without
+  /// demand, or from inside the delivery of another, is only kept as the latest.
+  ///
+  /// - Demand: passes to all as it is; what a value is answered with goes to the publisher that sent it.
+  /// - Failure: the first failure cancels the others and ends the stream.
+  /// - Threads: values arrive where they are sent, one at a time.
+  @inlinable @inline(__always)
+  public func combineLatest<P>(_ other: P) -> Publishers.CombineLatest<Self, P>
+  where P: Publisher, Failure == P.Failure {
+    Publishers.CombineLatest(self, other)
+  }
+
+  /// Publishes what a closure makes of the latest values of this publisher and of another publisher.
+  ///
+  /// - Demand, failure and threads: as without the closure, which runs where the value is sent.
+  @inlinable @inline(__always)
+  public func combineLatest<P, T>(
+    _ other: P,
+    _ transform: @escaping (Output, P.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest<Self, P>, T>
+  where P: Publisher, Failure == P.Failure {
+    Publishers.Map(upstream: combineLatest(other)) { transform($0.0, $0.1) }
+  }
+
+  /// Publishes the latest values of this publisher and of two other publishers together, each time that one sends a value.
+  ///
+  /// Nothing comes before each has sent a value, and the stream finishes when all have. A value that comes without
+  /// demand, or from inside the delivery of another, is only kept as the latest.
+  ///
+  /// - Demand: passes to all as it is; what a value is answered with goes to the publisher that sent it.
+  /// - Failure: the first failure cancels the others and ends the stream.
+  /// - Threads: values arrive where they are sent, one at a time.
+  @inlinable @inline(__always)
+  public func combineLatest<P, Q>(_ publisher1: P, _ publisher2: Q) -> Publishers.CombineLatest3<Self, P, Q>
+  where P: Publisher, Failure == P.Failure, Q: Publisher, P.Failure == Q.Failure {
+    Publishers.CombineLatest3(self, publisher1, publisher2)
+  }
+
+  /// Publishes what a closure makes of the latest values of this publisher and of two other publishers.
+  ///
+  /// - Demand, failure and threads: as without the closure, which runs where the value is sent.
+  @inlinable @inline(__always)
+  public func combineLatest<P, Q, T>(
+    _ publisher1: P,
+    _ publisher2: Q,
+    _ transform: @escaping (Output, P.Output, Q.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest3<Self, P, Q>, T>
+  where P: Publisher, Failure == P.Failure, Q: Publisher, P.Failure == Q.Failure {
+    Publishers.Map(upstream: combineLatest(publisher1, publisher2)) { transform($0.0, $0.1, $0.2) }
+  }
+
+  /// Publishes the latest values of this publisher and of three other publishers together, each time that one sends a value.
+  ///
+  /// Nothing comes before each has sent a value, and the stream finishes when all have. A value that comes without
+  /// demand, or from inside the delivery of another, is only kept as the latest.
+  ///
+  /// - Demand: passes to all as it is; what a value is answered with goes to the publisher that sent it.
+  /// - Failure: the first failure cancels the others and ends the stream.
+  /// - Threads: values arrive where they are sent, one at a time.
+  @inlinable @inline(__always)
+  public func combineLatest<P, Q, R>(_ publisher1: P, _ publisher2: Q, _ publisher3: R)
+    -> Publishers.CombineLatest4<Self, P, Q, R>
+  where P: Publisher, Failure == P.Failure, Q: Publisher, P.Failure == Q.Failure, R: Publisher, Q.Failure == R.Failure {
+    Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
+  }
+
+  /// Publishes what a closure makes of the latest values of this publisher and of three other publishers.
+  ///
+  /// - Demand, failure and threads: as without the closure, which runs where the value is sent.
+  @inlinable @inline(__always)
+  public func combineLatest<P, Q, R, T>(
+    _ publisher1: P,
+    _ publisher2: Q,
+    _ publisher3: R,
+    _ transform: @escaping (Output, P.Output, Q.Output, R.Output) -> T
+  ) -> Publishers.Map<Publishers.CombineLatest4<Self, P, Q, R>, T>
+  where P: Publisher, Failure == P.Failure, Q: Publisher, P.Failure == Q.Failure, R: Publisher, Q.Failure == R.Failure {
+    Publishers.Map(upstream: combineLatest(publisher1, publisher2, publisher3)) { transform($0.0, $0.1, $0.2, $0.3) }
+  }
+}
+
+extension Publishers {
+  /// A publisher of the latest values of two publishers.
+  public struct CombineLatest<A: Publisher, B: Publisher>: Publisher
+  where A.Failure == B.Failure {
+    /// One value of each publisher.
+    public typealias Output = (A.Output, B.Output)
+    /// Fails as any of the publishers does.
+    public typealias Failure = A.Failure
+
+    /// The first publisher.
+    public let a: A
+
+    /// The second publisher.
+    public let b: B
+
+    /// Makes a publisher of the latest values of two others.
+    @inlinable @inline(__always)
+    public init(_ a: A, _ b: B) {
+      self.a = a
+      self.b = b
+    }
+
+    /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
+      typealias R = Row2<Newest<A.Output>, Newest<B.Output>>
+      let pipe = CombineLatestPipe<R, S>(inletCount: 2, to: subscriber)
+      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
+      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
+    }
+  }
+
+  /// A publisher of the latest values of three publishers.
+  public struct CombineLatest3<A: Publisher, B: Publisher, C: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure {
+    /// One value of each publisher.
+    public typealias Output = (A.Output, B.Output, C.Output)
+    /// Fails as any of the publishers does.
+    public typealias Failure = A.Failure
+
+    /// The first publisher.
+    public let a: A
+
+    /// The second publisher.
+    public let b: B
+
+    /// The third publisher.
+    public let c: C
+
+    /// Makes a publisher of the latest values of three others.
+    @inlinable @inline(__always)
+    public init(_ a: A, _ b: B, _ c: C) {
+      self.a = a
+      self.b = b
+      self.c = c
+    }
+
+    /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
+      typealias R = Row3<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>>
+      let pipe = CombineLatestPipe<R, S>(inletCount: 3, to: subscriber)
+      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
+      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
+      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
+    }
+  }
+
+  /// A publisher of the latest values of four publishers.
+  public struct CombineLatest4<A: Publisher, B: Publisher, C: Publisher, D: Publisher>: Publisher
+  where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+    /// One value of each publisher.
+    public typealias Output = (A.Output, B.Output, C.Output, D.Output)
+    /// Fails as any of the publishers does.
+    public typealias Failure = A.Failure
+
+    /// The first publisher.
+    public let a: A
+
+    /// The second publisher.
+    public let b: B
+
+    /// The third publisher.
+    public let c: C
+
+    /// The fourth publisher.
+    public let d: D
+
+    /// Makes a publisher of the latest values of four others.
+    @inlinable @inline(__always)
+    public init(_ a: A, _ b: B, _ c: C, _ d: D) {
+      self.a = a
+      self.b = b
+      self.c = c
+      self.d = d
+    }
+
+    /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
+      typealias R = Row4<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>, Newest<D.Output>>
+      let pipe = CombineLatestPipe<R, S>(inletCount: 4, to: subscriber)
+      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
+      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
+      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
+      d.subscribe(MeetingInlet(R.SeatD.self, of: pipe))
+    }
+  }
+}
+
+extension Publishers.CombineLatest: Equatable where A: Equatable, B: Equatable {}
+extension Publishers.CombineLatest3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
+/// Keeps the latest value of each upstream.
+@usableFromInline
+final class CombineLatestPipe<R: Row, Downstream: Subscriber>: Meeting<R, Downstream>, MeetingPipe
+where Downstream.Input == R.Output {
+  @usableFromInline typealias Failure = Downstream.Failure
+
+  // Touched only inside the turnstile.
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
+
+  @inlinable @inline(__always)
+  override init(inletCount: Int, to downstream: Downstream) {
+    super.init(inletCount: inletCount, to: downstream)
+  }
+
+  @inlinable @inline(__always)
+  func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R {
+    enter()
+    guard !ledger.isClosed else {
+      leave()
+      return .none
+    }
+    let displaced = S.put(input, into: &row)
+    var answer = Subscribers.Demand.none
+    if !isDelivering, let output = row.take(), ledger.takeOne() {
+      isDelivering = true
+      answer = downstream.receive(output)
+      isDelivering = false
+      if answer != .none { ledger.owe(answer) }
+    }
+    leave()
+    // A value may run code of its own when it goes.
+    withExtendedLifetime(displaced) {}
+    return answer
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.mustNotBeNone(name)
+    ledger.owe(demand)
+    requestFromAll(demand)
+  }
+
+  @usableFromInline override var isDone: Bool { areAllOver }
+
+  @usableFromInline override var name: String { "CombineLatest" }
+  @usableFromInline
+  override var children: [(label: String?, value: Any)] {
+    [
+      ("downstream", downstream), ("upstreamSubscriptions", heldSubscriptionsForMirror),
+      ("demand", ledger.demand ?? .none), ("buffers", row.buffers),
+    ]
+  }
+}

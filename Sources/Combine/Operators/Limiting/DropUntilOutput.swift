@@ -1,0 +1,131 @@
+import Synchronization
+
+extension Publisher {
+  /// Leaves out values until another publisher publishes one.
+  ///
+  /// - Parameter publisher: asked for one value, before this publisher is subscribed to. If it ends or fails without
+  ///   one, the stream ends the same way.
+  /// - Demand: passes as it is. A value left out counts as delivered: what was asked for may be used up before the
+  ///   other publisher publishes anything.
+  /// - Failure: passes as it is.
+  /// - Threads: values pass where the upstream sends, an end comes from either; never two events at once.
+  @inlinable @inline(__always)
+  public func drop<P>(untilOutputFrom publisher: P) -> Publishers.DropUntilOutput<Self, P>
+  where P: Publisher, Failure == P.Failure {
+    Publishers.DropUntilOutput(upstream: self, other: publisher)
+  }
+}
+
+extension Publishers {
+  /// A publisher of the upstream values after another publisher has published one.
+  public struct DropUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher
+  where Upstream.Failure == Other.Failure {
+    /// The kind of values published.
+    public typealias Output = Upstream.Output
+    /// Fails as its upstream does, or as the other publisher does before it has published anything.
+    public typealias Failure = Upstream.Failure
+
+    /// The publisher of the values.
+    public let upstream: Upstream
+
+    /// The publisher whose first value is the beginning.
+    public let other: Other
+
+    /// Makes a publisher of the values of one publisher after another has published one.
+    @inlinable @inline(__always)
+    public init(upstream: Upstream, other: Other) {
+      self.upstream = upstream
+      self.other = other
+    }
+
+    /// Attaches a subscriber to the upstream, with the other publisher to open it.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, Other.Failure == S.Failure {
+      let pipe = DropUntilOutputPipe(to: subscriber)
+      subscriber.receive(subscription: pipe)
+      other.subscribe(Signal<Other.Output, DropUntilOutputPipe<S>>(to: pipe))
+      upstream.subscribe(pipe)
+    }
+  }
+}
+
+extension Publishers.DropUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
+
+/// Leaves out values until a trigger signals.
+@usableFromInline
+final class DropUntilOutputPipe<Downstream: Subscriber>: EarlyLink, Subscriber, Signalled {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
+  @usableFromInline typealias SignalFailure = Downstream.Failure
+
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let trigger = Link()
+  @usableFromInline let isOpen = Atomic<Bool>(false)
+  // What was asked for, less what was left out.
+  @usableFromInline let ledger = Ledger()
+  // Upstream and trigger may send on two threads.
+  @usableFromInline let turnstile = Turnstile()
+
+  @inlinable
+  init(to downstream: Downstream) {
+    self.downstream = downstream
+    super.init()
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    hold(subscription, askingFor: .none)
+  }
+
+  @inlinable @inline(__always)
+  func receive(_ input: Input) -> Subscribers.Demand {
+    turnstile.pass {
+      guard isHolding else { return .none }
+      guard isOpen.load(ordering: .acquiring) else { return drop() }
+      return downstream.receive(input)
+    }
+  }
+
+  @usableFromInline
+  func drop() -> Subscribers.Demand {
+    guard ledger.takeOne() else {
+      violation(name, "received a value that nobody asked for", advice: "A publisher must not send beyond the demand.")
+    }
+    return .none
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    guard end() != nil else { return }
+    // Nothing can come of the trigger any more.
+    trigger.endForGood()?.cancel()
+    turnstile.pass { downstream.receive(completion: completion) }
+  }
+
+  @usableFromInline
+  func signal() {
+    isOpen.store(true, ordering: .releasing)
+  }
+
+  @usableFromInline
+  func signalEnded(_ completion: Subscribers.Completion<Failure>) {
+    guard let ending = conclude() else { return }
+    ending.upstream?.cancel()
+    turnstile.pass { downstream.receive(completion: completion) }
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    guard demand != .none else { return }
+    ledger.owe(demand)
+    super.request(demand)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    super.cancel()
+    trigger.endForGood()?.cancel()
+  }
+
+  @usableFromInline override var name: String { "DropUntilOutput" }
+}

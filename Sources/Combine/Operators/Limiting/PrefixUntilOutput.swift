@@ -1,0 +1,96 @@
+extension Publisher {
+  /// Publishes values until another publisher publishes one, and finishes then.
+  ///
+  /// - Parameter publisher: asked for one value, before this publisher is subscribed to. Its end and its failure change
+  ///   nothing. If it publishes while being subscribed to, the stream finishes without a subscription.
+  /// - Demand: passes as it is.
+  /// - Failure: passes as it is.
+  /// - Threads: values pass where the upstream sends, the end comes where the other publisher sends; never both at once.
+  @inlinable @inline(__always)
+  public func prefix<P>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> where P: Publisher {
+    Publishers.PrefixUntilOutput(upstream: self, other: publisher)
+  }
+}
+
+extension Publishers {
+  /// A publisher of the upstream values until another publisher publishes one.
+  public struct PrefixUntilOutput<Upstream: Publisher, Other: Publisher>: Publisher {
+    /// The kind of values published.
+    public typealias Output = Upstream.Output
+    /// Fails as its upstream does.
+    public typealias Failure = Upstream.Failure
+
+    /// The publisher of the values.
+    public let upstream: Upstream
+
+    /// The publisher whose first value is the end.
+    public let other: Other
+
+    /// Makes a publisher of the values of one publisher until another publishes one.
+    @inlinable @inline(__always)
+    public init(upstream: Upstream, other: Other) {
+      self.upstream = upstream
+      self.other = other
+    }
+
+    /// Attaches a subscriber to the upstream, with the other publisher to end it.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
+      let pipe = PrefixUntilOutputPipe<Other.Failure, S>(to: subscriber)
+      other.subscribe(Signal<Other.Output, PrefixUntilOutputPipe<Other.Failure, S>>(to: pipe))
+      upstream.subscribe(pipe)
+    }
+  }
+}
+
+/// Passes values on until a trigger signals.
+@usableFromInline
+final class PrefixUntilOutputPipe<SignalFailure: Error, Downstream: Subscriber>: Link, Subscriber, Signalled {
+  @usableFromInline typealias Input = Downstream.Input
+  @usableFromInline typealias Failure = Downstream.Failure
+
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let trigger = Link()
+  // Upstream and trigger may send on two threads.
+  @usableFromInline let turnstile = Turnstile()
+
+  @inlinable
+  init(to downstream: Downstream) {
+    self.downstream = downstream
+    super.init()
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    if hold(subscription) { downstream.receive(subscription: self) }
+  }
+
+  @inlinable @inline(__always)
+  func receive(_ input: Input) -> Subscribers.Demand {
+    turnstile.pass { isHolding ? downstream.receive(input) : .none }
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    trigger.endForGood()?.cancel()
+    guard end() != nil else { return }
+    turnstile.pass { downstream.receive(completion: completion) }
+  }
+
+  @usableFromInline
+  func signal() {
+    guard let ending = conclude() else { return }
+    ending.upstream?.cancel()
+    turnstile.pass { downstream.receive(completion: .finished) }
+  }
+
+  @usableFromInline
+  func signalEnded(_ completion: Subscribers.Completion<SignalFailure>) {}
+
+  @usableFromInline
+  override func cancel() {
+    endForGood()?.cancel()
+    trigger.endForGood()?.cancel()
+  }
+}

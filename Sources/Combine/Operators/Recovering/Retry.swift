@@ -1,0 +1,139 @@
+import StreamSupport
+import Synchronization
+
+extension Publisher {
+  /// Subscribes to the upstream again when it fails, up to a number of times.
+  ///
+  /// What was published before a failure is not taken back. An upstream that fails at once is tried again in a loop,
+  /// whatever the number: the stack does not grow.
+  ///
+  /// - Parameter retries: how many times to subscribe again; without limit if negative.
+  /// - Demand: passes as it is; each new attempt is asked for what is still owed.
+  /// - Failure: that of the last attempt.
+  @inlinable @inline(__always)
+  public func retry(_ retries: Int) -> Publishers.Retry<Self> {
+    Publishers.Retry(upstream: self, retries: retries)
+  }
+}
+
+extension Publishers {
+  /// A publisher that subscribes to its upstream again when it fails.
+  public struct Retry<Upstream: Publisher>: Publisher {
+    /// The kind of values published.
+    public typealias Output = Upstream.Output
+    /// Fails as the last attempt does.
+    public typealias Failure = Upstream.Failure
+
+    /// The publisher that may fail.
+    public let upstream: Upstream
+
+    /// How many times to subscribe again; without limit if nil or negative.
+    public let retries: Int?
+
+    /// Makes a publisher that subscribes to another again when that fails.
+    @inlinable @inline(__always)
+    public init(upstream: Upstream, retries: Int?) {
+      self.upstream = upstream
+      self.retries = retries
+    }
+
+    /// Attaches a subscriber to the upstream.
+    @inlinable @inline(__always)
+    public func receive<S>(subscriber: S)
+    where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
+      RetryPipe(upstream, retries: retries, to: subscriber).subscribe()
+    }
+  }
+}
+
+extension Publishers.Retry: Equatable where Upstream: Equatable {}
+
+/// Subscribes to the upstream again and again, with one subscription for downstream.
+@usableFromInline
+final class RetryPipe<Upstream: Publisher, Downstream: Subscriber>: Succession, Subscriber
+where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
+  @usableFromInline typealias Input = Upstream.Output
+  @usableFromInline typealias Failure = Upstream.Failure
+
+  @usableFromInline let upstream: Upstream
+  @usableFromInline let downstream: Downstream
+  // Touched as subscriptions come, which is once for each attempt.
+  @exclusivity(unchecked) @usableFromInline var hasHandedOver = false
+  // All guarded by `lock`. The retries are negative without a limit.
+  @exclusivity(unchecked) @usableFromInline var retriesLeft: Int
+  @exclusivity(unchecked) @usableFromInline var isSubscribing = true
+  @exclusivity(unchecked) @usableFromInline var mustSubscribeAgain = false
+
+  @inlinable @inline(__always)
+  init(_ upstream: Upstream, retries: Int?, to downstream: Downstream) {
+    self.upstream = upstream
+    self.downstream = downstream
+    retriesLeft = retries ?? -1
+    super.init()
+  }
+
+  /// Subscribes, and again in a loop as long as attempts fail before `subscribe` returns.
+  @inlinable
+  func subscribe() {
+    repeat { upstream.subscribe(self) } while mustGoOn()
+  }
+
+  @usableFromInline
+  func mustGoOn() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    isSubscribing = mustSubscribeAgain
+    mustSubscribeAgain = false
+    return isSubscribing
+  }
+
+  @inlinable
+  func receive(subscription: any Subscription) {
+    guard let owed = hold(subscription, from: Phase.awaitingFirst, to: Phase.first) else { return }
+    if !hasHandedOver {
+      hasHandedOver = true
+      downstream.receive(subscription: self)
+    } else if owed != .none {
+      subscription.request(owed)
+    }
+  }
+
+  @inlinable @inline(__always)
+  func receive(_ input: Input) -> Subscribers.Demand {
+    guard isIn(Phase.first) else { return .none }
+    guard ledger.takeOne() else { beyondDemand() }
+    let answer = downstream.receive(input)
+    if answer != .none { owe(answer)?.request(answer) }
+    return .none
+  }
+
+  @inlinable
+  func receive(completion: Subscribers.Completion<Failure>) {
+    if case .failure = completion, fail() { return }
+    let isFirstEvent = !hasHandedOver && advance(from: Phase.awaitingFirst, to: Phase.over)
+    if isFirstEvent || advance(from: Phase.first, to: Phase.over) { downstream.receive(completion: completion) }
+  }
+
+  /// Starts another attempt if there is one left; says whether it did.
+  @usableFromInline
+  func fail() -> Bool {
+    lock.lock()
+    guard isIn(Phase.first), retriesLeft != 0 else {
+      lock.unlock()
+      return false
+    }
+    if retriesLeft > 0 { retriesLeft -= 1 }
+    let failed = held
+    held = nil
+    phase.store(Phase.awaitingFirst, ordering: .releasing)
+    mustSubscribeAgain = isSubscribing
+    let isLoopRunning = isSubscribing
+    isSubscribing = true
+    lock.unlock()
+    withExtendedLifetime(failed) {}
+    if !isLoopRunning { subscribe() }
+    return true
+  }
+
+  @usableFromInline override var name: String { "Retry" }
+}

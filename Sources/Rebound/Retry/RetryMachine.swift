@@ -1,0 +1,100 @@
+/// Decides what comes of each failure of one execution.
+///
+/// It has no clock, no lock and no stream; its owner tells it the time. It calls the policy's closures, so it must not
+/// be asked under a lock.
+package struct RetryMachine<Failure: Error>: Sendable {
+  /// What to do now.
+  package enum Action: Sendable {
+    /// Try again after this long.
+    case retry(after: Duration)
+    /// Pass this error on.
+    case stop(with: Failure)
+  }
+
+  private let policy: RetryPolicy<Failure>
+  private var delays: Backoff.Delays
+  private var retries = 0
+
+  package init(_ policy: RetryPolicy<Failure>) {
+    self.policy = policy
+    delays = policy.backoff.delays(random: policy.random)
+  }
+
+  /// An attempt failed.
+  ///
+  /// - Parameters:
+  ///   - error: What it failed with.
+  ///   - elapsed: How long the execution has run.
+  package mutating func failed(with error: Failure, elapsed: Duration) -> Action {
+    let hint = policy.hint(error)?.clampedToDelay
+    let context = RetryContext(attempt: retries + 1, elapsed: elapsed, hint: hint)
+    let verdict = judge(error, context)
+    policy.observer?(RetryEvent(context, error: error, verdict: verdict))
+    switch verdict {
+    case .retry(let delay, _):
+      retries += 1
+      return .retry(after: delay)
+    case .stop(_, let other):
+      return .stop(with: other ?? error)
+    }
+  }
+
+  fileprivate enum Verdict {
+    case retry(after: Duration, RetryEvent.DelaySource)
+    case stop(RetryEvent.Reason, with: Failure?)
+  }
+
+  private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
+    guard policy.condition(error) else { return .stop(.notRetryable, with: nil) }
+    let limit: Int?
+    let decided: Duration?
+    switch policy.decision(error, context).kind {
+    case .stop(let other): return .stop(.decided, with: other)
+    case .retry(let ownLimit, let delay): (limit, decided) = (ownLimit, delay?.clampedToDelay)
+    }
+
+    if let maxRetries = policy.maxRetries, retries >= maxRetries { return .stop(.attemptsExhausted, with: nil) }
+    if let limit, retries >= limit { return .stop(.attemptsExhausted, with: nil) }
+
+    if let deadline = policy.deadline, context.elapsed >= deadline { return .stop(.deadlineExceeded, with: nil) }
+    // Measured before chance lengthens it: the server's word is what the limit is about.
+    if let hint = context.hint, hint > policy.maxHint { return .stop(.hintTooLong, with: nil) }
+
+    let (delay, source) = nextDelay(decided: decided, hint: context.hint)
+    // To sleep into certain failure would only keep the error from the user.
+    if let deadline = policy.deadline, context.elapsed + delay >= deadline {
+      return .stop(.deadlineExceeded, with: nil)
+    }
+    return .retry(after: delay, source)
+  }
+
+  /// The longer of what was computed and what was asked for.
+  private mutating func nextDelay(decided: Duration?, hint: Duration?) -> (Duration, RetryEvent.DelaySource) {
+    let step = delays.nextStep()
+    let own = decided ?? step.delay
+    guard let hint, hint > own else { return (own, decided == nil ? .computed : .decided) }
+    // All clients were told the same moment, so chance has to spread them; upward only, since none may come too early.
+    guard decided == nil, step.width > .zero else { return (hint, .hint) }
+    let spread = Duration(saturatingSeconds: step.width.inSeconds * policy.random.next())
+    return ((hint + spread).clampedToDelay, .hint)
+  }
+}
+
+extension RetryEvent {
+  fileprivate init<Failure>(_ context: RetryContext, error: Failure, verdict: RetryMachine<Failure>.Verdict) {
+    let (delay, source, outcome): (Duration?, DelaySource?, Outcome)
+    switch verdict {
+    case .retry(let after, let from): (delay, source, outcome) = (after, from, .retrying)
+    case .stop(let reason, _): (delay, source, outcome) = (nil, nil, .stopped(reason))
+    }
+    self.init(
+      attempt: context.attempt,
+      error: error,
+      elapsed: context.elapsed,
+      hint: context.hint,
+      delay: delay,
+      delaySource: source,
+      outcome: outcome
+    )
+  }
+}

@@ -1,0 +1,35 @@
+import Testing
+
+@testable import Combine
+
+@Suite("Queue")
+struct QueueTests {
+  @Test("elements leave in the order in which they came, however appends and removals mix")
+  func order() {
+    var numbers = SeededNumbers(seed: 7)
+    var queue = Queue<Int>()
+    var model: [Int] = []
+    for step in 0..<5_000 {
+      if Int.random(in: 0..<100, using: &numbers) < (step / 500 % 2 == 0 ? 65 : 35) {
+        queue.append(step)
+        model.append(step)
+      } else {
+        #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
+      }
+      #expect(queue.count == model.count)
+      #expect(queue.isEmpty == model.isEmpty)
+    }
+    while let element = queue.popFirst() { #expect(element == model.removeFirst()) }
+    #expect(model.isEmpty)
+  }
+
+  @Test("an element that left is not kept")
+  func release() {
+    final class Element {}
+    var queue = Queue<Element>()
+    var elements = (0..<6).map { _ in Element() }
+    elements.forEach { queue.append($0) }
+    for _ in 0..<6 { _ = queue.popFirst() }
+    for index in elements.indices { #expect(isKnownUniquelyReferenced(&elements[index])) }
+  }
+}

@@ -1,0 +1,146 @@
+import Combine
+import Dispatch
+import ReboundTesting
+import Testing
+
+@Suite("ObservableObject")
+struct ObservableObjectTests {
+  class Base {
+    @Published var inherited = 0
+  }
+
+  class Middle<Value>: Base, ObservableObject {
+    @Published var value: Value
+    let constant = Published(initialValue: "")
+    var withoutAttribute = Published(initialValue: 0.0)
+    var plain = 0
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  final class Leaf: Middle<[Int]> {
+    @Published var own = false
+  }
+
+  @Test("every published field announces changes: own, inherited, generic, constant, without the attribute")
+  func allFields() {
+    let leaf = Leaf([])
+    var changes = 0
+    let cancellable = leaf.objectWillChange.sink { changes += 1 }
+
+    leaf.own = true
+    leaf.value = [1]
+    leaf.inherited = 1
+    var constant = leaf.constant.projectedValue
+    Just("x").assign(to: &constant)
+    Just(1.0).assign(to: &leaf.withoutAttribute.projectedValue)
+    leaf.plain = 1
+
+    #expect(changes == 5)
+    cancellable.cancel()
+  }
+
+  @Test("the publisher is the same each time, and another one for each object")
+  func stable() {
+    let first = Leaf([])
+    let second = Leaf([])
+
+    #expect(first.objectWillChange === first.objectWillChange)
+    #expect(first.objectWillChange !== second.objectWillChange)
+  }
+
+  final class Empty: ObservableObject {
+    let number = 0
+  }
+
+  @Test("an object without published fields has one publisher, too, as long as it lives")
+  func withoutFields() {
+    let object = Empty()
+    let other = Empty()
+    let recorder = Recorder<Void, Never>()
+    object.objectWillChange.subscribe(recorder)
+
+    object.objectWillChange.send()
+    other.objectWillChange.send()
+
+    #expect(recorder.values.count == 1)
+    #expect(object.objectWillChange === object.objectWillChange)
+  }
+
+  @Test("a class may forge its mirror, and its fields announce their changes all the same")
+  func forgedMirror() {
+    final class Forged: ObservableObject, CustomReflectable {
+      @Published var number = 0
+      var customMirror: Mirror { Mirror(self, children: [:]) }
+    }
+    let forged = Forged()
+    let recorder = Recorder<Void, Never>()
+    forged.objectWillChange.subscribe(recorder)
+
+    forged.number = 1
+
+    #expect(recorder.values.count == 1)
+  }
+
+  @Test("a reference that leads nowhere is not followed in the search for fields")
+  func danglingReference() {
+    final class Child: ObservableObject {
+      unowned var parent: Base
+      @Published var number = 0
+      init(_ parent: Base) { self.parent = parent }
+    }
+    var parent: Base? = Base()
+    let child = parent.map(Child.init)
+    parent = nil
+    let recorder = Recorder<Void, Never>()
+    child?.objectWillChange.subscribe(recorder)
+
+    child?.number = 1
+
+    #expect(recorder.values.count == 1)
+  }
+
+  @Test("a class with a publisher of its own decides itself what it announces")
+  func ownPublisher() {
+    final class Own: ObservableObject {
+      let objectWillChange = PassthroughSubject<String, Never>()
+      @Published var number = 0
+    }
+    let own = Own()
+    let recorder = Recorder<String, Never>()
+    own.objectWillChange.subscribe(recorder)
+
+    own.number = 1
+    own.objectWillChange.send("by hand")
+
+    #expect(recorder.values == ["by hand"])
+  }
+
+  @Test("fields do not keep their object alive, nor does somebody who listens to it")
+  func releases() {
+    weak var released: Leaf?
+    let recorder = Recorder<Void, Never>()
+    do {
+      let leaf = Leaf([])
+      released = leaf
+      leaf.objectWillChange.subscribe(recorder)
+    }
+
+    #expect(released == nil)
+    #expect(recorder.completions == [])
+  }
+
+  @Test("threads that ask at the same time get the same publisher")
+  func threads() {
+    for _ in 0..<50 {
+      // Asking on any thread is what is tested.
+      nonisolated(unsafe) let leaf = Leaf([])
+      let recorder = Recorder<Void, Never>()
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in leaf.objectWillChange.subscribe(recorder) }
+
+      leaf.own = true
+
+      #expect(recorder.values.count == 4)
+    }
+  }
+}

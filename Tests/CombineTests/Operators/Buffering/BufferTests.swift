@@ -1,0 +1,253 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("buffer")
+struct BufferTests {
+  private let upstream = TestPublisher<Int, TestFailure>()
+
+  @Test("keeping full asks for the size, then for one more for each value that leaves")
+  func keepFull() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    for value in 1...3 { #expect(upstream.send(value) == .none) }
+    #expect(upstream.requests == [.max(3)])
+
+    recorder.request(.max(2))
+    #expect(recorder.values == [1, 2])
+    #expect(upstream.requests == [.max(3), .max(2)])
+
+    recorder.request(.max(2))
+    #expect(upstream.requests == [.max(3), .max(2), .max(1)])
+    #expect(upstream.send(4) == .max(1))
+    #expect(recorder.values == [1, 2, 3, 4])
+    #expect(upstream.send(5) == .none)
+    #expect(recorder.values == [1, 2, 3, 4])
+  }
+
+  @Test("by request asks for everything, once")
+  func byRequest() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    upstream.buffer(size: 3, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
+    #expect(upstream.send(1) == .none)
+    #expect(upstream.send(2) == .none)
+    recorder.request(.max(5))
+
+    #expect(upstream.requests == [.unlimited])
+    #expect(recorder.values == [1, 2])
+  }
+
+  @Test("the upstream is asked before the subscriber has its subscription, and what it sends at once is kept")
+  func prefetchFirst() {
+    var requestsAtSubscription: [Subscribers.Demand] = []
+    upstream.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).subscribe(
+      AnySubscriber(receiveSubscription: { _ in requestsAtSubscription = upstream.requests })
+    )
+    #expect(requestsAtSubscription == [.max(2)])
+
+    let recorder = Recorder<Int, Never>(requesting: .max(4))
+    (1...9).publisher.eraseToAnyPublisher().buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
+      .subscribe(recorder)
+    #expect(recorder.events == [.subscription] + (1...4).map { .value($0) })
+  }
+
+  @Test("a failure that the upstream sends at once comes after the subscription")
+  func immediateFailure() {
+    let recorder = Recorder<Int, any Error>()
+    [1].publisher.eraseToAnyPublisher().tryMap { _ -> Int in throw TestFailure.expected }
+      .buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
+      .subscribe(recorder)
+
+    #expect(recorder.entries.count == 2)
+    #expect(recorder.subscriptionCount == 1)
+    #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
+  }
+
+  @Test("a full buffer drops the newest value, or the oldest")
+  func dropping() {
+    let (newest, oldest) = (
+      Recorder<Int, TestFailure>(requesting: .none), Recorder<Int, TestFailure>(requesting: .none)
+    )
+    upstream.buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest).subscribe(newest)
+    upstream.buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest).subscribe(oldest)
+    for connection in upstream.connections {
+      for value in 1...4 { connection.send(value) }
+    }
+    newest.request(.unlimited)
+    oldest.request(.unlimited)
+
+    #expect(newest.values == [1, 2])
+    #expect(oldest.values == [3, 4])
+  }
+
+  @Test("an overflow cancels the upstream, and fails when the demand of a request is used up, or the values are")
+  func overflow() {
+    let (some, all) = (Recorder<Int, TestFailure>(requesting: .none), Recorder<Int, TestFailure>(requesting: .none))
+    let buffered = upstream.buffer(size: 3, prefetch: .byRequest, whenFull: .customError { .other })
+    for recorder in [some, all] {
+      buffered.subscribe(recorder)
+      for value in 1...5 { upstream.send(value) }
+      #expect(recorder.completions.isEmpty)
+    }
+    #expect(upstream.connections.map(\.cancelCount) == [1, 1])
+    some.request(.max(2))
+    all.request(.max(9))
+
+    #expect(some.events == [.subscription, .value(1), .value(2), .completion(.failure(.other))])
+    #expect(all.events == [.subscription, .value(1), .value(2), .value(3), .completion(.failure(.other))])
+  }
+
+  @Test("a buffer of no size delivers what is asked for, and fails at once on what is not")
+  func noSize() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    upstream.buffer(size: 0, prefetch: .byRequest, whenFull: .customError { .other }).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(2)
+
+    #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.other))])
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("a failure of the upstream comes at once, and values kept are lost")
+  func failure() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.expected))
+    recorder.request(.max(1))
+
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("a normal end comes after the values kept, upon one request more")
+  func finish() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    upstream.send(completion: .failure(.other))
+    recorder.request(.max(1))
+    #expect(recorder.values == [1])
+    #expect(recorder.completions.isEmpty)
+
+    recorder.request(.max(1))
+    #expect(recorder.completions == [.finished])
+    #expect(upstream.requests == [.max(3)])
+  }
+
+  @Test("with demand left a normal end comes at once")
+  func finishWithDemand() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("demand that comes with an answer or from inside a value is served in the same drain, one value at a time")
+  func reentrantDemand() {
+    var depth = 0
+    var deepest = 0
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, recorder in
+        depth += 1
+        deepest = max(deepest, depth)
+        recorder.request(.max(1))
+        depth -= 1
+        return value == 1 ? .max(1) : .none
+      }
+    )
+    upstream.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    for value in 1...3 { upstream.send(value) }
+    recorder.request(.max(1))
+
+    #expect(recorder.values == [1, 2, 3])
+    #expect(deepest == 1)
+    #expect(upstream.requests == [.max(9), .max(3)])
+    #expect(upstream.send(4) == .max(1))
+  }
+
+  @Test("a value sent from inside a value comes after it, and counts for the upstream's demand")
+  func reentrantValue() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .unlimited,
+      answering: { value, _ in
+        if value == 1 { #expect(self.upstream.send(2) == .none) }
+        return .none
+      }
+    )
+    upstream.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+
+    #expect(upstream.send(1) == .max(2))
+    #expect(recorder.values == [1, 2])
+  }
+
+  @Test("a cancel from inside a value stops the delivery and drops the rest")
+  func cancelInside() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { _, recorder in
+        recorder.cancel()
+        return .none
+      }
+    )
+    upstream.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    for value in 1...3 { upstream.send(value) }
+    recorder.request(.unlimited)
+
+    #expect(recorder.values == [1])
+    #expect(upstream.cancelCount == 1)
+    #expect(upstream.requests == [.max(9)])
+  }
+
+  @Test("events before the subscription are ignored")
+  func early() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
+      .buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    subscriber?.receive(subscription: LooseSubscription())
+    _ = subscriber?.receive(2)
+
+    #expect(recorder.events == [.subscription, .value(2)])
+  }
+
+  @Test("many values come out in order, however they go in and out")
+  func order() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 1000, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
+    var sent = 0
+    for step in 1...60 {
+      for _ in 0..<(step % 7) * 3 {
+        upstream.send(sent)
+        sent += 1
+      }
+      recorder.request(.max((step % 5) * 3 + 1))
+    }
+    recorder.request(.unlimited)
+
+    #expect(recorder.values == Array(0..<sent))
+  }
+
+  @Test("requests for no values change nothing, and strategies compare")
+  func harmless() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    upstream.send(1)
+    recorder.request(.none)
+
+    #expect(recorder.values.isEmpty)
+    #expect(Set([Publishers.PrefetchStrategy.keepFull, .byRequest, .keepFull]).count == 2)
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "Buffer", children: ["values", "state", "downstreamDemand", "terminal"]) {
+      $0.buffer(size: 5, prefetch: .keepFull, whenFull: .dropNewest)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("collect by count")
+struct CollectByCountTests {
+  @Test("values come in arrays, and demand and answers are multiplied by their length")
+  func collects() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<[Int], TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
+    upstream.collect(2).subscribe(recorder)
+    recorder.request(.unlimited)
+
+    #expect(upstream.send(1) == .none)
+    #expect(upstream.send(2) == .max(6))
+    #expect(upstream.send(3) == .none)
+
+    #expect(upstream.requests == [.max(4), .unlimited])
+    #expect(recorder.values == [[1, 2]])
+  }
+
+  @Test("a normal end publishes the rest without demand, and an end without a rest publishes nothing")
+  func rest() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let collected = upstream.collect(2)
+    let (first, second) = (Recorder<[Int], TestFailure>(requesting: .none), Recorder<[Int], TestFailure>())
+    collected.subscribe(first)
+    for value in 1...3 { upstream.send(value) }
+    upstream.send(completion: .finished)
+    collected.subscribe(second)
+    upstream.send(completion: .finished)
+
+    #expect(first.values == [[1, 2], [3]])
+    #expect(first.isFinished)
+    #expect(second.events == [.subscription, .completion(.finished)])
+  }
+
+  @Test("a failure drops the rest")
+  func failure() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<[Int], TestFailure>()
+    upstream.collect(2).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.expected))
+
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("values before the subscription and after a cancel are ignored")
+  func outOfTurn() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<[Int], TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).collect(1).subscribe(recorder)
+    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    subscriber?.receive(subscription: LooseSubscription())
+    _ = subscriber?.receive(2)
+    recorder.cancel()
+    _ = subscriber?.receive(3)
+
+    #expect(recorder.values == [[2]])
+  }
+
+  @Test("a value that is sent from inside an array goes into the next one")
+  func reentrantValue() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = Recorder<[Int], Never>(answering: { values, _ in
+      if values == [1, 2] { subject.send(3) }
+      return .none
+    })
+    subject.collect(2).subscribe(recorder)
+    for value in [1, 2, 4] { subject.send(value) }
+
+    #expect(recorder.values == [[1, 2], [3, 4]])
+  }
+
+  @Test("publishers of equal parts are equal")
+  func equality() {
+    typealias Arrays = Publishers.CollectByCount<Just<Int>>
+    #expect(Arrays(upstream: Just(1), count: 2) == Arrays(upstream: Just(1), count: 2))
+    #expect(Arrays(upstream: Just(1), count: 2) != Arrays(upstream: Just(1), count: 3))
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(
+      named: "CollectByCount",
+      children: ["downstream", "upstreamSubscription", "buffer", "count"]
+    ) { $0.collect(2) }
+  }
+
+  @Test("a length of zero and a request for no values stop the process")
+  func traps() async {
+    await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().collect(0) }
+    await #expect(processExitsWith: .failure) {
+      let recorder = Recorder<[Int], Never>()
+      PassthroughSubject<Int, Never>().collect(1).subscribe(recorder)
+      recorder.request(.none)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("ignoreOutput")
+struct IgnoreOutputTests {
+  @Test("everything is asked for, no value passes, and the end does")
+  func ignores() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Never, TestFailure>(requesting: .none)
+    upstream.ignoreOutput().subscribe(recorder)
+
+    #expect(upstream.requests == [.unlimited])
+    #expect(upstream.send(1) == .none)
+    upstream.send(completion: .failure(.expected))
+
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.completion == .failure(.expected))
+  }
+
+  @Test("requests of the subscriber pass as well, before its own if made at the subscription")
+  func requests() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Never, TestFailure>(requesting: .max(2))
+    upstream.ignoreOutput().subscribe(recorder)
+    recorder.request(.max(3))
+
+    #expect(upstream.requests == [.max(2), .unlimited, .max(3)])
+  }
+
+  @Test("publishers over equal upstreams are equal")
+  func equality() {
+    typealias End = Publishers.IgnoreOutput<Just<Int>>
+    #expect(End(upstream: Just(1)) == End(upstream: Just(1)))
+    #expect(End(upstream: Just(1)) != End(upstream: Just(2)))
+  }
+
+  @Test("the upstream's own subscription and every event pass")
+  func laws() {
+    RelayLaws.check(named: "IgnoreOutput") { $0.ignoreOutput() }
+  }
+}

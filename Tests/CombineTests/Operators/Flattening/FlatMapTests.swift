@@ -1,0 +1,460 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("flatMap")
+struct FlatMapTests {
+  typealias Inner = TestPublisher<Int, TestFailure>
+  typealias Outer = TestPublisher<Inner, TestFailure>
+
+  let outer = Outer()
+  let first = Inner()
+  let second = Inner()
+
+  @Test("the subscriber gets its subscription before the upstream is subscribed to")
+  func selfFirst() {
+    var order: [String] = []
+    let outer = TestPublisher<Int, Never>(whenSubscribed: { _ in order.append("upstream") })
+    outer.flatMap { Just($0) }.subscribe(
+      AnySubscriber<Int, Never>(receiveSubscription: { order.append("downstream \($0)") })
+    )
+    #expect(order == ["downstream FlatMap", "upstream"])
+  }
+
+  @Test("values of all publishers made arrive as they come, and the end after the last of them")
+  func values() {
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap { $0 }.subscribe(recorder)
+    #expect(outer.send(first) == .none)
+    outer.send(second)
+    #expect(outer.requests == [.unlimited])
+    #expect(first.requests == [.unlimited])
+    #expect(second.requests == [.unlimited])
+
+    #expect(first.send(1) == .none)
+    second.send(2)
+    first.send(3)
+    #expect(recorder.values == [1, 2, 3])
+
+    outer.send(completion: .finished)
+    first.send(completion: .finished)
+    #expect(recorder.completion == nil)
+    second.send(completion: .finished)
+    #expect(recorder.completions == [.finished])
+    #expect(outer.cancelCount + first.cancelCount + second.cancelCount == 0)
+  }
+
+  @Test(
+    "without demand values wait in the order of their arrival, and each one delivered asks its publisher for another"
+  )
+  func queue() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    outer.send(second)
+    #expect(first.requests == [.max(1)])
+    #expect(second.send(20) == .none)
+    #expect(first.send(10) == .none)
+    #expect(recorder.values == [])
+
+    recorder.request(.max(1))
+    #expect(recorder.values == [20])
+    #expect(second.requests == [.max(1), .max(1)])
+    #expect(first.requests == [.max(1)])
+
+    recorder.request(.max(2))
+    #expect(recorder.values == [20, 10])
+    #expect(first.send(11) == .max(1))
+    #expect(first.send(12) == .none)
+    #expect(recorder.values == [20, 10, 11])
+  }
+
+  @Test("once there is no limit, what waits is delivered and all publishers made are told")
+  func unlimited() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    outer.send(second)
+    #expect(first.send(1) == .max(1))
+    first.send(2)
+    second.send(3)
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1, 2, 3])
+    #expect(first.requests == [.max(1), .unlimited])
+    #expect(second.requests == [.max(1), .unlimited])
+    #expect(first.send(4) == .none)
+    #expect(recorder.values == [1, 2, 3, 4])
+  }
+
+  @Test("unlimited demand returned for a value counts like a request")
+  func unlimitedAnswer() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1), answering: { _, _ in .unlimited })
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    first.send(1)
+    #expect(first.requests == [.max(1), .unlimited])
+    first.send(2)
+    #expect(recorder.values == [1, 2])
+  }
+
+  @Test("demand returned for a value releases what waits")
+  func answers() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none, answering: { value, _ in value < 3 ? .max(1) : .none })
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    for value in 1...4 { first.send(value) }
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2, 3])
+  }
+
+  @Test("a request from inside a value is served after it, in order")
+  func requestInside() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { _, recorder in
+        recorder.request(.max(1))
+        return .none
+      }
+    )
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    for value in 1...4 { first.send(value) }
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2, 3, 4])
+    #expect(first.send(5) == .max(1))
+    #expect(recorder.values == [1, 2, 3, 4, 5])
+  }
+
+  @Test("a limit on active publishers limits what is asked of the upstream", arguments: [true, false])
+  func maxPublishers(usesJust: Bool) {
+    let outer = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    if usesJust {
+      outer.flatMap(maxPublishers: .max(2)) { Just($0) }.subscribe(recorder)
+    } else {
+      outer.flatMap(maxPublishers: .max(2)) { Just($0).setFailureType(to: TestFailure.self).eraseToAnyPublisher() }
+        .subscribe(recorder)
+    }
+    #expect(outer.requests == [.max(2)])
+    outer.send(1)
+    #expect(outer.requests == [.max(2), .max(1)])
+    outer.send(2)
+    outer.send(completion: .finished)
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completions == [.finished])
+    #expect(outer.requests == [.max(2), .max(1), .max(1)])
+  }
+
+  @Test("no publishers at a time is asked of the upstream as it is")
+  func maxNone() {
+    let outer = TestPublisher<Int, Never>()
+    outer.flatMap(maxPublishers: .none) { Just($0) }.subscribe(Recorder<Int, Never>())
+    #expect(outer.requests == [.none])
+  }
+
+  /// What happened, for a `Just` as the compiler sees it and for one that it can't see.
+  private func eventsOfJust(
+    isVisible: Bool,
+    requesting demand: Subscribers.Demand,
+    answering answer:
+      @escaping (Int, Recorder<Int, TestFailure>, PassthroughSubject<Int, TestFailure>)
+      -> Subscribers.Demand
+  ) -> [Recorder<Int, TestFailure>.Event] {
+    let outer = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: demand, answering: { answer($0, $1, outer) })
+    if isVisible {
+      outer.flatMap { Just($0) }.subscribe(recorder)
+    } else {
+      outer.flatMap { Just($0).setFailureType(to: TestFailure.self).eraseToAnyPublisher() }.subscribe(recorder)
+    }
+    for value in 1...3 { outer.send(value) }
+    recorder.request(.max(1))
+    outer.send(completion: .finished)
+    recorder.request(.max(5))
+    return recorder.events
+  }
+
+  @Test(
+    "the short way for Just is not to be told from a subscription to it",
+    arguments: [Subscribers.Demand.none, .max(1), .max(2), .unlimited],
+    0..<5
+  )
+  func justIsLikeOthers(demand: Subscribers.Demand, variant: Int) {
+    let answer: (Int, Recorder<Int, TestFailure>, PassthroughSubject<Int, TestFailure>) -> Subscribers.Demand = {
+      value,
+      recorder,
+      outer in
+      switch (variant, value) {
+      case (1, 1): outer.send(10)
+      case (1, 2): recorder.request(.max(2))
+      case (2, 2): outer.send(completion: .finished)
+      case (3, 2): recorder.cancel()
+      case (4, _): return value < 3 ? .max(1) : .none
+      default: break
+      }
+      return .none
+    }
+    let short = eventsOfJust(isVisible: true, requesting: demand, answering: answer)
+    let long = eventsOfJust(isVisible: false, requesting: demand, answering: answer)
+    #expect(short == long)
+    #expect(short.first == .subscription)
+  }
+
+  @Test("an end that comes from inside the value of a Just waits for the value")
+  func endInsideJust() {
+    var log: [String] = []
+    let outer = PassthroughSubject<Int, Never>()
+    let subscription = outer.flatMap { Just($0) }.sink(
+      receiveCompletion: { _ in log.append("end") },
+      receiveValue: { _ in
+        outer.send(completion: .finished)
+        log.append("value")
+      }
+    )
+    outer.send(1)
+    #expect(log == ["value", "end"])
+    subscription.cancel()
+  }
+
+  @Test("a failure of one publisher made cancels the others, not the upstream, and ends the stream")
+  func childFails() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    outer.send(second)
+    second.send(1)
+    second.send(2)
+    first.send(completion: .failure(.expected))
+    #expect(recorder.completions == [.failure(.expected)])
+    #expect(recorder.values == [1])
+    #expect(first.cancelCount == 0)
+    #expect(second.cancelCount == 1)
+    #expect(outer.cancelCount == 0)
+
+    outer.send(Inner())
+    outer.send(completion: .failure(.other))
+    first.send(9)
+    #expect(recorder.completions == [.failure(.expected)])
+    #expect(recorder.values == [1])
+  }
+
+  @Test("a failure of the upstream cancels the publishers made and ends the stream")
+  func outerFails() {
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    outer.send(completion: .failure(.expected))
+    #expect(first.cancelCount == 1)
+    #expect(recorder.completions == [.failure(.expected)])
+    outer.send(completion: .finished)
+    #expect(recorder.completions.count == 1)
+  }
+
+  @Test("a publisher made that ends the others from inside its cancellation does no harm")
+  func cancelReenters() {
+    let recorder = Recorder<Int, TestFailure>()
+    let reentrant = PassthroughSubject<Int, TestFailure>()
+    let inners = [
+      reentrant.eraseToAnyPublisher(), first.eraseToAnyPublisher(),
+      second.eraseToAnyPublisher(),
+    ]
+    let outer = PassthroughSubject<Int, TestFailure>()
+    outer.flatMap { inners[$0] }.subscribe(
+      Recorder<Int, TestFailure>(whenCompleted: {
+        outer.send(0)
+        outer.send(completion: .failure(.other))
+        reentrant.send(completion: .failure(.other))
+        recorder.cancel()
+      })
+    )
+    for index in inners.indices { outer.send(index) }
+    outer.send(completion: .failure(.expected))
+    #expect(first.cancelCount == 1)
+  }
+
+  @Test("values that wait are delivered after the end of all upstreams, before the end")
+  func endWaitsForQueue() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    first.send(1)
+    first.send(completion: .finished)
+    outer.send(completion: .finished)
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("an upstream that finishes without a value finishes the stream without demand")
+  func empty() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(completion: .finished)
+    outer.send(completion: .finished)
+    #expect(recorder.completions == [.finished])
+  }
+
+  @Test("cancelling cancels the publishers made and then the upstream, once")
+  func cancels() {
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    recorder.cancel()
+    recorder.cancel()
+    #expect(first.cancelCount == 1)
+    #expect(outer.cancelCount == 1)
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("cancelled from inside a value, the rest of a queue stays undelivered")
+  func cancelInside() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { _, recorder in
+        recorder.cancel()
+        return .max(3)
+      }
+    )
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    for value in 1...3 { first.send(value) }
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1])
+    #expect(first.cancelCount == 1)
+  }
+
+  @Test("an upstream whose subscription comes after cancellation is cancelled, and so is a second one")
+  func lateSubscriptions() {
+    var subscriber: AnySubscriber<Int, Never>?
+    let late = TestPublisher<Int, Never>(handingOver: { subscriber = $0 })
+    let recorder = Recorder<Int, Never>()
+    late.flatMap { Just($0) }.subscribe(recorder)
+    let other = TestPublisher<Int, Never>()
+    let used = TestPublisher<Int, Never>()
+    used.flatMap { Just($0) }.subscribe(Recorder<Int, Never>())
+    other.subscribe(Recorder<Int, Never>())
+    used.connections[0].send(subscription: other.connections[0])
+    #expect(other.cancelCount == 1)
+    #expect(used.cancelCount == 0)
+
+    recorder.cancel()
+    other.subscribe(Recorder<Int, Never>())
+    subscriber?.receive(subscription: other.connections[1])
+    #expect(other.connections[1].cancelCount == 1)
+  }
+
+  @Test("a publisher made gets one subscription kept and the others cancelled")
+  func secondChildSubscription() {
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(first)
+    second.subscribe(Recorder<Int, TestFailure>())
+    first.connections[0].send(subscription: second.connections[0])
+    #expect(second.cancelCount == 1)
+    #expect(first.cancelCount == 0)
+  }
+
+  @Test("failures of different types meet, whichever side can't fail")
+  func overloads() {
+    let never: Publishers.FlatMap<Just<Int>, TestPublisher<Int, Never>> = TestPublisher<Int, Never>().flatMap {
+      Just($0)
+    }
+    _ = never
+    let innerNever:
+      Publishers.FlatMap<Publishers.SetFailureType<Just<Int>, TestFailure>, TestPublisher<Int, TestFailure>> =
+        TestPublisher<Int, TestFailure>().flatMap { Just($0) }
+    _ = innerNever
+    let outerNever: Publishers.FlatMap<Inner, Publishers.SetFailureType<TestPublisher<Int, Never>, TestFailure>> =
+      TestPublisher<Int, Never>().flatMap { _ in Inner() }
+    let recorder = Recorder<Int, TestFailure>()
+    outerNever.subscribe(recorder)
+    outerNever.upstream.upstream.send(3)
+    outerNever.upstream.upstream.send(completion: .finished)
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("subscription and publishers' sides are called FlatMap, and a side knows its parent")
+  func reflection() {
+    var parent: CombineIdentifier?
+    let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: {
+      parent = $0.combineIdentifier
+      #expect("\($0)" == "FlatMap")
+      #expect(Mirror(reflecting: $0).children.isEmpty)
+    })
+    var side: AnySubscriber<Int, TestFailure>?
+    let inner = Inner(handingOver: { side = $0 })
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(inner)
+    #expect(side?.description == "FlatMap")
+    let child = side?.customMirror.children.first
+    #expect(child?.label == "parentSubscription")
+    #expect(child?.value as? CombineIdentifier == parent)
+  }
+
+  @Test("a request for no values stops the process")
+  func requestNone() async {
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, Never>().flatMap { Just($0) }.subscribe(
+        AnySubscriber<Int, Never>(receiveSubscription: { $0.request(.none) })
+      )
+    }
+  }
+
+  @Test("after end and cancellation nobody keeps the subscriber", arguments: [true, false])
+  func release(isCancelled: Bool) {
+    weak var released: Recorder<Int, Never>?
+    let outer = PassthroughSubject<Int, Never>()
+    let inner = PassthroughSubject<Int, Never>()
+    do {
+      let recorder = Recorder<Int, Never>()
+      released = recorder
+      outer.flatMap { _ in inner }.subscribe(recorder)
+      outer.send(1)
+      if isCancelled {
+        recorder.cancel()
+      } else {
+        outer.send(completion: .finished)
+        inner.send(completion: .finished)
+      }
+    }
+    #expect(released == nil)
+  }
+
+  @Test("a long row of synchronous publishers is flattened in one go, with any limit", arguments: [1, 3, nil])
+  func manySynchronous(limit: Int?) {
+    let recorder = Recorder<Int, Never>()
+    (0..<20_000).publisher
+      .flatMap(maxPublishers: limit.map { .max($0) } ?? .unlimited) { [$0, -$0].publisher }
+      .subscribe(recorder)
+    #expect(recorder.values.count == 40_000)
+    #expect(recorder.values.last == -19_999)
+    #expect(recorder.isFinished)
+  }
+
+  @Test("values, ends, requests and cancellation on different threads keep the laws", arguments: 0..<60)
+  func stress(seed: Int) {
+    let outer = PassthroughSubject<Int, TestFailure>()
+    let inners = (0..<3).map { _ in PassthroughSubject<Int, TestFailure>() }
+    let keeper = LawKeeper<Int, TestFailure>(answering: seed % 3 == 0 ? .max(1) : .none)
+    outer.flatMap { inners[$0] }.subscribe(keeper)
+    for index in inners.indices { outer.send(index) }
+    race(
+      seed: UInt64(seed),
+      inners.indices.map { index in
+        { numbers in
+          for value in 0..<Int.random(in: 50..<200, using: &numbers) { inners[index].send(value) }
+          inners[index].send(completion: seed % 5 == 1 && index == 0 ? .failure(.expected) : .finished)
+        }
+      } + [
+        { numbers in
+          for _ in 0..<Int.random(in: 10..<100, using: &numbers) { keeper.request(.max(3)) }
+          if seed % 4 == 0 { keeper.cancel() } else { keeper.request(.unlimited) }
+          if seed % 2 == 0 { outer.send(completion: .finished) }
+        }
+      ]
+    )
+    outer.send(completion: .finished)
+    #expect(keeper.breaches == [])
+    if seed % 4 != 0 { #expect(keeper.isOver) }
+  }
+}

@@ -1,0 +1,234 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("combineLatest")
+struct CombineLatestTests {
+  let a = TestPublisher<Int, TestFailure>()
+  let b = TestPublisher<String, TestFailure>()
+
+  @Test("once each has sent a value, every value comes with the latest of the others")
+  func latest() {
+    let recorder = Recorder<String, TestFailure>()
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    a.send(1)
+    a.send(2)
+    #expect(recorder.values == [])
+    #expect(b.send("x") == .none)
+    b.send("y")
+    a.send(3)
+    #expect(recorder.values == ["2x", "2y", "3y"])
+  }
+
+  @Test("three and four publishers combine in the same way")
+  func arities() {
+    let c = TestPublisher<Int, TestFailure>()
+    let d = TestPublisher<Int, TestFailure>()
+    let three = Recorder<String, TestFailure>()
+    a.combineLatest(b, c) { "\($0)\($1)\($2)" }.subscribe(three)
+    a.send(1)
+    b.send("x")
+    c.send(2)
+    b.send("y")
+    #expect(three.values == ["1x2", "1y2"])
+
+    let four = Recorder<String, TestFailure>()
+    a.combineLatest(b, c, d).map { "\($0)" }.subscribe(four)
+    a.combineLatest(b, c, d) { "\($0)\($1)\($2)\($3)" }.subscribe(Recorder<String, TestFailure>())
+    #expect(d.subscriptionCount == 2)
+    a.connections[1].send(1)
+    b.connections[1].send("z")
+    c.connections[1].send(3)
+    #expect(four.values == [])
+    d.connections[0].send(4)
+    #expect(four.values == [#"(1, "z", 3, 4)"#])
+  }
+
+  @Test("synchronous publishers run dry one after another")
+  func synchronous() {
+    var rows: [String] = []
+    _ = [1, 2].publisher.combineLatest([8, 9].publisher).sink { rows.append("\($0)\($1)") }
+    #expect(rows == ["28", "29"])
+  }
+
+  @Test("demand goes to all, and is lowered by what is delivered; a value beyond it is only kept")
+  func demand() {
+    let recorder = Recorder<String, TestFailure>(requesting: .max(1))
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    #expect(a.requests == [.max(1)])
+    #expect(b.requests == [.max(1)])
+    a.send(1)
+    b.send("x")
+    a.send(2)
+    #expect(recorder.values == ["1x"])
+    recorder.request(.max(1))
+    #expect(recorder.values == ["1x"])
+    #expect(a.requests == [.max(1), .max(1)])
+    b.send("y")
+    #expect(recorder.values == ["1x", "2y"])
+  }
+
+  @Test("what a value is answered with goes to the one that sent it only")
+  func answers() {
+    let recorder = Recorder<String, TestFailure>(requesting: .max(1), answering: { _, _ in .max(3) })
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    a.send(1)
+    #expect(b.send("x") == .max(3))
+    #expect(a.requests == [.max(1)])
+    #expect(b.requests == [.max(1)])
+  }
+
+  @Test("a value sent from inside another is only kept")
+  func reentrant() {
+    let first = PassthroughSubject<Int, Never>()
+    let second = PassthroughSubject<Int, Never>()
+    var rows: [String] = []
+    let subscription = first.combineLatest(second).sink {
+      rows.append("\($0)\($1)")
+      if $0 == 1 { first.send(2) }
+    }
+    first.send(1)
+    second.send(1)
+    second.send(5)
+    #expect(rows == ["11", "25"])
+    subscription.cancel()
+  }
+
+  @Test("the stream finishes when all have, also one without a value")
+  func finishes() {
+    let recorder = Recorder<String, TestFailure>()
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    a.send(completion: .finished)
+    b.send("x")
+    #expect(recorder.completion == nil)
+    b.send(completion: .finished)
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+    #expect(a.cancelCount + b.cancelCount == 0)
+  }
+
+  @Test("a failure cancels the others and ends the stream")
+  func fails() {
+    let recorder = Recorder<String, TestFailure>()
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    a.send(completion: .failure(.expected))
+    #expect(a.cancelCount == 0)
+    #expect(b.cancelCount == 1)
+    b.send(completion: .failure(.other))
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("an end before the last subscription waits for it", arguments: [true, false])
+  func earlyEnd(fails: Bool) {
+    let early = TestPublisher<Int, TestFailure>(whenSubscribed: {
+      $0.send(completion: fails ? .failure(.expected) : .finished)
+    })
+    let recorder = Recorder<String, TestFailure>()
+    early.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
+    b.send(completion: .finished)
+    #expect(recorder.events == [.subscription, .completion(fails ? .failure(.expected) : .finished)])
+  }
+
+  @Test("cancelling, also from inside a value, cancels all once and lets the latest values go")
+  func cancels() {
+    final class Token {}
+    weak var latest: Token?
+    let a = TestPublisher<Token, TestFailure>()
+    let recorder = Recorder<String, TestFailure>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+    a.combineLatest(b) { $1 }.subscribe(recorder)
+    do {
+      let token = Token()
+      latest = token
+      a.send(token)
+    }
+    #expect(latest != nil)
+    b.send("x")
+    b.send("y")
+    #expect(latest == nil)
+    #expect(recorder.events == [.subscription, .value("x")])
+    #expect(a.cancelCount == 1)
+    #expect(b.cancelCount == 1)
+  }
+
+  @Test("a value that sends as it goes finds the new one in its place")
+  func displacedValue() {
+    final class Talker {
+      let say: () -> Void
+      init(_ say: @escaping () -> Void) { self.say = say }
+      deinit { say() }
+    }
+    let talkers = PassthroughSubject<Talker, Never>()
+    let numbers = PassthroughSubject<Int, Never>()
+    var received: [Int] = []
+    let subscription = talkers.combineLatest(numbers).sink { received.append($1) }
+    talkers.send(Talker { numbers.send(7) })
+    numbers.send(1)
+    talkers.send(Talker {})
+    #expect(received == [1, 1, 7])
+    subscription.cancel()
+  }
+
+  @Test("a second subscription of an upstream is cancelled")
+  func secondSubscription() {
+    let spare = TestPublisher<Int, TestFailure>()
+    spare.subscribe(Recorder<Int, TestFailure>())
+    a.combineLatest(b) { "\($0)\($1)" }.subscribe(Recorder<String, TestFailure>())
+    a.connections[0].send(subscription: spare.connections[0])
+    #expect(spare.cancelCount == 1)
+    #expect(a.cancelCount == 0)
+  }
+
+  @Test("publishers with equal parts are equal")
+  func equality() {
+    let one = [1].publisher
+    #expect(one.combineLatest(one) == Publishers.CombineLatest(one, one))
+    #expect(one.combineLatest(one, one) == Publishers.CombineLatest3(one, one, one))
+    #expect(one.combineLatest(one, one, one) == Publishers.CombineLatest4(one, one, one, one))
+  }
+
+  @Test("the subscription is called CombineLatest and shows its parts")
+  func reflection() {
+    Publishers.CombineLatest(a, b).subscribe(
+      AnySubscriber<(Int, String), TestFailure>(receiveSubscription: {
+        #expect("\($0)" == "CombineLatest")
+        let labels = Mirror(reflecting: $0).children.map(\.label)
+        #expect(labels == ["downstream", "upstreamSubscriptions", "demand", "buffers"])
+      })
+    )
+    #expect(a.subscriptionCount == 1)
+  }
+
+  @Test("a request for no values stops the process")
+  func requestNone() async {
+    await #expect(processExitsWith: .failure) {
+      Just(1).combineLatest(Just(2)).subscribe(
+        AnySubscriber<(Int, Int), Never>(receiveSubscription: { $0.request(.none) })
+      )
+    }
+  }
+
+  @Test("values, ends, requests and cancellation on different threads keep the laws", arguments: 0..<60)
+  func stress(seed: Int) {
+    let sides = (0..<3).map { _ in PassthroughSubject<Int, TestFailure>() }
+    let keeper = LawKeeper<(Int, Int, Int), TestFailure>()
+    sides[0].combineLatest(sides[1], sides[2]).subscribe(keeper)
+    race(
+      seed: UInt64(seed),
+      sides.indices.map { index in
+        { numbers in
+          for value in 0..<Int.random(in: 50..<200, using: &numbers) { sides[index].send(value) }
+          sides[index].send(completion: seed % 5 == 1 ? .failure(.expected) : .finished)
+        }
+      } + [
+        { numbers in
+          for _ in 0..<Int.random(in: 10..<100, using: &numbers) { keeper.request(.max(3)) }
+          if seed % 4 == 0 { keeper.cancel() }
+        }
+      ]
+    )
+    #expect(keeper.breaches == [])
+    if seed % 4 != 0 { #expect(keeper.isOver) }
+  }
+}

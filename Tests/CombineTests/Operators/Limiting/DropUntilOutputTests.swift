@@ -1,0 +1,125 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("drop(untilOutputFrom:)")
+struct DropUntilOutputTests {
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let other = TestPublisher<String, TestFailure>()
+
+  @Test("values pass after the other publisher has published one; those left out use up demand")
+  func opens() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    #expect(upstream.send(1) == .none)
+    #expect(other.send("go") == .none)
+    #expect(upstream.send(2) == .max(5))
+    recorder.request(.max(1))
+    upstream.send(completion: .finished)
+
+    #expect(other.requests == [.max(1)])
+    #expect(upstream.requests == [.max(3), .max(1)])
+    #expect(recorder.events == [.subscription, .value(2), .completion(.finished)])
+  }
+
+  @Test("the order is: subscription downstream, other publisher, upstream; requests wait for the upstream")
+  func order() {
+    var order: [String] = []
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
+    let other = TestPublisher<String, TestFailure>(whenSubscribed: { _ in
+      order.append("other after \(recorder.subscriptionCount)")
+      recorder.request(.max(1))
+    })
+    let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { _ in order.append("upstream") })
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+
+    #expect(order == ["other after 1", "upstream"])
+    #expect(upstream.requests == [.max(3)])
+  }
+
+  @Test(
+    "if the other publisher ends first, the upstream is cancelled and the stream ends the same way",
+    arguments: [Subscribers.Completion<TestFailure>.finished, .failure(.other)]
+  )
+  func endOfOther(completion: Subscribers.Completion<TestFailure>) {
+    var cancelCountAtEnd = 0
+    let recorder = Recorder<Int, TestFailure>(whenCompleted: { cancelCountAtEnd = upstream.cancelCount })
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    other.send(completion: completion)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+
+    #expect(recorder.events == [.subscription, .completion(completion)])
+    #expect(cancelCountAtEnd == 1)
+  }
+
+  @Test("once the other publisher has published, its end changes nothing")
+  func endOfOtherAfterOpening() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    other.send("go")
+    other.send(completion: .failure(.other))
+    upstream.send(1)
+
+    #expect(recorder.events == [.subscription, .value(1)])
+  }
+
+  @Test("another publisher that ends while being subscribed to ends the stream, and the upstream is cancelled")
+  func immediateEnd() {
+    let recorder = Recorder<Int, TestFailure>()
+    let other = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .finished) })
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+    #expect(upstream.cancelCount == 1)
+    #expect(upstream.requests.isEmpty)
+  }
+
+  @Test("a cancel reaches both publishers, once, and nothing is delivered any more")
+  func cancel() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    recorder.cancel()
+    recorder.cancel()
+    other.send("go")
+    upstream.send(1)
+
+    #expect(upstream.cancelCount == 1)
+    #expect(other.cancelCount == 1)
+    #expect(recorder.events == [.subscription])
+  }
+
+  @Test("the end of the upstream passes once, and lets go of the other publisher")
+  func end() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    upstream.send(completion: .finished)
+
+    #expect(recorder.completions == [.failure(.expected)])
+    #expect(other.cancelCount == 1)
+  }
+
+  @Test("publishers of equal parts are equal")
+  func equality() {
+    typealias Rest = Publishers.DropUntilOutput<Just<Int>, Just<Int>>
+    #expect(Rest(upstream: Just(1), other: Just(2)) == Rest(upstream: Just(1), other: Just(2)))
+    #expect(Rest(upstream: Just(1), other: Just(2)) != Rest(upstream: Just(1), other: Just(3)))
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "DropUntilOutput") { $0.drop(untilOutputFrom: TestPublisher<Int, TestFailure>()) }
+  }
+
+  @Test("a value left out that nobody asked for stops the process")
+  func unaskedValue() async {
+    await #expect(processExitsWith: .failure) {
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.drop(untilOutputFrom: TestPublisher<Int, TestFailure>())
+        .subscribe(Recorder<Int, TestFailure>(requesting: .max(1)))
+      upstream.send(1)
+      upstream.send(2)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("prefix and output")
+struct OutputTests {
+  @Test("a prefix cancels the upstream and finishes right after its last value")
+  func prefix() {
+    var cancelCountAtEnd = 0
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(5),
+      answering: { _, _ in .max(3) },
+      whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
+    )
+    upstream.prefix(2).subscribe(recorder)
+
+    #expect(upstream.send(1) == .max(3))
+    #expect(recorder.completions.isEmpty)
+    #expect(upstream.send(2) == .max(3))
+    #expect(recorder.isFinished)
+    upstream.send(3)
+
+    #expect(upstream.requests == [.max(5)])
+    #expect(recorder.values == [1, 2])
+    #expect(cancelCountAtEnd == 1)
+    #expect(recorder.completions.count == 1)
+  }
+
+  @Test("an empty prefix finishes at the subscription")
+  func emptyPrefix() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.prefix(0).subscribe(recorder)
+
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("one value is published by its number, and each before asks for one more")
+  func oneValue() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    upstream.output(at: 2).subscribe(recorder)
+
+    #expect(upstream.send(10) == .max(1))
+    #expect(upstream.send(11) == .max(1))
+    #expect(upstream.send(12) == .none)
+
+    #expect(recorder.events == [.subscription, .value(12), .completion(.finished)])
+  }
+
+  @Test("values are published by ranges of all kinds")
+  func ranges() {
+    func values(in range: some RangeExpression<Int>) -> [Int] {
+      let recorder = Recorder<Int, Never>()
+      (10..<15).publisher.eraseToAnyPublisher().output(in: range).subscribe(recorder)
+      #expect(recorder.isFinished)
+      return recorder.values
+    }
+    #expect(values(in: 1..<3) == [11, 12])
+    #expect(values(in: 1...3) == [11, 12, 13])
+    #expect(values(in: ...1) == [10, 11])
+    #expect(values(in: ..<1) == [10])
+    #expect(values(in: 3...) == [13, 14])
+    #expect(values(in: 3..<9) == [13, 14])
+    #expect(values(in: 2..<2) == [])
+  }
+
+  @Test("the range is that within all numbers of values")
+  func rangeProperty() {
+    #expect(Just(1).eraseToAnyPublisher().output(in: 3...).range == 3..<Int.max)
+    #expect(Just(1).eraseToAnyPublisher().prefix(4).range == 0..<4)
+    #expect(Just(1).eraseToAnyPublisher().output(at: 4).range == 4..<5)
+  }
+
+  @Test("the end of the upstream passes")
+  func end() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.prefix(2).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.expected))
+
+    #expect(recorder.completion == .failure(.expected))
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("a value that is sent from inside a value counts before it, and the stream finishes once")
+  func reentrantValue() {
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = Recorder<Int, Never>(answering: { value, _ in
+      subject.send(value + 1)
+      return .none
+    })
+    subject.prefix(3).subscribe(recorder)
+    subject.send(1)
+
+    #expect(recorder.values == [1, 2, 3])
+    #expect(recorder.completions == [.finished])
+  }
+
+  @Test("values before the subscription count and pass, an end before it does not")
+  func early() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).prefix(2).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    subscriber?.receive(subscription: LooseSubscription())
+    _ = subscriber?.receive(2)
+
+    #expect(recorder.events == [.value(1), .subscription, .value(2), .completion(.finished)])
+  }
+
+  @Test("no end follows a cancel from inside the last value")
+  func cancelInside() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+    upstream.prefix(1).subscribe(recorder)
+    upstream.send(1)
+
+    #expect(recorder.completions.isEmpty)
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("publishers of equal parts are equal")
+  func equality() {
+    typealias Some = Publishers.Output<Just<Int>>
+    #expect(Some(upstream: Just(1), range: 0..<2) == Some(upstream: Just(1), range: 0..<2))
+    #expect(Some(upstream: Just(1), range: 0..<2) != Some(upstream: Just(1), range: 0..<3))
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "Output") { $0.prefix(3) }
+  }
+
+  @Test("numbers that no value has stop the process")
+  func badNumbers() async {
+    await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().prefix(-1) }
+    await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(at: .max) }
+    await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(in: -1..<2) }
+  }
+}

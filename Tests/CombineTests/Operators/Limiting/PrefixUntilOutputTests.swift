@@ -1,0 +1,113 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("prefix(untilOutputFrom:)")
+struct PrefixUntilOutputTests {
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let other = TestPublisher<String, any Error>()
+
+  @Test("values pass until the other publisher publishes one; then the upstream is cancelled and the stream finishes")
+  func finishes() {
+    var cancelCountAtEnd = 0
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { _, _ in .max(3) },
+      whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
+    )
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    #expect(upstream.send(1) == .max(3))
+    #expect(other.send("stop") == .none)
+    other.send("again")
+    upstream.send(2)
+
+    #expect(upstream.requests == [.max(2)])
+    #expect(other.requests == [.max(1)])
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    #expect(cancelCountAtEnd == 1)
+  }
+
+  @Test("the other publisher is subscribed to first, and its end changes nothing")
+  func endOfOther() {
+    var order: [String] = []
+    let recorder = Recorder<Int, TestFailure>()
+    let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { _ in order.append("upstream") })
+    let other = TestPublisher<String, any Error>(whenSubscribed: { _ in order.append("other") })
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    other.send(completion: .failure(TestFailure.other))
+    upstream.send(1)
+    other.send("too late")
+    upstream.send(2)
+
+    #expect(order == ["other", "upstream"])
+    #expect(recorder.events == [.subscription, .value(1), .value(2)])
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("the end of the upstream cancels the other publisher, then passes")
+  func end() {
+    var cancelCountAtEnd = 0
+    let recorder = Recorder<Int, TestFailure>(whenCompleted: { cancelCountAtEnd = other.cancelCount })
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    upstream.send(completion: .finished)
+
+    #expect(recorder.completions == [.failure(.expected)])
+    #expect(cancelCountAtEnd == 1)
+  }
+
+  @Test("a cancel reaches both publishers, once, and nothing is delivered any more")
+  func cancel() {
+    let recorder = Recorder<Int, TestFailure>(answering: { _, recorder in
+      recorder.cancel()
+      recorder.cancel()
+      return .none
+    })
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    upstream.send(1)
+    other.send("stop")
+
+    #expect(upstream.cancelCount == 1)
+    #expect(other.cancelCount == 1)
+    #expect(recorder.completions.isEmpty)
+  }
+
+  @Test("a second subscription to the other publisher is cancelled")
+  func secondSubscriptionOfOther() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    let second = LooseSubscription()
+    other.connections.first?.send(subscription: second)
+
+    #expect(second.cancelCount == 1)
+    #expect(other.cancelCount == 0)
+  }
+
+  @Test("another publisher that publishes at once finishes the stream before there is a subscription")
+  func immediately() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.prefix(untilOutputFrom: Just("stop")).subscribe(recorder)
+
+    #expect(recorder.events == [.completion(.finished)])
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("once it has finished, another publisher that lives on keeps nothing alive")
+  func releaseByOther() {
+    let other = PassthroughSubject<Void, Never>()
+    weak var weakRecorder: Recorder<Int, TestFailure>?
+    do {
+      let recorder = Recorder<Int, TestFailure>()
+      weakRecorder = recorder
+      TestPublisher<Int, TestFailure>().prefix(untilOutputFrom: other).subscribe(recorder)
+      #expect(weakRecorder != nil)
+      other.send()
+    }
+    #expect(weakRecorder == nil)
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: nil) { $0.prefix(untilOutputFrom: TestPublisher<Int, Never>()) }
+  }
+}

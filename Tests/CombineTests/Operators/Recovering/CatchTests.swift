@@ -1,0 +1,237 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("catch")
+struct CatchTests {
+  let upstream = TestPublisher<Int, TestFailure>()
+  let other = TestPublisher<Int, TestFailure>()
+
+  @Test("after a failure the other publisher goes on, with what is still owed")
+  func goesOn() {
+    let other = other
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(3),
+      answering: { value, _ in value == 1 ? .max(2) : .none }
+    )
+    upstream.catch { error in
+      #expect(error == .expected)
+      return other
+    }
+    .subscribe(recorder)
+    #expect(upstream.requests == [.max(3)])
+    #expect(upstream.send(1) == .max(2))
+    #expect(upstream.send(2) == .none)
+    upstream.send(completion: .failure(.expected))
+    #expect(other.requests == [.max(3)])
+    recorder.request(.max(4))
+    #expect(other.requests == [.max(3), .max(4)])
+    #expect(upstream.requests == [.max(3)])
+    other.send(3)
+    other.send(completion: .finished)
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
+    #expect(upstream.cancelCount + other.cancelCount == 0)
+  }
+
+  @Test("without a failure the handler is not called")
+  func finishes() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.catch { _ -> TestPublisher<Int, TestFailure> in
+      Issue.record("called")
+      return TestPublisher()
+    }
+    .subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    upstream.send(2)
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("the failure of the other publisher is not caught")
+  func secondFailure() {
+    let other = other
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.catch { _ in other }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    other.send(completion: .failure(.other))
+    #expect(recorder.completions == [.failure(.other)])
+    #expect(upstream.subscriptionCount == 1)
+  }
+
+  @Test("a request between the publishers is made to the second")
+  func requestBetween() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.catch { _ in TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }) }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    recorder.request(.max(2))
+    other.subscribe(Recorder<Int, TestFailure>(requesting: .none))
+    subscriber?.receive(subscription: other.connections[0])
+    #expect(other.requests == [.max(2)])
+    recorder.request(.max(1))
+    #expect(other.requests == [.max(2), .max(1)])
+  }
+
+  @Test("demand returned for a value during which the upstream fails is made to the second publisher")
+  func failureInsideValue() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let other = other
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(1),
+      answering: { _, _ in
+        subject.send(completion: .failure(.expected))
+        return .max(5)
+      }
+    )
+    subject.catch { _ in other }.subscribe(recorder)
+    subject.send(1)
+    #expect(other.requests == [.max(5)])
+  }
+
+  @Test("cancelling reaches whichever publisher is active, once")
+  func cancels() {
+    let other = other
+    let before = Recorder<Int, TestFailure>()
+    upstream.catch { _ in other }.subscribe(before)
+    before.cancel()
+    #expect(upstream.cancelCount == 1)
+
+    let after = Recorder<Int, TestFailure>()
+    upstream.catch { _ in other }.subscribe(after)
+    upstream.send(completion: .failure(.expected))
+    after.cancel()
+    after.cancel()
+    #expect(upstream.cancelCount == 1)
+    #expect(other.cancelCount == 1)
+    #expect(after.completion == nil)
+  }
+
+  @Test("cancelled between the publishers, the second one's subscription is cancelled when it comes")
+  func cancelBetween() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.catch { _ in TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }) }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    recorder.cancel()
+    other.subscribe(Recorder<Int, TestFailure>(requesting: .none))
+    subscriber?.receive(subscription: other.connections[0])
+    #expect(other.cancelCount == 1)
+    #expect(other.requests == [])
+  }
+
+  @Test("second subscriptions are cancelled in both phases")
+  func secondSubscriptions() {
+    let other = other
+    let spare = TestPublisher<Int, TestFailure>()
+    spare.subscribe(Recorder<Int, TestFailure>())
+    upstream.catch { _ in other }.subscribe(Recorder<Int, TestFailure>())
+    upstream.connections[0].send(subscription: spare.connections[0])
+    upstream.send(completion: .failure(.expected))
+    other.connections[0].send(subscription: spare.connections[0])
+    #expect(spare.cancelCount == 2)
+    #expect(upstream.cancelCount + other.cancelCount == 0)
+  }
+
+  @Test("tryCatch fails with what its handler throws")
+  func throwing() {
+    let recorder = Recorder<Int, any Error>()
+    upstream.tryCatch { _ -> TestPublisher<Int, TestFailure> in throw TestFailure.other }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    #expect(throws: TestFailure.other) { try recorder.completion?.rethrow() }
+    #expect(recorder.completions.count == 1)
+  }
+
+  @Test("tryCatch goes on like catch if its handler does not throw")
+  func notThrowing() {
+    let other = other
+    let recorder = Recorder<Int, any Error>()
+    upstream.tryCatch { _ in other }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    other.send(1)
+    other.send(completion: .failure(.other))
+    #expect(recorder.values == [1])
+    #expect(throws: TestFailure.other) { try recorder.completion?.rethrow() }
+  }
+
+  @Test("the subscription is called Catch or TryCatch and shows downstream and demand")
+  func reflection() {
+    let other = other
+    let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: {
+      #expect("\($0)" == "Catch")
+      #expect(Mirror(reflecting: $0).children.map(\.label) == ["downstream", "demand"])
+    })
+    upstream.catch { _ in other }.subscribe(recorder)
+    upstream.tryCatch { _ in other }.subscribe(
+      AnySubscriber<Int, any Error>(receiveSubscription: { #expect("\($0)" == "TryCatch") })
+    )
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("a value before the subscription stops the process")
+  func valueBeforeSubscription() async {
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, TestFailure>(handingOver: { _ = $0.receive(1) })
+        .catch { _ in TestPublisher<Int, Never>() }.subscribe(Recorder<Int, Never>())
+    }
+  }
+
+  @Test("a value beyond the demand stops the process")
+  func beyondDemand() async {
+    await #expect(processExitsWith: .failure) {
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.catch { _ in TestPublisher<Int, Never>() }.subscribe(Recorder<Int, Never>(requesting: .none))
+      upstream.send(1)
+    }
+  }
+
+  @Test("a second failure of the upstream stops the process")
+  func secondUpstreamFailure() async {
+    await #expect(processExitsWith: .failure) {
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.catch { _ in TestPublisher<Int, Never>() }.subscribe(Recorder<Int, Never>())
+      upstream.send(completion: .failure(.expected))
+      upstream.send(completion: .failure(.expected))
+    }
+  }
+
+  @Test("after the end nobody keeps the subscriber")
+  func release() {
+    weak var released: Recorder<Int, TestFailure>?
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let other = PassthroughSubject<Int, TestFailure>()
+    do {
+      let recorder = Recorder<Int, TestFailure>()
+      released = recorder
+      subject.catch { _ in other }.subscribe(recorder)
+      subject.send(completion: .failure(.expected))
+      #expect(released != nil)
+      other.send(completion: .finished)
+    }
+    #expect(released == nil)
+  }
+
+  @Test("failure, values, requests and cancellation on different threads keep the laws", arguments: 0..<60)
+  func stress(seed: Int) {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let other = PassthroughSubject<Int, TestFailure>()
+    let keeper = LawKeeper<Int, TestFailure>(answering: seed % 3 == 0 ? .max(1) : .none)
+    subject.catch { _ in other }.subscribe(keeper)
+    race(
+      seed: UInt64(seed),
+      [
+        { numbers in
+          for value in 0..<Int.random(in: 50..<200, using: &numbers) { subject.send(value) }
+          subject.send(completion: .failure(.expected))
+          for value in 0..<200 { other.send(value) }
+          other.send(completion: .finished)
+        },
+        { numbers in
+          for _ in 0..<Int.random(in: 10..<100, using: &numbers) { keeper.request(.max(3)) }
+          if seed % 4 == 0 { keeper.cancel() }
+        },
+      ]
+    )
+    #expect(keeper.breaches == [])
+    if seed % 4 != 0 { #expect(keeper.isOver) }
+  }
+}

@@ -1,0 +1,153 @@
+import Combine
+import Dispatch
+import ReboundTesting
+import Testing
+
+@Suite("autoconnect")
+struct AutoconnectTests {
+  @Test("the first subscriber is attached and then connected, and the last who cancels disconnects")
+  func counts() {
+    let upstream = TestPublisher<Int, Never>()
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    let first = Recorder<Int, Never>()
+    let second = Recorder<Int, Never>()
+
+    shared.subscribe(first)
+    shared.subscribe(second)
+    #expect(upstream.subscriptionCount == 1)
+    upstream.send(1)
+    first.cancel()
+    upstream.send(2)
+    #expect(upstream.cancelCount == 0)
+    second.cancel()
+    #expect(upstream.cancelCount == 1)
+
+    #expect(first.values == [1])
+    #expect(second.values == [1, 2])
+    shared.subscribe(first)
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("a subscriber that cancels twice counts once")
+  func cancelsTwice() {
+    let upstream = TestPublisher<Int, Never>()
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    var subscription: (any Subscription)?
+    shared.subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
+    let other = Recorder<Int, Never>()
+    shared.subscribe(other)
+
+    subscription?.cancel()
+    subscription?.cancel()
+
+    #expect(upstream.cancelCount == 0)
+    other.cancel()
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("who cancels while the connection is being made ends it")
+  func cancelsWhileConnecting() {
+    let upstream = TestPublisher<Int, Never>(whenSubscribed: { $0.send(1) })
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    let recorder = Recorder<Int, Never>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+
+    shared.subscribe(recorder)
+
+    #expect(recorder.values == [1])
+    #expect(upstream.cancelCount == 1)
+    shared.subscribe(Recorder<Int, Never>())
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("a subscription from inside the connecting joins it")
+  func subscribesWhileConnecting() {
+    let late = Recorder<Int, Never>()
+    let upstream = TestPublisher<Int, Never>(whenSubscribed: { connection in
+      connection.send(1)
+      connection.send(2)
+    })
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    shared.subscribe(
+      Recorder<Int, Never>(answering: { value, _ in
+        if value == 1 { shared.subscribe(late) }
+        return .none
+      })
+    )
+
+    #expect(late.values == [2])
+    #expect(upstream.subscriptionCount == 1)
+  }
+
+  @Test("the end counts nobody out: a connection that has ended is not made again")
+  func completion() {
+    let upstream = TestPublisher<Int, Never>()
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    let first = Recorder<Int, Never>()
+    shared.subscribe(first)
+    upstream.send(completion: .finished)
+    let late = Recorder<Int, Never>()
+
+    shared.subscribe(late)
+
+    #expect(first.isFinished)
+    #expect(late.events == [.subscription, .completion(.finished)])
+    #expect(upstream.subscriptionCount == 1)
+  }
+
+  @Test("the subscription looks like the one it wraps, and the subscriber shows its name and parts")
+  func reflection() {
+    let connectable = Bare()
+    let shared = connectable.autoconnect()
+    var subscription: (any Subscription)?
+    shared.subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
+
+    #expect(connectable.subscriberDescription.value == "Autoconnect")
+    #expect(connectable.subscriberChildren.value == ["parent", "downstream"])
+    #expect(subscription.map { "\($0)" } == "Empty")
+    #expect(subscription?.combineIdentifier == Subscriptions.empty.combineIdentifier)
+  }
+
+  @Test("subscribers coming and going on many threads share one connection at a time")
+  func threads() {
+    let subject = PassthroughSubject<Int, Never>()
+    // Subscribing and cancelling on any thread is what is tested.
+    nonisolated(unsafe) let shared = subject.multicast(subject: PassthroughSubject()).autoconnect()
+    let staying = Recorder<Int, Never>()
+    DispatchQueue.concurrentPerform(iterations: 4) { index in
+      for _ in 0..<200 {
+        let recorder = Recorder<Int, Never>()
+        shared.subscribe(recorder)
+        recorder.cancel()
+      }
+      if index == 0 { shared.subscribe(staying) }
+    }
+
+    subject.send(1)
+
+    #expect(staying.values == [1])
+  }
+}
+
+private final class Mutable<Value> {
+  var value: Value?
+}
+
+/// A connectable publisher that writes down what its subscriber looks like.
+private struct Bare: ConnectablePublisher {
+  typealias Output = Int
+  typealias Failure = Never
+
+  let subscriberDescription = Mutable<String>()
+  let subscriberChildren = Mutable<[String?]>()
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+    subscriberDescription.value = "\(subscriber)"
+    subscriberChildren.value = Mirror(reflecting: subscriber).children.map(\.label)
+    subscriber.receive(subscription: Subscriptions.empty)
+  }
+
+  func connect() -> any Cancellable { AnyCancellable {} }
+}

@@ -1,0 +1,40 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("makeConnectable")
+struct MakeConnectableTests {
+  @Test("nothing starts before the connection, and everybody gets everything after it")
+  func waits() {
+    let connectable = [1, 2, 3].publisher.makeConnectable()
+    let first = Recorder<Int, Never>()
+    let second = Recorder<Int, Never>(requesting: .max(2))
+    connectable.subscribe(first)
+    connectable.subscribe(second)
+    #expect(first.values == [])
+
+    let connection = connectable.connect()
+
+    #expect(first.values == [1, 2, 3])
+    #expect(second.values == [1, 2])
+    #expect(first.isFinished && second.isFinished)
+    connection.cancel()
+  }
+
+  @Test("a connection ends when it is cancelled")
+  func cancels() {
+    let upstream = TestPublisher<Int, Never>()
+    let connectable = upstream.makeConnectable()
+    let recorder = Recorder<Int, Never>()
+    connectable.subscribe(recorder)
+
+    let connection = connectable.connect()
+    upstream.send(1)
+    connection.cancel()
+    upstream.send(2)
+
+    #expect(recorder.values == [1])
+    #expect(upstream.cancelCount == 1)
+    #expect(recorder.completions == [])
+  }
+}

@@ -1,0 +1,135 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("multicast")
+struct MulticastTests {
+  @Test("one connection serves all who subscribed, and the subject is made once")
+  func shares() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    var subjectCount = 0
+    let multicast = upstream.multicast { () -> PassthroughSubject<Int, TestFailure> in
+      subjectCount += 1
+      return PassthroughSubject()
+    }
+    let first = Recorder<Int, TestFailure>()
+    let second = Recorder<Int, TestFailure>()
+    #expect(subjectCount == 0)
+    multicast.subscribe(first)
+    multicast.subscribe(second)
+    #expect(upstream.subscriptionCount == 0)
+
+    let connection = multicast.connect()
+    upstream.send(1)
+    upstream.send(completion: .failure(.expected))
+
+    #expect(subjectCount == 1)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(upstream.requests == [.unlimited])
+    for recorder in [first, second] {
+      #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.expected))])
+    }
+    connection.cancel()
+  }
+
+  @Test("a connection ends when its handle goes, and another one may follow")
+  func reconnects() {
+    let upstream = TestPublisher<Int, Never>()
+    let multicast = upstream.multicast(subject: PassthroughSubject())
+    let recorder = Recorder<Int, Never>()
+    multicast.subscribe(recorder)
+
+    var connection: (any Cancellable)? = multicast.connect()
+    upstream.send(1)
+    connection = nil
+    #expect(upstream.cancelCount == 1)
+    connection = multicast.connect()
+    upstream.send(2)
+
+    #expect(recorder.values == [1, 2])
+    withExtendedLifetime(connection) {}
+  }
+
+  @Test("two connections double the values")
+  func connectsTwice() {
+    let upstream = TestPublisher<Int, Never>()
+    let multicast = upstream.multicast(subject: PassthroughSubject())
+    let recorder = Recorder<Int, Never>()
+    multicast.subscribe(recorder)
+    let connections = [multicast.connect(), multicast.connect()]
+
+    for connection in upstream.connections { connection.send(1) }
+
+    #expect(recorder.values == [1, 1])
+    for connection in connections { connection.cancel() }
+  }
+
+  @Test("demand is kept by the subject for each subscriber, and an answer is a request of its own")
+  func demand() {
+    let subject = PassthroughSubject<Int, Never>()
+    let multicast = Empty<Int>().multicast(subject: subject)
+    let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { value, _ in value == 1 ? .max(1) : .none })
+    multicast.subscribe(recorder)
+
+    for value in 1...3 { subject.send(value) }
+    #expect(recorder.values == [1, 2])
+    recorder.request(.max(1))
+    subject.send(4)
+
+    #expect(recorder.values == [1, 2, 4])
+  }
+
+  @Test("a cancel from inside a value stops at once, and lets the subscriber go")
+  func cancelsInside() {
+    let subject = PassthroughSubject<Int, Never>()
+    let multicast = Empty<Int>().multicast(subject: subject)
+    weak var released: Recorder<Int, Never>?
+    do {
+      let recorder = Recorder<Int, Never>(answering: { _, recorder in
+        recorder.cancel()
+        return .max(1)
+      })
+      released = recorder
+      multicast.subscribe(recorder)
+      subject.send(1)
+      subject.send(2)
+      #expect(recorder.values == [1])
+    }
+
+    #expect(released == nil)
+  }
+
+  @Test("who comes after the end gets a subscription and the end")
+  func late() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let multicast = TestPublisher<Int, TestFailure>().multicast(subject: subject)
+    subject.send(completion: .failure(.expected))
+    let recorder = Recorder<Int, TestFailure>()
+
+    multicast.subscribe(recorder)
+
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("events that the subject should not send are not passed on")
+  func misbehavingSubject() {
+    let subject = PassthroughSubject<Int, Never>()
+    let multicast = Empty<Int>().multicast(subject: subject)
+    var conduit: (any Subscription)?
+    multicast.subscribe(AnySubscriber(receiveSubscription: { conduit = $0 }))
+
+    #expect(conduit.map { "\($0)" } == "Multicast")
+    #expect(conduit.map { Mirror(reflecting: $0).children.count } == 0)
+    conduit?.cancel()
+    conduit?.cancel()
+    conduit?.request(.max(1))
+    subject.send(1)
+  }
+}
+
+/// A publisher that does nothing.
+private struct Empty<Output>: Publisher {
+  typealias Failure = Never
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {}
+}

@@ -1,0 +1,61 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("measureInterval")
+struct MeasureIntervalTests {
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let scheduler = TestScheduler()
+
+  @Test("each value gives the time since the one before, the first since the subscription")
+  func measures() {
+    scheduler.advance(by: 10)
+    let recorder = Recorder<VirtualTime.Stride, TestFailure>()
+    upstream.measureInterval(using: scheduler).subscribe(recorder)
+    scheduler.advance(by: 2)
+    upstream.send(1)
+    scheduler.advance(by: 0.5)
+    upstream.send(2)
+    upstream.send(3)
+    upstream.send(completion: .failure(.expected))
+
+    #expect(recorder.values == [2, 0.5, 0])
+    #expect(recorder.completion == .failure(.expected))
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("demand passes, and what a subscriber returns becomes a request")
+  func demand() {
+    let recorder = Recorder<VirtualTime.Stride, TestFailure>(
+      requesting: .max(2),
+      answering: { _, recorder in recorder.values.count == 1 ? .max(3) : .none }
+    )
+    upstream.measureInterval(using: scheduler).subscribe(recorder)
+    #expect(upstream.send(1) == .none)
+    #expect(upstream.send(2) == .none)
+    recorder.request(.none)
+
+    #expect(upstream.requests == [.max(2), .max(3), .none])
+  }
+
+  @Test("events before the subscription and after the end are ignored")
+  func outOfTurn() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<VirtualTime.Stride, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).measureInterval(using: scheduler)
+      .subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(completion: .finished)
+    subscriber?.receive(completion: .finished)
+    _ = subscriber?.receive(2)
+
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "MeasureInterval") { $0.measureInterval(using: scheduler) }
+  }
+}

@@ -1,0 +1,68 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("breakpoint")
+struct BreakpointTests {
+  @Test("closures that say no are asked before each event, and everything passes")
+  func passes() {
+    var asked: [String] = []
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { _, _ in
+        asked.append("passed")
+        return .max(3)
+      }
+    )
+    upstream.breakpoint(
+      receiveSubscription: { _ in
+        asked.append("subscription")
+        return false
+      },
+      receiveOutput: {
+        asked.append("value \($0)")
+        return false
+      },
+      receiveCompletion: { _ in
+        asked.append("end")
+        return false
+      }
+    )
+    .subscribe(recorder)
+    #expect(upstream.send(1) == .max(3))
+    upstream.send(completion: .failure(.expected))
+
+    #expect(asked == ["subscription", "value 1", "passed", "end"])
+    #expect(upstream.requests == [.max(2)])
+    #expect(recorder.completion == .failure(.expected))
+  }
+
+  @Test("the upstream's own subscription and every event pass")
+  func laws() {
+    RelayLaws.check(named: "Breakpoint") { $0.breakpoint() }
+  }
+
+  @Test("a normal end does not stop a breakpoint on errors")
+  func finish() {
+    let recorder = Recorder<Int, Never>()
+    Just(1).breakpointOnError().subscribe(recorder)
+
+    #expect(recorder.isFinished)
+  }
+
+  @Test("a closure that says yes stops the process")
+  func stops() async {
+    await #expect(processExitsWith: .failure) {
+      Just(1).breakpoint(receiveSubscription: { _ in true }).subscribe(Recorder<Int, Never>())
+    }
+    await #expect(processExitsWith: .failure) {
+      Just(1).breakpoint(receiveOutput: { $0 == 1 }).subscribe(Recorder<Int, Never>())
+    }
+    await #expect(processExitsWith: .failure) {
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.breakpointOnError().subscribe(Recorder<Int, TestFailure>())
+      upstream.send(completion: .failure(.expected))
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("handleEvents")
+struct HandleEventsTests {
+  private final class Log {
+    var lines: [String] = []
+  }
+
+  private func watch<P: Publisher>(_ publisher: P, _ log: Log) -> Publishers.HandleEvents<P> {
+    publisher.handleEvents(
+      receiveSubscription: { _ in log.lines.append("subscription") },
+      receiveOutput: { log.lines.append("value \($0)") },
+      receiveCompletion: { log.lines.append("end \($0)") },
+      receiveCancel: { log.lines.append("cancel") },
+      receiveRequest: { log.lines.append("request \($0)") }
+    )
+  }
+
+  @Test("closures run before the events pass, and for answers after the value")
+  func order() {
+    let log = Log()
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { value, _ in
+        log.lines.append("passed")
+        return value == 1 ? .max(3) : .none
+      },
+      whenCompleted: { log.lines.append("passed") }
+    )
+    watch(upstream, log).subscribe(recorder)
+    #expect(upstream.send(1) == .max(3))
+    #expect(upstream.send(2) == .none)
+    upstream.send(completion: .finished)
+
+    #expect(
+      log.lines == [
+        "subscription", "request max(2)", "value 1", "passed", "request max(3)", "value 2", "passed", "end finished",
+        "passed",
+      ]
+    )
+    #expect(upstream.requests == [.max(2)])
+  }
+
+  @Test("a cancel is told once, and not after the end")
+  func cancel() {
+    let log = Log()
+    let upstream = TestPublisher<Int, TestFailure>()
+    var held: (any Subscription)?
+    let subscriber = AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 })
+    watch(upstream, log).subscribe(subscriber)
+    held?.cancel()
+    held?.cancel()
+    #expect(log.lines == ["subscription", "cancel"])
+
+    log.lines = []
+    watch(upstream, log).subscribe(subscriber)
+    upstream.send(completion: .failure(.expected))
+    held?.cancel()
+    #expect(log.lines == ["subscription", "end failure(CombineTests.TestFailure.expected)"])
+  }
+
+  @Test("a further subscription is told and then cancelled")
+  func furtherSubscription() {
+    let log = Log()
+    let upstream = TestPublisher<Int, TestFailure>()
+    watch(upstream, log).subscribe(Recorder<Int, TestFailure>(requesting: .none))
+    let second = LooseSubscription()
+    upstream.connections.first?.send(subscription: second)
+
+    #expect(log.lines == ["subscription", "subscription"])
+    #expect(second.cancelCount == 1)
+  }
+
+  @Test("values and ends pass in any state, after the end without closures")
+  func outOfTurn() {
+    let log = Log()
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    watch(TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }), log).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    _ = subscriber?.receive(2)
+
+    #expect(recorder.events == [.value(1), .completion(.finished), .value(2)])
+    #expect(log.lines == ["value 1", "end finished"])
+  }
+
+  @Test("the closures are released after the end, while the subscription is still held")
+  func release() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    weak var weakLog: Log?
+    var held: (any Subscription)?
+    do {
+      let log = Log()
+      weakLog = log
+      watch(upstream, log).subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 }))
+    }
+    #expect(weakLog != nil)
+    upstream.send(completion: .finished)
+
+    #expect(weakLog == nil)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test("without closures everything passes, and closures can be set on the publisher")
+  func settable() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    var watched = upstream.handleEvents()
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
+    watched.subscribe(recorder)
+    #expect(upstream.send(1) == .max(3))
+    var values: [Int] = []
+    watched.receiveOutput = { values.append($0) }
+    watched.subscribe(Recorder<Int, TestFailure>())
+    upstream.send(2)
+
+    #expect(recorder.values == [1])
+    #expect(values == [2])
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "HandleEvents") { $0.handleEvents(receiveOutput: { _ in }) }
+  }
+}

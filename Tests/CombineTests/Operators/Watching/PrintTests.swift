@@ -1,0 +1,122 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("print")
+struct PrintTests {
+  private final class Lines: TextOutputStream {
+    var text = ""
+    var whenWritten: (String) -> Void = { _ in }
+
+    func write(_ string: String) {
+      text += string
+      whenWritten(string)
+    }
+  }
+
+  @Test("each event makes a line, before it passes on; answers make one after")
+  func lines() {
+    let stream = Lines()
+    let upstream = TestPublisher<Int, TestFailure>()
+    var textsAtValues: [String] = []
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { value, _ in
+        textsAtValues.append(stream.text.split(separator: "\n").last.map(String.init) ?? "")
+        return value == 1 ? .max(3) : value == 2 ? .unlimited : .none
+      }
+    )
+    upstream.map { $0 }.print("tap", to: stream).subscribe(recorder)
+    #expect(upstream.send(1) == .max(3))
+    #expect(upstream.send(2) == .unlimited)
+    #expect(upstream.send(3) == .none)
+    recorder.request(.unlimited)
+    upstream.send(completion: .failure(.expected))
+
+    let subscription = upstream.connections.first.map { "\($0)" } ?? ""
+    #expect(
+      stream.text == """
+        tap: receive subscription: (\(subscription))
+        tap: request max: (2)
+        tap: receive value: (1)
+        tap: request max: (3) (synchronous)
+        tap: receive value: (2)
+        tap: request unlimited (synchronous)
+        tap: receive value: (3)
+        tap: request unlimited
+        tap: receive error: (expected)
+
+        """
+    )
+    #expect(textsAtValues == (1...3).map { "tap: receive value: (\($0))" })
+    #expect(upstream.requests == [.max(2), .unlimited])
+    #expect(recorder.values == [1, 2, 3])
+    #expect(recorder.completion == .failure(.expected))
+  }
+
+  @Test("without a prefix lines start with the event; cancels and normal ends make lines")
+  func noPrefix() {
+    let stream = Lines()
+    let just = Just(7).print(to: stream)
+    just.subscribe(Recorder<Int, Never>(requesting: .max(1)))
+    let recorder = Recorder<Int, Never>(requesting: .none)
+    just.subscribe(recorder)
+    recorder.cancel()
+
+    #expect(
+      stream.text == """
+        receive subscription: (Just)
+        request max: (1)
+        receive value: (7)
+        receive finished
+        receive subscription: (Just)
+        receive cancel
+
+        """
+    )
+  }
+
+  @Test("an event from inside the stream makes its line after the one being written")
+  func reentrantStream() {
+    let stream = Lines()
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.print(to: stream).subscribe(recorder)
+    stream.text = ""
+    stream.whenWritten = { if $0.contains("(1)") { upstream.send(2) } }
+    upstream.send(1)
+
+    #expect(stream.text == "receive value: (1)\nreceive value: (2)\n")
+    #expect(recorder.values == [2, 1])
+  }
+
+  @Test("without a stream it prints to standard output")
+  func standardOutput() async throws {
+    let result = try await #require(
+      processExitsWith: .success,
+      observing: [\.standardOutputContent]
+    ) {
+      Just(7).print("tap").subscribe(Recorder<Int, Never>(requesting: .max(1)))
+    }
+    let text = String(decoding: result.standardOutputContent, as: UTF8.self)
+
+    #expect(text.contains("tap: receive value: (7)\ntap: receive finished\n"))
+  }
+
+  @Test("values and ends pass in any state")
+  func outOfTurn() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).print(to: Lines()).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    _ = subscriber?.receive(2)
+
+    #expect(recorder.events == [.value(1), .completion(.finished), .value(2)])
+  }
+
+  @Test("it holds one subscription, cancels it once and lets go")
+  func laws() {
+    PipeLaws.check(named: "Print") { $0.print(to: Lines()) }
+  }
+}

@@ -1,0 +1,50 @@
+import Combine
+import Testing
+
+@Suite("ImmediateScheduler")
+struct ImmediateSchedulerTests {
+  typealias Time = ImmediateScheduler.SchedulerTimeType
+  let scheduler = ImmediateScheduler.shared
+
+  @Test("all work is done at once, and repeating work once")
+  func schedules() {
+    var log: [String] = []
+    scheduler.schedule { log.append("now") }
+    scheduler.schedule(after: scheduler.now.advanced(by: 1000)) { log.append("later") }
+    let handle = scheduler.schedule(after: scheduler.now, interval: 1) { log.append("repeating") }
+    handle.cancel()
+
+    #expect(log == ["now", "later", "repeating"])
+    #expect((handle as? any Subscription)?.combineIdentifier == Subscriptions.empty.combineIdentifier)
+    #expect(scheduler.minimumTolerance == 0)
+  }
+
+  @Test("time stands still")
+  func time() {
+    let now = scheduler.now
+    #expect(now.advanced(by: 42) == now)
+    #expect(now.distance(to: now.advanced(by: 42)) == 0)
+    #expect(!(now < now))
+  }
+
+  @Test("strides are plain numbers, but no time unit makes one")
+  func strides() throws {
+    #expect(Time.Stride(7).magnitude == 7)
+    #expect((2.9 as Time.Stride).magnitude == 2)
+    #expect(Time.Stride(floatLiteral: .infinity).magnitude == .max)
+    #expect(Time.Stride(exactly: UInt64.max) == nil)
+    #expect(Time.Stride(exactly: 5 as UInt8) == 5)
+    #expect((3 as Time.Stride) + 4 == 7)
+    #expect((3 as Time.Stride) - 4 == -1)
+    var product: Time.Stride = 3
+    product *= 4
+    #expect(product == 12)
+    #expect(Time.Stride(1) < 2)
+    let units: [Time.Stride] = [
+      .seconds(1), .seconds(1.5), .milliseconds(1), .microseconds(1), .nanoseconds(1),
+    ]
+    #expect(units == [0, 0, 0, 0, 0])
+    #expect(try json([Time.Stride(7)]) == #"[{"magnitude":7}]"#)
+    #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7}"#) == 7)
+  }
+}

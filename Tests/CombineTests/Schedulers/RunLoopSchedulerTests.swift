@@ -1,0 +1,113 @@
+import Combine
+import Foundation
+import Testing
+
+@Suite("RunLoop as a scheduler")
+struct RunLoopSchedulerTests {
+  typealias Time = RunLoop.SchedulerTimeType
+
+  /// Turns this thread's run loop until a condition holds.
+  private func turn(until condition: () -> Bool) {
+    while !condition() { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 60)) }
+  }
+
+  @Test("work is done on a later turn of the loop, in order")
+  func schedules() {
+    let log = Shared<[Int]>([])
+    RunLoop.current.schedule { log.change { $0.append(1) } }
+    RunLoop.current.schedule { log.change { $0.append(2) } }
+    let inside = log.value
+
+    turn { log.value.count == 2 }
+
+    #expect(inside.isEmpty)
+    #expect(log.value == [1, 2])
+  }
+
+  @Test("a loop that sleeps wakes up for work from another thread")
+  func wakesUp() {
+    let (isDone, isAsleep) = (Shared(false), Shared(false))
+    let loop = ScheduledOnLoop(RunLoop.current)
+    // Keeps the loop from returning for want of anything to wait for.
+    let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+    RunLoop.current.schedule {
+      isAsleep.value = true
+      DispatchQueue.global().async { loop.runLoop.schedule { isDone.value = true } }
+    }
+
+    turn { isDone.value }
+
+    keeper.cancel()
+    #expect(isAsleep.value)
+  }
+
+  @Test("work for a later moment is done no sooner, in the order of the moments")
+  func schedulesLater() {
+    let (log, loop) = (Shared<[Int]>([]), RunLoop.current)
+    let due = loop.now.advanced(by: .milliseconds(3))
+    loop.schedule(after: due.advanced(by: .milliseconds(3))) { log.change { $0.append(2) } }
+    loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
+
+    turn { log.value.count == 2 }
+
+    #expect(log.value == [1, 2])
+    #expect(loop.minimumTolerance == 0)
+  }
+
+  @Test("repeating work goes on until the handle is cancelled or released")
+  func repeats() {
+    let (count, loop) = (Shared(0), RunLoop.current)
+    let handle = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.change { $0 += 1 } }
+    turn { count.value >= 3 }
+    handle.cancel()
+    let last = count.value
+    _ = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.value = -1 }
+    let isLater = Shared(false)
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { isLater.value = true }
+    turn { isLater.value }
+
+    #expect(count.value == last)
+  }
+
+  @Test("strides count seconds, and so do literals")
+  func strides() throws {
+    #expect((2 as Time.Stride).magnitude == 2)
+    #expect((1.25 as Time.Stride).timeInterval == 1.25)
+    #expect(Time.Stride(3.5) == 3.5)
+    #expect(Time.Stride(exactly: 2) == 2)
+    #expect(Time.Stride(exactly: Int.max) == nil)
+    let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
+    #expect(units.map(\.magnitude) == [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
+    #expect((3 as Time.Stride) + 4 == 7)
+    #expect((3 as Time.Stride) - 4 == -1)
+    #expect((3 as Time.Stride) * 4 == 12)
+    var product: Time.Stride = 0.5
+    product *= 0.5
+    #expect(product == 0.25)
+    #expect((1 as Time.Stride) < 2)
+    #expect(try json(Time.Stride(7.5)) == #"{"magnitude":7.5}"#)
+    #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#) == 7.5)
+  }
+
+  @Test("a moment is a date, and coded as one")
+  func time() throws {
+    let time = Time(Date(timeIntervalSinceReferenceDate: 10))
+    #expect(time.advanced(by: 2.5).date == Date(timeIntervalSinceReferenceDate: 12.5))
+    #expect(time.distance(to: time.advanced(by: -2)) == -2)
+    #expect(time < time.advanced(by: 1))
+    #expect(Set([time, time.advanced(by: 0)]).count == 1)
+    #expect(try json(time) == #"{"date":10}"#)
+    #expect(try decoded(Time.self, from: #"{"date":10}"#) == time)
+  }
+}
+
+/// A run loop on its way to another thread.
+///
+/// Unchecked, because scheduling from any thread is what is tested.
+private struct ScheduledOnLoop: @unchecked Sendable {
+  let runLoop: RunLoop
+
+  init(_ runLoop: RunLoop) {
+    self.runLoop = runLoop
+  }
+}

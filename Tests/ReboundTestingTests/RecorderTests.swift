@@ -1,0 +1,80 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Recorder")
+struct RecorderTests {
+  private struct Failed: Error, Equatable {}
+
+  private let scheduler = TestScheduler()
+  private let publisher = TestPublisher<Int, Failed>()
+
+  @Test("writes down all that comes, with the times")
+  func records() {
+    let recorder = Recorder<Int, Failed>(on: scheduler)
+    publisher.subscribe(recorder)
+    scheduler.advance(by: 1)
+    publisher.send(5)
+    scheduler.advance(by: 1)
+    publisher.send(completion: .failure(Failed()))
+    #expect(recorder.events == [.subscription, .value(5), .completion(.failure(Failed()))])
+    #expect(recorder.entries.map(\.time.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
+    #expect(recorder.timedValues.map(\.time.nanoseconds) == [1_000_000_000])
+    #expect(recorder.completionTime?.nanoseconds == 2_000_000_000)
+    #expect(recorder.failure == Failed())
+    #expect(!recorder.isFinished)
+  }
+
+  @Test("writes down what should not come, too")
+  func recordsViolations() {
+    let recorder = Recorder<Int, Failed>(requesting: .none)
+    publisher.subscribe(recorder)
+    publisher.send(1)
+    publisher.send(completion: .finished)
+    publisher.send(2)
+    publisher.send(completion: .failure(Failed()))
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completions == [.finished, .failure(Failed())])
+    #expect(recorder.isFinished)
+    #expect(recorder.failure == nil)
+  }
+
+  @Test("requests what it is told to, when it is told to")
+  func requests() {
+    let recorder = Recorder<Int, Failed>(requesting: .max(2), answering: { value, _ in .max(value) })
+    publisher.subscribe(recorder)
+    recorder.request(.unlimited)
+    #expect(publisher.requests == [.max(2), .unlimited])
+    #expect(publisher.send(7) == .max(7))
+
+    let silent = Recorder<Int, Failed>(requesting: .none)
+    publisher.subscribe(silent)
+    #expect(publisher.connections[1].requests == [])
+  }
+
+  @Test("cancels, and requests nothing after")
+  func cancels() {
+    let recorder = Recorder<Int, Failed>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+    publisher.subscribe(recorder)
+    publisher.send(1)
+    recorder.request(.max(1))
+    recorder.cancel()
+    #expect(publisher.cancelCount == 1)
+    #expect(publisher.requests == [.unlimited])
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("calls who waits for the completion")
+  func wakesUp() {
+    var calls = 0
+    let recorder = Recorder<Int, Failed>(whenCompleted: { calls += 1 })
+    publisher.subscribe(recorder)
+    publisher.send(1)
+    #expect(calls == 0)
+    publisher.send(completion: .finished)
+    #expect(calls == 1)
+  }
+}

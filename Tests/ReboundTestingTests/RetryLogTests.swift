@@ -1,0 +1,18 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("RetryLog")
+struct RetryLogTests {
+  private struct Failed: Error {}
+
+  @Test("keeps decisions in order")
+  func keeps() {
+    let log = RetryLog()
+    log.write(RetryEvent(attempt: 1, error: Failed(), delay: .seconds(1), delaySource: .computed, outcome: .retrying))
+    log.write(RetryEvent(attempt: 2, error: Failed(), outcome: .stopped(.attemptsExhausted)))
+    #expect(log.events.map(\.attempt) == [1, 2])
+    #expect(log.delays == [.seconds(1), nil])
+    #expect(log.outcomes == [.retrying, .stopped(.attemptsExhausted)])
+  }
+}

@@ -1,0 +1,25 @@
+import Rebound
+import Testing
+
+@Suite("Duration in seconds")
+struct DurationSecondsTests {
+  @Test(
+    "rounds once to nanoseconds, and saturates",
+    arguments: [
+      (0, .zero), (1.5, .milliseconds(1_500)), (1e-9, .nanoseconds(1)), (4e-10, .zero), (6e-10, .nanoseconds(1)),
+      (-1, .zero), (-.infinity, .zero), (1e9, .longestDelay), (1e300, .longestDelay), (.infinity, .longestDelay),
+      (.nan, .longestDelay),
+    ] as [(Double, Duration)]
+  )
+  func saturates(seconds: Double, expected: Duration) {
+    #expect(Duration(saturatingSeconds: seconds) == expected)
+  }
+
+  @Test("clamps to what a delay can be")
+  func clamps() {
+    #expect(Duration.seconds(-1).clampedToDelay == .zero)
+    #expect(Duration.seconds(5).clampedToDelay == .seconds(5))
+    #expect(Duration.seconds(Int64.max).clampedToDelay == .longestDelay)
+    #expect(Duration.milliseconds(1_250).inSeconds == 1.25)
+  }
+}

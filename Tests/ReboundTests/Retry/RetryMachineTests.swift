@@ -1,0 +1,237 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("RetryMachine")
+struct RetryMachineTests {
+  private typealias Policy = RetryPolicy<TestFailure>
+
+  private let log = RetryLog()
+
+  /// Lets attempts fail with these errors, each a second after the one before, until the machine stops.
+  private func run(_ policy: RetryPolicy<TestFailure>, failures: [TestFailure]) -> TestFailure? {
+    var machine = RetryMachine(policy.onEvent(log.write))
+    for (second, failure) in failures.enumerated() {
+      if case .stop(let error) = machine.failed(with: failure, elapsed: .seconds(second)) { return error }
+    }
+    return nil
+  }
+
+  @Test("retries as often as allowed, then passes the last error on")
+  func countsRetries() {
+    let error = run(
+      Policy(clamping: 2, backoff: .constant(.seconds(1))),
+      failures: [.numbered(1), .numbered(2), .numbered(3)]
+    )
+    #expect(error == .numbered(3))
+    #expect(log.outcomes == [.retrying, .retrying, .stopped(.attemptsExhausted)])
+    #expect(log.events.map(\.attempt) == [1, 2, 3])
+    #expect(log.events.map(\.elapsed) == [.zero, .seconds(1), .seconds(2)])
+    #expect(log.delays == [.seconds(1), .seconds(1), nil])
+    #expect(log.events.map(\.delaySource) == [.computed, .computed, nil])
+    #expect(log.events.compactMap { $0.error as? TestFailure } == [.numbered(1), .numbered(2), .numbered(3)])
+  }
+
+  @Test("does not retry at all with no retries")
+  func zeroRetries() {
+    #expect(run(Policy.never, failures: [.transient]) == .transient)
+    #expect(log.outcomes == [.stopped(.attemptsExhausted)])
+  }
+
+  @Test("retries for ever without a limit")
+  func unlimited() {
+    #expect(run(Policy(clamping: nil), failures: Array(repeating: .transient, count: 10_000)) == nil)
+    #expect(log.events.count == 10_000)
+    #expect(log.events.last?.attempt == 10_000)
+  }
+
+  @Test("asks the condition on every failure, also when no retry is left")
+  func asksEveryTime() {
+    let policy = Policy(clamping: 2, backoff: .immediate).when(\.isTransient)
+    #expect(run(policy, failures: [.transient, .permanent, .transient]) == .permanent)
+    #expect(log.outcomes == [.retrying, .stopped(.notRetryable)])
+
+    let counter = RetryLog()
+    let counting = Policy(clamping: 1, backoff: .immediate).when { error in
+      counter.write(RetryEvent(attempt: 0, error: error, outcome: .retrying))
+      return true
+    }
+    _ = run(counting, failures: [.transient, .transient])
+    #expect(counter.events.count == 2)
+  }
+
+  @Test("needs every condition to hold")
+  func combinesConditions() {
+    let policy = Policy(clamping: 5).when(\.isTransient).when { $0 != .numbered(2) }
+    #expect(run(policy, failures: [.numbered(1), .numbered(2)]) == .numbered(2))
+    #expect(run(policy, failures: [.permanent]) == .permanent)
+  }
+
+  @Test("does what the policy's own decision says")
+  func decides() {
+    let policy = Policy(clamping: 9, backoff: .constant(.seconds(1))).deciding { error, context in
+      switch error {
+      case .numbered(1): .retry(after: .seconds(7))
+      case .numbered(2): .retry()
+      case .numbered: .stop(with: .numbered(context.retries))
+      default: .stop
+      }
+    }
+    #expect(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]) == .numbered(2))
+    #expect(log.delays == [.seconds(7), .seconds(1), nil])
+    #expect(log.events.map(\.delaySource) == [.decided, .computed, nil])
+    #expect(log.outcomes.last == .stopped(.decided))
+    #expect(run(policy, failures: [.permanent]) == .permanent)
+  }
+
+  @Test("counts all retries against the number that a decision allows")
+  func limitsByDecision() {
+    let policy = Policy(clamping: nil).deciding { error, _ in
+      error.isTransient ? .retry(retries: 2, delay: .seconds(3)) : .skip
+    }
+    #expect(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]) == .numbered(3))
+    #expect(log.delays == [.seconds(3), .seconds(3), nil])
+    #expect(log.outcomes.last == .stopped(.attemptsExhausted))
+    #expect(run(policy, failures: [.permanent]) == .permanent)
+    #expect(log.outcomes.last == .stopped(.decided))
+  }
+
+  @Test("lets a policy's own limit hold over that of a decision")
+  func limitsByPolicy() {
+    let policy = Policy(clamping: 1, backoff: .immediate).deciding { _, _ in .retry(retries: 5) }
+    #expect(run(policy, failures: [.transient, .transient, .transient]) == .transient)
+    #expect(log.events.count == 2)
+  }
+
+  // MARK: Hints
+
+  @Test(
+    "waits for the longer of the hint and the back-off",
+    arguments: [
+      (Duration.seconds(3), Duration.seconds(5), Duration.seconds(5), RetryEvent.DelaySource.hint),
+      (.seconds(3), .seconds(2), .seconds(3), .computed),
+      (.seconds(3), .seconds(3), .seconds(3), .computed),
+      (.seconds(3), .zero, .seconds(3), .computed),
+      (.seconds(3), .seconds(-4), .seconds(3), .computed),
+      (.seconds(3), .seconds(120), .seconds(120), .hint),
+      (.zero, .seconds(1), .seconds(1), .hint),
+    ]
+  )
+  func hintIsFloor(backoff: Duration, hint: Duration, expected: Duration, source: RetryEvent.DelaySource) {
+    #expect(run(Policy(clamping: 1, backoff: .constant(backoff)), failures: [.busy(hint)]) == nil)
+    #expect(log.delays == [expected])
+    #expect(log.events.first?.delaySource == source)
+    #expect(log.events.first?.hint == max(hint, .zero))
+  }
+
+  @Test("is not bound by the back-off's cap when it follows a hint")
+  func hintOverCap() {
+    let policy = Policy(clamping: 1, backoff: .exponential(from: .seconds(1), upTo: .seconds(2), jitter: .none))
+    _ = run(policy, failures: [.busy(.seconds(30))])
+    #expect(log.delays == [.seconds(30)])
+  }
+
+  @Test("stops when the hint is too long, and passes on the error that tells how long")
+  func hintOverLimit() {
+    let hint = Duration.seconds(120) + .nanoseconds(1)
+    #expect(run(Policy(clamping: 5), failures: [.busy(hint)]) == .busy(hint))
+    #expect(log.outcomes == [.stopped(.hintTooLong)])
+    #expect(log.events.first?.hint == hint)
+
+    let patient = Policy(clamping: 5, backoff: .immediate, maxHint: .seconds(600))
+    #expect(run(patient, failures: [.busy(hint)]) == nil)
+    let impatient = Policy(clamping: 5, maxHint: .zero)
+    #expect(run(impatient, failures: [.busy(.nanoseconds(1))]) == .busy(.nanoseconds(1)))
+  }
+
+  @Test("spreads a hint upward only, as wide as the jitter spreads the back-off")
+  func jitterOnHint() {
+    let backoff = Backoff.exponential(from: .seconds(1), upTo: .seconds(20), jitter: .full)
+    for number in [0, 0.25, 0.999] {
+      let log = RetryLog()
+      var machine = RetryMachine(
+        Policy(clamping: nil, backoff: backoff, random: .fixed(number)).onEvent(log.write)
+      )
+      for _ in 0..<3 { _ = machine.failed(with: .busy(.seconds(60)), elapsed: .zero) }
+      let expected = [1.0, 2, 4].map { Duration.seconds(60) + .seconds($0 * number) }
+      #expect(log.delays == expected)
+    }
+  }
+
+  @Test("does not count a hint as a delay drawn, so decorrelated jitter does not grow from it")
+  func hintLeavesSequenceAlone() {
+    let backoff = Backoff.exponential(from: .seconds(1), upTo: .seconds(1_000), jitter: .decorrelated)
+    let policy = Policy(clamping: nil, backoff: backoff, random: .fixed(0.5))
+    #expect(run(policy, failures: [.busy(.seconds(100)), .transient]) == nil)
+    #expect(log.delays.last == .seconds(3.5))
+  }
+
+  @Test("takes a hint as a floor for a decided delay, too")
+  func hintOverDecision() {
+    let policy = Policy(clamping: nil).deciding { _, _ in .retry(after: .seconds(2)) }
+    _ = run(policy, failures: [.busy(.seconds(1)), .busy(.seconds(9))])
+    #expect(log.delays == [.seconds(2), .seconds(9)])
+    #expect(log.events.map(\.delaySource) == [.decided, .hint])
+  }
+
+  @Test("reads a hint in the way that the policy is told")
+  func ownHint() {
+    let policy = Policy(clamping: nil, backoff: .immediate).hinted { $0 == .numbered(4) ? .seconds(4) : nil }
+    _ = run(policy, failures: [.numbered(4), .busy(.seconds(8))])
+    #expect(log.delays == [.seconds(4), .zero])
+  }
+
+  // MARK: Deadline
+
+  @Test("does not wait for what would come at the deadline or after")
+  func deadline() {
+    let policy = Policy(clamping: nil, backoff: .constant(.seconds(3)), deadline: .seconds(5))
+    // After 0 s and 1 s the wait ends in time; after 2 s it would end at 5 s.
+    #expect(run(policy, failures: [.numbered(0), .numbered(1), .numbered(2)]) == .numbered(2))
+    #expect(log.outcomes == [.retrying, .retrying, .stopped(.deadlineExceeded)])
+  }
+
+  @Test("stops when the deadline has passed, even if it would retry at once")
+  func deadlinePassed() {
+    let policy = Policy(clamping: nil, backoff: .immediate, deadline: .seconds(1))
+    #expect(run(policy, failures: [.numbered(0), .numbered(1)]) == .numbered(1))
+    #expect(log.outcomes == [.retrying, .stopped(.deadlineExceeded)])
+  }
+
+  @Test("measures a hint against the deadline")
+  func hintOverDeadline() {
+    let policy = Policy(clamping: nil, backoff: .immediate, deadline: .seconds(10))
+    #expect(run(policy, failures: [.busy(.seconds(10))]) == .busy(.seconds(10)))
+    #expect(log.outcomes == [.stopped(.deadlineExceeded)])
+  }
+
+  @Test("asks in order: condition, decision, retries, deadline, hint")
+  func order() {
+    let strict = Policy(clamping: 0, maxHint: .seconds(1), deadline: .nanoseconds(1))
+    let all = TestFailure.busy(.seconds(2))
+    let reason = { (policy: Policy) -> RetryEvent.Outcome? in
+      let log = RetryLog()
+      var machine = RetryMachine(policy.onEvent(log.write))
+      _ = machine.failed(with: all, elapsed: .seconds(1))
+      return log.outcomes.first
+    }
+    let stopping = strict.deciding { _, _ in .stop }
+    #expect(reason(stopping.when { _ in false }) == .stopped(.notRetryable))
+    #expect(reason(stopping) == .stopped(.decided))
+    #expect(reason(strict) == .stopped(.attemptsExhausted))
+    #expect(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .nanoseconds(1))) == .stopped(.deadlineExceeded))
+    #expect(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .seconds(9))) == .stopped(.hintTooLong))
+  }
+
+  @Test("makes equal event logs from equal policies and seeds")
+  func reproducible() {
+    let lines = { () -> [String] in
+      let log = RetryLog()
+      var machine = RetryMachine(Policy(clamping: 20, random: .seeded(3)).onEvent(log.write))
+      for second in 0..<20 { _ = machine.failed(with: .numbered(second), elapsed: .seconds(second)) }
+      return log.events.map(\.description)
+    }
+    #expect(lines() == lines())
+    #expect(Set(lines()).count == 20)
+  }
+}

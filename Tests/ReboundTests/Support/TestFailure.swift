@@ -1,0 +1,15 @@
+import Rebound
+
+/// What goes wrong in these tests.
+enum TestFailure: RetryAfterProviding, Hashable {
+  case transient
+  case permanent
+  case busy(Duration)
+  case numbered(Int)
+
+  var isTransient: Bool { self != .permanent }
+
+  var retryAfter: Duration? {
+    if case .busy(let duration) = self { duration } else { nil }
+  }
+}
