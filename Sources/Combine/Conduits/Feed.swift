@@ -1,5 +1,13 @@
 import Synchronization
 
+/// What a feed shows of itself.
+@frozen
+@usableFromInline
+enum FeedKind {
+  case sequence
+  case record
+}
+
 /// Delivers a sequence, one element ahead of the subscriber, and then an end.
 @usableFromInline
 final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where Downstream.Input == Elements.Element {
@@ -10,7 +18,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
   @exclusivity(unchecked) @usableFromInline var downstream: Downstream?
   @exclusivity(unchecked) @usableFromInline var elements: Elements?
   @usableFromInline let completion: Subscribers.Completion<Downstream.Failure>
-  @usableFromInline let nameAtEnd: String
+  @usableFromInline let kind: FeedKind
 
   /// Subscribes `downstream` to `elements` and the end after them.
   @inlinable @inline(__always)
@@ -18,7 +26,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
     _ downstream: Downstream,
     to elements: Elements,
     ending completion: Subscribers.Completion<Downstream.Failure> = .finished,
-    nameAtEnd: String = "Sequence"
+    as kind: FeedKind = .sequence
   ) {
     var iterator = elements.makeIterator()
     if let first = iterator.next() {
@@ -28,7 +36,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
           iterator,
           of: elements,
           ending: completion,
-          nameAtEnd: nameAtEnd,
+          as: kind,
           to: downstream
         )
       )
@@ -44,14 +52,14 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
     _ iterator: Elements.Iterator,
     of elements: Elements,
     ending completion: Subscribers.Completion<Downstream.Failure>,
-    nameAtEnd: String,
+    as kind: FeedKind,
     to downstream: Downstream
   ) {
     self.iterator = iterator
     next = first
     self.elements = elements
     self.completion = completion
-    self.nameAtEnd = nameAtEnd
+    self.kind = kind
     self.downstream = downstream
     super.init { feed in
       // Sources hand themselves over, nothing else.
@@ -93,10 +101,20 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
   }
 
   @usableFromInline
-  override var name: String { elements.map { String(describing: $0) } ?? nameAtEnd }
+  override var name: String {
+    if let elements { return String(describing: elements) }
+    return switch kind {
+    case .sequence: "Sequence"
+    case .record: "Cancelled Events"
+    }
+  }
 
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
-    if let elements { [("sequence", elements)] } else { [("sequence", [Elements.Element]())] }
+    let sequence: Any = elements.map { $0 as Any } ?? [Elements.Element]()
+    return switch kind {
+    case .sequence: [("sequence", sequence)]
+    case .record: [("sequence", sequence), ("completion", completion)]
+    }
   }
 }

@@ -21,7 +21,9 @@ extension RunLoop: Scheduler {
       SchedulerTimeType(date.addingTimeInterval(n.magnitude))
     }
 
-    /// A length of time in seconds. Literals count seconds, too.
+    /// A length of time in seconds.
+    ///
+    /// Literals count seconds, too.
     public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
       SchedulerTimeIntervalConvertible, Sendable
     {
@@ -121,8 +123,8 @@ extension RunLoop: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    let action = ScheduledAction(action)
-    let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.run() }
+    let action = TimerAction(action)
+    let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
     timer.tolerance = tolerance.timeInterval
     add(timer, forMode: .default)
   }
@@ -136,10 +138,13 @@ extension RunLoop: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let action = ScheduledAction(action)
+    let action = TimerAction(action)
     let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
     timer.tolerance = tolerance.timeInterval
     add(timer, forMode: .default)
-    return AnyCancellable { timer.invalidate() }
+    return AnyCancellable {
+      timer.invalidate()
+      action.letGo()
+    }
   }
 }

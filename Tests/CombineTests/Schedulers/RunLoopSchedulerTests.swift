@@ -6,11 +6,6 @@ import Testing
 struct RunLoopSchedulerTests {
   typealias Time = RunLoop.SchedulerTimeType
 
-  /// Turns this thread's run loop until a condition holds.
-  private func turn(until condition: () -> Bool) {
-    while !condition() { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 60)) }
-  }
-
   @Test("work is done on a later turn of the loop, in order")
   func schedules() {
     let log = Shared<[Int]>([])
@@ -18,7 +13,7 @@ struct RunLoopSchedulerTests {
     RunLoop.current.schedule { log.change { $0.append(2) } }
     let inside = log.value
 
-    turn { log.value.count == 2 }
+    #expect(turnRunLoop { log.value.count == 2 })
 
     #expect(inside.isEmpty)
     #expect(log.value == [1, 2])
@@ -35,7 +30,7 @@ struct RunLoopSchedulerTests {
       DispatchQueue.global().async { loop.runLoop.schedule { isDone.value = true } }
     }
 
-    turn { isDone.value }
+    #expect(turnRunLoop { isDone.value })
 
     keeper.cancel()
     #expect(isAsleep.value)
@@ -48,7 +43,7 @@ struct RunLoopSchedulerTests {
     loop.schedule(after: due.advanced(by: .milliseconds(3))) { log.change { $0.append(2) } }
     loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
 
-    turn { log.value.count == 2 }
+    #expect(turnRunLoop { log.value.count == 2 })
 
     #expect(log.value == [1, 2])
     #expect(loop.minimumTolerance == 0)
@@ -58,15 +53,32 @@ struct RunLoopSchedulerTests {
   func repeats() {
     let (count, loop) = (Shared(0), RunLoop.current)
     let handle = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.change { $0 += 1 } }
-    turn { count.value >= 3 }
+    #expect(turnRunLoop { count.value >= 3 })
     handle.cancel()
     let last = count.value
     _ = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.value = -1 }
     let isLater = Shared(false)
     loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { isLater.value = true }
-    turn { isLater.value }
+    #expect(turnRunLoop { isLater.value })
 
     #expect(count.value == last)
+  }
+
+  @Test("work is let go once it is done, cancelled, or has nobody left to cancel it")
+  func letsGo() {
+    let (loop, released) = (RunLoop.current, Signal())
+    func work() -> () -> Void {
+      let token = Token { released.send() }
+      return { token.touch() }
+    }
+    loop.schedule(work())
+    loop.schedule(after: loop.now, work())
+    let isDone = Shared(false)
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) { isDone.value = true }
+    #expect(turnRunLoop { isDone.value })
+    loop.schedule(after: Time(.distantFuture), interval: 1, work()).cancel()
+    _ = loop.schedule(after: Time(.distantFuture), interval: 1, work())
+    #expect(released.wait(times: 4))
   }
 
   @Test("strides count seconds, and so do literals")

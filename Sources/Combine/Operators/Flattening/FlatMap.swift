@@ -216,7 +216,8 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline
   func childDidFinish() {
     if !maxPublishers.isUnlimited { heldOuter?.request(.max(1)) }
-    finishIfDone()
+    // The child is out already: either this finds the upstream over, or the upstream finds the child out.
+    if isOuterOver.load(ordering: .acquiring) { finishIfDone() }
   }
 
   // MARK: Downstream

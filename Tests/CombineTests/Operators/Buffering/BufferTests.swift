@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import ReboundTesting
 import Testing
 
@@ -231,6 +232,20 @@ struct BufferTests {
     recorder.request(.unlimited)
 
     #expect(recorder.values == Array(0..<sent))
+  }
+
+  @Test("no value and no request is lost when they come from two threads")
+  func twoThreads() {
+    let count = 20_000
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: count, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    DispatchQueue.concurrentPerform(iterations: 2) { [upstream] thread in
+      for value in 0..<count {
+        if thread == 0 { upstream.send(value) } else { recorder.request(.max(1)) }
+      }
+    }
+
+    #expect(recorder.values == Array(0..<count))
   }
 
   @Test("requests for no values change nothing, and strategies compare")

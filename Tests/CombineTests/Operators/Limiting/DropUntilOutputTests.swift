@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import ReboundTesting
 import Testing
 
@@ -98,6 +99,22 @@ struct DropUntilOutputTests {
 
     #expect(recorder.completions == [.failure(.expected)])
     #expect(other.cancelCount == 1)
+  }
+
+  @Test("values pass without a gap when the other publisher publishes on another thread")
+  func twoThreads() {
+    for _ in 0..<200 {
+      let (upstream, other) = (TestPublisher<Int, TestFailure>(), TestPublisher<Int, TestFailure>())
+      let recorder = Recorder<Int, TestFailure>()
+      upstream.drop(untilOutputFrom: other).subscribe(recorder)
+      DispatchQueue.concurrentPerform(iterations: 2) { thread in
+        if thread == 0 { other.send(0) } else { for value in 0..<50 { upstream.send(value) } }
+      }
+      upstream.send(50)
+
+      #expect(recorder.values == Array(0...50).suffix(recorder.values.count))
+      #expect(recorder.values.last == 50)
+    }
   }
 
   @Test("publishers of equal parts are equal")

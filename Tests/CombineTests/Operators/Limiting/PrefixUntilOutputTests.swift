@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import ReboundTesting
 import Testing
 
@@ -104,6 +105,22 @@ struct PrefixUntilOutputTests {
       other.send()
     }
     #expect(weakRecorder == nil)
+  }
+
+  @Test("the end comes once and last when the other publisher publishes on another thread")
+  func twoThreads() {
+    for _ in 0..<200 {
+      let (upstream, other) = (TestPublisher<Int, TestFailure>(), TestPublisher<Int, Never>())
+      let recorder = Recorder<Int, TestFailure>()
+      upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+      DispatchQueue.concurrentPerform(iterations: 2) { thread in
+        if thread == 0 { other.send(0) } else { for value in 0..<50 { upstream.send(value) } }
+      }
+
+      #expect(recorder.completions == [.finished])
+      #expect(recorder.events.last == .completion(.finished))
+      #expect(recorder.values == Array(0..<recorder.values.count))
+    }
   }
 
   @Test("it holds one subscription, cancels it once and lets go")

@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import ReboundTesting
 import Testing
 
@@ -88,6 +89,25 @@ struct PrintTests {
 
     #expect(stream.text == "receive value: (1)\nreceive value: (2)\n")
     #expect(recorder.values == [2, 1])
+  }
+
+  @Test("lines from several threads are written whole, one at a time, and none is lost")
+  func severalThreads() {
+    let stream = Lines()
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.print(to: stream).subscribe(recorder)
+    stream.text = ""
+    DispatchQueue.concurrentPerform(iterations: 2) { thread in
+      for _ in 0..<2_000 {
+        if thread == 0 { upstream.send(1) } else { recorder.request(.max(2)) }
+      }
+    }
+    let lines = stream.text.split(separator: "\n")
+
+    #expect(lines.count { $0 == "receive value: (1)" } == 2_000)
+    #expect(lines.count { $0 == "request max: (2)" } == 2_000)
+    #expect(lines.count == 4_000)
   }
 
   @Test("without a stream it prints to standard output")

@@ -1,0 +1,289 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("merge")
+struct MergeTests {
+  let a = TestPublisher<Int, TestFailure>()
+  let b = TestPublisher<Int, TestFailure>()
+
+  @Test("values of all arrive as they come, and the end when all have finished")
+  func values() {
+    let recorder = Recorder<Int, TestFailure>()
+    Publishers.Merge(a, b).subscribe(recorder)
+    #expect(a.requests == [.unlimited])
+    #expect(b.requests == [.unlimited])
+    #expect(a.send(1) == .none)
+    b.send(2)
+    a.send(completion: .finished)
+    a.send(3)
+    #expect(recorder.completion == nil)
+    b.send(4)
+    b.send(completion: .finished)
+    #expect(recorder.values == [1, 2, 3, 4])
+    #expect(recorder.completions == [.finished])
+    #expect(a.cancelCount + b.cancelCount == 0)
+  }
+
+  @Test("each upstream is asked for one value at a time, which waits until it is owed, in the order of upstreams")
+  func demand() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    Publishers.Merge(a, b).subscribe(recorder)
+    #expect(a.requests == [.max(1)])
+    #expect(b.send(20) == .none)
+    #expect(a.send(10) == .none)
+    recorder.request(.max(1))
+    #expect(recorder.values == [10])
+    #expect(a.requests == [.max(1), .max(1)])
+    #expect(b.requests == [.max(1)])
+    recorder.request(.max(2))
+    #expect(recorder.values == [10, 20])
+    #expect(a.send(11) == .max(1))
+    #expect(a.send(12) == .none)
+    #expect(recorder.values == [10, 20, 11])
+  }
+
+  @Test("a value beyond what was asked for takes the place of the one that waits")
+  func overwrites() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    a.send(2)
+    recorder.request(.max(5))
+    #expect(recorder.values == [2])
+  }
+
+  @Test("once there is no limit, what waits is delivered and all upstreams are told")
+  func unlimited() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none, answering: { _, _ in .max(7) })
+    Publishers.Merge(a, b).subscribe(recorder)
+    b.send(2)
+    a.send(1)
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1, 2])
+    #expect(a.requests == [.max(1), .unlimited])
+    #expect(b.requests == [.max(1), .unlimited])
+    #expect(a.send(3) == .max(7))
+    recorder.request(.max(1))
+    #expect(a.requests == [.max(1), .unlimited])
+  }
+
+  @Test("demand that a value is answered with releases what waits")
+  func answers() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, _ in value == 1 ? .unlimited : .none }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(2)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+    #expect(b.requests == [.max(1), .unlimited])
+  }
+
+  @Test("synchronous upstreams lose nothing when the limit falls away from inside a value")
+  func synchronous() {
+    let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { _, _ in .unlimited })
+    (0..<4).publisher.merge(with: (10..<14).publisher, (20..<24).publisher).subscribe(recorder)
+    #expect(recorder.values.sorted() == Array(0..<4) + Array(10..<14) + Array(20..<24))
+    #expect(recorder.isFinished)
+  }
+
+  @Test("a request from inside a value is served after it")
+  func requestInside() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { _, recorder in
+        recorder.request(.max(1))
+        return .none
+      }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(2)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+  }
+
+  @Test("values that wait are delivered before the end")
+  func endWaits() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    a.send(completion: .finished)
+    b.send(completion: .finished)
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("a failure cancels the others, drops what waits and ends the stream")
+  func fails() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(completion: .failure(.expected))
+    #expect(a.cancelCount == 1)
+    #expect(b.cancelCount == 0)
+    recorder.request(.max(1))
+    a.send(completion: .failure(.other))
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("cancelling, also from inside a value, cancels all once; an upstream that comes later is cancelled")
+  func cancels() {
+    let recorder = Recorder<Int, TestFailure>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+    let talkative = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(1) })
+    a.merge(with: talkative, b).subscribe(recorder)
+    #expect(recorder.events == [.subscription, .value(1)])
+    #expect(a.cancelCount == 1)
+    #expect(talkative.cancelCount == 1)
+    #expect(b.cancelCount == 1)
+    #expect(b.requests == [])
+  }
+
+  @Test("a second subscription of an upstream is cancelled")
+  func secondSubscription() {
+    let spare = TestPublisher<Int, TestFailure>()
+    spare.subscribe(Recorder<Int, TestFailure>())
+    Publishers.Merge(a, b).subscribe(Recorder<Int, TestFailure>())
+    a.connections[0].send(subscription: spare.connections[0])
+    #expect(spare.cancelCount == 1)
+    #expect(a.cancelCount == 0)
+  }
+
+  @Test("two to eight publishers, joined at once or one after another, are one flat publisher")
+  func arities() {
+    let one = [1].publisher
+    let two = Just(2)
+    let m2: Publishers.Merge<Publishers.Sequence<[Int], Never>, Just<Int>> = one.merge(with: two)
+    let m3: Publishers.Merge3 = m2.merge(with: one)
+    let m4: Publishers.Merge4 = m3.merge(with: two)
+    let m5: Publishers.Merge5 = m4.merge(with: one)
+    let m6: Publishers.Merge6 = m5.merge(with: two)
+    let m7: Publishers.Merge7 = m6.merge(with: one)
+    let m8: Publishers.Merge8 = m7.merge(with: two)
+    #expect(m3 == one.merge(with: two, one))
+    #expect(m4 == one.merge(with: two, one, two))
+    #expect(m5 == one.merge(with: two, one, two, one))
+    #expect(m6 == one.merge(with: two, one, two, one, two))
+    #expect(m7 == one.merge(with: two, one, two, one, two, one))
+    #expect(m8 == one.merge(with: two, one, two, one, two, one, two))
+    #expect(m8 == m2.merge(with: one, two, one, two, one, two))
+    #expect(m8 == m3.merge(with: two, one, two, one, two))
+    #expect(m8 == m4.merge(with: one, two, one, two))
+    #expect(m8 == m5.merge(with: two, one, two))
+    #expect(m8 == m6.merge(with: one, two))
+    #expect(m7 == m2.merge(with: one, two, one, two, one))
+    #expect(m6 == m3.merge(with: two, one, two))
+    #expect(m5 == m3.merge(with: two, one))
+    #expect(m4 == m2.merge(with: one, two))
+
+    func check(_ publisher: some Publisher<Int, Never>, count: Int) {
+      let recorder = Recorder<Int, Never>()
+      publisher.subscribe(recorder)
+      #expect(recorder.values.count == count)
+      #expect(recorder.isFinished)
+    }
+    check(m2, count: 2)
+    check(m3, count: 3)
+    check(m4, count: 4)
+    check(m5, count: 5)
+    check(m6, count: 6)
+    check(m7, count: 7)
+    check(m8, count: 8)
+  }
+
+  @Test("publishers of one type are merged in any number")
+  func many() {
+    let many: Publishers.MergeMany<TestPublisher<Int, TestFailure>> = a.merge(with: b)
+    #expect(many.publishers.count == 2)
+    #expect([1].publisher.merge(with: [2].publisher) == Publishers.MergeMany([1].publisher, [2].publisher))
+    let recorder = Recorder<Int, Never>()
+    let sequences = Publishers.MergeMany((0..<5_000).map { [$0].publisher }).merge(with: [5_000].publisher)
+    #expect(sequences.publishers.count == 5_001)
+    sequences.subscribe(recorder)
+    #expect(recorder.values == Array(0...5_000))
+    #expect(recorder.isFinished)
+  }
+
+  @Test("thousands of upstreams that wait are served one by one in linear time, and together without a deep stack")
+  func manyWaiting() {
+    let recorder = Recorder<Int, Never>(requesting: .none)
+    Publishers.MergeMany((0..<5_000).map { [$0, -$0].publisher }).subscribe(recorder)
+    for _ in 0..<2_000 { recorder.request(.max(1)) }
+    recorder.request(.max(8_000))
+    #expect(recorder.values.count == 10_000)
+    #expect(recorder.isFinished)
+  }
+
+  @Test("no publishers finish upon the first request")
+  func none() {
+    let recorder = Recorder<Int, Never>(requesting: .none)
+    Publishers.MergeMany([Just<Int>]()).subscribe(recorder)
+    #expect(recorder.events == [.subscription])
+    recorder.request(.max(1))
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+  }
+
+  @Test("subscription and sides are called Merge, and a side knows its parent")
+  func reflection() {
+    var side: AnySubscriber<Int, TestFailure>?
+    var parent: CombineIdentifier?
+    a.merge(with: TestPublisher<Int, TestFailure>(handingOver: { side = $0 })).subscribe(
+      AnySubscriber<Int, TestFailure>(receiveSubscription: {
+        parent = $0.combineIdentifier
+        #expect("\($0)" == "Merge")
+      })
+    )
+    #expect(side?.description == "Merge")
+    #expect(side?.customMirror.children.first?.label == "parentSubscription")
+    #expect(side?.customMirror.children.first?.value as? CombineIdentifier == parent)
+  }
+
+  @Test("after end and cancellation nobody keeps the subscriber", arguments: [true, false])
+  func release(isCancelled: Bool) {
+    weak var released: Recorder<Int, Never>?
+    let first = PassthroughSubject<Int, Never>()
+    let second = PassthroughSubject<Int, Never>()
+    do {
+      let recorder = Recorder<Int, Never>()
+      released = recorder
+      first.merge(with: second).subscribe(recorder)
+      if isCancelled {
+        recorder.cancel()
+      } else {
+        first.send(completion: .finished)
+        second.send(completion: .finished)
+      }
+    }
+    #expect(released == nil)
+  }
+
+  @Test("values, ends, requests and cancellation on different threads keep the laws", arguments: 0..<60)
+  func stress(seed: Int) {
+    let sides = (0..<3).map { _ in PassthroughSubject<Int, TestFailure>() }
+    let keeper = LawKeeper<Int, TestFailure>(answering: seed % 3 == 0 ? .max(1) : .none)
+    sides[0].merge(with: sides[1], sides[2]).subscribe(keeper)
+    race(
+      seed: UInt64(seed),
+      sides.indices.map { index in
+        { numbers in
+          for value in 0..<Int.random(in: 50..<200, using: &numbers) { sides[index].send(value) }
+          sides[index].send(completion: seed % 5 == 1 && index == 0 ? .failure(.expected) : .finished)
+        }
+      } + [
+        { numbers in
+          for _ in 0..<Int.random(in: 10..<100, using: &numbers) { keeper.request(.max(3)) }
+          if seed % 4 == 0 { keeper.cancel() } else { keeper.request(.unlimited) }
+        }
+      ]
+    )
+    #expect(keeper.breaches == [])
+    if seed % 4 != 0 { #expect(keeper.isOver) }
+  }
+}

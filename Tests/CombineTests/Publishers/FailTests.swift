@@ -1,0 +1,25 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Fail")
+struct FailTests {
+  @Test("fails at once, without being asked")
+  func fails() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    Fail(error: .expected).subscribe(recorder)
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("hands out the empty subscription")
+  func subscription() {
+    let publisher = Fail(outputType: Int.self, failure: TestFailure.expected)
+    #expect(publisher.subscriptionForTesting()?.combineIdentifier == Subscriptions.empty.combineIdentifier)
+  }
+
+  @Test("equals another with the same error")
+  func equality() {
+    #expect(Fail(outputType: Int.self, failure: TestFailure.expected) == Fail(error: .expected))
+    #expect(Fail<Int, TestFailure>(error: .expected) != Fail(error: .other))
+  }
+}
