@@ -19,20 +19,27 @@ enum Action: Decodable, Sendable {
     switch try container.decode(String.self, forKey: .type) {
     case "edit":
       self = .edit(
-        try container.decode(Field.self, forKey: .field), text: try container.decode(String.self, forKey: .text))
+        try container.decode(Field.self, forKey: .field),
+        text: try container.decode(String.self, forKey: .text)
+      )
     case "submit":
       self = .submit
     case "press":
       self = .press(
-        surface: try container.decode(String.self, forKey: .surface), id: try container.decode(String.self, forKey: .id),
-        button: try container.decode(String.self, forKey: .button))
+        surface: try container.decode(String.self, forKey: .surface),
+        id: try container.decode(String.self, forKey: .id),
+        button: try container.decode(String.self, forKey: .button)
+      )
     case "fault":
       self = .fault(try FaultOrder(from: decoder))
     case "clearFaults":
       self = .clearFaults
     case let other:
       throw DecodingError.dataCorruptedError(
-        forKey: .type, in: container, debugDescription: "There is no action '\(other)'.")
+        forKey: .type,
+        in: container,
+        debugDescription: "There is no action '\(other)'."
+      )
     }
   }
 }

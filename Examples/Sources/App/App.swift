@@ -15,7 +15,9 @@ public final class App: Sendable {
   ///   - report: Is told of failures of the app itself.
   /// - Throws: `HTTPServerError` if it can't listen, ``PageError`` if the page's files are not there.
   public init(
-    _ configuration: HTTPServer.Configuration, backend: URL, report: @escaping @Sendable (String) -> Void
+    _ configuration: HTTPServer.Configuration,
+    backend: URL,
+    report: @escaping @Sendable (String) -> Void
   ) throws {
     let page = try Page()
     let sessions = Sessions(backend: backend)

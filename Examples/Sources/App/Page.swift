@@ -34,7 +34,8 @@ struct Page: Sendable {
     response.headers.add(
       "Content-Security-Policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
     response.headers.add("Referrer-Policy", "no-referrer")
     return File(path: path, response: response)
   }

@@ -103,13 +103,24 @@ extension Screen {
     let isEnabled = !model.isSubmitting
     fields = [
       "userName": Field(
-        text: model.userName, message: model.userNameMessage, isFine: model.isUserNameAvailable,
-        isChecking: model.isCheckingUserName, isEnabled: isEnabled),
+        text: model.userName,
+        message: model.userNameMessage,
+        isFine: model.isUserNameAvailable,
+        isChecking: model.isCheckingUserName,
+        isEnabled: isEnabled
+      ),
       "password": Field(
-        text: model.password, message: model.passwordMessage, isFine: !model.password.isEmpty, isEnabled: isEnabled),
+        text: model.password,
+        message: model.passwordMessage,
+        isFine: !model.password.isEmpty,
+        isEnabled: isEnabled
+      ),
       "passwordConfirmation": Field(
-        text: model.passwordConfirmation, message: model.confirmationMessage,
-        isFine: !model.passwordConfirmation.isEmpty && model.passwordMessage.isEmpty, isEnabled: isEnabled),
+        text: model.passwordConfirmation,
+        message: model.confirmationMessage,
+        isFine: !model.passwordConfirmation.isEmpty && model.passwordMessage.isEmpty,
+        isEnabled: isEnabled
+      ),
     ]
     canSubmit = model.canSubmit
     isSubmitting = model.isSubmitting
@@ -118,20 +129,33 @@ extension Screen {
       model.isInSync
       ? nil
       : BannerView(
-        id: "sync", text: "Not in sync yet: the server can't be reached. The user name is checked when it can.",
-        buttons: [])
+        id: "sync",
+        text: "Not in sync yet: the server can't be reached. The user name is checked when it can.",
+        buttons: []
+      )
     alert = model.alert.map {
       AlertView(id: $0.id, title: $0.title, message: $0.message, buttons: $0.choices.map(Button.init))
     }
     fullScreen = model.outage.map {
       FullScreenView(
-        id: $0.id, title: $0.title, message: $0.message, secondsLeft: $0.secondsLeft, isRetrying: $0.isRetrying,
-        buttons: $0.choices.map(Button.init))
+        id: $0.id,
+        title: $0.title,
+        message: $0.message,
+        secondsLeft: $0.secondsLeft,
+        isRetrying: $0.isRetrying,
+        buttons: $0.choices.map(Button.init)
+      )
     }
     attempts = model.attempts.map {
       AttemptView(
-        id: $0.id, time: $0.time.timeOfDay, request: $0.request, attempt: $0.number, outcome: $0.outcome,
-        tone: $0.tone.rawValue, next: $0.next)
+        id: $0.id,
+        time: $0.time.timeOfDay,
+        request: $0.request,
+        attempt: $0.number,
+        outcome: $0.outcome,
+        tone: $0.tone.rawValue,
+        next: $0.next
+      )
     }
     signedUp = model.account.map { SignedUpView(userName: $0.userName) }
   }
@@ -140,8 +164,12 @@ extension Screen {
 extension Screen.Field {
   init(text: String, message: String, isFine: Bool, isChecking: Bool = false, isEnabled: Bool) {
     self.init(
-      text: text, message: message, tone: message.isEmpty ? (isFine ? "ok" : "none") : "error",
-      isChecking: isChecking, isEnabled: isEnabled)
+      text: text,
+      message: message,
+      tone: message.isEmpty ? (isFine ? "ok" : "none") : "error",
+      isChecking: isChecking,
+      isEnabled: isEnabled
+    )
   }
 }
 
@@ -150,7 +178,11 @@ extension Date {
   var timeOfDay: String {
     let parts = Calendar.current.dateComponents([.hour, .minute, .second, .nanosecond], from: self)
     return String(
-      format: "%02d:%02d:%02d.%03d", parts.hour ?? 0, parts.minute ?? 0, parts.second ?? 0,
-      (parts.nanosecond ?? 0) / 1_000_000)
+      format: "%02d:%02d:%02d.%03d",
+      parts.hour ?? 0,
+      parts.minute ?? 0,
+      parts.second ?? 0,
+      (parts.nanosecond ?? 0) / 1_000_000
+    )
   }
 }

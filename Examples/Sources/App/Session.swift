@@ -29,7 +29,8 @@ final class Session: @unchecked Sendable {
   ///   - makeModel: Makes the view model, on the queue that it is given.
   ///   - onAbandoned: Called when no page has listened for a minute.
   init(
-    makeModel: @escaping (DispatchQueue) -> SignUpViewModel<DispatchQueue>, onAbandoned: @escaping @Sendable () -> Void
+    makeModel: @escaping (DispatchQueue) -> SignUpViewModel<DispatchQueue>,
+    onAbandoned: @escaping @Sendable () -> Void
   ) {
     self.makeModel = makeModel
     self.onAbandoned = onAbandoned

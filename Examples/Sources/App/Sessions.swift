@@ -22,7 +22,8 @@ final class Sessions: Sendable {
     let service = AuthenticationService(baseURL: backend, session: urlSession)
     let session = Session(
       makeModel: { SignUpViewModel(service: service, scheduler: $0) },
-      onAbandoned: { [weak self] in self?.sessions.withLock { $0[name] = nil } })
+      onAbandoned: { [weak self] in self?.sessions.withLock { $0[name] = nil } }
+    )
     sessions.withLock { $0[name] = session }
     return name
   }

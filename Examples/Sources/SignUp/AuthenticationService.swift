@@ -55,7 +55,9 @@ public struct AuthenticationService: Authenticating {
 
   /// Creates an account, once for each key however often it is sent.
   public func signUp(
-    userName: String, password: String, idempotencyKey: String
+    userName: String,
+    password: String,
+    idempotencyKey: String
   ) -> AnyPublisher<Account, APIError> {
     guard
       let url = url(for: "signUp", query: [:]),
@@ -82,7 +84,8 @@ public struct AuthenticationService: Authenticating {
   }
 
   private func send<Answer: Decodable>(
-    _ request: URLRequest, for type: Answer.Type
+    _ request: URLRequest,
+    for type: Answer.Type
   ) -> AnyPublisher<Answer, APIError> {
     session.dataTaskPublisher(for: request)
       .mapError(APIError.transport)
@@ -107,7 +110,10 @@ public struct AuthenticationService: Authenticating {
       throw .validation(reason(in: data) ?? "The server refused this input.")
     default:
       throw .server(
-        status: response.statusCode, reason: reason(in: data), retryAfter: retryAfter(of: response))
+        status: response.statusCode,
+        reason: reason(in: data),
+        retryAfter: retryAfter(of: response)
+      )
     }
   }
 
@@ -121,6 +127,9 @@ public struct AuthenticationService: Authenticating {
   private static func retryAfter(of response: HTTPURLResponse) -> Duration? {
     guard let field = response.value(forHTTPHeaderField: "Retry-After") else { return nil }
     return RetryAfter.delay(
-      fields: [field], date: response.value(forHTTPHeaderField: "Date"), receivedAt: HTTPDate(Date()))
+      fields: [field],
+      date: response.value(forHTTPHeaderField: "Date"),
+      receivedAt: HTTPDate(secondsSinceEpoch: Int64(Date().timeIntervalSince1970))
+    )
   }
 }

@@ -80,7 +80,9 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     service: any Authenticating,
     scheduler: Context,
     policy: RetryPolicy<APIError> = RetryPolicy(
-      clamping: 2, backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))),
+      clamping: 2,
+      backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))
+    ),
     now: @escaping () -> Date = { Date() },
     makeKey: @escaping () -> String = { UUID().uuidString }
   ) {
@@ -116,7 +118,6 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     checks.map(\.isValid).assign(to: &$isUserNameValid)
     checks.map(\.isAvailable).assign(to: &$isUserNameAvailable)
     checks.map(\.isChecking).assign(to: &$isCheckingUserName)
-    checks.sink { [weak self] in self?.present($0) }.store(in: &subscriptions)
   }
 
   private func bindPasswords() {
@@ -133,15 +134,18 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     idempotencyKey = nil
     recheck = nil
     guard name == askedName else { return .typing }
-    if let lastAnswer, lastAnswer.name == name { return .answered(lastAnswer) }
-    return .checking
+    guard let lastAnswer, lastAnswer.name == name else { return .checking }
+    if lastAnswer.isOffline { recheckLater(name) }
+    return .answered(lastAnswer)
   }
 
   private func check(_ name: String) -> AnyPublisher<UserNameCheck.Answer, Never> {
     askedName = name
     let query = URLComponents.queryValue(name)
     return attempt(
-      "GET /isUserNameAvailable?userName=\(query)", service.isAvailable(userName: name), retrying: true,
+      "GET /isUserNameAvailable?userName=\(query)",
+      service.isAvailable(userName: name),
+      retrying: true,
       success: { $0 ? "200 available" : "200 taken" }
     )
     .asResult()
@@ -149,13 +153,12 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     .eraseToAnyPublisher()
   }
 
+  /// Takes a new answer.
+  ///
+  /// Only here may an alert come up: a return to the name that it was about is no news.
   private func keep(_ answer: UserNameCheck.Answer) {
     askedName = answer.name
     lastAnswer = answer
-  }
-
-  private func present(_ check: UserNameCheck) {
-    guard case .answered(let answer) = check else { return }
     switch answer.result {
     case .failure(.decoding): showUpdateAlert()
     case .failure(.captivePortal): showCaptivePortalAlert()
@@ -209,12 +212,15 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     let key = idempotencyKey ?? makeKey()
     idempotencyKey = key
     submission = attempt(
-      "POST /signUp", service.signUp(userName: userName, password: password, idempotencyKey: key), retrying: false,
+      "POST /signUp",
+      service.signUp(userName: userName, password: password, idempotencyKey: key),
+      retrying: false,
       success: { _ in "201 account made" }
     )
     .sink(
       receiveCompletion: { [weak self] in self?.submissionEnded($0, userName: userName) },
-      receiveValue: { [weak self] in self?.account = $0 })
+      receiveValue: { [weak self] in self?.account = $0 }
+    )
   }
 
   private func submissionEnded(_ completion: Subscribers.Completion<APIError>, userName: String) {
@@ -249,7 +255,9 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
 
   /// Sends a request, again if the policy says so, and writes down each attempt.
   private func attempt<Output>(
-    _ request: String, _ publisher: AnyPublisher<Output, APIError>, retrying: Bool,
+    _ request: String,
+    _ publisher: AnyPublisher<Output, APIError>,
+    retrying: Bool,
     success: @escaping (Output) -> String
   ) -> AnyPublisher<Output, APIError> {
     var current = 0
@@ -306,32 +314,38 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
 
   private func showUpdateAlert() {
     alert = Alert(
-      id: nextID("alert"), title: "Please update",
+      id: nextID("alert"),
+      title: "Please update",
       message: "The server's answer has a form that this version of the app does not know.",
       choices: [
         Choice(id: "upgrade", title: "Upgrade", role: .default), Choice(id: "later", title: "Not now", role: .cancel),
-      ])
+      ]
+    )
   }
 
   private func showCaptivePortalAlert() {
     alert = Alert(
-      id: nextID("alert"), title: "Log in to this network",
+      id: nextID("alert"),
+      title: "Log in to this network",
       message: APIError.captivePortal.localizedDescription,
       choices: [
         Choice(id: "recheck", title: "Try again", role: .default), Choice(id: "later", title: "Not now", role: .cancel),
-      ])
+      ]
+    )
   }
 
   private func showOutage(reason: String?, for pause: Duration) {
     let seconds = Int(pause.components.seconds) + (pause.components.attoseconds > 0 ? 1 : 0)
     outage = Outage(
-      id: nextID("outage"), title: "Down for maintenance",
+      id: nextID("outage"),
+      title: "Down for maintenance",
       message: "\(reason ?? "The server can't make accounts right now"). Nothing that you typed is lost.",
       secondsLeft: seconds,
       choices: [
         Choice(id: "retry", title: "Try again now", role: .default),
         Choice(id: "back", title: "Back to the form", role: .cancel),
-      ])
+      ]
+    )
     guard seconds > 0 else {
       retrySubmission()
       return
@@ -339,7 +353,8 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     countdown = AnyCancellable(
       scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { [weak self] in
         self?.tick()
-      })
+      }
+    )
   }
 
   private func tick() {

@@ -1,7 +1,5 @@
 /// What is known about the user name in the form.
 enum UserNameCheck {
-  /// Nothing was typed yet.
-  case untouched
   /// The name is being typed; the server was not asked yet.
   case typing
   /// The server was asked.
@@ -33,7 +31,9 @@ enum UserNameCheck {
     }
   }
 
-  /// Whether the name may be submitted. While the server can't be asked, local rules decide.
+  /// Whether the name may be submitted.
+  ///
+  /// While the server can't be asked, local rules decide.
   var isValid: Bool {
     guard case .answered(let answer) = self else { return false }
     switch answer.result {
@@ -45,15 +45,6 @@ enum UserNameCheck {
   /// Whether the server said that the name is free.
   var isAvailable: Bool {
     if case .answered(let answer) = self, case .success(true) = answer.result { true } else { false }
-  }
-
-  /// Whether the answer calls for a newer version of the app.
-  var isUnreadable: Bool {
-    if case .answered(let answer) = self, case .failure(.decoding) = answer.result { true } else { false }
-  }
-
-  var isOffline: Bool {
-    if case .answered(let answer) = self { answer.isOffline } else { false }
   }
 
   var isChecking: Bool {

@@ -57,8 +57,10 @@ struct AuthenticationClient {
           throw ClientError.validationError(apiError.reason)
         }
         throw ClientError.serverError(
-          statusCode: urlResponse.statusCode, reason: apiError.reason,
-          retryAfter: urlResponse.value(forHTTPHeaderField: "Retry-After"))
+          statusCode: urlResponse.statusCode,
+          reason: apiError.reason,
+          retryAfter: urlResponse.value(forHTTPHeaderField: "Retry-After")
+        )
       }
 
     return

@@ -8,7 +8,9 @@ struct AppleClientTests {
   private let backend: BackendServer
 
   init() throws {
-    backend = try BackendServer(BackendServer.Configuration(database: ":memory:") { Issue.record("The backend failed: \($0)") })
+    backend = try BackendServer(
+      BackendServer.Configuration(database: ":memory:") { Issue.record("The backend failed: \($0)") }
+    )
   }
 
   private func check(_ name: String) async throws -> Bool {
@@ -19,7 +21,8 @@ struct AppleClientTests {
           if case .failure(let error) = completion { continuation.yield(.failure(error)) }
           continuation.finish()
         },
-        receiveValue: { continuation.yield(.success($0)) })
+        receiveValue: { continuation.yield(.success($0)) }
+      )
       let keeper = Keeper(subscription)
       continuation.onTermination = { _ in keeper.release() }
     }
