@@ -59,7 +59,9 @@ let package = Package(
       ]
     ),
     .testTarget(
-      name: "AppleClientTests", dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]),
+      name: "AppleClientTests",
+      dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

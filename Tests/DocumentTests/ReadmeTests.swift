@@ -52,8 +52,11 @@ struct ReadmeTests {
       .flatMapLatestResult { name in
         service.isAvailable(name)
           .retry(
-            .exponential(from: .milliseconds(500), upTo: .seconds(20)), times: 2, when: \.isTransient,
-            scheduler: scheduler)
+            .exponential(from: .milliseconds(500), upTo: .seconds(20)),
+            times: 2,
+            when: \.isTransient,
+            scheduler: scheduler
+          )
       }
       .sink { result in
         switch result {

@@ -22,7 +22,8 @@ enum Benchmarks {
     for (benchmark, nanoseconds) in zip(benchmarks, results) {
       let limit = benchmark.limit.map { String(format: "%.0f%@", $0, nanoseconds <= $0 ? "" : "  over") } ?? ""
       print(
-        row(benchmark.name, String(format: "%.1f", nanoseconds), String(format: "%.0f", nanoseconds / loop), limit))
+        row(benchmark.name, String(format: "%.1f", nanoseconds), String(format: "%.0f", nanoseconds / loop), limit)
+      )
     }
     print("(checksum \(total.value))")
   }

@@ -260,7 +260,8 @@ struct SignUpViewModelTests {
     #expect(form.attempts.map(\.number) == [1, 2, 3])
     #expect(
       form.attempts.map(\.next)
-        == ["retrying in 2.2 s (Retry-After)", "retrying in 2.5 s (Retry-After)", "giving up after 3 attempts"])
+        == ["retrying in 2.2 s (Retry-After)", "retrying in 2.5 s (Retry-After)", "giving up after 3 attempts"]
+    )
   }
 
   @Test("an overloaded server is given the back-off's time")

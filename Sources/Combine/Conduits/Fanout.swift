@@ -127,6 +127,7 @@ class Outlet<Output, Failure: Error>: Place {
   final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard let crowd = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
     crowd.retire(self)
+    // As in `deliver`.
     unsafeDowncast(port, to: Port<Output, Failure>.self).receive(completion: completion)
   }
 

@@ -31,7 +31,9 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   @inlinable
   final var isOver: Bool { phase.load(ordering: .relaxed) == Phase.over }
 
-  /// Keeps the first subscription; cancels any other, and one that comes after the end. Says whether it was kept.
+  /// Keeps the first subscription, and says whether it was that.
+  ///
+  /// Cancels any other, and one that comes after the end.
   @usableFromInline
   final func hold(_ subscription: any Subscription) -> Bool {
     lock.lock()

@@ -50,7 +50,9 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     if isOver { release() }
   }
 
-  /// Marks the end. What the source holds goes when the drain has returned.
+  /// Marks the end.
+  ///
+  /// What the source holds goes when the drain has returned.
   @usableFromInline
   final func finish() {
     lock.lock()
@@ -68,7 +70,9 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     if isIdle, !wasOver { release() }
   }
 
-  /// Lets go of downstream and values. Called once, after the end, with no drain under way.
+  /// Lets go of downstream and values.
+  ///
+  /// Called once, after the end, with no drain under way.
   @usableFromInline func release() {}
 
   // MARK: Reflection

@@ -14,7 +14,7 @@ extension Subscribers {
     @inlinable
     public static var unlimited: Demand { Demand(rawValue: .max) }
 
-    /// No values. The same as `.max(0)`.
+    /// No values: the same as `.max(0)`.
     @inlinable
     public static var none: Demand { Demand(rawValue: 0) }
 

@@ -100,8 +100,9 @@ extension Subscribers {
 }
 
 extension Subscribers.Sink {
-  /// Takes a value that comes while another is in the closure: sent from inside it, or by an upstream that breaks the
-  /// rule of one at a time. What it needs is retained.
+  /// Takes a value that comes while another is in the closure.
+  ///
+  /// It was sent from inside, or by an upstream that breaks the rule of one at a time; so what it needs is retained.
   @usableFromInline
   func receiveInside(_ value: Input) -> Subscribers.Demand {
     if !isOver.load(ordering: .sequentiallyConsistent) { retainedHandlers?.receiveValue(value) }
@@ -138,7 +139,9 @@ extension Subscribers.Sink {
     if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
   }
 
-  /// Lets the closures go. What they captured may run code of its own, so not under the lock.
+  /// Lets the closures go.
+  ///
+  /// What they captured may run code of its own, so not under the lock.
   @usableFromInline
   func release() {
     lock.lock()
