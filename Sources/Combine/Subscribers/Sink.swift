@@ -84,10 +84,20 @@ extension Subscribers {
     /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
     @inlinable
     public func cancel() {
-      guard let subscription = takeUpstream() else { return }
+      lock.lock()
+      guard let subscription = upstream else {
+        lock.unlock()
+        return
+      }
+      upstream = nil
       isOver.store(true, ordering: .sequentiallyConsistent)
+      // If a value is inside, who delivers it releases the closures.
+      let idleHandlers = isDelivering.load(ordering: .sequentiallyConsistent) ? nil : handlers
+      if idleHandlers != nil { handlers = nil }
+      lock.unlock()
       subscription.cancel()
-      releaseIfIdle()
+      // Outside the lock: what they captured may run code of its own when it goes.
+      idleHandlers?.release()
     }
 
     /// Always `Sink`.
@@ -101,21 +111,23 @@ extension Subscribers {
 
 extension Subscribers.Sink {
   /// Takes a value that comes while another is in the closure: sent from inside it, or by an upstream that breaks the
-  /// rule of one at a time. What it needs is retained.
-  @usableFromInline
+  /// rule of one at a time.
+  ///
+  /// What it needs is retained.
+  @inlinable
   func receiveInside(_ value: Input) -> Subscribers.Demand {
     if !isOver.load(ordering: .sequentiallyConsistent) { retainedHandlers?.receiveValue(value) }
     return .none
   }
 
-  @usableFromInline
+  @inlinable
   var retainedHandlers: Handlers? {
     lock.lock()
     defer { lock.unlock() }
     return handlers?.takeUnretainedValue()
   }
 
-  @usableFromInline
+  @inlinable
   func hold(_ subscription: any Subscription) -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -124,7 +136,7 @@ extension Subscribers.Sink {
     return true
   }
 
-  @usableFromInline
+  @inlinable
   func takeUpstream() -> (any Subscription)? {
     lock.lock()
     defer { lock.unlock() }
@@ -133,13 +145,15 @@ extension Subscribers.Sink {
     return subscription
   }
 
-  @usableFromInline
+  @inlinable
   func releaseIfIdle() {
     if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
   }
 
-  /// Lets the closures go. What they captured may run code of its own, so not under the lock.
-  @usableFromInline
+  /// Lets the closures go.
+  ///
+  /// What they captured may run code of its own, so not under the lock.
+  @inlinable
   func release() {
     lock.lock()
     let handlers = handlers
@@ -160,7 +174,7 @@ extension Publisher {
   ) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Failure>(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(sink)
+    return AnyCancellable(stopping: sink)
   }
 }
 
@@ -172,6 +186,6 @@ extension Publisher where Failure == Never {
   public func sink(receiveValue: @escaping ((Output) -> Void)) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Never>(receiveCompletion: { _ in }, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(sink)
+    return AnyCancellable(stopping: sink)
   }
 }
