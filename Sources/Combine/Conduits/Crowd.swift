@@ -25,7 +25,7 @@ class Crowd {
 
   // Touched only inside the turnstile: the copy that rounds walk, in its own object and at hand, and the older copies
   // that outer rounds still walk.
-  @exclusivity(unchecked) private var roster = Roster([])
+  @exclusivity(unchecked) private var roster: Roster?
   @exclusivity(unchecked) @usableFromInline var first: UnsafeMutablePointer<Unmanaged<Place>>?
   @exclusivity(unchecked) @usableFromInline var count = 0
   @exclusivity(unchecked) private var olderRosters: [Roster] = []
@@ -79,15 +79,24 @@ class Crowd {
     let current = Roster(places)
     lock.unlock()
     let previous = roster
-    if !turnstile.isOutermost { olderRosters.append(previous) }
-    use(current)
+    if !turnstile.isOutermost, let previous { olderRosters.append(previous) }
+    roster = current
+    first = current.first
+    count = current.count
     withExtendedLifetime(previous) {}
   }
 
-  private func use(_ roster: Roster) {
-    self.roster = roster
-    first = roster.first
-    count = roster.count
+  /// Gives the rosters away, to be released with nothing held.
+  ///
+  /// Called inside the turnstile, with no round under way.
+  private func takeRosters() -> (Roster, [Roster])? {
+    guard let current = roster else { return nil }
+    let older = olderRosters
+    roster = nil
+    first = nil
+    count = 0
+    olderRosters = []
+    return (current, older)
   }
 
   private func closeGaps() {
@@ -112,7 +121,31 @@ class Crowd {
   /// Takes a place out, and lets go of what is behind it when no round can be inside.
   @usableFromInline
   final func detach(_ place: Place) {
+    guard turnstile.tryEnter() else { return detachDuringRound(place) }
+    guard turnstile.isOutermost else {
+      turnstile.leave()
+      return detachDuringRound(place)
+    }
+    // Nobody is inside and nobody can come, so the port can go as soon as the turnstile is left.
+    let port = place.takePort()
     lock.lock()
+    remove(place)
+    lock.unlock()
+    let rosters = takeRosters()
+    endRound()
+    withExtendedLifetime((port, rosters)) {}
+  }
+
+  private func detachDuringRound(_ place: Place) {
+    lock.lock()
+    remove(place)
+    lock.unlock()
+    retire(place)
+    runErrands()
+  }
+
+  /// Called under the lock.
+  private func remove(_ place: Place) {
     if places.indices.contains(place.index), places[place.index] === place {
       places[place.index] = nil
       holes += 1
@@ -122,9 +155,6 @@ class Crowd {
       }
     }
     isStale.store(true, ordering: .releasing)
-    lock.unlock()
-    retire(place)
-    runErrands()
   }
 
   /// Keeps what is behind a place until no round can be inside any more.
@@ -170,9 +200,8 @@ class Crowd {
       waiters = []
       if !gone.isEmpty { isStale.store(true, ordering: .releasing) }
       lock.unlock()
-      let rosters = (roster, olderRosters)
-      olderRosters = []
-      if !gone.isEmpty, roster.count > 0 { use(Roster([])) }
+      // Only then is the roster made anew.
+      let rosters = gone.isEmpty ? nil : takeRosters()
       for place in waiting { place.serve() }
       turnstile.leave()
       // Here, with nothing held, chains and what they captured may go.

@@ -1,4 +1,5 @@
 import StreamSupport
+import Synchronization
 
 /// The upstream subscriptions that a subject was sent, which it keeps and cancels when it goes.
 @usableFromInline
@@ -6,12 +7,17 @@ final class Inflow {
   private let lock = Lock()
   // Guarded by `lock`.
   @exclusivity(unchecked) private var subscriptions: [any Subscription] = []
-  @exclusivity(unchecked) private var hasStarted: Bool
+  // Changed under `lock`; once set it stays.
+  private let started: Atomic<Bool>
 
   @usableFromInline
   init(startsAtOnce: Bool) {
-    hasStarted = startsAtOnce
+    started = Atomic(startsAtOnce)
   }
+
+  /// Whether the values of the subscriptions are wanted.
+  @usableFromInline
+  var hasStarted: Bool { started.load(ordering: .relaxed) }
 
   deinit {
     for subscription in subscriptions { subscription.cancel() }
@@ -22,7 +28,7 @@ final class Inflow {
   func add(_ subscription: any Subscription) {
     lock.lock()
     subscriptions.append(subscription)
-    let isWanted = hasStarted
+    let isWanted = started.load(ordering: .relaxed)
     lock.unlock()
     if isWanted { subscription.request(.unlimited) }
   }
@@ -31,8 +37,8 @@ final class Inflow {
   @usableFromInline
   func start() {
     lock.lock()
-    let waiting = hasStarted ? [] : subscriptions
-    hasStarted = true
+    let waiting = started.load(ordering: .relaxed) ? [] : subscriptions
+    started.store(true, ordering: .relaxed)
     lock.unlock()
     for subscription in waiting { subscription.request(.unlimited) }
   }

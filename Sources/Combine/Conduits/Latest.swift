@@ -27,7 +27,7 @@ final class Latest<Output, Failure: Error> {
   /// Adds a subscriber.
   ///
   /// - Parameter owner: keeps this and the cell alive.
-  @usableFromInline
+  @inlinable
   func attach(_ port: Port<Output, Failure>, reading cell: Cell<Output>, name: String, owner: AnyObject) {
     fanout.attach(LatestOutlet(to: port, of: self, reading: cell, name: name, owner: owner), port)
   }
@@ -42,7 +42,7 @@ final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
   @usableFromInline unowned let latest: Latest<Output, Failure>
   @usableFromInline unowned let cell: Cell<Output>
 
-  @usableFromInline
+  @inlinable
   init(
     to port: Port<Output, Failure>,
     of latest: Latest<Output, Failure>,

@@ -4,23 +4,19 @@
 /// made where the subscriber's type is known: what runs behind it is the specialised chain.
 @usableFromInline
 class Port<Input, Failure: Error> {
-  /// What comes besides values.
-  @usableFromInline
-  enum Event {
-    case subscription(any Subscription)
-    case completion(Subscribers.Completion<Failure>)
-  }
-
   @usableFromInline let receiveValue: (AnyObject, Input) -> Subscribers.Demand
-  @usableFromInline let receiveEvent: (AnyObject, Event) -> Void
+  @usableFromInline let receiveSubscription: (AnyObject, any Subscription) -> Void
+  @usableFromInline let receiveCompletion: (AnyObject, Subscribers.Completion<Failure>) -> Void
 
   @inlinable
   init(
     receiveValue: @escaping (AnyObject, Input) -> Subscribers.Demand,
-    receiveEvent: @escaping (AnyObject, Event) -> Void
+    receiveSubscription: @escaping (AnyObject, any Subscription) -> Void,
+    receiveCompletion: @escaping (AnyObject, Subscribers.Completion<Failure>) -> Void
   ) {
     self.receiveValue = receiveValue
-    self.receiveEvent = receiveEvent
+    self.receiveSubscription = receiveSubscription
+    self.receiveCompletion = receiveCompletion
   }
 
   /// The subscriber itself, for reflection only.
@@ -34,12 +30,12 @@ class Port<Input, Failure: Error> {
 
   @inlinable
   final func receive(subscription: any Subscription) {
-    receiveEvent(self, .subscription(subscription))
+    receiveSubscription(self, subscription)
   }
 
   @inlinable
   final func receive(completion: Subscribers.Completion<Failure>) {
-    receiveEvent(self, .completion(completion))
+    receiveCompletion(self, completion)
   }
 }
 
@@ -56,12 +52,11 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
         // Ports hand themselves over, nothing else.
         unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(input)
       },
-      receiveEvent: { port, event in
-        let downstream = unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream
-        switch event {
-        case .subscription(let subscription): downstream.receive(subscription: subscription)
-        case .completion(let completion): downstream.receive(completion: completion)
-        }
+      receiveSubscription: { port, subscription in
+        unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(subscription: subscription)
+      },
+      receiveCompletion: { port, completion in
+        unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(completion: completion)
       }
     )
   }

@@ -36,12 +36,13 @@ where Downstream.Input == M.Output, Downstream.Failure == M.NewFailure {
 
   @usableFromInline let machine: M
   @usableFromInline let downstream: Downstream
-  @usableFromInline let combineIdentifier = CombineIdentifier()
+  @usableFromInline let combineIdentifier: CombineIdentifier
 
   @inlinable @inline(__always)
   init(_ machine: M, to downstream: Downstream) {
     self.machine = machine
     self.downstream = downstream
+    combineIdentifier = CombineIdentifier()
   }
 
   @inlinable

@@ -29,17 +29,28 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     fanout.end(completion)
   }
 
-  @usableFromInline
+  @inlinable
   func attach(_ port: Port<Output, Failure>) {
-    fanout.attach(PassthroughOutlet(to: port, of: fanout, owner: self), port)
+    fanout.attach(PassthroughOutlet(to: port, of: self), port)
   }
 }
 
 /// A subscriber's place at a passthrough subject, which starts the subject's upstream when values are first wanted.
+@usableFromInline
 final class PassthroughOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
-  override func didOwe() {
-    (openOwner as? PassthroughSubject<Output, Failure>)?.inflow.start()
+  // Values wanted once are wanted for good, so most outlets have nothing to start.
+  @usableFromInline let mayHaveToStart: Bool
+
+  @inlinable
+  init(to port: Port<Output, Failure>, of subject: PassthroughSubject<Output, Failure>) {
+    mayHaveToStart = !subject.inflow.hasStarted
+    super.init(to: port, of: subject.fanout, owner: subject)
   }
 
-  override var name: String { "PassthroughSubject" }
+  @usableFromInline
+  override func didOwe() {
+    if mayHaveToStart { (openOwner as? PassthroughSubject<Output, Failure>)?.inflow.start() }
+  }
+
+  @usableFromInline override var name: String { "PassthroughSubject" }
 }

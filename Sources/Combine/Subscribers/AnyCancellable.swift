@@ -1,38 +1,42 @@
-import StreamSupport
+import Synchronization
 
 /// Stops an activity when it is cancelled or released, whichever comes first.
 public final class AnyCancellable: Cancellable, Hashable {
-  private let lock = Lock()
-  // Either an object to cancel or a closure to run; both nil once it is done. Guarded by `lock`.
-  @exclusivity(unchecked) private var cancellable: (any Cancellable)?
-  @exclusivity(unchecked) private var action: (() -> Void)?
+  // Holds one reference to what is to be stopped; who cancels first takes it out.
+  @usableFromInline let activity: Atomic<Unmanaged<AnyObject>?>
+  // Stops what `activity` holds; a capture-free closure made where its type is known.
+  @usableFromInline let stop: (AnyObject) -> Void
 
   /// Runs a closure on cancellation, once at most.
   public init(_ cancel: @escaping () -> Void) {
-    action = cancel
+    activity = Atomic(.passRetained(Boxed(cancel)))
+    // It gets what is made above, nothing else.
+    stop = { unsafeDowncast($0, to: Boxed<() -> Void>.self).content() }
   }
 
   /// Cancels another activity on cancellation, once at most.
   public init<C>(_ canceller: C) where C: Cancellable {
-    cancellable = canceller
+    activity = Atomic(.passRetained(Boxed(canceller)))
+    // It gets what is made above, nothing else.
+    stop = { unsafeDowncast($0, to: Boxed<C>.self).content.cancel() }
+  }
+
+  /// Cancels an object on cancellation, once at most, without a box.
+  @inlinable
+  init<C>(stopping object: C) where C: Cancellable, C: AnyObject {
+    activity = Atomic(.passRetained(object))
+    // It gets this object, nothing else.
+    stop = { unsafeDowncast($0, to: C.self).cancel() }
   }
 
   /// Stops the activity and frees what it holds.
   public func cancel() {
-    lock.lock()
-    let cancellable = cancellable
-    let action = action
-    self.cancellable = nil
-    self.action = nil
-    lock.unlock()
-    cancellable?.cancel()
-    action?()
+    if let activity = activity.exchange(nil, ordering: .acquiringAndReleasing)?.takeRetainedValue() { stop(activity) }
   }
 
   deinit {
-    // Nobody else can hold a reference now, so the lock is not needed.
-    cancellable?.cancel()
-    action?()
+    // Nobody else can hold a reference now, so there is nothing to exchange.
+    if let activity = activity.load(ordering: .acquiring)?.takeRetainedValue() { stop(activity) }
   }
 
   /// Keeps this in a collection, so that it is cancelled when the collection goes.
@@ -53,5 +57,14 @@ public final class AnyCancellable: Cancellable, Hashable {
   /// Whether both are the same object.
   public static func == (lhs: AnyCancellable, rhs: AnyCancellable) -> Bool {
     lhs === rhs
+  }
+}
+
+/// Makes an object of a value.
+private final class Boxed<Content> {
+  let content: Content
+
+  init(_ content: Content) {
+    self.content = content
   }
 }

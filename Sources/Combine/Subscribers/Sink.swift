@@ -84,10 +84,20 @@ extension Subscribers {
     /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
     @inlinable
     public func cancel() {
-      guard let subscription = takeUpstream() else { return }
+      lock.lock()
+      guard let subscription = upstream else {
+        lock.unlock()
+        return
+      }
+      upstream = nil
       isOver.store(true, ordering: .sequentiallyConsistent)
+      // If a value is inside, who delivers it releases the closures.
+      let idleHandlers = isDelivering.load(ordering: .sequentiallyConsistent) ? nil : handlers
+      if idleHandlers != nil { handlers = nil }
+      lock.unlock()
       subscription.cancel()
-      releaseIfIdle()
+      // Outside the lock: what they captured may run code of its own when it goes.
+      idleHandlers?.release()
     }
 
     /// Always `Sink`.
@@ -103,20 +113,20 @@ extension Subscribers.Sink {
   /// Takes a value that comes while another is in the closure.
   ///
   /// It was sent from inside, or by an upstream that breaks the rule of one at a time; so what it needs is retained.
-  @usableFromInline
+  @inlinable
   func receiveInside(_ value: Input) -> Subscribers.Demand {
     if !isOver.load(ordering: .sequentiallyConsistent) { retainedHandlers?.receiveValue(value) }
     return .none
   }
 
-  @usableFromInline
+  @inlinable
   var retainedHandlers: Handlers? {
     lock.lock()
     defer { lock.unlock() }
     return handlers?.takeUnretainedValue()
   }
 
-  @usableFromInline
+  @inlinable
   func hold(_ subscription: any Subscription) -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -125,7 +135,7 @@ extension Subscribers.Sink {
     return true
   }
 
-  @usableFromInline
+  @inlinable
   func takeUpstream() -> (any Subscription)? {
     lock.lock()
     defer { lock.unlock() }
@@ -134,7 +144,7 @@ extension Subscribers.Sink {
     return subscription
   }
 
-  @usableFromInline
+  @inlinable
   func releaseIfIdle() {
     if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
   }
@@ -142,7 +152,7 @@ extension Subscribers.Sink {
   /// Lets the closures go.
   ///
   /// What they captured may run code of its own, so not under the lock.
-  @usableFromInline
+  @inlinable
   func release() {
     lock.lock()
     let handlers = handlers
@@ -163,7 +173,7 @@ extension Publisher {
   ) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Failure>(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(sink)
+    return AnyCancellable(stopping: sink)
   }
 }
 
@@ -175,6 +185,6 @@ extension Publisher where Failure == Never {
   public func sink(receiveValue: @escaping ((Output) -> Void)) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Never>(receiveCompletion: { _ in }, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(sink)
+    return AnyCancellable(stopping: sink)
   }
 }

@@ -1,46 +1,91 @@
 import Combine
+import Dispatch
+import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("AnyCancellable")
 struct AnyCancellableTests {
-  @Test("cancels once, when told to or when it goes")
-  func once() {
-    var count = 0
-    var cancellable: AnyCancellable? = AnyCancellable { count += 1 }
-    cancellable?.cancel()
-    cancellable = nil
-    #expect(count == 1)
-    cancellable = AnyCancellable { count += 1 }
-    #expect(cancellable != nil)
-    cancellable = nil
-    #expect(count == 2)
+  /// Counts from any thread.
+  ///
+  /// Unchecked, because the lock guards the number.
+  final class Counter: @unchecked Sendable {
+    private let lock = Lock()
+    private var number = 0
+    var count: Int { lock.withLock { number } }
+    func increment() { lock.withLock { number += 1 } }
   }
 
-  @Test("cancels what it wraps, and keeps it no longer")
-  func wraps() {
-    weak var wrapped: SubscriptionSpy?
-    let cancellable: AnyCancellable
-    do {
-      let spy = SubscriptionSpy()
-      wrapped = spy
-      cancellable = AnyCancellable(AnyCancellable(spy))
+  struct Structure: Cancellable {
+    let counter: Counter
+    func cancel() { counter.increment() }
+  }
+
+  final class Object: Cancellable {
+    let counter: Counter
+    init(_ counter: Counter) { self.counter = counter }
+    func cancel() { counter.increment() }
+  }
+
+  @Test("closures, structures, objects and other handles are cancelled once, by hand or on release")
+  func cancelsOnce() {
+    let counter = Counter()
+    let makers: [() -> AnyCancellable] = [
+      { AnyCancellable { counter.increment() } },
+      { AnyCancellable(Structure(counter: counter)) },
+      { AnyCancellable(Object(counter)) },
+      { AnyCancellable(AnyCancellable(Object(counter))) },
+    ]
+    for (index, make) in makers.enumerated() {
+      let cancellable = make()
+      cancellable.cancel()
+      cancellable.cancel()
+      #expect(counter.count == 2 * index + 1)
+      _ = make()
+      #expect(counter.count == 2 * index + 2)
     }
-    #expect(wrapped != nil)
-    cancellable.cancel()
-    #expect(wrapped == nil)
   }
 
-  @Test("is stored as itself, and equals only itself")
-  func store() {
-    let cancellable = AnyCancellable {}
-    var array: [AnyCancellable] = []
+  @Test("what it holds is let go by a cancel")
+  func letsGo() {
+    let counter = Counter()
+    weak var released: Object?
+    let cancellable = {
+      let object = Object(counter)
+      released = object
+      return AnyCancellable(object)
+    }()
+    #expect(released != nil)
+
+    cancellable.cancel()
+
+    #expect(released == nil)
+  }
+
+  @Test("cancelled on many threads it cancels once")
+  func threads() {
+    let counter = Counter()
+    for round in 1...100 {
+      // Cancelling on any thread is what is tested.
+      nonisolated(unsafe) let cancellable = AnyCancellable { counter.increment() }
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in cancellable.cancel() }
+      #expect(counter.count == round)
+    }
+  }
+
+  @Test("it is kept in sets and collections as it is, and equal to itself only")
+  func stores() {
+    let counter = Counter()
     var set: Set<AnyCancellable> = []
-    cancellable.store(in: &array)
-    cancellable.store(in: &set)
-    cancellable.store(in: &set)
-    SubscriptionSpy().store(in: &set)
-    #expect(array == [cancellable])
-    #expect(set.count == 2 && set.contains(cancellable))
-    #expect(cancellable != AnyCancellable {})
+    var array: [AnyCancellable] = []
+    let first = AnyCancellable(Object(counter))
+    first.store(in: &set)
+    first.store(in: &array)
+    Structure(counter: counter).store(in: &set)
+
+    #expect(set.contains(first) && array == [first])
+    #expect(set.count == 2)
+    set = []
+    #expect(counter.count == 1)
   }
 }
