@@ -20,6 +20,8 @@ class Crowd {
   @exclusivity(unchecked) private var places: ContiguousArray<Place?> = []
   @exclusivity(unchecked) private var holes = 0
   @exclusivity(unchecked) private var leavers: ContiguousArray<AnyObject> = []
+  // Guarded by `lock`: those that asked for something ready while another thread was inside.
+  @exclusivity(unchecked) private var waiters: ContiguousArray<Place> = []
 
   // Touched only inside the turnstile: the copy that rounds walk, in its own object and at hand, and the older copies
   // that outer rounds still walk.
@@ -30,9 +32,9 @@ class Crowd {
 
   // Whether the roster differs from `places`; changed under `lock`.
   @usableFromInline let isStale = Atomic<Bool>(false)
-  // Whether something waits to be let go at the end of the round. Sequentially consistent with the turnstile: who
-  // leaves sets it before trying the turnstile, who ends a round reads it after leaving the turnstile.
-  @usableFromInline let hasLeavers = Atomic<Bool>(false)
+  // Whether something waits for the end of the round: to be let go, or to be served. Sequentially consistent with the
+  // turnstile: who brings an errand sets it before trying the turnstile, who ends a round reads it after leaving it.
+  @usableFromInline let hasErrands = Atomic<Bool>(false)
   // Whether the end has come; set under `lock`, with nobody attached afterwards.
   @usableFromInline let hasEnded = Atomic<Bool>(false)
 
@@ -66,7 +68,7 @@ class Crowd {
 
   @inlinable @inline(__always)
   final func endRound() {
-    if turnstile.leave(), hasLeavers.load(ordering: .sequentiallyConsistent) { releaseLeavers() }
+    if turnstile.leave(), hasErrands.load(ordering: .sequentiallyConsistent) { runErrands() }
   }
 
   @usableFromInline
@@ -122,7 +124,7 @@ class Crowd {
     isStale.store(true, ordering: .releasing)
     lock.unlock()
     retire(place)
-    releaseLeavers()
+    runErrands()
   }
 
   /// Keeps what is behind a place until no round can be inside any more.
@@ -131,27 +133,47 @@ class Crowd {
     guard let port = place.takePort() else { return }
     lock.lock()
     leavers.append(port)
-    hasLeavers.store(true, ordering: .sequentiallyConsistent)
+    hasErrands.store(true, ordering: .sequentiallyConsistent)
     lock.unlock()
   }
 
-  /// Lets go of those who left, if no round is under way; if one is, it will.
+  /// Has a place served inside the turnstile: now if no other thread is there, else by the one that is.
+  ///
+  /// It never waits: a request comes from below, and what is below may be what the other thread waits for.
   @usableFromInline
-  final func releaseLeavers() {
-    while hasLeavers.load(ordering: .sequentiallyConsistent), turnstile.tryEnter() {
+  final func serve(_ place: Place) {
+    if turnstile.tryEnter() {
+      place.serve()
+      endRound()
+      return
+    }
+    lock.lock()
+    waiters.append(place)
+    hasErrands.store(true, ordering: .sequentiallyConsistent)
+    lock.unlock()
+    runErrands()
+  }
+
+  /// Lets go of those who left, and serves those who wait, if no round is under way; if one is, it will.
+  @usableFromInline
+  final func runErrands() {
+    while hasErrands.load(ordering: .sequentiallyConsistent), turnstile.tryEnter() {
       guard turnstile.isOutermost else {
         turnstile.leave()
         return
       }
-      hasLeavers.store(false, ordering: .sequentiallyConsistent)
+      hasErrands.store(false, ordering: .sequentiallyConsistent)
       lock.lock()
       let gone = leavers
       leavers = []
-      isStale.store(true, ordering: .releasing)
+      let waiting = waiters
+      waiters = []
+      if !gone.isEmpty { isStale.store(true, ordering: .releasing) }
       lock.unlock()
       let rosters = (roster, olderRosters)
       olderRosters = []
-      if roster.count > 0 { use(Roster([])) }
+      if !gone.isEmpty, roster.count > 0 { use(Roster([])) }
+      for place in waiting { place.serve() }
       turnstile.leave()
       // Here, with nothing held, chains and what they captured may go.
       withExtendedLifetime((gone, rosters)) {}
@@ -240,6 +262,11 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
 
   /// Called after a request, for sources that have something ready.
   @usableFromInline func didOwe() {}
+
+  /// Delivers what is ready.
+  ///
+  /// Called inside the turnstile, by the crowd.
+  @usableFromInline func serve() {}
 
   @usableFromInline
   final func cancel() {

@@ -40,6 +40,11 @@ final class Fanout<Output, Failure: Error>: Crowd {
   func attach(_ outlet: Outlet<Output, Failure>, _ port: Port<Output, Failure>) {
     if attach(outlet) {
       port.receive(subscription: outlet)
+      if !outlet.introduce(), let ending {
+        turnstile.enter()
+        outlet.finish(ending)
+        endRound()
+      }
     } else if let ending {
       _ = outlet.close()
       port.receive(subscription: Subscriptions.empty)
@@ -54,7 +59,9 @@ final class Fanout<Output, Failure: Error>: Crowd {
     if !hasEnded.load(ordering: .relaxed) {
       ending = completion
       for place in disband() ?? [] {
-        unsafeDowncast(place, to: Outlet<Output, Failure>.self).finish(completion)
+        // An outlet of these types is all that is attached here.
+        let outlet = unsafeDowncast(place, to: Outlet<Output, Failure>.self)
+        if outlet.mayFinish() { outlet.finish(completion) }
       }
     }
     endRound()
@@ -64,9 +71,24 @@ final class Fanout<Output, Failure: Error>: Crowd {
 /// One subscriber's place at a fan-out, and the subscription that it holds.
 @usableFromInline
 class Outlet<Output, Failure: Error>: Place {
+  // False until the subscriber has its subscription, or the end came; who sets it second sends the end.
+  @usableFromInline let isSettled = Atomic<Bool>(false)
+
   @inlinable
   init(to port: Port<Output, Failure>, of fanout: Fanout<Output, Failure>, owner: AnyObject) {
     super.init(to: port, in: fanout, owner: owner)
+  }
+
+  /// Notes that the subscriber has its subscription; false if the end has come meanwhile, and the caller has to send it.
+  @inlinable
+  final func introduce() -> Bool {
+    !isSettled.exchange(true, ordering: .acquiringAndReleasing)
+  }
+
+  /// Notes the end; false if the subscriber is still busy with its subscription, and must not see the end before it.
+  @inlinable
+  final func mayFinish() -> Bool {
+    isSettled.exchange(true, ordering: .acquiringAndReleasing)
   }
 
   /// Delivers a value if one is owed; says whether it did.

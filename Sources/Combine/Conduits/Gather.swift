@@ -18,9 +18,13 @@ protocol Accumulator<Input, Output> {
   associatedtype Memory
   associatedtype Failures: FailureFlow
 
-  /// Whether `add` runs no code of the caller, so that the memory may be moved out while it grows. Memory that holds
-  /// an array then stays unique, and grows in place.
+  /// Whether `add` runs no code of the caller, not even a `deinit`, so that the memory may be moved out while it grows.
+  ///
+  /// Memory that holds an array then stays unique, and grows in place.
   static var runsNoForeignCode: Bool { get }
+
+  /// The memory before the first value.
+  var initial: Memory { get }
 
   func add(_ input: Input, to memory: consuming Memory) throws(Failures.Thrown) -> Sum<Memory, Output>
 
@@ -29,7 +33,9 @@ protocol Accumulator<Input, Output> {
 
   /// What Apple's Combine calls the operator.
   var name: String { get }
-  func children(of memory: Memory?, downstream: Any) -> [(label: String?, value: Any)]
+
+  /// What it shows instead of what all reducing operators show; nil if it shows the same.
+  func children(of memory: Memory?) -> [(label: String?, value: Any)]?
 }
 
 extension Accumulator {
@@ -37,12 +43,7 @@ extension Accumulator {
   static var runsNoForeignCode: Bool { false }
 
   @usableFromInline
-  func children(of memory: Memory?, downstream: Any) -> [(label: String?, value: Any)] {
-    [
-      ("downstream", downstream), ("result", memory.flatMap { result(of: $0) } as Any), ("initial", memory as Any),
-      ("status", "gathering"),
-    ]
-  }
+  func children(of memory: Memory?) -> [(label: String?, value: Any)]? { nil }
 }
 
 /// A pipe that asks for everything and publishes one result: Apple's reduce producers.
@@ -55,28 +56,18 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
   @usableFromInline typealias Input = A.Input
   @usableFromInline typealias Failure = A.Failures.Upstream
 
-  @usableFromInline
-  enum Outcome {
-    /// Neither end nor request has come.
-    case open
-    /// A request came first.
-    case requested
-    /// The end came first; the result waits.
-    case ready(A.Output?)
-    case published
-  }
-
   @usableFromInline let accumulator: A
   @usableFromInline let downstream: Downstream
   // Moved out while it grows, or copied; written whole by the one upstream that sends.
   @exclusivity(unchecked) @usableFromInline var memory: A.Memory?
-  // Guarded by `lock`.
-  @exclusivity(unchecked) @usableFromInline var outcome = Outcome.open
+  @usableFromInline let gate = Gate()
+  // Written before the result arrives at the gate, taken by the one whom the gate tells to.
+  @exclusivity(unchecked) @usableFromInline var result: A.Output?
 
-  @inlinable
-  init(_ accumulator: A, startingWith memory: A.Memory, to downstream: Downstream) {
+  @inlinable @inline(__always)
+  init(_ accumulator: A, to downstream: Downstream) {
     self.accumulator = accumulator
-    self.memory = memory
+    self.memory = accumulator.initial
     self.downstream = downstream
     super.init()
   }
@@ -85,7 +76,8 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
   func receive(subscription: any Subscription) {
     guard hold(subscription) else { return }
     downstream.receive(subscription: self)
-    subscription.request(.unlimited)
+    // Downstream may have cancelled from inside.
+    if isHolding { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
@@ -93,15 +85,12 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
     guard isHolding, let memory else { return .none }
     if A.runsNoForeignCode { self.memory = nil }
     do throws(A.Failures.Thrown) {
-      switch try accumulator.add(input, to: memory) {
-      case .more(let memory):
-        self.memory = memory
-      case .decided(let output):
-        guard let upstream = end() else { return .none }
-        upstream.cancel()
-        publish(output)
+      switch try accumulator.add(input, to: consume memory) {
+      case .more(let memory): self.memory = memory
+      case .decided(let output): decide(output)
       }
     } catch {
+      // Upstream first: a subscriber may subscribe anew from inside `receive(completion:)`.
       guard let upstream = end() else { return .none }
       upstream.cancel()
       fail(A.Failures.raise(error))
@@ -118,71 +107,68 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
     }
   }
 
-  @inlinable
+  @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(accumulator.name)
-    lock.lock()
-    switch outcome {
-    case .open:
-      outcome = .requested
-      lock.unlock()
-    case .ready(let output):
-      outcome = .published
-      lock.unlock()
-      deliver(output)
-    case .requested, .published:
-      lock.unlock()
-    }
+    if !isWaiting, gate.request() { deliver() }
   }
 
-  @inlinable
+  @usableFromInline
   override func cancel() {
-    lock.lock()
-    let abandoned = outcome
-    outcome = .published
-    lock.unlock()
-    // Released here, outside the lock, since the result may run code of its own when it goes.
-    withExtendedLifetime(abandoned) {}
+    guard !isWaiting else { return }
+    if gate.end() == .ready { releaseResult() }
     end()?.cancel()
   }
 
   @inlinable
+  func decide(_ output: A.Output) {
+    guard let upstream = end() else { return }
+    upstream.cancel()
+    publish(output)
+  }
+
+  @inlinable
   func publish(_ output: A.Output?) {
-    lock.lock()
-    switch outcome {
-    case .open:
-      outcome = .ready(output)
-      lock.unlock()
-    case .requested:
-      outcome = .published
-      lock.unlock()
-      deliver(output)
-    case .ready, .published:
-      lock.unlock()
+    // What was added up is of no more use, and may be large.
+    memory = nil
+    result = output
+    switch gate.arrive() {
+    case .waits: break
+    case .isWanted: deliver()
+    case .isLate: releaseResult()
     }
   }
 
   @inlinable
-  func deliver(_ output: A.Output?) {
+  func deliver() {
+    let output = result
+    result = nil
     if let output { _ = downstream.receive(output) }
-    downstream.receive(completion: .finished)
+    // Downstream may have cancelled from inside.
+    if gate.end() != .over { downstream.receive(completion: .finished) }
   }
 
   @inlinable
   func fail(_ error: A.Failures.Downstream) {
-    lock.lock()
-    guard case .published = outcome else {
-      outcome = .published
-      lock.unlock()
-      downstream.receive(completion: .failure(error))
-      return
-    }
-    lock.unlock()
+    memory = nil
+    if gate.end() != .over { downstream.receive(completion: .failure(error)) }
+  }
+
+  @usableFromInline
+  func releaseResult() {
+    let abandoned = result
+    result = nil
+    withExtendedLifetime(abandoned) {}
   }
 
   @usableFromInline override var name: String { accumulator.name }
+
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
-    accumulator.children(of: memory, downstream: downstream)
+    accumulator.children(of: memory)
+      ?? [
+        ("downstream", downstream), ("result", memory.flatMap { accumulator.result(of: $0) } as Any),
+        ("initial", accumulator.result(of: accumulator.initial) as Any), ("status", status),
+      ]
   }
 }

@@ -58,23 +58,40 @@ final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
 
   @inlinable @inline(__always)
   func offerLatest(_ value: Output) {
-    let isOwed = !offer(value)
-    if isOwedLatest.load(ordering: .relaxed) != isOwed { isOwedLatest.store(isOwed, ordering: .relaxed) }
+    if offer(value) {
+      if isOwedLatest.load(ordering: .relaxed) { isOwedLatest.store(false, ordering: .relaxed) }
+    } else {
+      keepOwing(value)
+    }
+  }
+
+  /// Marks the latest value as owed, and offers it again if a request came just before the mark and did not see it.
+  @usableFromInline
+  func keepOwing(_ value: Output) {
+    repeat {
+      isOwedLatest.store(true, ordering: .relaxed)
+      // With the fence in `didOwe`: either the request sees the mark, or this sees the request.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      guard let owed = ledger.demand, owed != .none else { return }
+      isOwedLatest.store(false, ordering: .relaxed)
+    } while !offer(value)
   }
 
   @usableFromInline
   override func didOwe() {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    guard isOwedLatest.load(ordering: .relaxed), let owner = openOwner else { return }
+    withExtendedLifetime(owner) { latest.fanout.serve(self) }
+  }
+
+  @usableFromInline
+  override func serve() {
     guard isOwedLatest.load(ordering: .relaxed), let owner = openOwner else { return }
     withExtendedLifetime(owner) {
-      let latest = latest
-      let cell = cell
-      latest.fanout.turnstile.enter()
-      if isOwedLatest.load(ordering: .relaxed) {
-        // Cleared first: the subscriber may ask again from inside, and must not get the same value twice.
-        isOwedLatest.store(false, ordering: .relaxed)
-        if !offer(latest.underway ?? cell.value) { isOwedLatest.store(true, ordering: .relaxed) }
-      }
-      latest.fanout.endRound()
+      // Cleared first: the subscriber may ask again from inside, and must not get the same value twice.
+      isOwedLatest.store(false, ordering: .relaxed)
+      let value = latest.underway ?? cell.value
+      if !offer(value) { keepOwing(value) }
     }
   }
 

@@ -18,6 +18,12 @@ struct Queue<Element> {
   @inlinable
   var count: Int { front == nil ? 0 : countInRing + 1 }
 
+  /// The elements in order, for reflection.
+  @usableFromInline
+  var elements: [Element] {
+    [front].compactMap(\.self) + (0..<countInRing).compactMap { ring[(start + $0) & (ring.count - 1)] }
+  }
+
   @inlinable @inline(__always)
   mutating func append(_ element: Element) {
     if front == nil { front = element } else { appendToRing(element) }
@@ -43,6 +49,11 @@ struct Queue<Element> {
     ring[start] = nil
     start = (start &+ 1) & (ring.count &- 1)
     countInRing -= 1
+    // What a burst needed is not kept for ever.
+    if countInRing == 0, ring.count > 1024 {
+      ring = []
+      start = 0
+    }
     return element
   }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A recipe for a sequence of values over time, which ends with a completion or never.
 ///
 /// A publisher does nothing until a subscriber subscribes, and sends no more values than the subscriber asked for.
@@ -20,7 +22,11 @@ extension Publisher {
   /// - Parameter subscriber: gets a subscription before anything else, and controls by its demand how much it receives.
   @inlinable @inline(__always)
   public func subscribe<S>(_ subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
-    receive(subscriber: subscriber)
+    if isWatched.load(ordering: .relaxed) {
+      subscribeWatched(subscriber)
+    } else {
+      receive(subscriber: subscriber)
+    }
   }
 
   /// Attaches a subject, which passes on to its own subscribers what it receives.

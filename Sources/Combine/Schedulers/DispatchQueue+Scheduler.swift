@@ -32,7 +32,7 @@ extension DispatchQueue: Scheduler {
       return .nanoseconds(end < start && gap < .max ? -gap : gap)
     }
 
-    /// The moment that is this much later; the end of time if it does not fit, and its first nanosecond at the earliest.
+    /// The moment that is this much later; the end of time if it does not fit, its first nanosecond at the earliest.
     @inlinable
     public func advanced(by n: Stride) -> SchedulerTimeType {
       n.magnitude == .max
@@ -56,10 +56,10 @@ extension DispatchQueue: Scheduler {
       hasher.combine(dispatchTime.rawValue)
     }
 
-    /// A length of time, in whole nanoseconds. Literals count seconds.
+    /// A length of time, in whole nanoseconds.
     ///
-    /// What does not fit, infinite seconds included, becomes the longest length there is, about 292 years. Apple's
-    /// Combine stops the process on some of that.
+    /// Literals count seconds. What does not fit, infinite seconds included, becomes the longest length there is, about
+    /// 292 years. Apple's Combine stops the process on some of that.
     public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric, ExpressibleByFloatLiteral,
       Hashable, Codable
     {
@@ -172,7 +172,7 @@ extension DispatchQueue: Scheduler {
 
   /// How a dispatch queue is to do a piece of work.
   ///
-  /// Unchecked, because not all systems mark Dispatch's types: the flags are a number, and a group may be used anywhere.
+  /// Unchecked, because not all systems mark Dispatch's types: the flags are a number, and a group is made for threads.
   public struct SchedulerOptions: @unchecked Sendable {
     /// How urgent the work is.
     public var qos: DispatchQoS
@@ -208,7 +208,9 @@ extension DispatchQueue: Scheduler {
     }
   }
 
-  /// Puts work on the queue once a moment has come. The tolerance is not used.
+  /// Puts work on the queue once a moment has come.
+  ///
+  /// The tolerance is not used.
   @inlinable
   public func schedule(
     after date: SchedulerTimeType,
@@ -222,8 +224,9 @@ extension DispatchQueue: Scheduler {
     }
   }
 
-  /// Puts work on the queue at a moment and again after each interval, until the handle returned is cancelled or
-  /// released. An interval below a nanosecond counts as that.
+  /// Puts work on the queue at a moment and again after each interval.
+  ///
+  /// It ends when the handle returned is cancelled or released. An interval below a nanosecond counts as that.
   public func schedule(
     after date: SchedulerTimeType,
     interval: SchedulerTimeType.Stride,

@@ -5,6 +5,8 @@ public struct ImmediateScheduler: Scheduler {
   /// The one moment there is.
   public struct SchedulerTimeType: Strideable {
     /// A number without a meaning: time stands still.
+    ///
+    /// Arithmetic stops at the ends of the range.
     public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
       SchedulerTimeIntervalConvertible
     {
@@ -49,15 +51,19 @@ public struct ImmediateScheduler: Scheduler {
 
       /// The sum of two numbers.
       @inlinable
-      public static func + (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude + rhs.magnitude) }
+      public static func + (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude.addingClamped(rhs.magnitude)) }
 
       /// The difference of two numbers.
       @inlinable
-      public static func - (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude - rhs.magnitude) }
+      public static func - (lhs: Stride, rhs: Stride) -> Stride {
+        Stride(lhs.magnitude.subtractingClamped(rhs.magnitude))
+      }
 
       /// The product of two numbers.
       @inlinable
-      public static func * (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude * rhs.magnitude) }
+      public static func * (lhs: Stride, rhs: Stride) -> Stride {
+        Stride(lhs.magnitude.multipliedClamped(by: rhs.magnitude))
+      }
 
       /// Multiplies by a number.
       @inlinable

@@ -23,7 +23,9 @@ extension OperationQueue: Scheduler {
       SchedulerTimeType(date.addingTimeInterval(n.magnitude))
     }
 
-    /// A length of time in seconds. Literals count seconds, too.
+    /// A length of time in seconds.
+    ///
+    /// Literals count seconds, too.
     public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
       SchedulerTimeIntervalConvertible, Sendable
     {
@@ -110,7 +112,9 @@ extension OperationQueue: Scheduler {
     addOperation(BlockOperation { action.run() })
   }
 
-  /// Adds an operation that does the work, and is not ready before a moment has come. The tolerance is not used.
+  /// Adds an operation that does the work, and is not ready before a moment has come.
+  ///
+  /// The tolerance is not used.
   public func schedule(
     after date: SchedulerTimeType,
     tolerance: SchedulerTimeType.Stride,
@@ -122,8 +126,10 @@ extension OperationQueue: Scheduler {
     operation.becomeReady(at: date.date)
   }
 
-  /// Adds an operation that does the work at a moment, and one more after each interval, until the handle returned is
-  /// cancelled or released. The tolerance is not used; ticks that were missed are left out.
+  /// Adds an operation that does the work at a moment, and one more after each interval.
+  ///
+  /// It ends when the handle returned is cancelled or released. The tolerance is not used; ticks that were missed are
+  /// left out.
   public func schedule(
     after date: SchedulerTimeType,
     interval: SchedulerTimeType.Stride,

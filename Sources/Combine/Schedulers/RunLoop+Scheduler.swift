@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 extension RunLoop: Scheduler {
@@ -21,7 +22,9 @@ extension RunLoop: Scheduler {
       SchedulerTimeType(date.addingTimeInterval(n.magnitude))
     }
 
-    /// A length of time in seconds. Literals count seconds, too.
+    /// A length of time in seconds.
+    ///
+    /// Literals count seconds, too.
     public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
       SchedulerTimeIntervalConvertible, Sendable
     {
@@ -106,12 +109,17 @@ extension RunLoop: Scheduler {
   public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
     let action = ScheduledAction(action)
     perform { action.run() }
-    // A loop that sleeps does not notice the work: only its own thread is known to be awake.
-    if RunLoop.current !== self { wakeUp() }
+    wakeUp()
   }
 
+  /// Makes the loop notice new work if it sleeps: only on its own thread it is known to be awake.
   private func wakeUp() {
-    add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
+    if self === RunLoop.main {
+      // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
+      if !Thread.isMainThread { DispatchQueue.main.async {} }
+    } else if RunLoop.current !== self {
+      add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
+    }
   }
 
   /// Does work on the run loop in its default mode once a moment has come.
@@ -121,8 +129,8 @@ extension RunLoop: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    let action = ScheduledAction(action)
-    let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.run() }
+    let action = TimerAction(action)
+    let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
     timer.tolerance = tolerance.timeInterval
     add(timer, forMode: .default)
   }
@@ -136,10 +144,13 @@ extension RunLoop: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let action = ScheduledAction(action)
+    let action = TimerAction(action)
     let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
     timer.tolerance = tolerance.timeInterval
     add(timer, forMode: .default)
-    return AnyCancellable { timer.invalidate() }
+    return AnyCancellable {
+      timer.invalidate()
+      action.letGo()
+    }
   }
 }

@@ -1,3 +1,5 @@
+import StreamSupport
+
 /// A scheduler's closure on its way to an API that wants it `@Sendable`.
 ///
 /// Combine's schedulers take closures that are not marked so, and conformances outside of this module rely on that.
@@ -11,5 +13,41 @@ struct ScheduledAction: @unchecked Sendable {
   @inlinable
   init(_ run: @escaping () -> Void) {
     self.run = run
+  }
+}
+
+/// A closure that a run loop's timer does, until it is let go.
+///
+/// Foundation's timers never let go of their closures on Linux. So they get this object, and what the caller's closure
+/// captured goes as soon as there is no more use for it.
+///
+/// Unchecked, because the lock guards the closure.
+final class TimerAction: @unchecked Sendable {
+  private let lock = Lock()
+  // Guarded by `lock`; nil once it is let go.
+  private var action: (() -> Void)?
+
+  init(_ action: @escaping () -> Void) {
+    self.action = action
+  }
+
+  func run() {
+    lock.withLock { action }?()
+  }
+
+  func runAndLetGo() {
+    take()?()
+  }
+
+  func letGo() {
+    withExtendedLifetime(take()) {}
+  }
+
+  private func take() -> (() -> Void)? {
+    lock.withLock {
+      let action = self.action
+      self.action = nil
+      return action
+    }
   }
 }

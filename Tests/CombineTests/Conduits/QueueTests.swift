@@ -18,9 +18,20 @@ struct QueueTests {
       }
       #expect(queue.count == model.count)
       #expect(queue.isEmpty == model.isEmpty)
+      if step % 100 == 0 { #expect(queue.elements == model) }
     }
     while let element = queue.popFirst() { #expect(element == model.removeFirst()) }
     #expect(model.isEmpty)
+  }
+
+  @Test("the room that a burst took is given back once the queue has been empty")
+  func burst() {
+    var queue = Queue<Int>()
+    for round in 0..<2 {
+      for element in 0..<5_000 { queue.append(element) }
+      for element in 0..<5_000 { #expect(queue.popFirst() == element, "round \(round)") }
+      #expect(queue.ring.isEmpty)
+    }
   }
 
   @Test("an element that left is not kept")

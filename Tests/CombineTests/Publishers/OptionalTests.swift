@@ -48,17 +48,3 @@ struct OptionalTests {
     #expect(Optional(7).publisher != Optional.Publisher(nil))
   }
 }
-
-// As packages have it that are older than the property in Apple's Combine.
-extension Optional where Wrapped == PolyfilledValue {
-  var publisher: String { "the package's own" }
-}
-
-struct PolyfilledValue {}
-
-extension OptionalTests {
-  @Test("a property `publisher` that a package brings along is preferred, not ambiguous")
-  func polyfill() {
-    #expect(Optional(PolyfilledValue()).publisher == "the package's own")
-  }
-}

@@ -36,6 +36,8 @@ struct ImmediateSchedulerTests {
     #expect(Time.Stride(exactly: 5 as UInt8) == 5)
     #expect((3 as Time.Stride) + 4 == 7)
     #expect((3 as Time.Stride) - 4 == -1)
+    #expect(Time.Stride(.max) + 1 == Time.Stride(.max))
+    #expect(Time.Stride(.min) - 1 == Time.Stride(.min))
     var product: Time.Stride = 3
     product *= 4
     #expect(product == 12)

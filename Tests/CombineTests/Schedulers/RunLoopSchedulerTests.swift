@@ -6,11 +6,6 @@ import Testing
 struct RunLoopSchedulerTests {
   typealias Time = RunLoop.SchedulerTimeType
 
-  /// Turns this thread's run loop until a condition holds.
-  private func turn(until condition: () -> Bool) {
-    while !condition() { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 60)) }
-  }
-
   @Test("work is done on a later turn of the loop, in order")
   func schedules() {
     let log = Shared<[Int]>([])
@@ -18,27 +13,29 @@ struct RunLoopSchedulerTests {
     RunLoop.current.schedule { log.change { $0.append(2) } }
     let inside = log.value
 
-    turn { log.value.count == 2 }
+    #expect(turnRunLoop { log.value.count == 2 })
 
     #expect(inside.isEmpty)
     #expect(log.value == [1, 2])
   }
 
   @Test("a loop that sleeps wakes up for work from another thread")
-  func wakesUp() {
-    let (isDone, isAsleep) = (Shared(false), Shared(false))
-    let loop = ScheduledOnLoop(RunLoop.current)
-    // Keeps the loop from returning for want of anything to wait for.
-    let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
-    RunLoop.current.schedule {
-      isAsleep.value = true
-      DispatchQueue.global().async { loop.runLoop.schedule { isDone.value = true } }
+  func wakesUp() throws {
+    let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())
+    Thread.detachNewThread {
+      // Without it the loop would have nothing to wait for.
+      let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+      loop.value = LoopHandle(RunLoop.current, keeper)
+      RunLoop.current.schedule { ready.send() }
+      while RunLoop.current.run(mode: .default, before: .distantFuture) {}
     }
-
-    turn { isDone.value }
-
-    keeper.cancel()
-    #expect(isAsleep.value)
+    #expect(ready.wait())
+    let handle = try #require(loop.value)
+    for _ in 0..<20 {
+      handle.runLoop.schedule { answered.send() }
+      #expect(answered.wait())
+    }
+    handle.runLoop.schedule { handle.keeper.cancel() }
   }
 
   @Test("work for a later moment is done no sooner, in the order of the moments")
@@ -48,7 +45,7 @@ struct RunLoopSchedulerTests {
     loop.schedule(after: due.advanced(by: .milliseconds(3))) { log.change { $0.append(2) } }
     loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
 
-    turn { log.value.count == 2 }
+    #expect(turnRunLoop { log.value.count == 2 })
 
     #expect(log.value == [1, 2])
     #expect(loop.minimumTolerance == 0)
@@ -58,15 +55,32 @@ struct RunLoopSchedulerTests {
   func repeats() {
     let (count, loop) = (Shared(0), RunLoop.current)
     let handle = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.change { $0 += 1 } }
-    turn { count.value >= 3 }
+    #expect(turnRunLoop { count.value >= 3 })
     handle.cancel()
     let last = count.value
     _ = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.value = -1 }
     let isLater = Shared(false)
     loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { isLater.value = true }
-    turn { isLater.value }
+    #expect(turnRunLoop { isLater.value })
 
     #expect(count.value == last)
+  }
+
+  @Test("work is let go once it is done, cancelled, or has nobody left to cancel it")
+  func letsGo() {
+    let (loop, released) = (RunLoop.current, Signal())
+    func work() -> () -> Void {
+      let token = Token { released.send() }
+      return { token.touch() }
+    }
+    loop.schedule(work())
+    loop.schedule(after: loop.now, work())
+    let isDone = Shared(false)
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) { isDone.value = true }
+    #expect(turnRunLoop { isDone.value })
+    loop.schedule(after: Time(.distantFuture), interval: 1, work()).cancel()
+    _ = loop.schedule(after: Time(.distantFuture), interval: 1, work())
+    #expect(released.wait(times: 4))
   }
 
   @Test("strides count seconds, and so do literals")
@@ -101,13 +115,15 @@ struct RunLoopSchedulerTests {
   }
 }
 
-/// A run loop on its way to another thread.
+/// A run loop on its way to another thread, and what keeps it running.
 ///
 /// Unchecked, because scheduling from any thread is what is tested.
-private struct ScheduledOnLoop: @unchecked Sendable {
+private struct LoopHandle: @unchecked Sendable {
   let runLoop: RunLoop
+  let keeper: any Cancellable
 
-  init(_ runLoop: RunLoop) {
+  init(_ runLoop: RunLoop, _ keeper: any Cancellable) {
     self.runLoop = runLoop
+    self.keeper = keeper
   }
 }

@@ -110,7 +110,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
   enum Next {
     case deliver(Input)
     /// The end; the values left are let go outside the lock.
-    case end(Subscribers.Completion<Failure>, left: Fifo<Input>)
+    case end(Subscribers.Completion<Failure>, left: Queue<Input>)
     case pause
   }
 
@@ -121,7 +121,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
 
   // All guarded by `lock`; no foreign code runs while they change. The first drain is under way until downstream has
   // its subscription, so that nothing gets ahead of that.
-  @exclusivity(unchecked) @usableFromInline var values = Fifo<Input>()
+  @exclusivity(unchecked) @usableFromInline var values = Queue<Input>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var terminal: Terminal?
   @exclusivity(unchecked) @usableFromInline var isDraining = true
@@ -197,7 +197,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
     lock.lock()
     isDone = true
     let left = values
-    values = Fifo()
+    values = Queue()
     lock.unlock()
     withExtendedLifetime(left) {}
     end()?.cancel()
@@ -312,7 +312,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
     isDone = true
     isDraining = false
     let left = values
-    values = Fifo()
+    values = Queue()
     return .end(completion, left: left)
   }
 

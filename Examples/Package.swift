@@ -1,0 +1,65 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "ReboundExamples",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "backend-server", targets: ["backend-server"]),
+    .executable(name: "app-server", targets: ["app-server"]),
+  ],
+  dependencies: [.package(name: "Rebound", path: "..")],
+  targets: [
+    // MARK: C libraries, from the system's package manager
+    .systemLibrary(
+      name: "CMicroHTTPD",
+      pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]
+    ),
+    .systemLibrary(
+      name: "CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+    ),
+    .systemLibrary(
+      name: "CSodium",
+      pkgConfig: "libsodium",
+      providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
+    ),
+
+    // MARK: The server that fails on command
+    .target(name: "WebServer", dependencies: ["CMicroHTTPD"]),
+    .target(name: "Backend", dependencies: ["WebServer", "CSQLite", "CSodium"]),
+    .executableTarget(name: "backend-server", dependencies: ["Backend"]),
+
+    // MARK: The app
+    .target(
+      name: "SignUp",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
+    ),
+    .target(
+      name: "App",
+      dependencies: ["SignUp", "WebServer", .product(name: "Combine", package: "Rebound")],
+      resources: [.copy("Page")]
+    ),
+    .executableTarget(name: "app-server", dependencies: ["App", "WebServer"]),
+
+    // MARK: Tests
+    .target(name: "ServerTesting", dependencies: ["WebServer"], path: "Tests/ServerTesting"),
+    .testTarget(name: "WebServerTests", dependencies: ["WebServer", "ServerTesting"]),
+    .testTarget(name: "BackendTests", dependencies: ["Backend", "backend-server", "WebServer", "ServerTesting"]),
+    .testTarget(
+      name: "SignUpTests",
+      dependencies: [
+        "SignUp", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "AppleClientTests", dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,56 @@
+import Foundation
+import FoundationNetworking
+import SignUp
+import WebServer
+
+/// The app: a page, and for each page that is open a session with the view model behind it.
+public final class App: Sendable {
+  private let server: HTTPServer
+
+  /// Starts the app.
+  ///
+  /// - Parameters:
+  ///   - configuration: Where it listens.
+  ///   - backend: The address of the backend.
+  ///   - report: Is told of failures of the app itself.
+  /// - Throws: `HTTPServerError` if it can't listen, ``PageError`` if the page's files are not there.
+  public init(
+    _ configuration: HTTPServer.Configuration,
+    backend: URL,
+    report: @escaping @Sendable (String) -> Void
+  ) throws {
+    let page = try Page()
+    let sessions = Sessions(backend: backend)
+    let faults = FaultControl(backend: backend)
+
+    var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }
+    for file in page.files {
+      router.on(.get, file.path) { _ in file.response }
+    }
+    router.on(.post, "/sessions") { _ in
+      try .json(["session": sessions.open()], status: 201)
+    }
+    router.on(.get, "/sessions/:id/events") { request in
+      .events(try sessions.session(for: request).open())
+    }
+    router.on(.post, "/sessions/:id/actions") { request in
+      let session = try sessions.session(for: request)
+      let action = try request.decodeJSON(Action.self)
+      switch action {
+      case .fault(let order): try await faults.add(order)
+      case .clearFaults: try await faults.clear()
+      case .edit, .submit, .press: session.perform(action)
+      }
+      return Response(status: 204)
+    }
+    server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
+  }
+
+  /// The app's address, without a slash at its end.
+  public var url: String { server.url }
+
+  /// Stops the app; pages that are open lose their sessions.
+  public func stop() async {
+    await server.stop()
+  }
+}

@@ -1,0 +1,6 @@
+#ifndef REBOUND_EXAMPLES_CSODIUM_SHIM_H
+#define REBOUND_EXAMPLES_CSODIUM_SHIM_H
+
+#include <sodium.h>
+
+#endif

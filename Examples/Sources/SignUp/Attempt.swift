@@ -1,0 +1,77 @@
+import Foundation
+import Rebound
+
+/// One request that was sent, what came of it, and what follows: a line of the list of attempts.
+public struct Attempt: Equatable, Sendable {
+  /// How an attempt went.
+  public enum Tone: String, Sendable {
+    case none, ok, error, info
+  }
+
+  /// Tells this attempt from all others of its list.
+  public let id: Int
+  /// When it was sent.
+  public let time: Date
+  /// What was sent, as in `GET /isUserNameAvailable?userName=abc`.
+  public let request: String
+  /// Which try this was of its request, from 1.
+  public let number: Int
+  /// What came of it, in words; empty while it is under way.
+  public internal(set) var outcome = ""
+  /// How it went.
+  public internal(set) var tone = Tone.none
+  /// What follows, in words; empty if nothing does.
+  public internal(set) var next = ""
+
+  mutating func succeeded(_ words: String) {
+    outcome = words
+    tone = .ok
+  }
+
+  mutating func failed(_ error: APIError) {
+    outcome = error.outcome
+    tone = .error
+  }
+
+  /// The answer is not wanted any more.
+  mutating func superseded() {
+    guard outcome.isEmpty else { return }
+    outcome = "not waited for any more"
+    tone = .info
+  }
+
+  mutating func follow(_ event: RetryEvent) {
+    switch event.outcome {
+    case .retrying:
+      let source = event.delaySource == .hint ? "Retry-After" : "back-off"
+      next = "retrying in \((event.delay ?? .zero).inSeconds) s (\(source))"
+    case .stopped(.attemptsExhausted):
+      next = "giving up after \(event.attempt) attempts"
+    case .stopped:
+      next = ""
+    }
+  }
+}
+
+extension APIError {
+  /// What a list of attempts says about the error.
+  var outcome: String {
+    switch self {
+    case .invalidRequest: "not sent"
+    case .transport(let error as URLError): "no answer (\(error.code.rawValue))"
+    case .transport: "no answer"
+    case .invalidResponse: "not an answer"
+    case .validation(let reason): "refused: \(reason)"
+    case .decoding: "200 with an unreadable answer"
+    case .captivePortal: "200 with a page of the network's own"
+    case .server(let status, let reason, _): "\(status) \(reason ?? "Server error")"
+    }
+  }
+}
+
+extension Duration {
+  /// Seconds with one digit after the point.
+  var inSeconds: String {
+    String(format: "%.1f", Double(components.seconds) + Double(components.attoseconds) / 1e18)
+  }
+}

@@ -1,0 +1,414 @@
+import Combine
+import Foundation
+import Rebound
+
+/// The sign-up form: what is typed goes in, what a person sees comes out.
+///
+/// All of it happens on one scheduler, which stands for the main queue: set and call from there, and read there. Tests
+/// give it virtual time.
+public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
+  // MARK: What is typed
+
+  /// The user name, checked by the server whenever the typing pauses.
+  @Published public var userName = ""
+  /// The password.
+  @Published public var password = ""
+  /// The password again.
+  @Published public var passwordConfirmation = ""
+
+  // MARK: What is seen
+
+  /// What stands beneath the user name.
+  @Published public private(set) var userNameMessage = ""
+  /// Whether the server, or local rules while it can't be asked, accept the user name.
+  @Published public private(set) var isUserNameValid = false
+  /// Whether the user name is known to be free.
+  @Published public private(set) var isUserNameAvailable = false
+  /// Whether the server is being asked about the user name.
+  @Published public private(set) var isCheckingUserName = false
+  /// Whether what is seen is known to the server.
+  @Published public private(set) var isInSync = true
+  /// What the server had against the password.
+  @Published public private(set) var passwordReason = ""
+  /// Whether the account is being made.
+  @Published public private(set) var isSubmitting = false
+  /// The account, once it is made.
+  @Published public private(set) var account: Account?
+  /// A message that goes by itself.
+  @Published public private(set) var toast: Toast?
+  /// A message to decide about.
+  @Published public private(set) var alert: Alert?
+  /// A failure in place of the form.
+  @Published public private(set) var outage: Outage?
+  /// The requests sent, oldest first, and what came of them.
+  @Published public private(set) var attempts: [Attempt] = []
+
+  // MARK: How it works
+
+  private let service: any Authenticating
+  private let scheduler: Context
+  private let policy: RetryPolicy<APIError>
+  private let now: () -> Date
+  private let makeKey: () -> String
+
+  private let rechecks = PassthroughSubject<String, Never>()
+  private let checksBegun = PassthroughSubject<Void, Never>()
+  private let refusals = PassthroughSubject<UserNameCheck.Answer, Never>()
+
+  private var askedName: String?
+  private var lastAnswer: UserNameCheck.Answer?
+  private var offlineChecks = 0
+  private var idempotencyKey: String?
+  private var lastID = 0
+
+  private var subscriptions: Set<AnyCancellable> = []
+  private var recheck: AnyCancellable?
+  private var submission: AnyCancellable?
+  private var countdown: AnyCancellable?
+  private var toastTimer: AnyCancellable?
+
+  /// Makes an empty form.
+  ///
+  /// - Parameters:
+  ///   - service: The server.
+  ///   - scheduler: Where everything happens and by which it is timed; serial, like the main queue.
+  ///   - policy: When a failed check is tried again. By default two retries, after 0.5 s and 1 s or what the server
+  ///     asks for, of errors that may pass by themselves.
+  ///   - now: The time of day, for the list of attempts.
+  ///   - makeKey: Makes a new idempotency key.
+  public init(
+    service: any Authenticating,
+    scheduler: Context,
+    policy: RetryPolicy<APIError> = RetryPolicy(
+      clamping: 2,
+      backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))
+    ),
+    now: @escaping () -> Date = { Date() },
+    makeKey: @escaping () -> String = { UUID().uuidString }
+  ) {
+    self.service = service
+    self.scheduler = scheduler
+    self.policy = policy.when(\.isTransient)
+    self.now = now
+    self.makeKey = makeKey
+    bindUserName()
+    bindPasswords()
+  }
+
+  private func bindUserName() {
+    // The value at the start was not typed.
+    let edits = $userName.dropFirst()
+
+    let answers =
+      edits
+      .debounce(for: .milliseconds(800), scheduler: scheduler)
+      .removeDuplicates()
+      .handleEvents(receiveOutput: { [weak self] _ in self?.checksBegun.send() })
+      .merge(with: rechecks)
+      .map { [weak self] name in self?.check(name) ?? Empty().eraseToAnyPublisher() }
+      .switchToLatest()
+      .merge(with: refusals)
+      .handleEvents(receiveOutput: { [weak self] answer in self?.keep(answer) })
+
+    let checks = edits.map { [weak self] name in self?.stateAfterEdit(to: name) ?? .typing }
+      .merge(with: checksBegun.map { .checking }, answers.map { .answered($0) })
+      .share()
+
+    checks.map(\.message).assign(to: &$userNameMessage)
+    checks.map(\.isValid).assign(to: &$isUserNameValid)
+    checks.map(\.isAvailable).assign(to: &$isUserNameAvailable)
+    checks.map(\.isChecking).assign(to: &$isCheckingUserName)
+  }
+
+  private func bindPasswords() {
+    $password.dropFirst()
+      .sink { [weak self] _ in
+        self?.passwordReason = ""
+        self?.idempotencyKey = nil
+      }
+      .store(in: &subscriptions)
+  }
+
+  /// What is known about a name that was just typed: a return to the name last asked for asks no new question.
+  private func stateAfterEdit(to name: String) -> UserNameCheck {
+    idempotencyKey = nil
+    recheck = nil
+    guard name == askedName else { return .typing }
+    guard let lastAnswer, lastAnswer.name == name else { return .checking }
+    if lastAnswer.isOffline { recheckLater(name) }
+    return .answered(lastAnswer)
+  }
+
+  private func check(_ name: String) -> AnyPublisher<UserNameCheck.Answer, Never> {
+    askedName = name
+    let query = URLComponents.queryValue(name)
+    return attempt(
+      "GET /isUserNameAvailable?userName=\(query)",
+      service.isAvailable(userName: name),
+      retrying: true,
+      success: { $0 ? "200 available" : "200 taken" }
+    )
+    .asResult()
+    .map { UserNameCheck.Answer(name: name, result: $0) }
+    .eraseToAnyPublisher()
+  }
+
+  /// Takes a new answer.
+  ///
+  /// Only here may an alert come up: a return to the name that it was about is no news.
+  private func keep(_ answer: UserNameCheck.Answer) {
+    askedName = answer.name
+    lastAnswer = answer
+    switch answer.result {
+    case .failure(.decoding): showUpdateAlert()
+    case .failure(.captivePortal): showCaptivePortalAlert()
+    default: break
+    }
+    isInSync = !answer.isOffline
+    if answer.isOffline { recheckLater(answer.name) } else { offlineChecks = 0 }
+  }
+
+  /// Asks again after a while, ever less often, as long as the name stays and the server can't be reached.
+  private func recheckLater(_ name: String) {
+    let delays = [1, 2, 3, 5]
+    let seconds = delays[min(offlineChecks, delays.count - 1)]
+    offlineChecks += 1
+    recheck = Just(name)
+      .delay(for: .seconds(seconds), scheduler: scheduler)
+      .sink { [weak self] in self?.rechecks.send($0) }
+  }
+
+  // MARK: Submitting
+
+  /// What stands beneath the password.
+  public var passwordMessage: String {
+    guard passwordReason.isEmpty else { return passwordReason }
+    return password.isEmpty ? "" : LocalRules.objection(toPassword: password)
+  }
+
+  /// What stands beneath the repeated password.
+  public var confirmationMessage: String {
+    passwordConfirmation.isEmpty || passwordConfirmation == password ? "" : "The passwords do not match"
+  }
+
+  /// Whether every rule holds, so that the form can be sent.
+  public var canSubmit: Bool {
+    isUserNameValid && !password.isEmpty && passwordMessage.isEmpty && passwordConfirmation == password
+      && !isSubmitting && outage == nil
+  }
+
+  /// Makes the account.
+  public func submit() {
+    guard canSubmit else { return }
+    toast = nil
+    send()
+  }
+
+  private func send() {
+    isSubmitting = true
+    let userName = userName
+    let password = password
+    // The same wish keeps its key, so that a repetition is not taken for a second account.
+    let key = idempotencyKey ?? makeKey()
+    idempotencyKey = key
+    submission = attempt(
+      "POST /signUp",
+      service.signUp(userName: userName, password: password, idempotencyKey: key),
+      retrying: false,
+      success: { _ in "201 account made" }
+    )
+    .sink(
+      receiveCompletion: { [weak self] in self?.submissionEnded($0, userName: userName) },
+      receiveValue: { [weak self] in self?.account = $0 }
+    )
+  }
+
+  private func submissionEnded(_ completion: Subscribers.Completion<APIError>, userName: String) {
+    isSubmitting = false
+    guard case .failure(let error) = completion else {
+      outage = nil
+      return
+    }
+    if case .server(_, let reason, let retryAfter?) = error {
+      showOutage(reason: reason, for: retryAfter)
+      return
+    }
+    outage = nil
+    switch error {
+    case .transport:
+      isInSync = false
+      showToast("You are offline: your account was not made. Connect to the internet and submit again.", tone: .error)
+    case .validation(let reason) where reason.lowercased().contains("password"):
+      passwordReason = reason
+    case .validation:
+      refusals.send(UserNameCheck.Answer(name: userName, result: .failure(error)))
+    case .decoding:
+      showUpdateAlert()
+    case .captivePortal:
+      showCaptivePortalAlert()
+    case .server, .invalidRequest, .invalidResponse:
+      showToast(error.localizedDescription, tone: .error)
+    }
+  }
+
+  // MARK: Attempts
+
+  /// Sends a request, again if the policy says so, and writes down each attempt.
+  private func attempt<Output>(
+    _ request: String,
+    _ publisher: AnyPublisher<Output, APIError>,
+    retrying: Bool,
+    success: @escaping (Output) -> String
+  ) -> AnyPublisher<Output, APIError> {
+    var current = 0
+    var number = 0
+    let attempt = Deferred { [weak self, scheduler] () -> AnyPublisher<Output, APIError> in
+      guard let self else { return Empty().eraseToAnyPublisher() }
+      number += 1
+      current = self.begin(request, number: number)
+      let id = current
+      return
+        publisher
+        .receive(on: scheduler)
+        .handleEvents(
+          receiveOutput: { [weak self] output in self?.change(id) { $0.succeeded(success(output)) } },
+          receiveCompletion: { [weak self] in
+            if case .failure(let error) = $0 { self?.change(id) { $0.failed(error) } }
+          },
+          receiveCancel: { [weak self] in self?.change(id) { $0.superseded() } }
+        )
+        .eraseToAnyPublisher()
+    }
+    guard retrying else { return attempt.eraseToAnyPublisher() }
+    // The observer runs where the failure arrives, on this form's own scheduler, like everything else here.
+    let log = Confined<(RetryEvent) -> Void> { [weak self] event in self?.change(current) { $0.follow(event) } }
+    return attempt.retry(policy.onEvent { log.value($0) }, scheduler: scheduler).eraseToAnyPublisher()
+  }
+
+  private func begin(_ request: String, number: Int) -> Int {
+    lastID += 1
+    attempts.append(Attempt(id: lastID, time: now(), request: request, number: number))
+    if attempts.count > 50 { attempts.removeFirst() }
+    return lastID
+  }
+
+  private func change(_ id: Int, _ change: (inout Attempt) -> Void) {
+    guard let index = attempts.lastIndex(where: { $0.id == id }) else { return }
+    change(&attempts[index])
+  }
+
+  // MARK: Surfaces
+
+  private func nextID(_ prefix: String) -> String {
+    lastID += 1
+    return "\(prefix)\(lastID)"
+  }
+
+  /// Shows a message for a while.
+  public func showToast(_ text: String, tone: Toast.Tone) {
+    toast = Toast(id: nextID("toast"), text: text, tone: tone)
+    toastTimer = Just(())
+      .delay(for: .seconds(10), scheduler: scheduler)
+      .sink { [weak self] in self?.toast = nil }
+  }
+
+  private func showUpdateAlert() {
+    alert = Alert(
+      id: nextID("alert"),
+      title: "Please update",
+      message: "The server's answer has a form that this version of the app does not know.",
+      choices: [
+        Choice(id: "upgrade", title: "Upgrade", role: .default), Choice(id: "later", title: "Not now", role: .cancel),
+      ]
+    )
+  }
+
+  private func showCaptivePortalAlert() {
+    alert = Alert(
+      id: nextID("alert"),
+      title: "Log in to this network",
+      message: APIError.captivePortal.localizedDescription,
+      choices: [
+        Choice(id: "recheck", title: "Try again", role: .default), Choice(id: "later", title: "Not now", role: .cancel),
+      ]
+    )
+  }
+
+  private func showOutage(reason: String?, for pause: Duration) {
+    let seconds = Int(pause.components.seconds) + (pause.components.attoseconds > 0 ? 1 : 0)
+    outage = Outage(
+      id: nextID("outage"),
+      title: "Down for maintenance",
+      message: "\(reason ?? "The server can't make accounts right now"). Nothing that you typed is lost.",
+      secondsLeft: seconds,
+      choices: [
+        Choice(id: "retry", title: "Try again now", role: .default),
+        Choice(id: "back", title: "Back to the form", role: .cancel),
+      ]
+    )
+    guard seconds > 0 else {
+      retrySubmission()
+      return
+    }
+    countdown = AnyCancellable(
+      scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { [weak self] in
+        self?.tick()
+      }
+    )
+  }
+
+  private func tick() {
+    guard let secondsLeft = outage?.secondsLeft, countdown != nil else { return }
+    outage?.secondsLeft = secondsLeft - 1
+    if secondsLeft <= 1 { retrySubmission() }
+  }
+
+  private func retrySubmission() {
+    countdown = nil
+    // The error stays on the screen and shows progress, so that nothing flickers if it comes again.
+    outage?.isRetrying = true
+    send()
+  }
+
+  /// Takes the choice that a person made about what is shown; one about something that is gone is ignored.
+  public func choose(_ choice: String, on surface: String) {
+    if alert?.id == surface {
+      alert = nil
+      switch choice {
+      case "upgrade": showToast("On a phone, the App Store would open now.", tone: .info)
+      case "recheck": rechecks.send(userName)
+      default: break
+      }
+    } else if outage?.id == surface {
+      switch choice {
+      case "retry" where outage?.isRetrying == false: retrySubmission()
+      case "back":
+        countdown = nil
+        submission = nil
+        isSubmitting = false
+        outage = nil
+      default: break
+      }
+    } else if toast?.id == surface {
+      toast = nil
+    }
+  }
+}
+
+/// Carries a value to a closure that has to be Sendable although it runs where it was made.
+///
+/// Unchecked: whoever makes one vouches that the value is used on one scheduler only.
+private struct Confined<Value>: @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}
+
+extension URLComponents {
+  /// Text as it stands in a query.
+  fileprivate static func queryValue(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~"))) ?? text
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import WebServer
+
+@testable import Backend
+
+@Suite("AccountStore")
+struct AccountStoreTests {
+  private func wish(
+    _ name: String,
+    hash: String = "hash",
+    isNameFree: Bool = true,
+    key: String? = nil
+  ) -> AccountStore.Registration {
+    AccountStore.Registration(userName: name, passwordHash: hash, isNameFree: isNameFree, idempotencyKey: key)
+  }
+
+  @Test("a name is free until an account has it, in any spelling")
+  func taken() throws {
+    let store = try AccountStore(path: ":memory:")
+    #expect(try !store.isTaken("Zoë-Ünal"))
+    #expect(try store.register(wish("Zoë-Ünal")) == .created)
+    for spelling in ["Zoë-Ünal", "zoë-ünal", "ZOE\u{308}-U\u{308}NAL"] {
+      #expect(try store.isTaken(spelling))
+      #expect(try store.register(wish(spelling)) == .taken)
+    }
+    #expect(try !store.isTaken("Zoe-Unal"))
+  }
+
+  @Test("a name that can't be had isn't given")
+  func notFree() throws {
+    let store = try AccountStore(path: ":memory:")
+    #expect(try store.register(wish("page", isNameFree: false)) == .taken)
+    #expect(try !store.isTaken("page"))
+  }
+
+  @Test("an answer to a key is kept, whether it was yes or no")
+  func idempotency() throws {
+    let store = try AccountStore(path: ":memory:")
+    #expect(try store.answer(to: "k1") == nil)
+    #expect(try store.register(wish("sjefke", hash: "h1", key: "k1")) == .created)
+    #expect(try store.register(wish("sjefke", hash: "h2", key: "k2")) == .taken)
+
+    let yes = AccountStore.RecordedAnswer(userName: "sjefke", passwordHash: "h1", wasCreated: true)
+    let no = AccountStore.RecordedAnswer(userName: "sjefke", passwordHash: "h2", wasCreated: false)
+    #expect(try store.answer(to: "k1") == yes)
+    #expect(try store.answer(to: "k2") == no)
+    #expect(try store.register(wish("another", key: "k1")) == .answeredBefore(yes))
+    #expect(try !store.isTaken("another"))
+  }
+
+  @Test("accounts and answers outlive the process, in a file for its user only")
+  func durable() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("new/folder/accounts.sqlite")
+    #expect(try AccountStore(path: path).register(wish("sjefke", key: "k1")) == .created)
+
+    let store = try AccountStore(path: path)
+    #expect(try store.isTaken("SJEFKE"))
+    #expect(try store.answer(to: "k1")?.wasCreated == true)
+    let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(permissions == 0o600)
+  }
+
+  @Test("the database is in WAL mode")
+  func journal() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("accounts.sqlite")
+    _ = try AccountStore(path: path)
+    #expect(try Database(path: path).run("PRAGMA journal_mode") == [[.text("wal")]])
+  }
+
+  @Test("of many stores on one file that want one name at once, one gets it")
+  func concurrent() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("accounts.sqlite")
+    let stores = try (0..<4).map { _ in try AccountStore(path: path) }
+    let outcomes = Locked<[AccountStore.Outcome]>([])
+    DispatchQueue.concurrentPerform(iterations: 16) { number in
+      do {
+        let outcome = try stores[number % 4].register(wish("sjefke", hash: "\(number)"))
+        outcomes.withLock { $0.append(outcome) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(outcomes.withLock { $0.filter { $0 == .created }.count } == 1)
+    #expect(outcomes.withLock { $0.filter { $0 == .taken }.count } == 15)
+  }
+
+  @Test("a file that isn't a database, and a folder that can't be made, are errors in words")
+  func unusable() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("text")
+    try Data(repeating: 0x61, count: 4096).write(to: URL(fileURLWithPath: path))
+    let error = #expect(throws: DatabaseError.self) { try AccountStore(path: path) }
+    #expect(error?.reason == "file is not a database")
+    let below = #expect(throws: DatabaseError.self) { try AccountStore(path: path + "/accounts.sqlite") }
+    #expect(below?.description.hasPrefix("The database couldn't create the folder \(path): ") == true)
+  }
+}

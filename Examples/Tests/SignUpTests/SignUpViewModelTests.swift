@@ -1,0 +1,428 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundTesting
+import Testing
+
+@testable import SignUp
+
+@Suite("The sign-up form")
+struct SignUpViewModelTests {
+  private let scheduler = TestScheduler()
+  private let server = ScriptedServer()
+  private let form: SignUpViewModel<TestScheduler>
+
+  init() {
+    // Full jitter with a draw of one half, so that delays are known.
+    let policy = RetryPolicy<APIError>(
+      clamping: 2,
+      backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20)),
+      random: RandomSource { 0.5 }
+    )
+    form = SignUpViewModel(
+      service: server,
+      scheduler: scheduler,
+      policy: policy,
+      now: { Date(timeIntervalSince1970: 0) },
+      makeKey: { [server] in server.nextKey() }
+    )
+  }
+
+  /// Types a text letter by letter, 0.1 s apart.
+  private func type(_ text: String) {
+    for end in text.indices {
+      form.userName = String(text[...end])
+      scheduler.advance(by: .milliseconds(100))
+    }
+  }
+
+  private func pause() { scheduler.advance(by: .milliseconds(800)) }
+
+  private func typePasswords(_ text: String = "correct horse") {
+    form.password = text
+    form.passwordConfirmation = text
+  }
+
+  // MARK: One question per pause
+
+  @Test("one pause in the typing makes one request, and no keystroke makes another")
+  func onePause() {
+    type("somebody")
+    pause()
+    #expect(server.askedNames == ["somebody"])
+    #expect(server.checks[0].subscriptionCount == 1)
+  }
+
+  @Test("an untouched form asks nothing")
+  func untouched() {
+    scheduler.advance(by: .seconds(10))
+    #expect(server.askedNames.isEmpty)
+    #expect(form.userNameMessage == "")
+  }
+
+  @Test("a name that is changed and changed back before the pause is over is not asked for again")
+  func backAgain() {
+    type("somebody")
+    pause()
+    server.answer(.success(false))
+    scheduler.advance()
+    form.userName = "somebodyx"
+    #expect(form.userNameMessage == "")
+    form.userName = "somebody"
+    #expect(form.userNameMessage == "This username is not available")
+    pause()
+    #expect(server.askedNames == ["somebody"])
+  }
+
+  @Test("an answer to an older name never wins")
+  func stale() {
+    type("page")
+    pause()
+    type("rs")
+    pause()
+    #expect(server.askedNames == ["page", "rs"])
+    #expect(server.checks[0].cancelCount == 1)
+    server.answer(.success(true), to: 1)
+    server.answer(.success(false), to: 0)
+    scheduler.advance()
+    #expect(form.isUserNameValid)
+    #expect(form.userNameMessage == "")
+  }
+
+  @Test("the spinner runs from the request to the answer")
+  func spinner() {
+    type("somebody")
+    #expect(!form.isCheckingUserName)
+    pause()
+    #expect(form.isCheckingUserName)
+    server.answer(.success(true))
+    scheduler.advance()
+    #expect(!form.isCheckingUserName)
+    #expect(form.isUserNameAvailable)
+  }
+
+  // MARK: What each answer means
+
+  @Test(
+    "message, validity and alert for each answer",
+    arguments: [
+      (Result<Bool, APIError>.success(true), "", true, false),
+      (.success(false), "This username is not available", false, false),
+      (.failure(.validation("Username is too short.")), "Username is too short.", false, false),
+      (.failure(.transport(URLError(.cannotConnectToHost))), "", true, false),
+      (.failure(.decoding(URLError(.cannotDecodeRawData))), "", false, true),
+      (.failure(.captivePortal), "", false, false),
+      (
+        .failure(.server(status: 500, reason: "The database is corrupted", retryAfter: nil)),
+        "The database is corrupted", false, false
+      ),
+      (.failure(.server(status: 500, reason: nil, retryAfter: nil)), "Server error", false, false),
+    ]
+  )
+  func answers(result: Result<Bool, APIError>, message: String, isValid: Bool, showsUpdate: Bool) {
+    type("somebody")
+    pause()
+    server.answer(result)
+    scheduler.advance()
+    #expect(form.userNameMessage == message)
+    #expect(form.isUserNameValid == isValid)
+    #expect((form.alert?.title == "Please update") == showsUpdate)
+  }
+
+  @Test("a captive portal gets advice of its own")
+  func captivePortal() {
+    type("somebody")
+    pause()
+    server.answer(.failure(.captivePortal))
+    scheduler.advance()
+    #expect(form.alert?.title == "Log in to this network")
+  }
+
+  @Test("the update alert is dismissed once and for all, and only by its own choices")
+  func dismissal() throws {
+    type("somebody")
+    pause()
+    server.answer(.failure(.decoding(URLError(.cannotDecodeRawData))))
+    scheduler.advance()
+    let alert = try #require(form.alert)
+    #expect(alert.choices.map(\.title) == ["Upgrade", "Not now"])
+    form.choose("later", on: "another surface")
+    #expect(form.alert == alert)
+    form.choose("later", on: alert.id)
+    form.choose("later", on: alert.id)
+    #expect(form.alert == nil)
+  }
+
+  @Test("typing through a name that called for an update does not raise the alert again")
+  func alertOnce() throws {
+    type("somebody")
+    pause()
+    server.answer(.failure(.decoding(URLError(.cannotDecodeRawData))))
+    scheduler.advance()
+    form.choose("later", on: try #require(form.alert?.id))
+    form.userName = ""
+    type("somebodyelse")
+    #expect(form.alert == nil)
+  }
+
+  // MARK: Offline
+
+  @Test("offline while typing is no message: local rules decide, and a sign says that nothing is in sync yet")
+  func offlineWhileTyping() {
+    type("somebody")
+    pause()
+    server.answer(.failure(.transport(URLError(.notConnectedToInternet))))
+    scheduler.advance()
+    typePasswords()
+    #expect(form.userNameMessage == "")
+    #expect(!form.isInSync)
+    #expect(form.canSubmit)
+  }
+
+  @Test("offline, a name that local rules refuse can't be submitted")
+  func offlineLocalRules() {
+    type("abc")
+    pause()
+    server.answer(.failure(.transport(URLError(.notConnectedToInternet))))
+    scheduler.advance()
+    typePasswords()
+    #expect(!form.canSubmit)
+  }
+
+  @Test("offline, the name is asked for again ever less often until the server answers")
+  func recheck() {
+    type("page")
+    pause()
+    let offline = Result<Bool, APIError>.failure(.transport(URLError(.notConnectedToInternet)))
+    for (count, delay) in [1, 2, 3, 5, 5].enumerated() {
+      server.answer(offline)
+      scheduler.advance()
+      scheduler.advance(by: .milliseconds(delay * 1000 - 1))
+      #expect(server.askedNames.count == count + 1)
+      scheduler.advance(by: .milliseconds(1))
+      #expect(server.askedNames.count == count + 2)
+    }
+    server.answer(.success(false))
+    scheduler.advance(by: .seconds(60))
+    #expect(server.askedNames.count == 6)
+    #expect(form.isInSync)
+    #expect(form.userNameMessage == "This username is not available")
+  }
+
+  @Test("offline on submit is shown, and nothing that was typed is lost")
+  func offlineOnSubmit() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    #expect(form.toast?.text.contains("offline") == true)
+    #expect(form.userName == "somebody")
+    #expect(form.password == "correct horse")
+    #expect(form.canSubmit)
+  }
+
+  // MARK: Retries
+
+  @Test(
+    "a refused name is never asked for again by itself",
+    arguments: [
+      APIError.validation("no"), .decoding(URLError(.cannotDecodeRawData)), .captivePortal,
+      .server(status: 500, reason: "The database is corrupted", retryAfter: nil),
+    ]
+  )
+  func neverRetried(error: APIError) {
+    type("somebody")
+    pause()
+    server.answer(.failure(error))
+    scheduler.advance(by: .seconds(60))
+    #expect(server.checks[0].subscriptionCount == 1)
+    #expect(server.askedNames.count == 1)
+  }
+
+  @Test("maintenance is waited for as long as the server asks and a little longer, twice at the most")
+  func retryAfter() {
+    type("maintenance")
+    pause()
+    let maintenance = APIError.server(status: 500, reason: "Temporarily unavailable", retryAfter: .seconds(2))
+    // On top of the two seconds comes the back-off's share, so that not everybody comes back at once.
+    for (attempt, delay) in [(1, 2_250), (2, 2_500)] {
+      #expect(server.checks[0].subscriptionCount == attempt)
+      server.answer(.failure(maintenance))
+      scheduler.advance(by: .milliseconds(delay - 1))
+      #expect(server.checks[0].subscriptionCount == attempt)
+      scheduler.advance(by: .milliseconds(1))
+    }
+    #expect(server.checks[0].subscriptionCount == 3)
+    server.answer(.failure(maintenance))
+    scheduler.advance(by: .seconds(60))
+    #expect(server.checks[0].subscriptionCount == 3)
+    #expect(form.userNameMessage == "Temporarily unavailable")
+    #expect(form.attempts.map(\.number) == [1, 2, 3])
+    #expect(
+      form.attempts.map(\.next)
+        == ["retrying in 2.2 s (Retry-After)", "retrying in 2.5 s (Retry-After)", "giving up after 3 attempts"])
+  }
+
+  @Test("an overloaded server is given the back-off's time")
+  func backoff() {
+    type("somebody")
+    pause()
+    server.answer(.failure(.server(status: 503, reason: nil, retryAfter: nil)))
+    scheduler.advance()
+    #expect(form.attempts.last?.next == "retrying in 0.2 s (back-off)")
+    scheduler.advance(by: .milliseconds(250))
+    server.answer(.success(true))
+    scheduler.advance()
+    #expect(form.attempts.map(\.outcome) == ["503 Server error", "200 available"])
+    #expect(form.isUserNameAvailable)
+  }
+
+  @Test("a new name ends the retries of the old one")
+  func retriesEnd() {
+    type("maintenance")
+    pause()
+    server.answer(.failure(.server(status: 500, reason: nil, retryAfter: .seconds(2))))
+    scheduler.advance()
+    form.userName = "somebody"
+    scheduler.advance(by: .seconds(30))
+    #expect(server.checks[0].subscriptionCount == 1)
+    #expect(server.askedNames == ["maintenance", "somebody"])
+  }
+
+  // MARK: Submitting
+
+  private func fillForm() {
+    type("somebody")
+    pause()
+    server.answer(.success(true))
+    scheduler.advance()
+    typePasswords()
+  }
+
+  @Test("the form can be sent only when every rule holds")
+  func rules() {
+    type("somebody")
+    pause()
+    #expect(!form.canSubmit)
+    server.answer(.success(true))
+    scheduler.advance()
+    #expect(!form.canSubmit)
+    typePasswords("short")
+    #expect(form.passwordMessage == "Password must have at least 8 characters")
+    #expect(!form.canSubmit)
+    form.password = "correct horse"
+    #expect(form.confirmationMessage == "The passwords do not match")
+    #expect(!form.canSubmit)
+    form.passwordConfirmation = "correct horse"
+    #expect(form.canSubmit)
+    form.userName = "somebodyelse"
+    #expect(!form.canSubmit)
+  }
+
+  @Test("a second press while the account is being made sends nothing")
+  func once() {
+    fillForm()
+    form.submit()
+    form.submit()
+    #expect(server.signUps.count == 1)
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance()
+    #expect(form.account == Account(userName: "somebody"))
+  }
+
+  @Test("a name that was taken meanwhile is refused beside its field")
+  func takenMeanwhile() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.validation("This username is not available")))
+    scheduler.advance()
+    #expect(form.userNameMessage == "This username is not available")
+    #expect(!form.canSubmit)
+  }
+
+  @Test("a refused password is refused beside its field until it is changed")
+  func refusedPassword() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.validation("Password must not be a sentence")))
+    scheduler.advance()
+    #expect(form.passwordMessage == "Password must not be a sentence")
+    typePasswords("correct stable")
+    #expect(form.passwordMessage == "")
+    #expect(form.canSubmit)
+  }
+
+  @Test("maintenance takes the screen, counts down, tries again by itself with the same key, and goes")
+  func outage() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.server(status: 503, reason: "Maintenance", retryAfter: .seconds(3))))
+    scheduler.advance()
+    #expect(form.outage?.secondsLeft == 3)
+    scheduler.advance(by: .seconds(1))
+    #expect(form.outage?.secondsLeft == 2)
+    scheduler.advance(by: .seconds(1))
+    #expect(form.outage?.secondsLeft == 1)
+    #expect(server.signUps.count == 1)
+    scheduler.advance(by: .seconds(1))
+    #expect(server.signUps.count == 2)
+    #expect(form.outage?.isRetrying == true)
+    #expect(server.signUps[0].key == server.signUps[1].key)
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance(by: .seconds(60))
+    #expect(form.outage == nil)
+    #expect(form.account != nil)
+    #expect(server.signUps.count == 2)
+  }
+
+  @Test("the wait can be cut short, or left for the form with everything kept")
+  func outageChoices() throws {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .seconds(60))))
+    scheduler.advance()
+    form.choose("retry", on: try #require(form.outage?.id))
+    #expect(server.signUps.count == 2)
+    server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .seconds(60))))
+    scheduler.advance()
+    form.choose("back", on: try #require(form.outage?.id))
+    #expect(form.outage == nil)
+    #expect(form.canSubmit)
+    scheduler.advance(by: .seconds(120))
+    #expect(server.signUps.count == 2)
+  }
+
+  @Test("a changed form is another wish and gets another key")
+  func keys() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.networkConnectionLost))))
+    scheduler.advance()
+    typePasswords("correct stable")
+    form.submit()
+    #expect(server.signUps.map(\.key) == ["key 1", "key 2"])
+  }
+
+  @Test("a toast goes by itself")
+  func toast() {
+    form.showToast("hello", tone: .info)
+    scheduler.advance(by: .milliseconds(9_999))
+    #expect(form.toast != nil)
+    scheduler.advance(by: .milliseconds(1))
+    #expect(form.toast == nil)
+  }
+
+  @Test("a form that is dropped goes at once, whatever is under way, and takes its request along")
+  func release() {
+    let server = ScriptedServer()
+    let scheduler = TestScheduler()
+    var form: SignUpViewModel? = SignUpViewModel(service: server, scheduler: scheduler)
+    weak let released = form
+    form?.userName = "somebody"
+    scheduler.advance(by: .seconds(1))
+    #expect(server.checks.count == 1)
+    form = nil
+    #expect(released == nil)
+    #expect(server.checks[0].cancelCount == 1)
+  }
+}

@@ -1,0 +1,55 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("values of a publisher that may fail")
+struct AsyncThrowingPublisherTests {
+  @Test("a loop gets the values and throws the failure")
+  func fails() async {
+    let publisher = AnsweringPublisher<Int, TestFailure> { subscriber, count in
+      if count <= 2 { _ = subscriber.receive(count) } else { subscriber.receive(completion: .failure(.expected)) }
+    }
+    var values: [Int] = []
+
+    await #expect(throws: TestFailure.expected) {
+      for try await value in publisher.values { values.append(value) }
+    }
+
+    #expect(values == [1, 2])
+    #expect(publisher.cancelCount == 0)
+  }
+
+  @Test("a failure that nobody waits for is thrown to the next who does, once, even before a subscription")
+  func failsEarly() async throws {
+    let publisher = TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .failure(.expected)) })
+    var iterator = publisher.values.makeAsyncIterator()
+
+    await #expect(throws: TestFailure.expected) { _ = try await iterator.next() }
+    #expect(try await iterator.next() == nil)
+  }
+
+  @Test("cancelling the task ends the loop without an error")
+  func cancelsTask() async throws {
+    let publisher = AnsweringPublisher<Int, TestFailure> { subscriber, count in
+      if count == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+      _ = subscriber.receive(count)
+    }
+    let values = try await Task {
+      var values: [Int] = []
+      for try await value in publisher.values { values.append(value) }
+      return values
+    }.value
+
+    #expect(values == [1])
+    #expect(publisher.cancelCount == 1)
+  }
+
+  @Test("leaving the loop cancels the subscription")
+  func leaves() async throws {
+    let publisher = AnsweringPublisher<Int, TestFailure> { subscriber, count in _ = subscriber.receive(count) }
+
+    for try await value in publisher.values where value == 2 { break }
+
+    #expect(publisher.cancelCount == 1)
+  }
+}

@@ -1,0 +1,117 @@
+import Combine
+import ReboundTesting
+import Testing
+
+// Watchers see every stream of their process, so each test has one of its own.
+@Suite("_Introspection")
+struct IntrospectionTests {
+  /// Writes down what happens.
+  final class Watcher: _Introspection {
+    private(set) var log: [String] = []
+
+    func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
+    where P.Failure == S.Failure, P.Output == S.Input {
+      log.append("will attach")
+    }
+    func didReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
+    where P.Failure == S.Failure, P.Output == S.Input {
+      log.append("did attach")
+    }
+    func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) {
+      log.append("will start \(subscription)")
+    }
+    func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) {
+      log.append("did start")
+    }
+    func willReceive<S: Subscriber>(subscriber: S, input: S.Input) {
+      log.append("will receive \(input)")
+    }
+    func didReceive<S: Subscriber>(subscriber: S, input: S.Input, resultingDemand: Subscribers.Demand) {
+      log.append("did receive \(input), wants \(resultingDemand)")
+    }
+    func willReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) {
+      log.append("will end \(completion)")
+    }
+    func didReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) {
+      log.append("did end")
+    }
+    func willRequest(subscription: any Subscription, _ demand: Subscribers.Demand) {
+      log.append("will request \(demand)")
+    }
+    func didRequest(subscription: any Subscription, _ demand: Subscribers.Demand) {
+      log.append("did request \(demand)")
+    }
+    func willCancel(subscription: any Subscription) { log.append("will cancel") }
+    func didCancel(subscription: any Subscription) { log.append("did cancel") }
+  }
+
+  @Test("every event is told before and after it happens")
+  func watches() async {
+    await #expect(processExitsWith: .success) {
+      let watcher = Watcher()
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { _, _ in .max(2) })
+      watcher.enable()
+      subject.subscribe(recorder)
+      subject.send(1)
+      recorder.cancel()
+      let other = Recorder<Int, Never>(requesting: .none)
+      subject.subscribe(other)
+      subject.send(completion: .finished)
+
+      #expect(
+        watcher.log == [
+          "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)", "did start",
+          "did attach", "will receive 1", "did receive 1, wants max(2)", "will cancel", "did cancel", "will attach",
+          "will start PassthroughSubject", "did start", "did attach", "will end finished", "did end",
+        ]
+      )
+      #expect(recorder.values == [1])
+      #expect(other.isFinished)
+    }
+  }
+
+  @Test("a tap looks like the subscriber behind it, and a watcher may leave everything out")
+  func looksAlike() async {
+    final class Idle: _Introspection {}
+
+    await #expect(processExitsWith: .success) {
+      let idle = Idle()
+      var seen: AnySubscriber<Int, Never>?
+      let upstream = TestPublisher<Int, Never>(handingOver: { seen = $0 })
+      var values: [Int] = []
+      let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { values.append($0) })
+      idle.enable()
+      upstream.subscribe(sink)
+      _ = seen?.receive(1)
+
+      #expect(seen?.description == "Sink")
+      #expect(seen?.combineIdentifier == sink.combineIdentifier)
+      #expect(values == [1])
+    }
+  }
+
+  @Test("enabled once however often it is told, kept until it is disabled, and silent after that")
+  func enabling() async {
+    await #expect(processExitsWith: .success) {
+      weak var released: Watcher?
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = Recorder<Int, Never>()
+      do {
+        let watcher = Watcher()
+        released = watcher
+        #expect(!watcher.isEnabled)
+        watcher.enable()
+        watcher.enable()
+        #expect(watcher.isEnabled)
+        subject.subscribe(recorder)
+      }
+      #expect(released?.log.count { $0 == "will attach" } == 1)
+
+      released?.disable()
+      #expect(released == nil)
+      subject.send(1)
+      #expect(recorder.values == [1])
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("collect")
+struct CollectTests {
+  @Test("a hundred thousand values come in one array, in order")
+  func many() {
+    let upstream = PassthroughSubject<Int, Never>()
+    let recorder = Recorder<[Int], Never>()
+    upstream.collect().subscribe(recorder)
+    for value in 0..<100_000 { upstream.send(value) }
+    upstream.send(completion: .finished)
+    #expect(recorder.values == [Array(0..<100_000)])
+  }
+
+  @Test("shows how many values there are so far")
+  func reflection() {
+    let upstream = TestPublisher<Int, Never>()
+    let subscription = upstream.collect().subscriptionForTesting()
+    #expect(child("count", of: subscription) == "0")
+    upstream.send(1)
+    upstream.send(2)
+    #expect(child("count", of: subscription) == "2")
+  }
+
+  @Test("equals another over an equal upstream")
+  func equality() {
+    #expect(Publishers.Collect(upstream: Just(1)) == Publishers.Collect(upstream: Just(1)))
+    #expect(Publishers.Collect(upstream: Just(1)) != Publishers.Collect(upstream: Just(2)))
+  }
+}

@@ -1,0 +1,11 @@
+import Combine
+import Testing
+
+@Suite("contains")
+struct ContainsTests {
+  @Test("equals another that looks for the same in an equal upstream")
+  func equality() {
+    #expect(Publishers.Contains(upstream: Just(1), output: 2) == Publishers.Contains(upstream: Just(1), output: 2))
+    #expect(Publishers.Contains(upstream: Just(1), output: 2) != Publishers.Contains(upstream: Just(1), output: 3))
+  }
+}

@@ -1,0 +1,25 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("first(where:)")
+struct FirstWhereTests {
+  @Test("an error thrown cancels the upstream, then fails at once, unasked")
+  func throwing() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    var cancelCountAtEnd: Int?
+    let recorder = Recorder<Int, any Error>(
+      requesting: .none,
+      whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
+    )
+    upstream.tryFirst { if $0 == 2 { throw TestFailure.expected } else { false } }.subscribe(recorder)
+
+    upstream.send(1)
+    #expect(recorder.events.count == 1)
+    upstream.send(2)
+
+    #expect(cancelCountAtEnd == 1)
+    #expect(recorder.values.isEmpty)
+    #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
+  }
+}

@@ -1,0 +1,36 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("last")
+struct LastTests {
+  @Test("equals another over an equal upstream")
+  func equality() {
+    #expect(Publishers.Last(upstream: Just(1)) == Publishers.Last(upstream: Just(1)))
+    #expect(Publishers.Last(upstream: Just(1)) != Publishers.Last(upstream: Just(2)))
+  }
+
+  @Test("a value that sends another when it goes loses none")
+  func deinitSends() {
+    final class Relay {
+      let whenGone: () -> Void
+      init(whenGone: @escaping () -> Void) { self.whenGone = whenGone }
+      deinit { whenGone() }
+    }
+    let upstream = TestPublisher<Relay, Never>()
+    var last: Relay? = Relay {}
+    let recorder = Recorder<Relay, Never>(answering: { value, _ in
+      last = value
+      return .none
+    })
+    upstream.last().subscribe(recorder)
+    var sent: Relay? = Relay {}
+    let final = sent
+    upstream.send(Relay { if let final = sent { upstream.send(final) } })
+    // Goes when the next one takes its place.
+    upstream.send(Relay {})
+    upstream.send(completion: .finished)
+    #expect(last === final)
+    sent = nil
+  }
+}

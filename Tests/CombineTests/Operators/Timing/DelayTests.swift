@@ -1,0 +1,98 @@
+import Combine
+import Dispatch
+import ReboundTesting
+import Testing
+
+@Suite("delay")
+struct DelayTests {
+  @Test("values and the end come after the pause, each counted from when it was sent")
+  func delays() {
+    let scheduler = TestScheduler()
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(on: scheduler)
+    upstream.delay(for: 1.5, scheduler: scheduler).subscribe(recorder)
+    upstream.send(1)
+    scheduler.advance(by: 1)
+    upstream.send(2)
+    upstream.send(completion: .failure(.expected))
+    scheduler.advance(by: 5)
+    #expect(recorder.timedValues.map(\.time.nanoseconds) == [1_500_000_000, 2_500_000_000])
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completionTime?.nanoseconds == 2_500_000_000)
+    #expect(recorder.failure == .expected)
+  }
+
+  @Test("the tolerance is the scheduler's least unless it is given")
+  func tolerance() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let queue = DispatchQueue.global()
+    #expect(upstream.delay(for: 1, scheduler: queue).tolerance == queue.minimumTolerance)
+    let publisher = upstream.delay(for: 1, tolerance: 0.5, scheduler: queue)
+    #expect(publisher.tolerance == 0.5 && publisher.interval == 1 && publisher.scheduler === queue)
+    #expect(publisher.options == nil && publisher.upstream === upstream)
+  }
+
+  @Test("order is kept on concurrent queues, and the end comes last")
+  func concurrent() {
+    expectOrderKept { $0.delay(for: .microseconds(50), scheduler: DispatchQueue.global()) }
+    let operations = makeConcurrentOperationQueue()
+    expectOrderKept { $0.delay(for: .microseconds(50), scheduler: operations) }
+  }
+
+  @Test("a retry around a delay on a concurrent queue gets its value, a thousand times of a thousand")
+  func retry() {
+    let done = Signal()
+    let subscribers = (0..<1000).map { _ in
+      let attempts = Shared(0)
+      let flaky = TestPublisher<Int, TestFailure>(whenSubscribed: { connection in
+        let attempt = attempts.change { count in
+          count += 1
+          return count
+        }
+        if attempt == 1 {
+          connection.send(completion: .failure(.expected))
+        } else {
+          connection.send(42)
+          connection.send(completion: .finished)
+        }
+      })
+      let subscriber = Retrier(flaky.delay(for: .microseconds(20), scheduler: DispatchQueue.global()), done.send)
+      subscriber.start()
+      return subscriber
+    }
+    #expect(done.wait(times: 1000))
+    #expect(subscribers.filter { $0.log.value != ["42", "finished"] }.isEmpty)
+  }
+
+  /// Subscribes anew after each failure.
+  private final class Retrier<P: Publisher<Int, TestFailure>>: Subscriber, @unchecked Sendable {
+    // Unchecked, because nothing changes but the log, which has a lock.
+    let log = Shared<[String]>([])
+    private let publisher: P
+    private let whenFinished: () -> Void
+
+    init(_ publisher: P, _ whenFinished: @escaping () -> Void) {
+      self.publisher = publisher
+      self.whenFinished = whenFinished
+    }
+
+    func start() {
+      publisher.subscribe(self)
+    }
+
+    func receive(subscription: any Subscription) {
+      subscription.request(.unlimited)
+    }
+
+    func receive(_ input: Int) -> Subscribers.Demand {
+      log.change { $0.append("\(input)") }
+      return .none
+    }
+
+    func receive(completion: Subscribers.Completion<TestFailure>) {
+      guard case .finished = completion else { return start() }
+      log.change { $0.append("finished") }
+      whenFinished()
+    }
+  }
+}

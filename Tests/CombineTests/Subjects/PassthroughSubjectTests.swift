@@ -1,0 +1,79 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("PassthroughSubject")
+struct PassthroughSubjectTests {
+  @Test("who did not ask misses a value")
+  func demand() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(1),
+      answering: { value, _ in value == 2 ? .max(1) : .none }
+    )
+    subject.subscribe(recorder)
+    for value in [2, 3, 4] { subject.send(value) }
+    #expect(recorder.values == [2, 3])
+    recorder.request(.max(1))
+    subject.send(5)
+    #expect(recorder.values == [2, 3, 5])
+  }
+
+  @Test("ends once, and for those who come later, too")
+  func end() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(whenCompleted: { subject.send(completion: .finished) })
+    subject.subscribe(recorder)
+    subject.send(completion: .failure(.expected))
+    subject.send(1)
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+
+    let late = Recorder<Int, TestFailure>(requesting: .none)
+    subject.subscribe(late)
+    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("asks its upstreams for everything once somebody wants values, and cancels them when it goes")
+  func upstream() {
+    let spies = [SubscriptionSpy(), SubscriptionSpy()]
+    do {
+      let subject = PassthroughSubject<Int, Never>()
+      subject.send(subscription: spies[0])
+      #expect(spies[0].requests.isEmpty)
+      let subscription = subject.sink { _ in }
+      subject.send(subscription: spies[1])
+      #expect(spies.allSatisfy { $0.requests == [.unlimited] && $0.cancelCount == 0 })
+      subscription.cancel()
+    }
+    #expect(spies.map(\.cancelCount) == [1, 1])
+  }
+
+  @Test("shows itself, its subscriber and the demand, which stays after a cancel")
+  func reflection() {
+    let subject = PassthroughSubject<Int, Never>()
+    let labels = ["parent", "downstream", "demand", "subject"]
+    let subscription = subject.subscriptionForTesting()
+    subscription?.request(.max(3))
+    #expect(SelfPortrait(of: subscription) == SelfPortrait("PassthroughSubject", labels: labels))
+    subscription?.cancel()
+    subscription?.request(.max(1))
+    #expect(child("demand", of: subscription) == "max(3)")
+    #expect(child("parent", of: subscription) == "nil")
+  }
+
+  @Test("a publisher can be subscribed by a subject, until the handle goes")
+  func subscribeSubject() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    subject.subscribe(recorder)
+    var handle: AnyCancellable? = upstream.subscribe(subject)
+    #expect(upstream.requests == [.unlimited])
+    #expect(upstream.send(1) == Subscribers.Demand.none)
+    #expect(handle != nil)
+    handle = nil
+    upstream.send(2)
+    #expect(recorder.values == [1])
+    #expect(upstream.cancelCount == 1)
+  }
+}

@@ -1,0 +1,57 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Sink")
+struct SinkTests {
+  @Test("asks for everything once, and refuses a second subscription")
+  func subscription() {
+    let sink = Subscribers.Sink<Int, TestFailure>(receiveCompletion: { _ in }, receiveValue: { _ in })
+    let spies = [SubscriptionSpy(), SubscriptionSpy()]
+    for spy in spies { sink.receive(subscription: spy) }
+    #expect(spies.map(\.requests) == [[.unlimited], []])
+    #expect(spies.map(\.cancelCount) == [0, 1])
+    sink.cancel()
+    sink.cancel()
+    #expect(spies.map(\.cancelCount) == [1, 1])
+  }
+
+  @Test("takes values before the subscription, the end once, and nothing after it")
+  func order() {
+    var events: [String] = []
+    let sink = Subscribers.Sink<Int, TestFailure>(
+      receiveCompletion: { events.append("\($0 == .finished)") },
+      receiveValue: { events.append("\($0)") }
+    )
+    #expect(sink.receive(1) == .none)
+    sink.receive(completion: .finished)
+    sink.receive(completion: .failure(.expected))
+    #expect(sink.receive(2) == .none)
+    #expect(events == ["1", "true"])
+  }
+
+  @Test("lets its closures go after the end and after a cancel, but not by a cancel before the subscription")
+  func release() {
+    final class Token {}
+    for ends in [true, false] {
+      weak var token: Token?
+      let sink: Subscribers.Sink<Int, Never>
+      do {
+        let captured = Token()
+        token = captured
+        sink = .init(receiveCompletion: { _ in }, receiveValue: { _ in withExtendedLifetime(captured) {} })
+      }
+      sink.cancel()
+      #expect(token != nil)
+      sink.receive(subscription: SubscriptionSpy())
+      if ends { sink.receive(completion: .finished) } else { sink.cancel() }
+      #expect(token == nil)
+    }
+  }
+
+  @Test("is called Sink, and shows nothing")
+  func reflection() {
+    let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
+    #expect(SelfPortrait(of: sink) == SelfPortrait("Sink", labels: []))
+  }
+}
