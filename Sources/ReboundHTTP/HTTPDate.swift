@@ -64,7 +64,7 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
   }
 
   /// The year of this moment.
-  var year: Int {
+  package var year: Int {
     HTTPDate.year(ofDay: Int(secondsSinceEpoch.floorDivided(by: 86_400)))
   }
 }
@@ -81,7 +81,7 @@ extension HTTPDate {
   /// From 1 March of year 0 to 1 January 1970.
   private static let daysBeforeEpoch = 719_468
 
-  static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
+  package static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
     let marchYear = month > 2 ? year : year - 1
     let era = Int(Int64(marchYear).floorDivided(by: 400))
     let yearOfEra = marchYear - era * 400
@@ -91,7 +91,7 @@ extension HTTPDate {
     return era * daysPerEra + dayOfEra - daysBeforeEpoch
   }
 
-  static func year(ofDay daysSinceEpoch: Int) -> Int {
+  package static func year(ofDay daysSinceEpoch: Int) -> Int {
     let days = daysSinceEpoch + daysBeforeEpoch
     let era = Int(Int64(days).floorDivided(by: Int64(daysPerEra)))
     let dayOfEra = days - era * daysPerEra
@@ -102,7 +102,7 @@ extension HTTPDate {
     return monthFromMarch >= 10 ? marchYear + 1 : marchYear
   }
 
-  static func days(inMonth month: Int, of year: Int) -> Int {
+  package static func days(inMonth month: Int, of year: Int) -> Int {
     switch month {
     case 2:
       let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

@@ -1,6 +1,5 @@
+import ReboundHTTP
 import Testing
-
-@testable import ReboundHTTP
 
 @Suite("HTTPDate")
 struct HTTPDateTests {
