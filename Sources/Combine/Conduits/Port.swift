@@ -53,9 +53,11 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
         unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(input)
       },
       receiveSubscription: { port, subscription in
+        // As above.
         unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(subscription: subscription)
       },
       receiveCompletion: { port, completion in
+        // As above.
         unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(completion: completion)
       }
     )

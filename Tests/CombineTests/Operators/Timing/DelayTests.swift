@@ -42,7 +42,7 @@ struct DelayTests {
   @Test("a retry around a delay on a concurrent queue gets its value, a thousand times of a thousand")
   func retry() {
     let done = Signal()
-    let subscribers = (0..<1000).map { _ in
+    let recorders = (0..<1000).map { _ in
       let attempts = Shared(0)
       let flaky = TestPublisher<Int, TestFailure>(whenSubscribed: { connection in
         let attempt = attempts.change { count in
@@ -56,43 +56,11 @@ struct DelayTests {
           connection.send(completion: .finished)
         }
       })
-      let subscriber = Retrier(flaky.delay(for: .microseconds(20), scheduler: DispatchQueue.global()), done.send)
-      subscriber.start()
-      return subscriber
+      let recorder = Recorder<Int, TestFailure>(whenCompleted: done.send)
+      flaky.delay(for: .microseconds(20), scheduler: DispatchQueue.global()).retry(1).subscribe(recorder)
+      return recorder
     }
     #expect(done.wait(times: 1000))
-    #expect(subscribers.filter { $0.log.value != ["42", "finished"] }.isEmpty)
-  }
-
-  /// Subscribes anew after each failure.
-  private final class Retrier<P: Publisher<Int, TestFailure>>: Subscriber, @unchecked Sendable {
-    // Unchecked, because nothing changes but the log, which has a lock.
-    let log = Shared<[String]>([])
-    private let publisher: P
-    private let whenFinished: () -> Void
-
-    init(_ publisher: P, _ whenFinished: @escaping () -> Void) {
-      self.publisher = publisher
-      self.whenFinished = whenFinished
-    }
-
-    func start() {
-      publisher.subscribe(self)
-    }
-
-    func receive(subscription: any Subscription) {
-      subscription.request(.unlimited)
-    }
-
-    func receive(_ input: Int) -> Subscribers.Demand {
-      log.change { $0.append("\(input)") }
-      return .none
-    }
-
-    func receive(completion: Subscribers.Completion<TestFailure>) {
-      guard case .finished = completion else { return start() }
-      log.change { $0.append("finished") }
-      whenFinished()
-    }
+    #expect(recorders.filter { $0.events != [.subscription, .value(42), .completion(.finished)] }.isEmpty)
   }
 }
