@@ -58,6 +58,7 @@ let package = Package(
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
+    .testTarget(name: "AppTests", dependencies: ["App", "Backend", "WebServer", "ServerTesting"]),
     .testTarget(
       name: "AppleClientTests",
       dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]

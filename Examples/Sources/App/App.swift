@@ -46,6 +46,9 @@ public final class App: Sendable {
     server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
   }
 
+  /// The port on which the app listens.
+  public var port: UInt16 { server.port }
+
   /// The app's address, without a slash at its end.
   public var url: String { server.url }
 

@@ -1,0 +1,133 @@
+import App
+import Backend
+import Foundation
+import ServerTesting
+import Testing
+import WebServer
+
+/// The app over a real connection, against a real backend.
+@Suite("The app")
+struct AppTests {
+  private let backend: BackendServer
+  private let app: App
+
+  init() throws {
+    backend = try BackendServer(
+      BackendServer.Configuration(database: ":memory:") { Issue.record("The backend failed: \($0)") }
+    )
+    app = try App(HTTPServer.Configuration(port: 0), backend: try #require(URL(string: backend.url))) {
+      Issue.record("The app failed: \($0)")
+    }
+  }
+
+  private func stop() async {
+    await app.stop()
+    await backend.stop()
+  }
+
+  private func openSession() async throws -> String {
+    let answer = try #require(try await LoopbackClient.post("{}", to: "/sessions", port: app.port))
+    #expect(answer.status == 201)
+    return try #require(JSONDecoder().decode([String: String].self, from: answer.body)["session"])
+  }
+
+  /// The stream of states of a session.
+  private func events(of session: String) async throws -> LoopbackClient {
+    let client = try LoopbackClient(port: app.port)
+    try await client.send("GET /sessions/\(session)/events HTTP/1.1\r\nHost: localhost:\(app.port)\r\n\r\n")
+    return client
+  }
+
+  private func perform(_ action: String, in session: String) async throws -> Answer {
+    try #require(try await LoopbackClient.post(action, to: "/sessions/\(session)/actions", port: app.port))
+  }
+
+  @Test(
+    "the page and its files are served, and may load nothing from elsewhere",
+    arguments: ["/", "/page.js", "/style.css"]
+  )
+  func page(path: String) async throws {
+    let answer = try #require(try await LoopbackClient.request("GET", path, port: app.port))
+    #expect(answer.status == 200)
+    #expect(!answer.body.isEmpty)
+    #expect(answer["Content-Security-Policy"]?.contains("default-src 'none'") == true)
+    await stop()
+  }
+
+  @Test("a page gets the state at once, and again when something was typed")
+  func states() async throws {
+    let session = try await openSession()
+    let stream = try await events(of: session)
+    #expect(try await stream.receive(until: "\"revision\":").contains("event: state"))
+    #expect(try await perform(#"{"type":"edit","field":"password","text":"abc"}"#, in: session).status == 204)
+    _ = try await stream.receive(until: "Password must have at least 8 characters")
+    await stop()
+  }
+
+  @Test("every key of a state is there, with null where there is nothing")
+  func keys() async throws {
+    let stream = try await events(of: try await openSession())
+    let text = try await stream.receive(until: "}\n\n")
+    let line = try #require(text.split(separator: "\n").last { $0.hasPrefix("data: ") })
+    let state = try #require(
+      JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any]
+    )
+    #expect(
+      Set(state.keys) == [
+        "revision", "fields", "canSubmit", "isSubmitting", "toast", "banner", "alert", "fullScreen", "attempts",
+        "signedUp",
+      ]
+    )
+    #expect(state["alert"] is NSNull)
+    #expect((state["fields"] as? [String: Any])?.count == 3)
+    await stop()
+  }
+
+  @Test("two pages do not see each other's state")
+  func separate() async throws {
+    let (first, second) = (try await openSession(), try await openSession())
+    #expect(first != second)
+    let stream = try await events(of: second)
+    _ = try await stream.receive(until: "\"revision\":")
+    _ = try await perform(#"{"type":"edit","field":"userName","text":"first"}"#, in: first)
+    _ = try await perform(#"{"type":"edit","field":"userName","text":"second"}"#, in: second)
+    #expect(try await !stream.receive(until: "\"second\"").contains("\"first\""))
+    await stop()
+  }
+
+  @Test("what is no action is refused with a reason", arguments: ["{", "{}", #"{"type":"dance"}"#])
+  func malformed(body: String) async throws {
+    let answer = try await perform(body, in: try await openSession())
+    #expect(answer.status == 400)
+    #expect(answer.text.contains("reason"))
+    await stop()
+  }
+
+  @Test("a session that is not there is a 404 that says what to do")
+  func unknownSession() async throws {
+    let answer = try await perform(#"{"type":"submit"}"#, in: "nobody")
+    #expect(answer.status == 404)
+    #expect(answer.text.contains("Reload the page"))
+    await stop()
+  }
+
+  @Test("faults reach the backend, and go when they are cleared")
+  func faults() async throws {
+    let session = try await openSession()
+    let fault = #"{"type":"fault","path":"/health","fault":"status","status":503,"retryAfter":null,"times":null}"#
+    #expect(try await perform(fault, in: session).status == 204)
+    #expect(try await LoopbackClient.request("GET", "/health", port: backend.port)?.status == 503)
+    #expect(try await perform(#"{"type":"clearFaults"}"#, in: session).status == 204)
+    #expect(try await LoopbackClient.request("GET", "/health", port: backend.port)?.status == 200)
+    await stop()
+  }
+
+  @Test("without a backend the app says so")
+  func noBackend() async throws {
+    await backend.stop()
+    let answer = try await perform(#"{"type":"clearFaults"}"#, in: try await openSession())
+    #expect(answer.status == 502)
+    #expect(answer.text.contains("backend"))
+    await app.stop()
+  }
+}
