@@ -40,15 +40,26 @@ struct RunLoopSchedulerTests {
 
   @Test("work for a later moment is done no sooner, in the order of the moments")
   func schedulesLater() {
-    let (log, loop) = (Shared<[Int]>([]), RunLoop.current)
-    let due = loop.now.advanced(by: .milliseconds(3))
-    loop.schedule(after: due.advanced(by: .milliseconds(3))) { log.change { $0.append(2) } }
-    loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
+    let loop = RunLoop.current
+    // A run loop takes a moment that has passed for the present one, so on a machine that stalls between the two
+    // lines the order is open; then they are written anew.
+    for _ in 0..<100 {
+      let log = Shared<[Int]>([])
+      let due = loop.now.advanced(by: .milliseconds(10))
+      loop.schedule(after: due.advanced(by: .milliseconds(10))) { log.change { $0.append(2) } }
+      loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
+      let wasInTime = loop.now < due
 
-    #expect(turnRunLoop { log.value.count == 2 })
+      #expect(turnRunLoop { log.value.count == 2 })
 
-    #expect(log.value == [1, 2])
-    #expect(loop.minimumTolerance == 0)
+      #expect(!log.value.contains(0))
+      guard !wasInTime else {
+        #expect(log.value == [1, 2])
+        #expect(loop.minimumTolerance == 0)
+        return
+      }
+    }
+    Issue.record("The machine stalled a hundred times.")
   }
 
   @Test("repeating work goes on until the handle is cancelled or released")
