@@ -237,6 +237,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     switch error {
     case .transport:
       isInSync = false
+      recheckLater(userName)
       showToast("You are offline: your account was not made. Connect to the internet and submit again.", tone: .error)
     case .validation(let reason) where reason.lowercased().contains("password"):
       passwordReason = reason

@@ -221,6 +221,20 @@ struct SignUpViewModelTests {
     #expect(form.canSubmit)
   }
 
+  @Test("offline on submit, the sign that nothing is in sync goes when the server is back")
+  func syncAfterSubmit() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    #expect(!form.isInSync)
+    scheduler.advance(by: .seconds(1))
+    server.answer(.success(true))
+    scheduler.advance()
+    #expect(form.isInSync)
+    #expect(form.canSubmit)
+  }
+
   // MARK: Retries
 
   @Test(
