@@ -58,4 +58,31 @@ struct DocumentedBehaviourTests {
     sides[0].combineLatest(sides[1]).subscribe(Recorder<(Int, Int), Never>())
     #expect(identifiers.count == 2)
   }
+
+  @Test("a buffer makes its own error with no lock held: it can be sent to from there, and fails once")
+  func errorOfBuffer() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    var isInside = false
+    upstream
+      .buffer(
+        size: 1,
+        prefetch: .byRequest,
+        whenFull: .customError {
+          if !isInside {
+            isInside = true
+            upstream.send(3)
+          }
+          return .expected
+        }
+      )
+      .subscribe(recorder)
+    upstream.send(1)
+    upstream.send(2)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1])
+    #expect(recorder.failure == .expected)
+    #expect(recorder.completions.count == 1)
+    #expect(upstream.cancelCount == 1)
+  }
 }
