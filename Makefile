@@ -1,6 +1,6 @@
 # The commands of this project. Each only calls a script, so that a red run anywhere is reproduced by one command.
 
-.PHONY: demo test check format benchmark clean
+.PHONY: demo test check docs format benchmark clean
 
 demo: ## build and start the backend and the sign-up app, until Ctrl-C
 	@scripts/demo
@@ -8,8 +8,11 @@ demo: ## build and start the backend and the sign-up app, until Ctrl-C
 test: ## run every test there is: the package, the examples, the page in a real browser
 	@scripts/test
 
-check: ## format, layout, warnings as errors
+check: ## format, layout, warnings as errors, documents
 	@scripts/check
+
+docs: ## build the reference of every module, as pages for a web server
+	@scripts/docs
 
 format: ## put all Swift files into the project's format
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Benchmarks/Package.swift Benchmarks/Sources

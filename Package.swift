@@ -31,7 +31,7 @@ let package = Package(
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP"]),
     .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
-    .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundHTTP", "ReboundTesting"] + combine),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -71,9 +71,8 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
 
   /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
   ///
-  /// The tolerance is not used.
-  ///
-  /// - Parameter interval: At least a nanosecond; a shorter one counts as that, since time would never get past it.
+  /// The tolerance is not used. The interval is at least a nanosecond; a shorter one counts as that, since time would
+  /// never get past it.
   public func schedule(
     after date: VirtualTime,
     interval: VirtualTime.Stride,

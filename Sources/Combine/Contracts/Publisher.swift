@@ -12,7 +12,7 @@ public protocol Publisher<Output, Failure> {
 
   /// Attaches a subscriber: it gets a subscription first, then values up to its demand, then at most one completion.
   ///
-  /// Implemented by publishers, called through ``subscribe(_:)-4u8kn``.
+  /// Implemented by publishers, called through ``subscribe(_:)->()``.
   func receive<S>(subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input
 }
 

@@ -8,6 +8,7 @@ extension NotificationCenter {
   ///   - name: the name of the notifications.
   ///   - object: whose notifications to publish; everybody's if nil.
   /// - Demand: notifications that nobody asked for are dropped.
+  /// - Failure: there is none, and no end.
   /// - Threads: notifications come where they are posted, one at a time.
   public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> NotificationCenter.Publisher {
     NotificationCenter.Publisher(center: self, name: name, object: object)

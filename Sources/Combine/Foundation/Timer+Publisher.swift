@@ -11,6 +11,7 @@ extension Timer {
   ///   - mode: the mode in which the run loop does so.
   ///   - options: there are none.
   /// - Demand: dates that a subscriber did not ask for are dropped.
+  /// - Failure: there is none, and no end.
   /// - Threads: dates come on the thread of the run loop.
   public static func publish(
     every interval: TimeInterval,

@@ -94,8 +94,10 @@ extension Subscribers {
 extension Publisher where Failure == Never {
   /// Asks for everything and sets a property of an object to each value.
   ///
-  /// - Parameter object: kept until this publisher ends or the handle is cancelled. An object that keeps the handle
-  ///   keeps itself; ``assign(to:)`` does not.
+  /// - Parameters:
+  ///   - keyPath: the property.
+  ///   - object: kept until this publisher ends or the handle is cancelled. An object that keeps the handle keeps
+  ///     itself; ``assign(to:)`` does not.
   /// - Threads: the property is set where this publisher sends.
   /// - Returns: a handle that ends the subscription when it is cancelled or released. Keep it.
   public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {

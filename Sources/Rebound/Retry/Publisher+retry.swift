@@ -9,7 +9,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - policy: When to try again, how often and how late.
-  ///   - scheduler: Measures time and waits; ``Dispatch/DispatchQueue/main`` unless told otherwise. A program that
+  ///   - scheduler: Measures time and waits; `DispatchQueue.main` unless told otherwise. A program that
   ///     blocks its main thread must name another one.
   ///   - options: For the scheduler.
   ///

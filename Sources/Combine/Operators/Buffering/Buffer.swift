@@ -64,7 +64,11 @@ extension Publishers {
 
     /// Makes a publisher that keeps values of another.
     ///
-    /// - Parameter size: how many values are kept at most, not negative.
+    /// - Parameters:
+    ///   - upstream: the publisher of the values.
+    ///   - size: how many values are kept at most, not negative.
+    ///   - prefetch: how the upstream is asked.
+    ///   - whenFull: what happens to a value that does not fit.
     @inlinable @inline(__always)
     public init(
       upstream: Upstream,

@@ -28,7 +28,9 @@ extension Publishers {
 
     /// Makes a publisher that collects the values of another.
     ///
-    /// - Parameter count: the length of the arrays, at least 1.
+    /// - Parameters:
+    ///   - upstream: the publisher of the values to collect.
+    ///   - count: the length of the arrays, at least 1.
     @inlinable @inline(__always)
     public init(upstream: Upstream, count: Int) {
       // What the caller must keep: arrays of no values would never end.

@@ -4,7 +4,9 @@ import Synchronization
 extension Publisher {
   /// Makes a publisher of each value, and publishes what all of these publish, as it comes.
   ///
-  /// - Parameter maxPublishers: how many of the publishers made may be active at a time.
+  /// - Parameters:
+  ///   - maxPublishers: how many of the publishers made may be active at a time.
+  ///   - transform: makes a publisher of a value, where the upstream sends it.
   /// - Demand: the upstream is asked for `maxPublishers` values, and for one more as each publisher made finishes. Each
   ///   of those is asked for one value at a time, or for everything if downstream did.
   /// - Failure: the first failure, of the upstream or of a publisher made, cancels the other publishers made and ends

@@ -6,6 +6,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of the second part.
   /// - Failure: ends the stream, without the second part.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func append(_ elements: Output...) -> Publishers.Concatenate<Self, Publishers.Sequence<[Output], Failure>> {
     append(elements)
@@ -15,6 +16,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of the second part.
   /// - Failure: ends the stream, without the second part.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func append<S>(_ elements: S) -> Publishers.Concatenate<Self, Publishers.Sequence<S, Failure>>
   where S: Swift.Sequence, Output == S.Element {
@@ -25,6 +27,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of the second part.
   /// - Failure: ends the stream, without the second part.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func append<P>(_ publisher: P) -> Publishers.Concatenate<Self, P>
   where P: Publisher, Failure == P.Failure, Output == P.Output {
@@ -35,6 +38,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of this publisher.
   /// - Failure: passes as it is.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func prepend(_ elements: Output...) -> Publishers.Concatenate<Publishers.Sequence<[Output], Failure>, Self> {
     prepend(elements)
@@ -44,6 +48,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of this publisher.
   /// - Failure: passes as it is.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func prepend<S>(_ elements: S) -> Publishers.Concatenate<Publishers.Sequence<S, Failure>, Self>
   where S: Swift.Sequence, Output == S.Element {
@@ -54,6 +59,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; what is still owed is asked of this publisher.
   /// - Failure: of the other publisher, ends the stream, without this one.
+  /// - Threads: values pass where they are sent; the second part is subscribed to where the first finishes.
   @inlinable @inline(__always)
   public func prepend<P>(_ publisher: P) -> Publishers.Concatenate<P, Self>
   where P: Publisher, Failure == P.Failure, Output == P.Output {

@@ -27,7 +27,9 @@ extension Publishers {
 
     /// Makes a publisher of the values of another without the first.
     ///
-    /// - Parameter count: how many values to leave out, not negative.
+    /// - Parameters:
+    ///   - upstream: the publisher of the values.
+    ///   - count: how many values to leave out, not negative.
     @inlinable @inline(__always)
     public init(upstream: Upstream, count: Int) {
       self.upstream = upstream

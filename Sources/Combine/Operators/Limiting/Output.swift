@@ -51,7 +51,9 @@ extension Publishers {
 
     /// Makes a publisher of some values of another.
     ///
-    /// - Parameter range: the numbers of the values, which must not be negative.
+    /// - Parameters:
+    ///   - upstream: the publisher of the values to choose from.
+    ///   - range: the numbers of the values, which must not be negative.
     @inlinable @inline(__always)
     public init(upstream: Upstream, range: Range<Int>) {
       if range.lowerBound < 0 { refuseOutput(number: range.lowerBound) }

@@ -23,6 +23,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is.
   /// - Failure: passes as it is.
+  /// - Threads: values pass where the upstream sends.
   @inlinable
   public func replaceNil<T>(with output: T) -> Publishers.Map<Self, T> where Output == T? {
     map { $0 ?? output }

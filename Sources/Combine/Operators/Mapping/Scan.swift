@@ -1,7 +1,9 @@
 extension Publisher {
   /// Publishes, for each value, what a closure makes of the last result and the value.
   ///
-  /// - Parameter initialResult: stands for the last result at the first value; it is not published itself.
+  /// - Parameters:
+  ///   - initialResult: stands for the last result at the first value; it is not published itself.
+  ///   - nextPartialResult: takes the last result and a value, and returns the next result.
   /// - Demand: passes as it is.
   /// - Failure: passes as it is.
   /// - Threads: the closure runs where the upstream sends.
@@ -15,7 +17,9 @@ extension Publisher {
 
   /// Publishes, for each value, what a closure makes of the last result and the value, and fails if it throws.
   ///
-  /// - Parameter initialResult: stands for the last result at the first value; it is not published itself.
+  /// - Parameters:
+  ///   - initialResult: stands for the last result at the first value; it is not published itself.
+  ///   - nextPartialResult: takes the last result and a value, and returns the next result.
   /// - Demand: passes as it is.
   /// - Failure: an error thrown cancels the upstream and ends the stream.
   /// - Threads: the closure runs where the upstream sends.

@@ -3,6 +3,7 @@ extension Publisher where Failure == Never {
   ///
   /// - Demand: passes as it is.
   /// - Failure: never happens.
+  /// - Threads: values pass where the upstream sends.
   @inlinable @inline(__always)
   public func setFailureType<E>(to failureType: E.Type) -> Publishers.SetFailureType<Self, E> where E: Error {
     Publishers.SetFailureType(upstream: self)

@@ -9,6 +9,7 @@ extension Publisher {
   ///   - line: the line named in the message.
   /// - Demand: passes as it is.
   /// - Failure: stops the process.
+  /// - Threads: values pass where the upstream sends.
   @inlinable @inline(__always)
   public func assertNoFailure(
     _ prefix: String = "",

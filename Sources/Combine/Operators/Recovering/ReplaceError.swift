@@ -6,6 +6,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is; the value waits until something is owed.
   /// - Failure: none.
+  /// - Threads: values pass where the upstream sends; a value that waited comes where it is asked for.
   @inlinable @inline(__always)
   public func replaceError(with output: Output) -> Publishers.ReplaceError<Self> {
     Publishers.ReplaceError(upstream: self, output: output)

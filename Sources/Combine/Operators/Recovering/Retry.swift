@@ -10,6 +10,7 @@ extension Publisher {
   /// - Parameter retries: how many times to subscribe again; without limit if negative.
   /// - Demand: passes as it is; each new attempt is asked for what is still owed.
   /// - Failure: that of the last attempt.
+  /// - Threads: values pass where the attempt under way sends. The next attempt begins where the last one failed.
   @inlinable @inline(__always)
   public func retry(_ retries: Int) -> Publishers.Retry<Self> {
     Publishers.Retry(upstream: self, retries: retries)

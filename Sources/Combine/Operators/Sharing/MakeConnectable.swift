@@ -2,6 +2,7 @@ extension Publisher where Failure == Never {
   /// Holds this publisher back until `connect()` is called, so that several subscribers can attach first.
   ///
   /// - Demand: a connection asks this publisher for everything, once anybody asks; who did not ask misses values.
+  /// - Failure: there is none.
   /// - Threads: values come where this publisher sends.
   @inlinable
   public func makeConnectable() -> Publishers.MakeConnectable<Self> {

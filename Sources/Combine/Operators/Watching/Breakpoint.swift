@@ -40,6 +40,7 @@ extension Publisher {
   ///
   /// - Demand: passes as it is.
   /// - Failure: stops, then passes as it is.
+  /// - Threads: it stops where the upstream fails.
   @inlinable @inline(__always)
   public func breakpointOnError() -> Publishers.Breakpoint<Self> {
     breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })

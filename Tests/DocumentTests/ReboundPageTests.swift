@@ -1,0 +1,33 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+/// The code of Sources/Rebound/Rebound.docc, as it stands there.
+@Suite("The code of Rebound's landing page")
+struct ReboundPageTests {
+  @Test("the third attempt comes after the second pause")
+  func landingPage() {
+    var subscriptions: Set<AnyCancellable> = []
+
+    struct Busy: Error {}
+
+    let scheduler = TestScheduler()  // a DispatchQueue in the program
+    var attempts = 0
+    let request = Deferred {
+      attempts += 1
+      return attempts < 3 ? Result<String, Busy>.failure(Busy()).publisher : Result.success("done").publisher
+    }
+    var answers: [String] = []
+    request
+      .retry(.steps(.seconds(1), .seconds(5)), times: 2, scheduler: scheduler)
+      .replaceError(with: "gave up")
+      .sink { answers.append($0) }
+      .store(in: &subscriptions)
+    #expect(attempts == 1)
+    scheduler.advance(by: .seconds(1))
+    #expect(attempts == 2)
+    scheduler.advance(by: .seconds(5))
+    #expect(answers == ["done"])
+  }
+}
