@@ -41,5 +41,11 @@ if buildsCombine {
   package.targets += [
     .target(name: "Combine", dependencies: ["StreamSupport"]),
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
+    .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
   ]
+}
+
+// The sanitizers are slow: scripts/stress builds the races without the other tests.
+if Context.environment["REBOUND_ONLY_STRESS"] == "1" {
+  package.targets.removeAll { $0.type == .test && $0.name != "CombineStressTests" }
 }
