@@ -45,7 +45,8 @@ if buildsCombine {
   ]
 }
 
-// The sanitizers are slow: scripts/stress builds the races without the other tests.
-if Context.environment["REBOUND_ONLY_STRESS"] == "1" {
+// The sanitizers are slow: scripts/stress builds the races without the other tests. Its leak check is built then only.
+if buildsCombine, Context.environment["REBOUND_ONLY_STRESS"] == "1" {
   package.targets.removeAll { $0.type == .test && $0.name != "CombineStressTests" }
+  package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))
 }
