@@ -60,13 +60,13 @@ func residentMemory() -> Int? {
   return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
-let count = 1_000_000
+let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
 // So much is left to the allocator. A single object that stays for each subscription is at least 32 MB.
 let allowance = 12 << 20
 
 func check() -> Int32 {
   // The allocator and all lazy tables have their size after that.
-  for turn in 0..<100_000 { subscribe(turn) }
+  for turn in 0..<count / 10 { subscribe(turn) }
   let before = residentMemory()
   for turn in 0..<count { subscribe(turn) }
   let after = residentMemory()
