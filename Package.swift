@@ -41,5 +41,12 @@ if buildsCombine {
   package.targets += [
     .target(name: "Combine", dependencies: ["StreamSupport"]),
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
+    .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
   ]
+}
+
+// The sanitizers are slow: scripts/stress builds the races without the other tests. Its leak check is built then only.
+if buildsCombine, Context.environment["REBOUND_ONLY_STRESS"] == "1" {
+  package.targets.removeAll { $0.type == .test && $0.name != "CombineStressTests" }
+  package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))
 }

@@ -58,11 +58,10 @@ final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
 
   @inlinable @inline(__always)
   func offerLatest(_ value: Output) {
-    if offer(value) {
-      if isOwedLatest.load(ordering: .relaxed) { isOwedLatest.store(false, ordering: .relaxed) }
-    } else {
-      keepOwing(value)
-    }
+    // Cleared first: the subscriber may ask again from inside, and must not get the same value twice; and what is sent
+    // from inside may be owed when this returns.
+    if isOwedLatest.load(ordering: .relaxed) { isOwedLatest.store(false, ordering: .relaxed) }
+    if !offer(value) { keepOwing(value) }
   }
 
   /// Marks the latest value as owed, and offers it again if a request came just before the mark and did not see it.

@@ -17,7 +17,8 @@ protocol Signalled: AnyObject {
 
 /// Waits for one value of a trigger, and tells its pipe.
 ///
-/// It lets go of the pipe as soon as it has told it: the trigger, which may live on, then keeps nothing but this.
+/// It lets go of the pipe and leaves the trigger as soon as it has told it. Apple's Combine only lets go of the trigger's
+/// subscription, which then stays with a trigger that lives on.
 @usableFromInline
 final class Signal<Input, Pipe: Signalled>: Subscriber {
   @usableFromInline typealias Failure = Pipe.SignalFailure
@@ -42,16 +43,20 @@ final class Signal<Input, Pipe: Signalled>: Subscriber {
 
   @usableFromInline
   func receive(_ input: Input) -> Subscribers.Demand {
-    tell { $0.signal() }
+    tell { pipe, subscription in
+      // A trigger may live on, and be used again and again: what has fired must not stay with it.
+      subscription?.cancel()
+      pipe.signal()
+    }
     return .none
   }
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Failure>) {
-    tell { $0.signalEnded(completion) }
+    tell { pipe, _ in pipe.signalEnded(completion) }
   }
 
-  private func tell(_ event: (Pipe) -> Void) {
+  private func tell(_ event: (Pipe, (any Subscription)?) -> Void) {
     lock.lock()
     // Only a trigger that is held may signal; a pipe that is over has let go of it.
     guard let pipe, pipe.trigger.isHolding else {
@@ -60,8 +65,6 @@ final class Signal<Input, Pipe: Signalled>: Subscriber {
     }
     self.pipe = nil
     lock.unlock()
-    // The subscription has done its work; releasing it, not cancelling, is what Apple's Combine does.
-    withExtendedLifetime(pipe.trigger.end()) {}
-    event(pipe)
+    event(pipe, pipe.trigger.end())
   }
 }

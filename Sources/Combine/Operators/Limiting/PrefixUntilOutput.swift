@@ -63,7 +63,10 @@ final class PrefixUntilOutputPipe<SignalFailure: Error, Downstream: Subscriber>:
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if hold(subscription) { downstream.receive(subscription: self) }
+    // Inside the turnstile, so that a signal on another thread does not get ahead of the subscription.
+    turnstile.pass {
+      if hold(subscription) { downstream.receive(subscription: self) }
+    }
   }
 
   @inlinable @inline(__always)

@@ -239,8 +239,9 @@ where Downstream.Input == [Input] {
   @usableFromInline
   override func cancel() {
     _ = ledger.close()
-    takeTimer().timer?.cancel()
+    // Ended first: a job on another thread that is about to set a new timer then sees that none is wanted.
     let upstream = end()
+    takeTimer().timer?.cancel()
     // Not under the lock: values may run code of their own when they go.
     withExtendedLifetime(takeAll()) {}
     upstream?.cancel()

@@ -8,6 +8,17 @@ struct DropUntilOutputTests {
   private let upstream = TestPublisher<Int, TestFailure>()
   private let other = TestPublisher<String, TestFailure>()
 
+  @Test("another publisher that has published is left, and does not keep the subscription")
+  func leavingOther() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.drop(untilOutputFrom: other).subscribe(recorder)
+    other.send("go")
+    upstream.send(1)
+
+    #expect(other.cancelCount == 1)
+    #expect(recorder.values == [1])
+  }
+
   @Test("values pass after the other publisher has published one; those left out use up demand")
   func opens() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })

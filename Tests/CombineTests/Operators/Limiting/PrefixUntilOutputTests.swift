@@ -84,6 +84,17 @@ struct PrefixUntilOutputTests {
     #expect(other.cancelCount == 0)
   }
 
+  @Test("another publisher that has published is left before the stream finishes, and does not keep the subscription")
+  func leavingOther() {
+    var cancelCountAtEnd = 0
+    let recorder = Recorder<Int, TestFailure>(whenCompleted: { cancelCountAtEnd = other.cancelCount })
+    upstream.prefix(untilOutputFrom: other).subscribe(recorder)
+    other.send("stop")
+
+    #expect(cancelCountAtEnd == 1)
+    #expect(other.cancelCount == 1)
+  }
+
   @Test("another publisher that publishes at once finishes the stream before there is a subscription")
   func immediately() {
     let recorder = Recorder<Int, TestFailure>()
