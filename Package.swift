@@ -41,5 +41,6 @@ if buildsCombine {
   package.targets += [
     .target(name: "Combine", dependencies: ["StreamSupport"]),
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
+    .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
   ]
 }
