@@ -265,7 +265,9 @@ let departures: [String: Departure] = [
       .cancelTwice: "sub cancel",
       .requestAfterCancel: "sub cancel",
       .eventsAfterCancel: "sub ask:all cancel answer:0",
-      .subscriptionAfterCancel: "sub cancel",
+      .subscriptionAfterCancel: "sub cancel refused",
+      .cancelBeforeUpstream: "sub cancel",
+      .cancelInsideSubscription: "sub cancel answer:0",
     ]
   ),
   "autoconnect": Departure(
@@ -275,7 +277,9 @@ let departures: [String: Departure] = [
       .cancelTwice: "sub cancel",
       .requestAfterCancel: "sub cancel",
       .eventsAfterCancel: "sub ask:all cancel answer:0",
-      .subscriptionAfterCancel: "sub cancel",
+      .subscriptionAfterCancel: "sub cancel refused",
+      .cancelBeforeUpstream: "sub cancel",
+      .cancelInsideSubscription: "sub cancel answer:0",
     ]
   ),
   "subscribe(on:)": Departure(
