@@ -36,6 +36,20 @@ struct ContractTests {
     #expect(Set(Registration.all.map(\.name)).count == Registration.all.count, "names are unique")
   }
 
+  @Test("What Apple's Combine does otherwise is otherwise here")
+  func differences() {
+    for difference in appleDifferences {
+      guard let registration = Registration.all.first(where: { $0.name == difference.name }) else {
+        Issue.record("there is no registration \(difference.name)")
+        continue
+      }
+      #expect(
+        registration.log(of: difference.law) != registration.expanded(difference.apple),
+        "\(difference.name), \(difference.law.rawValue): no difference any more; strike it from the table"
+      )
+    }
+  }
+
   @Test("Every publisher lets go of its subscriber and its upstreams", arguments: Registration.all, Ending.allCases)
   func release(_ registration: Registration, _ ending: Ending) {
     // What cannot fail stops the process when it is made to.

@@ -69,8 +69,13 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
     if law == .ownEnd, throwsAtLast {
       template = template.replacing("value:$l end", with: "error").replacing(" end ", with: " error ")
     }
-    return template.split(separator: " ")
-      .flatMap(expanded)
+    return expanded(template)
+  }
+
+  /// An outcome of the tables as the log of this publisher would have it.
+  func expanded(_ template: String) -> String {
+    template.split(separator: " ")
+      .flatMap(written)
       .filter { !$0.isEmpty && !($0 == "value:$0" && outputs.ofNothing == nil) }
       .joined(separator: " ")
       .replacing("$v", with: outputs.passing)
@@ -79,7 +84,7 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
   }
 
   /// Writes a word out for the upstreams that it is meant for.
-  private func expanded(_ word: Substring) -> [String] {
+  private func written(_ word: Substring) -> [String] {
     var sides = 0..<1
     var rest = word
     if word.hasPrefix("*") {
