@@ -42,6 +42,7 @@ if buildsCombine {
     .target(name: "Combine", dependencies: ["StreamSupport"]),
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
     .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
+    .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
   ]
 }
 

@@ -8,6 +8,9 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   // Guarded by `lock`.
   @exclusivity(unchecked) private weak var subject: Downstream?
   @exclusivity(unchecked) private var upstream: (any Subscription)?
+  // Guarded by `lock`. A publisher may hand over its subscription long after somebody has cancelled, from a scheduler for
+  // example; the cancel has to reach it then.
+  @exclusivity(unchecked) private var isCancelled = false
 
   init(_ subject: Downstream) {
     self.subject = subject
@@ -21,7 +24,9 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   func receive(subscription: any Subscription) {
     lock.lock()
     guard upstream == nil, let subject else {
+      let isCancelled = isCancelled
       lock.unlock()
+      if isCancelled { subscription.cancel() }
       return
     }
     upstream = subscription
@@ -45,7 +50,13 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   }
 
   func cancel() {
-    end()?.cancel()
+    lock.lock()
+    let subscription = upstream
+    upstream = nil
+    subject = nil
+    isCancelled = true
+    lock.unlock()
+    subscription?.cancel()
   }
 
   private func end() -> (any Subscription)? {

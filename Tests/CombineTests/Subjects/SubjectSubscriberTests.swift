@@ -26,4 +26,21 @@ struct SubjectSubscriberTests {
     #expect(recorder.events == [.subscription, .value(2), .completion(.failure(.expected))])
     #expect(released == nil)
   }
+
+  @Test("cancels a subscription that comes after the cancel")
+  func cancelBeforeSubscription() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    let subject = PassthroughSubject<Int, TestFailure>()
+    subject.subscribe(recorder)
+    let connection = TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).subscribe(subject)
+    let spy = SubscriptionSpy()
+    connection.cancel()
+    subscriber?.receive(subscription: spy)
+    _ = subscriber?.receive(1)
+
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests == [])
+    #expect(recorder.values == [])
+  }
 }

@@ -1,0 +1,53 @@
+/// A law whose outcome is not, or is not believed to be, what Apple's Combine does, on purpose.
+struct AppleDifference {
+  let name: String
+  let law: Law
+  /// What happens there, in the words of ``Family``.
+  let apple: String
+  let why: String
+}
+
+let appleDifferences: [AppleDifference] = [
+  AppleDifference(
+    name: "drop(untilOutputFrom:)",
+    law: .finishWithoutDemand,
+    apple: "sub 1+ask:1 end",
+    why: "Nobody is left whom the trigger could serve; it would run on for nothing."
+  ),
+  AppleDifference(
+    name: "merge",
+    law: .failWithoutDemand,
+    apple: "sub *ask:1 *cancel error",
+    why: "An upstream that has failed is over; cancelling it says nothing."
+  ),
+  AppleDifference(
+    name: "zip",
+    law: .failWithoutDemand,
+    apple: "sub *cancel error",
+    why: "An upstream that has failed is over; cancelling it says nothing."
+  ),
+  AppleDifference(
+    name: "share",
+    law: .cancelBeforeUpstream,
+    apple: "sub",
+    why: "A subscription that comes after the cancel would hold the upstream for nobody."
+  ),
+  AppleDifference(
+    name: "share",
+    law: .cancelInsideSubscription,
+    apple: "sub answer:0",
+    why: "Who leaves while the connection is being made counts as having left."
+  ),
+  AppleDifference(
+    name: "share",
+    law: .subscriptionAfterCancel,
+    apple: "sub cancel",
+    why: "A subscription that comes after the cancel would hold the upstream for nobody."
+  ),
+  AppleDifference(
+    name: "collect(byTime)",
+    law: .requestNone,
+    apple: "sub ask:1",
+    why: "Who asks for nothing gets nothing asked for."
+  ),
+]

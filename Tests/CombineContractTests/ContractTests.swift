@@ -1,0 +1,113 @@
+import Combine
+import Testing
+
+@Suite("The contract")
+struct ContractTests {
+  @Test("Every publisher keeps the laws of its family", arguments: Registration.all)
+  func laws(_ registration: Registration) {
+    for law in Law.allCases {
+      guard let expected = registration.outcome(of: law), expected != "traps" else { continue }
+      let seen = registration.log(of: law)
+      #expect(
+        seen == expected,
+        "\(registration.name) (\(registration.family.name)), \(law.rawValue): saw '\(seen)', the law is '\(expected)'"
+      )
+    }
+  }
+
+  @Test("Every publisher of the module is registered")
+  func coverage() {
+    let registered = Set(Registration.all.map(\.type))
+    #expect(publisherTypes.subtracting(registered).sorted() == [], "publishers that nobody registered")
+    #expect(registered.subtracting(publisherTypes).sorted() == [], "registrations that are no public publishers")
+  }
+
+  @Test("Every departure belongs to a registration, and departs")
+  func departuresAreAlive() {
+    for (name, departure) in departures {
+      guard let registration = Registration.all.first(where: { $0.name == name }) else {
+        Issue.record("there is no registration \(name)")
+        continue
+      }
+      for (law, outcome) in departure.outcomes {
+        #expect(registration.family.outcomes[law] != outcome, "\(name), \(law.rawValue): that is the family's law")
+      }
+    }
+    #expect(Set(Registration.all.map(\.name)).count == Registration.all.count, "names are unique")
+  }
+
+  @Test("What Apple's Combine does otherwise is otherwise here")
+  func differences() {
+    for difference in appleDifferences {
+      guard let registration = Registration.all.first(where: { $0.name == difference.name }) else {
+        Issue.record("there is no registration \(difference.name)")
+        continue
+      }
+      #expect(
+        registration.log(of: difference.law) != registration.expanded(difference.apple),
+        "\(difference.name), \(difference.law.rawValue): no difference any more; strike it from the table"
+      )
+    }
+  }
+
+  @Test("Every publisher lets go of its subscriber and its upstreams", arguments: Registration.all, Ending.allCases)
+  func release(_ registration: Registration, _ ending: Ending) {
+    // What cannot fail stops the process when it is made to.
+    if ending == .failure, registration.without.contains(.failWithoutDemand) { return }
+    // What answers on a thread of its own is looked at by the tests of its own.
+    if registration.without.contains(.delivery) { return }
+    let stage = Stage()
+    let left = registration.left(on: stage, after: ending)
+    #expect(
+      left == registration.mayLeave(after: ending),
+      "\(registration.name), after a \(ending): what is still there"
+    )
+    stage.close()
+  }
+
+  @Test("Every publisher's subscription shows itself as it should", arguments: Registration.all)
+  func looks(_ registration: Registration) {
+    guard let looks = registration.looks else { return }
+    let seen = registration.shown()
+    #expect(seen.description == looks.name, "\(registration.name): its description")
+    #expect(seen.playground == looks.name, "\(registration.name): its playground description")
+    #expect(seen.labels == looks.labels, "\(registration.name): the labels of its mirror")
+  }
+
+  // One member for each way to trap: an exit test starts a process.
+  @Test(
+    "What must not happen stops the process, with the name of who noticed",
+    arguments: [
+      Trap("Just", .requestNone), Trap("tryFilter", .requestNone), Trap("reduce", .requestNone),
+      Trap("drop(while:)", .requestNone), Trap("zip", .requestNone), Trap("PassthroughSubject", .requestNone),
+      Trap("tryFilter", .valueBeforeSubscription), Trap("prefix(while:)", .finishBeforeSubscription),
+      Trap("catch", .valueBeyondDemand), Trap("catch", .failTwice), Trap("retry", .unaskedValue),
+      Trap("drop(untilOutputFrom:)", .unaskedValue),
+    ]
+  )
+  func traps(_ trap: Trap) async {
+    let registration = Registration.all.first { $0.name == trap.name }
+    #expect(registration?.outcome(of: trap.law) == "traps", "\(trap.name), \(trap.law.rawValue): the tables say so")
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in
+      _ = Registration.all.first { $0.name == trap.name }?.log(of: trap.law)
+    }
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      said.contains("Combine: '\(registration?.looks?.name ?? trap.name)'"),
+      "\(trap.name), \(trap.law.rawValue)"
+    )
+  }
+}
+
+/// A cell of the tables that says `traps`.
+struct Trap: Codable, Sendable, CustomTestStringConvertible {
+  let name: String
+  let law: Law
+
+  init(_ name: String, _ law: Law) {
+    self.name = name
+    self.law = law
+  }
+
+  var testDescription: String { "\(name): \(law.rawValue)" }
+}

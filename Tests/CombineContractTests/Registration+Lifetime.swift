@@ -1,0 +1,69 @@
+import Combine
+
+/// How a subscription is over.
+enum Ending: String, CaseIterable {
+  case finish, failure, cancel
+
+  var steps: [Step] {
+    switch self {
+    case .finish: [.subscribe, .request(.unlimited), .send, .finish]
+    case .failure: [.subscribe, .request(.unlimited), .send, .fail]
+    case .cancel: [.subscribe, .request(.unlimited), .send, .cancel]
+    }
+  }
+}
+
+/// How something describes itself.
+struct Looks {
+  let description: String
+  let playground: String
+  let labels: [String?]
+}
+
+extension Registration {
+  /// What is still there although nobody outside holds it any more.
+  ///
+  /// The publisher is held throughout. The upstreams let go of their subscribers after a look at their subscriptions: a
+  /// subscriber of theirs may hold what is downstream as long as it lives.
+  func left(on stage: Stage, after ending: Ending) -> [String] {
+    stage.inputs = inputs
+    let downstream = attachedAndEnded(stage, ending)
+    var left = stage.letGo().enumerated().filter { $0.element.object != nil }.map { "subscription \($0.offset)" }
+    stage.letGoOfSubscribers()
+    if downstream.object != nil { left.append("subscriber") }
+    return left
+  }
+
+  /// What may stay: what has not ended, and the connection that somebody keeps.
+  func mayLeave(after ending: Ending) -> [String] {
+    switch ending {
+    case .finish, .failure:
+      ["Published", "ObservableObjectPublisher", "Timer.publish"].contains(name) ? ["subscriber"] : []
+    case .cancel: ["multicast", "makeConnectable"].contains(name) ? ["subscription 0"] : []
+    }
+  }
+
+  private func attachedAndEnded(_ stage: Stage, _ ending: Ending) -> Weak {
+    let spectator = attach(stage)
+    for step in ending.steps { stage.perform(step) }
+    return Weak(object: spectator)
+  }
+
+  /// How the subscription, or the subscriber of a pass-through, describes itself.
+  func shown() -> Looks {
+    let stage = Stage()
+    let spectator = attach(stage)
+    let passesOn = family.outcomes[.subscription]?.hasPrefix("own") == true
+    if !passesOn { stage.perform(.subscribe) }
+    let subject: Any = (passesOn ? stage.seenSubscriber : stage.seenSubscription) ?? "nothing"
+    let playground = (subject as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? "none"
+    let shown = Looks(
+      description: "\(subject)",
+      playground: "\(playground)",
+      labels: Mirror(reflecting: subject).children.map(\.label)
+    )
+    stage.close()
+    withExtendedLifetime(spectator) {}
+    return shown
+  }
+}
