@@ -15,6 +15,18 @@ let appleDifferences: [AppleDifference] = [
     why: "Nobody is left whom the trigger could serve; it would run on for nothing."
   ),
   AppleDifference(
+    name: "drop(untilOutputFrom:)",
+    law: .delivery,
+    apple: "sub 1+ask:1 -ask:2 *answer:0",
+    why: "A trigger that has fired has nothing more to say; left as it is, it would keep what is in front of it for good."
+  ),
+  AppleDifference(
+    name: "prefix(untilOutputFrom:)",
+    law: .delivery,
+    apple: "sub 1+ask:1 -ask:2 value:$v -answer:0 -cancel end 1+answer:0",
+    why: "A trigger that has fired has nothing more to say; left as it is, it would keep what is in front of it for good."
+  ),
+  AppleDifference(
     name: "merge",
     law: .failWithoutDemand,
     apple: "sub *ask:1 *cancel error",
