@@ -18,13 +18,13 @@ let appleDifferences: [AppleDifference] = [
     name: "drop(untilOutputFrom:)",
     law: .delivery,
     apple: "sub 1+ask:1 -ask:2 *answer:0",
-    why: "A trigger that has fired has nothing more to say; left as it is, it would keep what is in front of it for good."
+    why: "A trigger that has fired has no more to say; left alone, it would keep what is in front of it for good."
   ),
   AppleDifference(
     name: "prefix(untilOutputFrom:)",
     law: .delivery,
     apple: "sub 1+ask:1 -ask:2 value:$v -answer:0 -cancel end 1+answer:0",
-    why: "A trigger that has fired has nothing more to say; left as it is, it would keep what is in front of it for good."
+    why: "A trigger that has fired has no more to say; left alone, it would keep what is in front of it for good."
   ),
   AppleDifference(
     name: "merge",
