@@ -3,8 +3,8 @@ import Synchronization
 extension Publisher {
   /// Leaves out values until another publisher publishes one.
   ///
-  /// - Parameter publisher: asked for one value, before this publisher is subscribed to. If it ends or fails without
-  ///   one, the stream ends the same way.
+  /// - Parameter publisher: asked for one value, before this publisher is subscribed to, and left after it. If it ends
+  ///   or fails without one, the stream ends the same way.
   /// - Demand: passes as it is. A value left out counts as delivered: what was asked for may be used up before the
   ///   other publisher publishes anything.
   /// - Failure: passes as it is.

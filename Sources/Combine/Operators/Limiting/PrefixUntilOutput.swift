@@ -1,8 +1,8 @@
 extension Publisher {
   /// Publishes values until another publisher publishes one, and finishes then.
   ///
-  /// - Parameter publisher: asked for one value, before this publisher is subscribed to. Its end and its failure change
-  ///   nothing. If it publishes while being subscribed to, the stream finishes without a subscription.
+  /// - Parameter publisher: asked for one value, before this publisher is subscribed to, and left after it. Its end and
+  ///   its failure change nothing. If it publishes while being subscribed to, the stream finishes without a subscription.
   /// - Demand: passes as it is.
   /// - Failure: passes as it is.
   /// - Threads: values pass where the upstream sends, the end comes where the other publisher sends; never both at once.
