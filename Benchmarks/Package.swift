@@ -6,7 +6,11 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Rebound", path: "..")],
   targets: [
-    .executableTarget(name: "benchmarks", dependencies: [.product(name: "Combine", package: "Rebound")])
+    .target(name: "AllocationCounter", cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: ["AllocationCounter", .product(name: "Combine", package: "Rebound")]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,19 +1,39 @@
+import AllocationCounter
 import Foundation
 
 /// A chain to measure: its name, how many values go through it, and the work.
 struct Benchmark {
   let name: String
+  /// How many values one timed run takes.
   let count: Int
   /// The most nanoseconds per value that the project allows itself; nil where nothing is promised.
   let limit: Double?
-  let run: () -> Void
+  /// Sends that many values through a chain of its own.
+  let run: (Int) -> Void
 
-  init(_ name: String, count: Int = 200_000, limit: Double? = nil, run: @escaping () -> Void) {
+  /// - Parameter prototype: nanoseconds per value of the first sketch of the design; two fifths more are allowed.
+  init(_ name: String, count: Int = 200_000, prototype: Double? = nil, run: @escaping (Int) -> Void) {
     self.name = name
     self.count = count
-    self.limit = limit
+    limit = prototype.map { $0 * 1.4 }
     self.run = run
   }
+}
+
+/// What a benchmark took.
+struct Measurement {
+  let benchmark: Benchmark
+  /// Of the fastest round.
+  var nanosecondsPerValue = Double.infinity
+  var allocations = Allocations()
+
+  var isOverLimit: Bool { benchmark.limit.map { nanosecondsPerValue > $0 } ?? false }
+}
+
+/// How often memory was asked for: for each value, and for what does not depend on their number.
+struct Allocations: Codable {
+  var perValue = 0.0
+  var perChain = 0.0
 }
 
 /// Measures benchmarks side by side in several rounds, and keeps the fastest round of each.
@@ -23,17 +43,43 @@ struct Benchmark {
 struct Harness {
   let rounds: Int
 
-  /// Nanoseconds per value, in the order of the benchmarks.
-  func measure(_ benchmarks: [Benchmark]) -> [Double] {
-    var best = Array(repeating: Double.infinity, count: benchmarks.count)
+  func measure(_ benchmarks: [Benchmark]) -> [Measurement] {
+    var measurements = benchmarks.map { Measurement(benchmark: $0) }
     for _ in 0..<rounds {
       for (index, benchmark) in benchmarks.enumerated() {
         let start = cpuNanoseconds()
-        benchmark.run()
-        best[index] = min(best[index], (cpuNanoseconds() - start) / Double(benchmark.count))
+        benchmark.run(benchmark.count)
+        let nanoseconds = (cpuNanoseconds() - start) / Double(benchmark.count)
+        measurements[index].nanosecondsPerValue = min(measurements[index].nanosecondsPerValue, nanoseconds)
       }
     }
-    return best
+    for (index, benchmark) in benchmarks.enumerated() {
+      measurements[index].allocations = countAllocations(of: benchmark)
+    }
+    return measurements
+  }
+
+  /// Two runs of different length tell apart what each value needs and what the chain needs.
+  private func countAllocations(of benchmark: Benchmark) -> Allocations {
+    let short = 2_000
+    let long = 6_000
+    // What is made once for the whole process is made here, and not counted.
+    benchmark.run(short)
+    let ofShort = Double(fewestAllocations { benchmark.run(short) })
+    let ofLong = Double(fewestAllocations { benchmark.run(long) })
+    let perValue = (ofLong - ofShort) / Double(long - short)
+    // Buffers that double make a fraction of an allocation for each value, which is none to speak of.
+    let rounded = (perValue * 100).rounded() / 100
+    return Allocations(perValue: abs(rounded), perChain: max(0, (ofShort - rounded * Double(short)).rounded()))
+  }
+
+  /// The fewest of a few runs: other threads of the system's own libraries may allocate meanwhile.
+  private func fewestAllocations(_ run: () -> Void) -> Int {
+    (0..<5).map { _ in
+      allocation_counter_start()
+      run()
+      return allocation_counter_stop().calls
+    }.min() ?? 0
   }
 
   private func cpuNanoseconds() -> Double {

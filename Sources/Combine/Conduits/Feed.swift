@@ -61,9 +61,13 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
     self.completion = completion
     self.kind = kind
     self.downstream = downstream
-    super.init { feed in
+    super.init { feed, duty in
       // Sources hand themselves over, nothing else.
-      unsafeDowncast(feed, to: Feed.self).deliver()
+      let feed = unsafeDowncast(feed, to: Feed.self)
+      switch duty {
+      case .drain: feed.deliver()
+      case .release: feed.release()
+      }
     }
   }
 
@@ -90,8 +94,8 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
     self.next = element
   }
 
-  @usableFromInline
-  override func release() {
+  @inlinable @inline(__always)
+  func release() {
     let held = (iterator, next, downstream, elements)
     iterator = nil
     next = nil

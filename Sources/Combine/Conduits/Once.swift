@@ -13,9 +13,13 @@ final class Once<Downstream: Subscriber>: Source {
     self.output = output
     self.label = label
     self.downstream = downstream
-    super.init { once in
+    super.init { once, duty in
       // Sources hand themselves over, nothing else.
-      unsafeDowncast(once, to: Once.self).deliver()
+      let once = unsafeDowncast(once, to: Once.self)
+      switch duty {
+      case .drain: once.deliver()
+      case .release: once.release()
+      }
     }
   }
 
@@ -35,8 +39,8 @@ final class Once<Downstream: Subscriber>: Source {
     downstream.receive(completion: .finished)
   }
 
-  @usableFromInline
-  override func release() {
+  @inlinable @inline(__always)
+  func release() {
     let held = downstream
     downstream = nil
     withExtendedLifetime(held) {}

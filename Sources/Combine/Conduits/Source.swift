@@ -3,7 +3,7 @@ import Synchronization
 
 /// The subscription of a source that delivers from within `request`: one drain at a time, restarted by demand.
 ///
-/// The base of the pipes for sequences and single values. Not generic; the subclass gives the loop as a capture-free
+/// The base of the pipes for sequences and single values. Not generic; the subclass gives its duties as a capture-free
 /// closure made where its types are concrete, see ``Port``.
 @usableFromInline
 class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
@@ -13,13 +13,21 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
   @usableFromInline let isOver = Atomic<Bool>(false)
   // Guarded by `lock`.
   @exclusivity(unchecked) @usableFromInline var isDraining = false
-  @usableFromInline let drain: (AnyObject) -> Void
+  /// What a subclass does where its types are concrete.
+  @frozen
+  @usableFromInline
+  enum Duty {
+    /// Deliver while something is owed, and call ``finish()`` at the end. Runs on one thread at a time.
+    case drain
+    /// Let go of downstream and values. Called once, after the end, with no drain under way.
+    case release
+  }
 
-  /// - Parameter drain: delivers while something is owed, and calls ``finish()`` at the end. Runs on one thread at a
-  ///   time.
+  @usableFromInline let perform: (AnyObject, Duty) -> Void
+
   @inlinable
-  init(drain: @escaping (AnyObject) -> Void) {
-    self.drain = drain
+  init(perform: @escaping (AnyObject, Duty) -> Void) {
+    self.perform = perform
   }
 
   @usableFromInline
@@ -39,7 +47,7 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     isDraining = true
     lock.unlock()
     while true {
-      drain(self)
+      perform(self, .drain)
       lock.lock()
       if isOver.load(ordering: .relaxed) || ledger.demand == Subscribers.Demand.none { break }
       lock.unlock()
@@ -47,7 +55,7 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     isDraining = false
     let isOver = isOver.load(ordering: .relaxed)
     lock.unlock()
-    if isOver { release() }
+    if isOver { perform(self, .release) }
   }
 
   /// Marks the end.
@@ -67,13 +75,8 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     isOver.store(true, ordering: .releasing)
     let isIdle = !isDraining
     lock.unlock()
-    if isIdle, !wasOver { release() }
+    if isIdle, !wasOver { perform(self, .release) }
   }
-
-  /// Lets go of downstream and values.
-  ///
-  /// Called once, after the end, with no drain under way.
-  @usableFromInline func release() {}
 
   // MARK: Reflection
 

@@ -15,6 +15,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// Attaches a subscriber.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
+    entrust(subscriber)
     attach(AnySubscriber(subscriber).port)
   }
 

@@ -35,8 +35,8 @@ public final class AnyCancellable: Cancellable, Hashable {
   }
 
   deinit {
-    // Nobody else can hold a reference now, so there is nothing to exchange.
-    if let activity = activity.load(ordering: .acquiring)?.takeRetainedValue() { stop(activity) }
+    // An exchange even here: an activity that ends on another thread may be letting go of itself.
+    if let activity = activity.exchange(nil, ordering: .acquiringAndReleasing)?.takeRetainedValue() { stop(activity) }
   }
 
   /// Keeps this in a collection, so that it is cancelled when the collection goes.

@@ -27,11 +27,16 @@ extension Subscribers {
     // no value is inside, and a value inside needs no retain.
     @usableFromInline let isDelivering = Atomic<Bool>(false)
     @usableFromInline let isOver = Atomic<Bool>(false)
+    // Whether the closures go with the sink, not before; never for a sink that its maker may keep. Set under `lock`.
+    @usableFromInline let isEntrusted = Atomic<Bool>(false)
+    @usableFromInline let isMadeToBeLetGo: Bool
     @usableFromInline let lock = Lock()
     // Holds one reference, given up in `release()` or `deinit`. Taken out under `lock`.
     @exclusivity(unchecked) @usableFromInline var handlers: Unmanaged<Handlers>?
     // Guarded by `lock`.
     @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
+    // Guarded by `lock`: what keeps an entrusted sink besides the chain. It takes itself out before it goes.
+    @exclusivity(unchecked) @usableFromInline var keeper: Unmanaged<AnyCancellable>?
 
     /// Makes a sink of two closures.
     @inlinable @inline(__always)
@@ -40,6 +45,17 @@ extension Subscribers {
       receiveValue: @escaping ((Input) -> Void)
     ) {
       handlers = .passRetained(Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion))
+      isMadeToBeLetGo = false
+    }
+
+    /// Makes a sink that only its chain keeps, and the handle that stops it.
+    @inlinable @inline(__always)
+    init(
+      stoppedByHandle receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
+      receiveValue: @escaping ((Input) -> Void)
+    ) {
+      handlers = .passRetained(Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion))
+      isMadeToBeLetGo = true
     }
 
     deinit { handlers?.release() }
@@ -61,6 +77,11 @@ extension Subscribers {
     /// Runs the closure for values, on the thread that sends.
     @inlinable @inline(__always)
     public func receive(_ value: Input) -> Subscribers.Demand {
+      if isEntrusted.load(ordering: .acquiring) {
+        // Nobody releases the closures before the sink goes, and whoever delivers keeps that.
+        if !isOver.load(ordering: .relaxed) { handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) } }
+        return .none
+      }
       guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
       if !isOver.load(ordering: .sequentiallyConsistent) {
         handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) }
@@ -74,25 +95,36 @@ extension Subscribers {
     @inlinable
     public func receive(completion: Subscribers.Completion<Failure>) {
       guard !isOver.exchange(true, ordering: .sequentiallyConsistent) else { return }
-      let upstream = takeUpstream()
-      retainedHandlers?.receiveCompletion(completion)
-      releaseIfIdle()
+      lock.lock()
       // The subscription is over; keeping it would keep what it holds.
+      let upstream = upstream
+      self.upstream = nil
+      // If a value is inside, who delivers it releases the closures; if entrusted, they go with the sink.
+      let mustStay = isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted.load(ordering: .relaxed)
+      let ending = mustStay ? handlers?.takeUnretainedValue() : handlers?.takeRetainedValue()
+      if !mustStay { handlers = nil }
+      lock.unlock()
+      ending?.receiveCompletion(completion)
+      if mustStay { releaseIfIdle() }
       withExtendedLifetime(upstream) {}
     }
 
     /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
     @inlinable
     public func cancel() {
+      // After the end there is nothing left to do, except for a handle that goes.
+      if isOver.load(ordering: .acquiring), !isEntrusted.load(ordering: .acquiring) { return }
       lock.lock()
+      keeper = nil
       guard let subscription = upstream else {
         lock.unlock()
         return
       }
       upstream = nil
       isOver.store(true, ordering: .sequentiallyConsistent)
-      // If a value is inside, who delivers it releases the closures.
-      let idleHandlers = isDelivering.load(ordering: .sequentiallyConsistent) ? nil : handlers
+      // If a value is inside, who delivers it releases the closures; if entrusted, they go with the sink.
+      let mustStay = isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted.load(ordering: .relaxed)
+      let idleHandlers = mustStay ? nil : handlers
       if idleHandlers != nil { handlers = nil }
       lock.unlock()
       subscription.cancel()
@@ -136,29 +168,55 @@ extension Subscribers.Sink {
   }
 
   @inlinable
-  func takeUpstream() -> (any Subscription)? {
-    lock.lock()
-    defer { lock.unlock() }
-    let subscription = upstream
-    upstream = nil
-    return subscription
-  }
-
-  @inlinable
   func releaseIfIdle() {
     if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
   }
 
-  /// Lets the closures go.
+  /// Lets the closures go, or the sink itself if it is entrusted.
   ///
   /// What they captured may run code of its own, so not under the lock.
   @inlinable
   func release() {
     lock.lock()
+    guard !isEntrusted.load(ordering: .relaxed) else {
+      let kept = keeper?.takeUnretainedValue().activity.exchange(nil, ordering: .acquiringAndReleasing)
+      keeper = nil
+      lock.unlock()
+      kept?.release()
+      return
+    }
     let handlers = handlers
     self.handlers = nil
     lock.unlock()
     handlers?.release()
+  }
+}
+
+extension Subscribers.Sink: Entrusted {
+  @inlinable
+  func entrust() {
+    guard isMadeToBeLetGo else { return }
+    lock.lock()
+    isEntrusted.store(true, ordering: .releasing)
+    lock.unlock()
+  }
+
+  /// Lets this go as soon as the end has come, though the handle may be kept on.
+  @inlinable
+  func beLetGo(by handle: AnyCancellable) {
+    lock.lock()
+    let isTooLate = isOver.load(ordering: .sequentiallyConsistent)
+    keeper = isTooLate ? nil : .passUnretained(handle)
+    lock.unlock()
+    if isTooLate { handle.activity.exchange(nil, ordering: .acquiringAndReleasing)?.release() }
+  }
+
+  /// The handle that stops this, made after it was subscribed.
+  @inlinable @inline(__always)
+  var handle: AnyCancellable {
+    let handle = AnyCancellable(stopping: self)
+    if isEntrusted.load(ordering: .relaxed) { beLetGo(by: handle) }
+    return handle
   }
 }
 
@@ -171,9 +229,9 @@ extension Publisher {
     receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
     receiveValue: @escaping ((Output) -> Void)
   ) -> AnyCancellable {
-    let sink = Subscribers.Sink<Output, Failure>(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+    let sink = Subscribers.Sink<Output, Failure>(stoppedByHandle: receiveCompletion, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(stopping: sink)
+    return sink.handle
   }
 }
 
@@ -183,8 +241,8 @@ extension Publisher where Failure == Never {
   /// - Returns: a handle that ends the subscription when it is cancelled or released. Keep it.
   @inlinable @inline(__always)
   public func sink(receiveValue: @escaping ((Output) -> Void)) -> AnyCancellable {
-    let sink = Subscribers.Sink<Output, Never>(receiveCompletion: { _ in }, receiveValue: receiveValue)
+    let sink = Subscribers.Sink<Output, Never>(stoppedByHandle: { _ in }, receiveValue: receiveValue)
     subscribe(sink)
-    return AnyCancellable(stopping: sink)
+    return sink.handle
   }
 }

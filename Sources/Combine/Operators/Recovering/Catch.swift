@@ -144,11 +144,33 @@ where
   @inlinable
   func goOn(after error: Failure) {
     do throws(Failures.Thrown) {
-      try handler(error).subscribe(Second(self))
+      let successor = try handler(error)
+      if let output = successor.soleOutput, beginSole() {
+        finish(sole: output)
+      } else {
+        successor.subscribe(Second(self))
+      }
     } catch {
       guard advance(from: Phase.awaitingSecond, to: Phase.over) else { return }
       downstream.receive(completion: .failure(Failures.raise(error)))
     }
+  }
+
+  /// Goes on to a `Just` without a subscription to it, if its value is owed already.
+  @usableFromInline
+  func beginSole() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard isIn(Phase.awaitingSecond), let owed = ledger.demand, owed != .none else { return false }
+    phase.store(Phase.second, ordering: .releasing)
+    return true
+  }
+
+  /// Does what subscribing to a `Just` would do.
+  @inlinable
+  func finish(sole output: Input) {
+    _ = downstream.receive(output)
+    if advance(from: Phase.second, to: Phase.over) { downstream.receive(completion: .finished) }
   }
 
   @usableFromInline

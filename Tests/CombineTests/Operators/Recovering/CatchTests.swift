@@ -33,6 +33,38 @@ struct CatchTests {
     #expect(upstream.cancelCount + other.cancelCount == 0)
   }
 
+  @Test("a Just goes on at once if a value is owed, else with the next request, and not after a cancel from its value")
+  func goesOnWithJust() {
+    for owed in [Subscribers.Demand.unlimited, .max(2)] {
+      let recorder = Recorder<Int, Never>(requesting: owed)
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.catch { _ in Just(9) }.subscribe(recorder)
+      upstream.send(1)
+      upstream.send(completion: .failure(.expected))
+      #expect(recorder.events == [.subscription, .value(1), .value(9), .completion(.finished)])
+    }
+
+    let late = Recorder<Int, Never>(requesting: .none)
+    upstream.catch { _ in Just(9) }.subscribe(late)
+    upstream.send(completion: .failure(.expected))
+    #expect(late.events == [.subscription])
+    late.request(.max(1))
+    #expect(late.events == [.subscription, .value(9), .completion(.finished)])
+
+    let failing = PassthroughSubject<Int, TestFailure>()
+    var events: [String] = []
+    var handle: AnyCancellable?
+    handle = failing.catch { _ in Just(9) }.sink(
+      receiveCompletion: { _ in events.append("end") },
+      receiveValue: {
+        events.append("\($0)")
+        handle?.cancel()
+      }
+    )
+    failing.send(completion: .failure(.expected))
+    #expect(events == ["9"])
+  }
+
   @Test("without a failure the handler is not called")
   func finishes() {
     let recorder = Recorder<Int, TestFailure>()

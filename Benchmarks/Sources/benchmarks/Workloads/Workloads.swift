@@ -1,0 +1,7 @@
+/// All that is measured.
+enum Workloads {
+  static func all(_ total: Total) -> [Benchmark] {
+    plain(total) + sequences(total) + subjects(total) + flattening(total) + joining(total) + sharing(total)
+      + timing(total) + lives(total)
+  }
+}

@@ -1,0 +1,46 @@
+/// A subscriber that can do without precautions of its own if its source makes a promise.
+///
+/// The promise: when the subscription was cancelled or has ended, the source and all between it and the subscriber let go
+/// of the subscriber, as soon as no event is inside. A source that keeps it calls ``entrust()`` on its direct subscriber
+/// before it attaches it; a pipe that holds its downstream as long as it is held itself passes the call on. Foreign
+/// operators do not, so behind them nobody is entrusted.
+///
+/// The promise is about when things are released. No memory is unsafe if it is broken.
+@usableFromInline
+protocol Entrusted {
+  func entrust()
+}
+
+/// Entrusts a subscriber that knows how; the question is settled at compile time where the code is specialised.
+@inlinable @inline(__always)
+func entrust<S: Subscriber>(_ subscriber: S) {
+  (subscriber as? any Entrusted)?.entrust()
+}
+
+extension Relay: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    Combine.entrust(downstream)
+  }
+}
+
+extension Conduit: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    Combine.entrust(downstream)
+  }
+}
+
+extension AutoconnectConduit: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    Combine.entrust(downstream)
+  }
+}
+
+extension MulticastConduit: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    Combine.entrust(downstream)
+  }
+}

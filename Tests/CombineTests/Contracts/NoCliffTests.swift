@@ -1,0 +1,96 @@
+import Combine
+import ReboundTesting
+import Testing
+
+/// Sizes at which recursion or a quadratic algorithm would show: by a crash, or by a test that does not end.
+@Suite("no cliff")
+struct NoCliffTests {
+  struct Refused: Error {}
+
+  @Test("5,000 erased stages pass values and the end, and are released")
+  func erasedStages() {
+    onDefaultStack {
+      let subject = PassthroughSubject<Int, Never>()
+      var sum = 0
+      var hasEnded = false
+      do {
+        var chain = subject.eraseToAnyPublisher()
+        for _ in 0..<5_000 { chain = chain.map { $0 + 1 }.eraseToAnyPublisher() }
+        let handle = chain.sink(receiveCompletion: { _ in hasEnded = true }, receiveValue: { sum += $0 })
+        subject.send(1)
+        subject.send(2)
+        subject.send(completion: .finished)
+        handle.cancel()
+      }
+      #expect(sum == 10_003)
+      #expect(hasEnded)
+    }
+  }
+
+  @Test("40,000 retries of a publisher that fails at once do not grow the stack")
+  func retries() {
+    onDefaultStack {
+      var attempts = 0
+      var hasFailed = false
+      let handle = Deferred { () -> Fail<Int, Refused> in
+        attempts += 1
+        return Fail(error: Refused())
+      }
+      .retry(40_000)
+      .sink(
+        receiveCompletion: { if case .failure = $0 { hasFailed = true } },
+        receiveValue: { _ in Issue.record("there is no value") }
+      )
+      #expect(attempts == 40_001)
+      #expect(hasFailed)
+      handle.cancel()
+    }
+  }
+
+  @Test("4,000 appends, one inside the other, deliver all in order")
+  func nestedAppends() {
+    onDefaultStack {
+      var chain = Just(0).eraseToAnyPublisher()
+      for number in 1...4_000 { chain = chain.append(Just(number)).eraseToAnyPublisher() }
+      var values: [Int] = []
+      var hasEnded = false
+      let handle = chain.sink(receiveCompletion: { _ in hasEnded = true }, receiveValue: { values.append($0) })
+      #expect(values == Array(0...4_000))
+      #expect(hasEnded)
+      handle.cancel()
+    }
+  }
+
+  @Test("zip pairs what one side sent 100,000 values ahead")
+  func zipFarAhead() {
+    onDefaultStack {
+      let ahead = PassthroughSubject<Int, Never>()
+      let behind = PassthroughSubject<Int, Never>()
+      var pairCount = 0
+      let handle = ahead.zip(behind).sink { pairCount += $0.0 == $0.1 ? 1 : 0 }
+      for number in 0..<100_000 { ahead.send(number) }
+      for number in 0..<100_000 { behind.send(number) }
+      #expect(pairCount == 100_000)
+      handle.cancel()
+    }
+  }
+
+  @Test("100,000 subscribers of one subject attach, get a value, and detach in any order")
+  func manySubscribers() {
+    onDefaultStack {
+      let subject = PassthroughSubject<Int, Never>()
+      var received = 0
+      var handles = (0..<100_000).map { _ in subject.sink { received += $0 } }
+      subject.send(1)
+      #expect(received == 100_000)
+      var numbers = SeededNumbers(seed: 7)
+      handles.shuffle(using: &numbers)
+      for handle in handles.prefix(50_000) { handle.cancel() }
+      subject.send(1)
+      #expect(received == 150_000)
+      handles.removeAll()
+      subject.send(1)
+      #expect(received == 150_000)
+    }
+  }
+}
