@@ -415,4 +415,38 @@ let departures: [String: Departure] = [
       .valueBeyondDemand: "sub",
     ]
   ),
+  "Assign": Departure(
+    why: "Assigns from the subscription on; nobody is told of the end.",
+    outcomes: [
+      .valueBeforeSubscription: "answer:0",
+      .finishBeforeSubscription: "",
+      .cancelInsideEnd: "ask:all",
+      .finishInsideValue: "ask:all value:$v answer:0",
+      .finishInsideEnd: "ask:all",
+      .finishWithoutDemand: "ask:all",
+      .finishTwice: "ask:all",
+      .valueAfterEnd: "ask:all answer:0",
+    ]
+  ),
+  "subject": Departure(
+    why: "Takes nothing before the subscription, and leaves further ones alone.",
+    outcomes: [
+      .valueBeforeSubscription: "answer:0",
+      .finishBeforeSubscription: "",
+      .secondSubscription: "ask:all",
+      .subscriptionAfterEnd: "ask:all error",
+    ]
+  ),
+  "AnySubscriber": Departure(
+    why: "Passes everything on as it comes.",
+    outcomes: [
+      .finishInsideEnd: "ask:all end end",
+      .finishTwice: "ask:all end end",
+      .failTwice: "ask:all error error",
+      .valueAfterEnd: "ask:all end value:$v answer:0",
+      .valueAfterFailure: "ask:all error value:$v answer:0",
+      .secondSubscription: "ask:all ask:all",
+      .subscriptionAfterEnd: "ask:all error ask:all",
+    ]
+  ),
 ]

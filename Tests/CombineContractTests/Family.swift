@@ -659,4 +659,33 @@ struct Family {
       .requestAfterEnd: "sub",
     ]
   )
+
+  /// Takes everything, from one subscription, until the first end.
+  static let sink = Family(
+    name: "subscriber",
+    outcomes: [
+      .valueBeforeSubscription: "value:$v answer:0",
+      .finishBeforeSubscription: "end",
+      .subscription: "ask:all",
+      .cancelBeforeUpstream: "ask:all",
+      .cancelInsideValue: "ask:all value:$v cancel answer:0 answer:0",
+      .cancelInsideEnd: "ask:all end",
+      .finishInsideValue: "ask:all value:$v end answer:0",
+      .sendInsideValue: "ask:all value:$v value:$v answer:0 answer:0",
+      .finishInsideEnd: "ask:all end",
+      .finishWithoutDemand: "ask:all end",
+      .failWithoutDemand: "ask:all error",
+      .finishTwice: "ask:all end",
+      .failTwice: "ask:all error",
+      .valueAfterEnd: "ask:all end answer:0",
+      .valueAfterFailure: "ask:all error answer:0",
+      .requestAfterEnd: "ask:all error",
+      .cancelTwice: "ask:all cancel",
+      .eventsAfterCancel: "ask:all cancel answer:0",
+      .secondSubscription: "ask:all refused",
+      .subscriptionAfterCancel: "ask:all cancel refused",
+      .subscriptionAfterEnd: "ask:all error refused",
+      .unaskedValue: "ask:all value:$v answer:0",
+    ]
+  )
 }

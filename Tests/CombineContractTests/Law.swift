@@ -127,4 +127,10 @@ enum Law: String, CaseIterable, Codable {
   var fails: Bool {
     steps.contains { if case .fail = $0 { true } else { false } }
   }
+
+  /// Whether the subscriber cancels in the scenario.
+  var cancels: Bool {
+    let reactions = [reactions.toSubscription, reactions.toFirstValue, reactions.toEnd]
+    return (steps + reactions.compactMap(\.self)).contains { if case .cancel = $0 { true } else { false } }
+  }
 }

@@ -61,6 +61,32 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
     }
   }
 
+  /// A subscriber, which has an upstream and nobody downstream.
+  init(
+    subscriber name: String,
+    _ family: Family,
+    as looks: String,
+    _ labels: [String?] = [],
+    fails: Bool = true,
+    cancels: Bool = true,
+    _ make: @escaping (Stage) -> (AnySubscriber<Int, ContractFailure>, shown: Any, cancel: () -> Void)
+  ) {
+    self.name = name
+    self.family = family
+    type = ""
+    inputs = Stage.Inputs()
+    outputs = ("1", nil, "")
+    throwsAtLast = false
+    sideCount = 1
+    self.looks = (looks, labels)
+    without = Set(Law.allCases.filter { $0.fails && !fails || $0.cancels && !cancels })
+    attach = { stage in
+      let (subscriber, shown, cancel) = make(stage)
+      stage.place(subscriber, as: shown, cancelling: cancel)
+      return stage
+    }
+  }
+
   /// The log that a law asks for; nil if it means nothing here.
   func outcome(of law: Law) -> String? {
     guard !without.contains(law), var template = departures[name]?.outcomes[law] ?? family.outcomes[law] else {

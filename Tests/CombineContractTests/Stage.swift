@@ -20,6 +20,7 @@ final class Stage {
   private var subscription: (any Subscription)?
   private var toRelease: [any Cancellable] = []
   private var kept: [Any] = []
+  private var cancelSubscriber: (() -> Void)?
   /// Told what publishers without an upstream should send.
   var feed: ((Int) -> Void)?
   var feedEnd: ((Subscribers.Completion<ContractFailure>) -> Void)?
@@ -58,14 +59,25 @@ final class Stage {
     let index = sides.count
     sides.append(Side())
     return TestPublisher<Int, Never>(handingOver: { [unowned self] subscriber in
-      sides[index].shown = subscriber
-      sides[index].subscriber = AnySubscriber(
-        receiveSubscription: subscriber.receive(subscription:),
-        receiveValue: subscriber.receive,
-        receiveCompletion: { if case .finished = $0 { subscriber.receive(completion: .finished) } }
-      )
+      sides[index] = Side(subscriber: Self.failing(subscriber), shown: subscriber)
     })
     .eraseToAnyPublisher()
+  }
+
+  /// A subscriber that cannot be told a failure, for an upstream that has one and does not tell it.
+  static func failing(_ subscriber: some Subscriber<Int, Never>) -> AnySubscriber<Int, ContractFailure> {
+    AnySubscriber(
+      receiveSubscription: subscriber.receive(subscription:),
+      receiveValue: subscriber.receive,
+      receiveCompletion: { if case .finished = $0 { subscriber.receive(completion: .finished) } }
+    )
+  }
+
+  /// Puts a subscriber where an operator would be: it gets what the upstream sends.
+  func place(_ subscriber: AnySubscriber<Int, ContractFailure>, as shown: Any, cancelling cancel: @escaping () -> Void)
+  {
+    sides.append(Side(subscriber: subscriber, shown: shown))
+    cancelSubscriber = cancel
   }
 
   func write(_ word: String, _ side: Int = 0) {
@@ -96,7 +108,9 @@ final class Stage {
     case .subscribe: for index in sides.indices { handOver(index, "cancel") }
     case .subscribeAgain: for index in sides.indices { handOver(index, "refused") }
     case .request(let demand): subscription?.request(demand)
-    case .cancel: subscription?.cancel()
+    case .cancel:
+      subscription?.cancel()
+      cancelSubscriber?()
     case .send: send(inputs.passing)
     case .sendSkipped: if let value = inputs.skipped { send(value) }
     case .sendLast: if let value = inputs.last { send(value) }
@@ -127,7 +141,7 @@ final class Stage {
 
   // MARK: What comes downstream
 
-  fileprivate func receive(subscription: any Subscription) {
+  func receive(subscription: any Subscription) {
     self.subscription = subscription
     let isOwn = sides.contains { $0.subscription === (subscription as AnyObject) }
     write(isOwn || subscription is LoggedSubscription ? "own" : "sub")
@@ -136,7 +150,7 @@ final class Stage {
     if let reaction { act(reaction) }
   }
 
-  fileprivate func receive(value: String) -> Subscribers.Demand {
+  func receive(value: String) -> Subscribers.Demand {
     write("value:\(value)")
     let reaction = reactions.toFirstValue
     reactions.toFirstValue = nil
@@ -144,7 +158,7 @@ final class Stage {
     return reactions.answer
   }
 
-  fileprivate func receive(end: String) {
+  func receive(end: String) {
     write(end)
     let reaction = reactions.toEnd
     reactions.toEnd = nil
@@ -180,6 +194,7 @@ final class Stage {
     for connection in connections { connection.cancel() }
     subscription?.cancel()
     subscription = nil
+    cancelSubscriber = nil
     scheduler.advance(by: 1)
     letGoOfSubscribers()
     kept = []
