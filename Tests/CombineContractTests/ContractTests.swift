@@ -8,9 +8,13 @@ struct ContractTests {
     for law in Law.allCases {
       guard let expected = registration.outcome(of: law), expected != "traps" else { continue }
       let seen = registration.log(of: law)
+      let source = departures[registration.name].map { "\(registration.family.name); \($0.why)" }
       #expect(
         seen == expected,
-        "\(registration.name) (\(registration.family.name)), \(law.rawValue): saw '\(seen)', the law is '\(expected)'"
+        """
+        \(registration.name) (\(source ?? registration.family.name)), \(law.rawValue): saw '\(seen)', the law is \
+        '\(expected)'
+        """
       )
     }
   }
@@ -34,7 +38,8 @@ struct ContractTests {
         #expect(registration.family.outcomes[law] != outcome, "\(name), \(law.rawValue): that is the family's law")
       }
     }
-    #expect(Set(Registration.all.map(\.name)).count == Registration.all.count, "names are unique")
+    let names = (Registration.all + Registration.subscribers).map(\.name)
+    #expect(Set(names).count == names.count, "names are unique")
   }
 
   @Test("What Apple's Combine does otherwise is otherwise here")
@@ -76,10 +81,7 @@ struct ContractTests {
   }
 
   // For each family and law that traps one member, and all that trap by a departure: an exit test starts a process.
-  @Test(
-    "What must not happen stops the process, with the name of who noticed",
-    arguments: Registration.traps
-  )
+  @Test("What must not happen stops the process, and says so", arguments: Registration.traps)
   func traps(_ trap: Trap) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in
       _ = Registration.all.first { $0.name == trap.name }?.log(of: trap.law)
