@@ -55,6 +55,49 @@ extension RaceCase {
   ]
 
   private static let joining: [RaceCase] = [
+    RaceCase("zip3", [.strictOrder, .ends], sources: 3) { stage in
+      stage.a.zip(stage.b, stage.c) { first, _, _ in first }.eraseToAnyPublisher()
+    },
+    RaceCase("combineLatest4", [.looseOrder, .demand, .ends], sources: 3) { stage in
+      stage.a.combineLatest(stage.b, stage.c, stage.a) { first, _, _, _ in first }.eraseToAnyPublisher()
+    },
+    RaceCase("merge of shares", [.demand, .ends], sources: 2) { stage in
+      let shared = stage.a.share()
+      return shared.merge(with: shared.map { $0 }, stage.b).eraseToAnyPublisher()
+    },
+    RaceCase("merge of flatMaps", [.demand, .ends], sources: 3) { stage in
+      stage.a.flatMap { Publishers.Sequence<[Parcel], StressFailure>(sequence: [$0, $0, $0]) }
+        .merge(with: stage.b.flatMap { Publishers.Sequence<[Parcel], StressFailure>(sequence: [$0, $0]) }, stage.c)
+        .eraseToAnyPublisher()
+    },
+    RaceCase("combineLatest of flatMaps", [.demand], sources: 3) { stage in
+      stage.a.flatMap { Publishers.Sequence<[Parcel], StressFailure>(sequence: [$0, $0, $0]) }
+        .combineLatest(stage.b.flatMap { Publishers.Sequence<[Parcel], StressFailure>(sequence: [$0, $0]) }, stage.c) {
+          first,
+          _,
+          _ in first
+        }
+        .eraseToAnyPublisher()
+    },
+    RaceCase("switch of flatMap and merges", [.demand], sources: 3) { stage in
+      stage.a.map {
+        $0.number.isMultiple(of: 2)
+          ? stage.b.merge(with: stage.c).eraseToAnyPublisher() : stage.b.flatMap { Just($0) }.eraseToAnyPublisher()
+      }
+      .switchToLatest().receive(on: stage.queue).buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest)
+      .eraseToAnyPublisher()
+    },
+    RaceCase("share over buffer", [.demand], sources: 2) { stage in
+      stage.a.merge(with: stage.b).buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).share()
+        .collect(2).compactMap(\.last).flatMap(maxPublishers: .max(1)) {
+          Just($0).setFailureType(to: StressFailure.self).delay(for: .milliseconds(20), scheduler: stage.scheduler)
+        }
+        .eraseToAnyPublisher()
+    },
+    RaceCase("combineLatest of zip with a sequence", [.demand], sources: 2) { stage in
+      stage.a.zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
+        .combineLatest(stage.b) { first, _ in first }.eraseToAnyPublisher()
+    },
     RaceCase("zip", [.strictOrder, .ends], sources: 2) { stage in
       stage.a.zip(stage.b) { first, _ in first }.eraseToAnyPublisher()
     },

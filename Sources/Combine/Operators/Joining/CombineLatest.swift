@@ -208,8 +208,9 @@ final class CombineLatestPipe<R: Row, Downstream: Subscriber>: Meeting<R, Downst
 where Downstream.Input == R.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
-  // Touched only inside the turnstile.
+  // Both are touched only inside the turnstile: whether a row is being delivered, and what was requested meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var requestedInside = Subscribers.Demand.none
 
   @inlinable @inline(__always)
   override init(inletCount: Int, to downstream: Downstream) {
@@ -225,15 +226,20 @@ where Downstream.Input == R.Output {
     }
     let displaced = S.put(input, into: &row)
     var answer = Subscribers.Demand.none
+    var requested = Subscribers.Demand.none
     if !isDelivering, let output = row.take(), ledger.takeOne() {
       isDelivering = true
       answer = downstream.receive(output)
       isDelivering = false
+      requested = requestedInside
+      requestedInside = .none
       if answer != .none { ledger.owe(answer) }
     }
     leave()
     // A value may run code of its own when it goes.
     withExtendedLifetime(displaced) {}
+    // With the turnstile open, see `defers`.
+    if requested != .none { requestFromAll(requested) }
     return answer
   }
 
@@ -241,7 +247,11 @@ where Downstream.Input == R.Output {
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     ledger.owe(demand)
-    requestFromAll(demand)
+    if turnstile.isMine, isDelivering {
+      requestedInside += demand
+    } else if !defers(demand) {
+      requestFromAll(demand)
+    }
   }
 
   @usableFromInline override var isDone: Bool { areAllOver }

@@ -246,7 +246,7 @@ where Downstream.Input == R.Output {
     demand.mustNotBeNone(name)
     if turnstile.isMine, isDelivering {
       requestedInside += demand
-    } else {
+    } else if !defers(demand) {
       requestFromAll(demand)
     }
   }
