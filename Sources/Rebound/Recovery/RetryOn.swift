@@ -190,7 +190,7 @@ where
     chained.subscribe(step)
   }
 
-  override func letGo() {
+  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
     let rest = lock.withLock {
       let rest = recipe
       recipe = nil

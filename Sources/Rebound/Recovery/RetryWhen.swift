@@ -137,7 +137,7 @@ where
     failures.send(error)
   }
 
-  override func letGo() {
+  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
     let before = lock.withLock {
       let before = company
       company = .over

@@ -34,14 +34,22 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     var isLooping = false
     /// The number of the attempt that was begun last, from 1.
     var attempt = 0
+    /// How many values were delivered, by all attempts and by the latest.
+    var delivered = 0
+    var deliveredByAttempt = 0
+    /// How many values of the latest attempt are still to be left out.
+    var toSkip = 0
     /// An end that came behind the go-ahead for an attempt, and waits until that has been subscribed to.
     var end: Subscribers.Completion<Upstream.Failure>?
   }
 
   let lock = Lock()
   private var state = State()
+  private let skipsDelivered: Bool
 
-  init(upstream: Upstream, downstream: Downstream) {
+  /// - Parameter skipsDelivered: Whether to leave out of each attempt as many values as were delivered before it.
+  init(upstream: Upstream, downstream: Downstream, skipsDelivered: Bool = false) {
+    self.skipsDelivered = skipsDelivered
     state.ends = (upstream, downstream)
   }
 
@@ -63,18 +71,29 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   /// All is over, or the downstream has cancelled: lets go of what the subclass holds.
   ///
   /// Called once, with the lock open, before the completion is delivered.
-  func letGo() {}
+  ///
+  /// - Parameter completion: `nil` after a cancel.
+  func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {}
 
   /// A value of an attempt.
   ///
   /// - Returns: What the attempt may send on top of what was requested.
   func receive(_ input: Upstream.Output, of attempt: Int) -> Subscribers.Demand {
-    let downstream: Downstream? = lock.withLock {
-      guard case .running(attempt, _) = state.phase, state.owed > .none else { return nil }
+    let (downstream, skipped): (Downstream?, Subscribers.Demand) = lock.withLock {
+      guard case .running(attempt, _) = state.phase, state.owed > .none else { return (nil, .none) }
+      if state.toSkip > 0 {
+        state.toSkip -= 1
+        // What is left out is made good.
+        return (nil, .max(1))
+      }
       state.owed -= 1
-      return state.ends?.downstream
+      state.delivered += 1
+      state.deliveredByAttempt += 1
+      return (state.ends?.downstream, .none)
     }
-    guard let more = downstream?.receive(input), more > .none else { return .none }
+    guard let downstream else { return skipped }
+    let more = downstream.receive(input)
+    guard more > .none else { return .none }
     // The upstream may have failed meanwhile, from inside the downstream; then the demand is the next attempt's.
     let successor: (any Subscription)?? = lock.withLock {
       state.owed += more
@@ -100,7 +119,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   func cancel() {
     guard let (phase, ends) = lock.withLock({ endLocked() }) else { return }
-    stop(phase)
+    stop(phase, for: nil)
     // Released here, with the lock open: the last reference to a publisher or subscriber may run its deinit.
     withExtendedLifetime(ends) {}
   }
@@ -126,6 +145,30 @@ extension Attempts {
     lock.withLock {
       guard case .asking(let attempt, _) = state.phase else { return nil }
       return attempt
+    }
+  }
+
+  /// Delivers one more value after this attempt, then the finish, unless it was decided otherwise.
+  ///
+  /// The value is one for which something is owed.
+  func end(delivering value: Upstream.Output, after attempt: Int) {
+    let downstream: Downstream? = lock.withLock {
+      guard case .asking(attempt, _) = state.phase else { return nil }
+      return state.ends?.downstream
+    }
+    guard let downstream else { return }
+    _ = downstream.receive(value)
+    end(with: .finished, after: attempt)
+  }
+
+  /// How many values the latest attempt has delivered.
+  var deliveredCount: Int { lock.withLock { state.deliveredByAttempt } }
+
+  /// Whether this attempt runs and something is owed.
+  func isWaitedFor(_ attempt: Int) -> Bool {
+    lock.withLock {
+      guard case .running(attempt, _) = state.phase else { return false }
+      return state.owed > .none
     }
   }
 
@@ -156,7 +199,7 @@ extension Attempts {
       return endLocked()
     }
     guard let (phase, ends) = rest else { return }
-    stop(phase)
+    stop(phase, for: completion)
     ends?.downstream.receive(completion: completion)
   }
 
@@ -204,7 +247,7 @@ extension Attempts {
       isCurrent(attempt) ? endLocked() : nil
     }
     guard let (_, ends) = rest else { return }
-    letGo()
+    letGo(.finished)
     ends?.downstream.receive(completion: .finished)
   }
 
@@ -227,13 +270,13 @@ extension Attempts {
     return rest
   }
 
-  private func stop(_ phase: Phase) {
+  private func stop(_ phase: Phase, for completion: Subscribers.Completion<Upstream.Failure>?) {
     switch phase {
     case .running(_, let subscription): subscription.cancel()
     case .asking(_, let held): held?.cancel()
     case .ready, .subscribing, .due, .over: break
     }
-    letGo()
+    letGo(completion)
   }
 
   /// Subscribes as long as an attempt is due.
@@ -256,6 +299,8 @@ extension Attempts {
       guard case .due = state.phase, !state.isLooping, let ends = state.ends else { return nil }
       state.isLooping = true
       state.attempt += 1
+      state.deliveredByAttempt = 0
+      state.toSkip = skipsDelivered ? state.delivered : 0
       state.phase = .subscribing(attempt: state.attempt)
       return (Attempt(state.attempt, of: self), ends.upstream)
     }

@@ -11,41 +11,79 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     let start: Context.SchedulerTimeType
     /// Written back after each decision; one is open at a time.
     var machine: RetryMachine<Upstream.Failure>
+    /// The value that the present attempt was given up for.
+    var rejected: Upstream.Output?
   }
 
   private var holdings: Holdings?
+  private let rejection: ((Upstream.Output) -> Upstream.Failure?)?
 
   init(_ recipe: Publishers.RetryWithPolicy<Upstream, Context>, downstream: Downstream) {
     holdings = Holdings(recipe: recipe, start: recipe.scheduler.now, machine: RetryMachine(recipe.policy))
-    super.init(upstream: recipe.upstream, downstream: downstream)
+    rejection = recipe.rejection
+    super.init(
+      upstream: recipe.upstream,
+      downstream: downstream,
+      skipsDelivered: recipe.policy.duplicates == .skipDelivered
+    )
   }
 
   var description: String { "RetryWithPolicy" }
+
+  override func receive(_ input: Upstream.Output, of attempt: Int) -> Subscribers.Demand {
+    guard let rejection, isWaitedFor(attempt), let error = rejection(input) else {
+      return super.receive(input, of: attempt)
+    }
+    lock.withLock { holdings?.rejected = input }
+    fail(attempt, with: error, cancelling: true)
+    return .none
+  }
 
   override func attemptFailed(_ attempt: Int, with error: Upstream.Failure) {
     guard let holdings = lock.withLock({ holdings }) else { return }
     let elapsed = Duration(approximating: holdings.start.distance(to: holdings.recipe.scheduler.now))
     // A copy, since the policy's closures run in it and may come back here, to cancel.
     var machine = holdings.machine
-    let action = machine.failed(with: error, elapsed: elapsed)
-    lock.withLock { self.holdings?.machine = machine }
+    let action = machine.failed(with: error, elapsed: elapsed, delivered: deliveredCount)
+    let isOver = lock.withLock {
+      guard self.holdings != nil else { return true }
+      self.holdings?.machine = machine
+      self.holdings?.rejected = nil
+      return false
+    }
+    // Nobody else knows what the policy has granted just now.
+    if isOver { return machine.end(succeeded: false) }
     switch action {
-    case .stop(let final): end(with: .failure(final), after: attempt)
-    case .retry(after: .zero): resume(after: attempt)
-    case .retry(let delay): wait(delay, after: attempt, on: holdings.recipe)
+    case .stop(let final):
+      if holdings.recipe.lastValue == .isDelivered, let rejected = holdings.rejected {
+        end(delivering: rejected, after: attempt)
+      } else {
+        end(with: .failure(final), after: attempt)
+      }
+    case .retry(after: .zero):
+      machine.retryBegins()
+      resume(after: attempt)
+    case .retry(let delay):
+      wait(delay, after: attempt, on: holdings.recipe, machine)
     }
   }
 
-  override func letGo() {
+  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
     let rest = lock.withLock {
       let rest = holdings
       holdings = nil
       return rest
     }
-    withExtendedLifetime(rest) {}
+    guard var machine = rest?.machine else { return }
+    if case .finished = completion { machine.end(succeeded: true) } else { machine.end(succeeded: false) }
   }
 
-  private func wait(_ delay: Duration, after attempt: Int, on recipe: Publishers.RetryWithPolicy<Upstream, Context>) {
+  private func wait(
+    _ delay: Duration,
+    after attempt: Int,
+    on recipe: Publishers.RetryWithPolicy<Upstream, Context>,
+    _ machine: RetryMachine<Upstream.Failure>
+  ) {
     // The downstream may have cancelled while the policy was being asked.
     guard openQuestion == attempt else { return }
     // A repeating timer, stopped when it first fires, since a scheduler's one-shot cannot be cancelled.
@@ -55,7 +93,10 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
       interval: interval,
       tolerance: recipe.scheduler.minimumTolerance,
       options: recipe.options
-    ) { self.resume(after: attempt) }
+    ) {
+      machine.retryBegins()
+      self.resume(after: attempt)
+    }
     // If it fired on another thread, or synchronously, or the downstream cancelled, this stops it.
     hold(timer, after: attempt)
   }
