@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 extension Publisher {
   /// Turns a failure into a value, so that what stands below lives on with it.
@@ -64,120 +63,16 @@ extension Publishers {
 
     /// Subscribes to the upstream on behalf of this subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.subscribe(AsResultInner<Upstream, S>(downstream: subscriber))
+      upstream.subscribe(
+        EventExecution<Upstream, S>(
+          named: "AsResult",
+          downstream: subscriber,
+          value: Output.success,
+          terminal: { if case .failure(let error) = $0 { .failure(error) } else { nil } }
+        )
+      )
     }
   }
 }
 
 extension Publishers.AsResult: Equatable where Upstream: Equatable {}
-
-/// Stands between the upstream and one subscriber, and knows how much the subscriber is owed.
-///
-/// The lock guards `phase` and `owed`, and no foreign code runs under it: a phase that is replaced is handed out, so that
-/// what it holds is released with the lock open.
-private final class AsResultInner<Upstream: Publisher, Downstream: Subscriber>: Subscriber, Subscription
-where Downstream.Input == Result<Upstream.Output, Upstream.Failure>, Downstream.Failure == Never {
-  private enum Phase {
-    case ready(Downstream)
-    case running(Downstream, any Subscription)
-    /// The upstream has failed, and the value that tells so waits for a request.
-    case holding(Downstream, Upstream.Failure)
-    /// That value is being delivered, and the finish follows unless the downstream cancels.
-    case ending(Downstream)
-    case over
-  }
-
-  private let lock = Lock()
-  private var phase: Phase
-  /// What the downstream has requested and not yet received.
-  private var owed = Subscribers.Demand.none
-
-  init(downstream: Downstream) {
-    phase = .ready(downstream)
-  }
-
-  func receive(subscription: any Subscription) {
-    let downstream: Downstream? = lock.withLock {
-      guard case .ready(let downstream) = phase else { return nil }
-      phase = .running(downstream, subscription)
-      return downstream
-    }
-    guard let downstream else { return subscription.cancel() }
-    downstream.receive(subscription: self)
-  }
-
-  func receive(_ input: Upstream.Output) -> Subscribers.Demand {
-    let downstream: Downstream? = lock.withLock {
-      guard case .running(let downstream, _) = phase, owed > .none else { return nil }
-      owed -= 1
-      return downstream
-    }
-    guard let more = downstream?.receive(.success(input)), more > .none else { return .none }
-    let isRunning = lock.withLock {
-      guard case .running = phase else { return false }
-      owed += more
-      return true
-    }
-    if isRunning { return more }
-    // The upstream failed from inside the downstream, and the failure may be waiting for just this demand.
-    request(more)
-    return .none
-  }
-
-  func receive(completion: Subscribers.Completion<Upstream.Failure>) {
-    switch completion {
-    case .finished:
-      let before: Phase = lock.withLock {
-        let before = phase
-        if case .running = before { phase = .over }
-        return before
-      }
-      if case .running(let downstream, _) = before { downstream.receive(completion: .finished) }
-    case .failure(let error):
-      let before: Phase = lock.withLock {
-        let before = phase
-        if case .running(let downstream, _) = before { phase = .holding(downstream, error) }
-        return before
-      }
-      withExtendedLifetime(before) { deliverFailureIfOwed() }
-    }
-  }
-
-  func request(_ demand: Subscribers.Demand) {
-    guard demand > .none else { return }
-    let subscription: (any Subscription)? = lock.withLock {
-      owed += demand
-      guard case .running(_, let subscription) = phase else { return nil }
-      return subscription
-    }
-    if let subscription { subscription.request(demand) } else { deliverFailureIfOwed() }
-  }
-
-  func cancel() {
-    if case .running(_, let subscription) = end() { subscription.cancel() }
-  }
-
-  private func deliverFailureIfOwed() {
-    let held: (Downstream, Upstream.Failure)? = lock.withLock {
-      guard case .holding(let downstream, let error) = phase, owed > .none else { return nil }
-      phase = .ending(downstream)
-      return (downstream, error)
-    }
-    guard let (downstream, error) = held else { return }
-    _ = downstream.receive(.failure(error))
-    if case .ending = end() { downstream.receive(completion: .finished) }
-  }
-
-  /// Ends whatever goes on, and says what that was.
-  private func end() -> Phase {
-    lock.withLock {
-      let before = phase
-      phase = .over
-      return before
-    }
-  }
-}
-
-extension AsResultInner: CustomStringConvertible {
-  var description: String { "AsResult" }
-}

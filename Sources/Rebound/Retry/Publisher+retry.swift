@@ -29,6 +29,36 @@ extension Publisher {
     Publishers.RetryWithPolicy(upstream: self, policy: policy, scheduler: scheduler, options: options)
   }
 
+  /// Tries again after a failure, or after a value that counts as one, as a policy says.
+  ///
+  ///     poll.retry(.standard, rejecting: { $0.status == .busy ? .busy : nil })
+  ///
+  /// A rejected value is dropped, its attempt cancelled, and the policy asked about the failure that it stands for. See
+  /// ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  ///
+  /// - Parameters:
+  ///   - policy: When to try again, how often and how late.
+  ///   - rejection: The failure that a value stands for; `nil` accepts the value. Asked on every value that is owed.
+  ///   - lastValue: What comes of a value that is rejected and not retried.
+  ///   - scheduler: Measures time and waits.
+  ///   - options: For the scheduler.
+  public func retry<Context: Scheduler>(
+    _ policy: RetryPolicy<Failure>,
+    rejecting rejection: @escaping (Output) -> Failure?,
+    whenExhausted lastValue: RejectedValue = .fails,
+    scheduler: Context = DispatchQueue.main,
+    options: Context.SchedulerOptions? = nil
+  ) -> Publishers.RetryWithPolicy<Self, Context> {
+    Publishers.RetryWithPolicy(
+      upstream: self,
+      policy: policy,
+      rejection: rejection,
+      lastValue: lastValue,
+      scheduler: scheduler,
+      options: options
+    )
+  }
+
   /// Tries again up to that many times, with this back-off, if the condition holds.
   ///
   ///     request
@@ -128,6 +158,14 @@ extension Publisher {
   }
 }
 
+/// What comes of a value that is rejected and not retried.
+public enum RejectedValue: Hashable, Sendable {
+  /// It is dropped, and the failure that it stands for passes on; the default.
+  case fails
+  /// It is delivered after all, as the last value.
+  case isDelivered
+}
+
 extension Publishers {
   /// Tries again after a failure, as a policy says.
   ///
@@ -142,6 +180,10 @@ extension Publishers {
     public let upstream: Upstream
     /// When to try again, how often and how late.
     public let policy: RetryPolicy<Upstream.Failure>
+    /// The failure that a value stands for; `nil` where none is rejected.
+    public let rejection: ((Upstream.Output) -> Upstream.Failure?)?
+    /// What comes of a value that is rejected and not retried.
+    public let lastValue: RejectedValue
     /// Measures time and waits.
     public let scheduler: Context
     /// For the scheduler.
@@ -152,16 +194,22 @@ extension Publishers {
     /// - Parameters:
     ///   - upstream: The publisher of the attempts.
     ///   - policy: When to try again, how often and how late.
+    ///   - rejection: The failure that a value stands for.
+    ///   - lastValue: What comes of a value that is rejected and not retried.
     ///   - scheduler: Measures time and waits.
     ///   - options: For the scheduler.
     public init(
       upstream: Upstream,
       policy: RetryPolicy<Upstream.Failure>,
+      rejection: ((Upstream.Output) -> Upstream.Failure?)? = nil,
+      lastValue: RejectedValue = .fails,
       scheduler: Context,
       options: Context.SchedulerOptions? = nil
     ) {
       self.upstream = upstream
       self.policy = policy
+      self.rejection = rejection
+      self.lastValue = lastValue
       self.scheduler = scheduler
       self.options = options
     }

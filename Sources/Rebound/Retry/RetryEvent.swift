@@ -29,6 +29,10 @@ public struct RetryEvent: Sendable {
     public static let deadlineExceeded = Reason("deadline exceeded")
     /// The error asks for a pause that is longer than the policy waits.
     public static let hintTooLong = Reason("hint too long")
+    /// Values were delivered before the failure, and the policy does not retry then.
+    public static let valuesDelivered = Reason("values delivered")
+    /// The budget that this execution shares with others grants no retry now.
+    public static let budgetExhausted = Reason("budget exhausted")
   }
 
   /// Where a delay comes from.

@@ -13,11 +13,19 @@ package struct RetryMachine<Failure: Error>: Sendable {
 
   private let policy: RetryPolicy<Failure>
   private var delays: Backoff.Delays
+  /// In all, or since the last value for a policy that counts in a row.
   private var retries = 0
+  private var attempts = 0
+  private var hasDelivered = false
+  private var errors: [Failure] = []
+  /// The retry that was granted last, and whether there was an end that the budget was told of.
+  private var granted: RetryBudget.Retry?
+  private var hasEnded = false
 
   package init(_ policy: RetryPolicy<Failure>) {
     self.policy = policy
     delays = policy.backoff.delays(random: policy.random)
+    policy.budget?.begin()
   }
 
   /// An attempt failed.
@@ -25,18 +33,53 @@ package struct RetryMachine<Failure: Error>: Sendable {
   /// - Parameters:
   ///   - error: What it failed with.
   ///   - elapsed: How long the execution has run.
-  package mutating func failed(with error: Failure, elapsed: Duration) -> Action {
+  ///   - delivered: How many values it had delivered.
+  package mutating func failed(with error: Failure, elapsed: Duration, delivered: Int = 0) -> Action {
+    attempts += 1
+    if delivered > 0 {
+      hasDelivered = true
+      if policy.countsInARow {
+        retries = 0
+        delays = policy.backoff.delays(random: policy.random)
+      }
+    }
+    if let kept = policy.exhaustion?.kept {
+      errors.append(error)
+      if errors.count > kept { errors.removeFirst(errors.count - kept) }
+    }
     let hint = policy.hint(error)?.clampedToDelay
-    let context = RetryContext(attempt: retries + 1, elapsed: elapsed, hint: hint)
+    let context = RetryContext(attempt: attempts, elapsed: elapsed, hint: hint)
     let verdict = judge(error, context)
     policy.observer?(RetryEvent(context, error: error, verdict: verdict))
     switch verdict {
     case .retry(let delay, _):
       retries += 1
       return .retry(after: delay)
-    case .stop(_, let other):
-      return .stop(with: other ?? error)
+    case .stop(let reason, let other):
+      return .stop(with: other ?? exhausted(reason, error, elapsed) ?? error)
     }
+  }
+
+  /// The wait is over and the next attempt begins.
+  package func retryBegins() {
+    granted?.begin()
+  }
+
+  /// The execution is over, or was cancelled.
+  package mutating func end(succeeded: Bool) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    granted?.giveBack()
+    if succeeded { policy.budget?.succeed(after: granted) }
+    granted = nil
+  }
+
+  private func exhausted(_ reason: RetryEvent.Reason, _ error: Failure, _ elapsed: Duration) -> Failure? {
+    guard let exhaustion = policy.exhaustion, reason == .attemptsExhausted || reason == .deadlineExceeded else {
+      return nil
+    }
+    let all = RetryExhausted(attempts: attempts, elapsed: elapsed, errors: errors, underlying: error)
+    return exhaustion.error(all)
   }
 
   fileprivate enum Verdict {
@@ -46,6 +89,8 @@ package struct RetryMachine<Failure: Error>: Sendable {
 
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
     guard policy.condition(error) else { return .stop(.notRetryable, with: nil) }
+    policy.budget?.fail()
+    if policy.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     let limit: Int?
     let decided: Duration?
     switch policy.decision(error, context).kind {
@@ -64,6 +109,11 @@ package struct RetryMachine<Failure: Error>: Sendable {
     // To sleep into certain failure would only keep the error from the user.
     if let deadline = policy.deadline, context.elapsed + delay >= deadline {
       return .stop(.deadlineExceeded, with: nil)
+    }
+    // Last, since a retry that is granted counts from here on.
+    if let budget = policy.budget {
+      guard let retry = budget.grant() else { return .stop(.budgetExhausted, with: nil) }
+      granted = retry
     }
     return .retry(after: delay, source)
   }

@@ -36,6 +36,10 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   package private(set) var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> = { _, _ in .retry() }
   package private(set) var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
   package private(set) var observer: (@Sendable (RetryEvent) -> Void)?
+  package private(set) var duplicates = RetryDuplicates.replay
+  package private(set) var countsInARow = false
+  package private(set) var budget: RetryBudget?
+  package private(set) var exhaustion: (kept: Int, error: @Sendable (RetryExhausted<Failure>) -> Failure)?
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -129,6 +133,49 @@ public struct RetryPolicy<Failure: Error>: Sendable {
       earlier?(event)
       observer(event)
     }
+    return copy
+  }
+
+  /// The same policy, with this answer to values that were delivered before a failure, in place of the one before.
+  ///
+  /// An asynchronous function returns nothing before it fails, so it knows no duplicates.
+  public func onDuplicates(_ duplicates: RetryDuplicates) -> RetryPolicy {
+    var copy = self
+    copy.duplicates = duplicates
+    return copy
+  }
+
+  /// The same policy for streams that live long: an attempt that delivers a value starts count and back-off afresh.
+  ///
+  /// The number of the attempt in events and contexts counts on, and so does the time towards the deadline.
+  public func countingInARow() -> RetryPolicy {
+    var copy = self
+    copy.countsInARow = true
+    return copy
+  }
+
+  /// The same policy, with a budget that all who hold it share, in place of the one before.
+  ///
+  /// - Parameter budget: Asked last, when all else allows the retry.
+  public func within(_ budget: RetryBudget) -> RetryPolicy {
+    var copy = self
+    copy.budget = budget
+    return copy
+  }
+
+  /// The same policy, which fails with another error when the retries or the time are used up.
+  ///
+  ///     policy.onExhaustion { .gaveUp(after: $0.attempts, causes: $0.errors) }
+  ///
+  /// - Parameters:
+  ///   - kept: How many errors to keep, the last ones; at least one.
+  ///   - error: Makes the error; called with no lock held.
+  public func onExhaustion(
+    keeping kept: Int = 10,
+    _ error: @escaping @Sendable (RetryExhausted<Failure>) -> Failure
+  ) -> RetryPolicy {
+    var copy = self
+    copy.exhaustion = (max(kept, 1), error)
     return copy
   }
 }

@@ -1,0 +1,62 @@
+/// The calls that a circuit breaker looks at, counted.
+struct CallWindow: Hashable, Sendable {
+  struct Counts: Hashable, Sendable {
+    var calls = 0
+    var failures = 0
+    var slow = 0
+
+    mutating func add(_ other: Counts, times: Int = 1) {
+      calls += other.calls * times
+      failures += other.failures * times
+      slow += other.slow * times
+    }
+  }
+
+  /// Into how many parts a window of time is cut.
+  private static let slotCount = 10
+
+  private let slotLength: Duration?
+  private let capacity: Int
+  /// One call each, or one part of the time each; a ring.
+  private var slots: [Counts] = []
+  /// Where the next call goes, or the number of the part that time is in.
+  private var position = 0
+  private(set) var counts = Counts()
+
+  init(_ window: CircuitBreakerPolicy.Window) {
+    switch window {
+    case .calls(let count): (slotLength, capacity) = (nil, count)
+    case .time(let time):
+      (slotLength, capacity) = (max(time / Self.slotCount, .nanoseconds(1)), Self.slotCount)
+      slots = Array(repeating: Counts(), count: capacity)
+    }
+  }
+
+  mutating func add(isFailure: Bool, isSlow: Bool, now: Duration) {
+    let call = Counts(calls: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
+    if slotLength != nil {
+      move(to: now)
+      slots[position % capacity].add(call)
+    } else if slots.count < capacity {
+      slots.append(call)
+    } else {
+      counts.add(slots[position], times: -1)
+      slots[position] = call
+      position = (position + 1) % capacity
+    }
+    counts.add(call)
+  }
+
+  /// Forgets what the window has left behind.
+  private mutating func move(to now: Duration) {
+    guard let slotLength else { return }
+    let current = Int(now / slotLength)
+    guard current > position else { return }
+    for passed in 0..<min(current - position, capacity) {
+      let slot = (current - passed) % capacity
+      counts.add(slots[slot], times: -1)
+      slots[slot] = Counts()
+    }
+    position = current
+  }
+}

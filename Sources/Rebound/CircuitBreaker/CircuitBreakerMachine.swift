@@ -1,0 +1,189 @@
+import Foundation
+
+/// Decides which calls are let through.
+///
+/// It has no clock and no lock; its owner tells it the time, which never goes back.
+package struct CircuitBreakerMachine: Hashable, Sendable {
+  /// What a call is let through with.
+  ///
+  /// Its result counts only for the state in which it was let through: each change of state is a new generation.
+  package struct Permit: Hashable, Sendable {
+    package let generation: Int
+    let number: Int
+    let start: Duration
+  }
+
+  package enum Admission: Hashable, Sendable {
+    case granted(Permit)
+    /// With how long it takes at least until a call may be let through; `nil` if only a person can say.
+    case rejected(retryAfter: Duration?)
+  }
+
+  package enum Outcome: Hashable, Sendable {
+    case success
+    /// With the pause that the service asked for.
+    case failure(hint: Duration?)
+    /// Cancelled, or an error that says nothing about the service: no vote.
+    case ignored
+  }
+
+  private struct Probing: Hashable, Sendable {
+    /// The probes under way, by number, and when each one is given up.
+    var leases: [Int: Duration] = [:]
+    var successes = 0
+    var failures = 0
+  }
+
+  private enum Phase: Hashable, Sendable {
+    case closed(CallWindow, failuresInARow: Int)
+    case open(until: Duration)
+    case halfOpen(Probing)
+    case isolated
+    case disabled
+  }
+
+  private let policy: CircuitBreakerPolicy
+  private var phase: Phase
+  package private(set) var generation = 0
+  private var nextNumber = 0
+  /// How often it has opened since it was closed.
+  private var openings = 0
+
+  package init(_ policy: CircuitBreakerPolicy) {
+    self.policy = policy
+    phase = .closed(CallWindow(policy.window), failuresInARow: 0)
+  }
+
+  /// The state, without a side effect: an open breaker is open until a call finds that its time is over.
+  package var state: CircuitBreaker.State {
+    switch phase {
+    case .closed: .closed
+    case .open: .open
+    case .halfOpen: .halfOpen
+    case .isolated: .isolated
+    case .disabled: .disabled
+    }
+  }
+
+  /// How many probes are under way whose lease has not lapsed.
+  package func liveProbes(now: Duration) -> Int {
+    guard case .halfOpen(let probing) = phase else { return 0 }
+    return probing.leases.values.count { $0 > now }
+  }
+
+  /// A call asks to be let through.
+  package mutating func admit(now: Duration) -> Admission {
+    if case .open(let until) = phase {
+      guard now >= until else { return .rejected(retryAfter: until - now) }
+      enter(.halfOpen(Probing()))
+    }
+    switch phase {
+    case .closed, .disabled:
+      return .granted(makePermit(now))
+    case .isolated, .open:
+      return .rejected(retryAfter: nil)
+    case .halfOpen(var probing):
+      // A probe that never ends must not keep the breaker from ever asking again.
+      probing.leases = probing.leases.filter { $0.value > now }
+      guard probing.leases.count + probing.successes + probing.failures < policy.probes else {
+        let lapse = probing.leases.values.min() ?? now
+        return .rejected(retryAfter: lapse - now)
+      }
+      let permit = makePermit(now)
+      probing.leases[permit.number] = now + policy.openTime
+      phase = .halfOpen(probing)
+      return .granted(permit)
+    }
+  }
+
+  /// A call that was let through has ended.
+  package mutating func settle(_ permit: Permit, _ outcome: Outcome, now: Duration) {
+    guard permit.generation == generation else { return }
+    let isSlow = policy.slowness.map { now - permit.start >= $0.duration } ?? false
+    switch phase {
+    case .closed(let window, let failuresInARow):
+      settleClosed(window, failuresInARow, outcome, isSlow: isSlow, now: now)
+    case .halfOpen(var probing):
+      guard let lease = probing.leases.removeValue(forKey: permit.number), lease > now else { return }
+      switch outcome {
+      case .ignored: break
+      case .success: if isSlow { probing.failures += 1 } else { probing.successes += 1 }
+      case .failure: probing.failures += 1
+      }
+      phase = .halfOpen(probing)
+      let threshold = policy.probeFailureRatio * Double(policy.probes)
+      if Double(probing.failures) >= threshold {
+        open(hint: outcome.hint, now: now)
+      } else if Double(policy.probes - probing.successes) < threshold {
+        close()
+      }
+    case .open, .isolated, .disabled:
+      break
+    }
+  }
+
+  private mutating func settleClosed(
+    _ window: CallWindow,
+    _ failuresInARow: Int,
+    _ outcome: Outcome,
+    isSlow: Bool,
+    now: Duration
+  ) {
+    if outcome == .ignored { return }
+    let isFailure = outcome != .success
+    var window = window
+    window.add(isFailure: isFailure, isSlow: isSlow, now: now)
+    let inARow = isFailure ? failuresInARow + 1 : 0
+    phase = .closed(window, failuresInARow: inARow)
+    if let limit = policy.consecutiveFailures, inARow >= limit { return open(hint: outcome.hint, now: now) }
+    let counts = window.counts
+    guard counts.calls >= policy.minimumCalls else { return }
+    let calls = Double(counts.calls)
+    let fails = policy.failureRatio.map { Double(counts.failures) >= $0 * calls } ?? false
+    let drags = policy.slowness.map { Double(counts.slow) >= $0.ratio * calls } ?? false
+    if fails || drags { open(hint: outcome.hint, now: now) }
+  }
+
+  // MARK: By hand
+
+  /// Closes and forgets all calls.
+  package mutating func close() {
+    openings = 0
+    enter(.closed(CallWindow(policy.window), failuresInARow: 0))
+  }
+
+  /// Lets nothing through until told otherwise.
+  package mutating func isolate() {
+    enter(.isolated)
+  }
+
+  /// Lets everything through until told otherwise.
+  package mutating func disable() {
+    enter(.disabled)
+  }
+
+  // MARK: Changes of state
+
+  private mutating func open(hint: Duration?, now: Duration) {
+    let grown = policy.openTime.inSeconds * pow(policy.openGrowth, Double(openings))
+    let time = min(Duration(saturatingSeconds: grown), policy.maxOpenTime)
+    openings += 1
+    enter(.open(until: now + max(time, hint?.clampedToDelay ?? .zero)))
+  }
+
+  private mutating func enter(_ next: Phase) {
+    generation += 1
+    phase = next
+  }
+
+  private mutating func makePermit(_ now: Duration) -> Permit {
+    nextNumber += 1
+    return Permit(generation: generation, number: nextNumber, start: now)
+  }
+}
+
+extension CircuitBreakerMachine.Outcome {
+  fileprivate var hint: Duration? {
+    if case .failure(let hint) = self { hint } else { nil }
+  }
+}

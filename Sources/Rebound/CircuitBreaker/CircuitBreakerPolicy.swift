@@ -1,0 +1,128 @@
+/// When a circuit breaker opens, for how long, and what lets it close again.
+public struct CircuitBreakerPolicy: Hashable, Sendable {
+  /// Which calls are looked at.
+  public enum Window: Hashable, Sendable {
+    /// The last calls, as many as this.
+    case calls(Int)
+    /// The calls that ended within this time; it moves on a tenth at a time.
+    case time(Duration)
+  }
+
+  /// When calls are too slow, even if they succeed.
+  public struct Slowness: Hashable, Sendable {
+    /// From which duration on a call is slow.
+    public let duration: Duration
+    /// From which share of slow calls on the breaker opens.
+    public let ratio: Double
+
+    /// Describes when calls are too slow.
+    ///
+    /// - Parameters:
+    ///   - duration: From which duration on a call is slow.
+    ///   - ratio: From which share of slow calls on the breaker opens, in `0...1`, not zero.
+    public init(duration: Duration, ratio: Double) {
+      self.duration = duration
+      self.ratio = ratio
+    }
+  }
+
+  /// From which share of failed calls on the breaker opens; `nil` does not look at it.
+  public let failureRatio: Double?
+  /// After how many failures without a success between them the breaker opens, however few calls there were.
+  public let consecutiveFailures: Int?
+  /// When calls are too slow; `nil` does not look at it.
+  public let slowness: Slowness?
+  /// How many calls there must be before a share counts.
+  public let minimumCalls: Int
+  /// Which calls are looked at.
+  public let window: Window
+  /// How long the breaker stays open the first time, and the lease of a probe.
+  public let openTime: Duration
+  /// What the open time is multiplied by each time the breaker opens again without having closed.
+  public let openGrowth: Double
+  /// The longest open time; a hint of the service may be longer.
+  public let maxOpenTime: Duration
+  /// How many calls are let through to find out whether the service is well again.
+  public let probes: Int
+  /// From which share of failed probes on the breaker opens again.
+  public let probeFailureRatio: Double
+
+  /// Makes a policy, and refuses numbers that make no sense.
+  ///
+  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  public init(
+    failureRatio: Double? = 0.5,
+    consecutiveFailures: Int? = nil,
+    slowness: Slowness? = nil,
+    minimumCalls: Int = 10,
+    window: Window = .time(.seconds(30)),
+    openTime: Duration = .seconds(30),
+    openGrowth: Double = 2,
+    maxOpenTime: Duration = .seconds(300),
+    probes: Int = 1,
+    probeFailureRatio: Double = 0.5
+  ) throws(InvalidCircuitBreakerPolicy) {
+    for ratio in [failureRatio, slowness?.ratio, probeFailureRatio] {
+      if let ratio, !(ratio > 0 && ratio <= 1) { throw .ratioOutOfRange(ratio) }
+    }
+    for count in [consecutiveFailures, minimumCalls, probes] {
+      if let count, count < 1 { throw .countNotPositive(count) }
+    }
+    switch window {
+    case .calls(let count): if count < minimumCalls { throw .windowTooSmall(count, minimumCalls: minimumCalls) }
+    case .time(let time): if time <= .zero { throw .durationNotPositive(time) }
+    }
+    for duration in [slowness?.duration, openTime] {
+      if let duration, duration <= .zero { throw .durationNotPositive(duration) }
+    }
+    if !(openGrowth >= 1 && openGrowth.isFinite) { throw .growthOutOfRange(openGrowth) }
+    if maxOpenTime < openTime { throw .maxBelowOpenTime(maxOpenTime, openTime: openTime) }
+    self.failureRatio = failureRatio
+    self.consecutiveFailures = consecutiveFailures
+    self.slowness = slowness
+    self.minimumCalls = minimumCalls
+    self.window = window
+    self.openTime = openTime.clampedToDelay
+    self.openGrowth = openGrowth
+    self.maxOpenTime = maxOpenTime.clampedToDelay
+    self.probes = probes
+    self.probeFailureRatio = probeFailureRatio
+  }
+}
+
+/// A circuit breaker policy that makes no sense, refused when it is made.
+public enum InvalidCircuitBreakerPolicy: Error, Hashable, Sendable {
+  /// A share is not above zero and at most one.
+  case ratioOutOfRange(Double)
+  /// A number of calls is under one.
+  case countNotPositive(Int)
+  /// The window holds fewer calls than there must be.
+  case windowTooSmall(Int, minimumCalls: Int)
+  /// A time is zero or shorter.
+  case durationNotPositive(Duration)
+  /// The factor by which the open time grows is under 1, or not a finite number.
+  case growthOutOfRange(Double)
+  /// The longest open time is shorter than the first.
+  case maxBelowOpenTime(Duration, openTime: Duration)
+}
+
+extension InvalidCircuitBreakerPolicy: CustomStringConvertible {
+  /// What is wrong, with the number that is, and what to give instead.
+  public var description: String {
+    switch self {
+    case .ratioOutOfRange(let ratio):
+      return "Circuit breaker: a ratio is \(ratio). Give a number above 0, at most 1; 0.5 is half of the calls."
+    case .countNotPositive(let count):
+      return "Circuit breaker: a number of calls is \(count). Give at least 1."
+    case .windowTooSmall(let count, let minimumCalls):
+      return "Circuit breaker: the window holds \(count) calls, but \(minimumCalls) are needed. Raise it to that."
+    case .durationNotPositive(let duration):
+      return "Circuit breaker: a duration is \(duration). Give a positive one."
+    case .growthOutOfRange(let growth):
+      return "Circuit breaker: openGrowth is \(growth). Give a finite number from 1; 1 keeps the open time."
+    case .maxBelowOpenTime(let most, let openTime):
+      return
+        "Circuit breaker: maxOpenTime, \(most), is shorter than openTime, \(openTime). Raise one or lower the other."
+    }
+  }
+}

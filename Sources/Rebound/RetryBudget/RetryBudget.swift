@@ -1,0 +1,191 @@
+import StreamSupport
+
+/// How many retries all executions together may make, so that clients do not multiply the load on a service in trouble.
+///
+///     let budget = try RetryBudget.ratio(0.2)
+///     let policy = RetryPolicy<NetworkFailure>.standard.within(budget)
+///
+/// One budget is shared by everything that calls the same service. A retry counts from the moment it is granted, also
+/// while it waits, so a thousand calls that fail at once are not all let through. A retry that is denied fails with the
+/// error that it was to retry, and its event says ``RetryEvent/Reason/budgetExhausted``. A wait that is cancelled gives
+/// back what was taken for it.
+///
+/// Unchecked, because the lock guards the ledger, and no foreign code runs under it.
+public final class RetryBudget: @unchecked Sendable {
+  private let lock = Lock()
+  private let time: MonotonicTime
+  private var ledger: RetryBudgetLedger
+  private var granted = 0
+  private var denied = 0
+
+  private init(_ kind: RetryBudgetLedger.Kind, time: MonotonicTime) {
+    self.time = time
+    ledger = RetryBudgetLedger(kind, now: time.now)
+  }
+
+  /// Retries up to a share of the requests of the last moments.
+  ///
+  /// - Parameters:
+  ///   - ratio: How many retries there may be for each request.
+  ///   - window: How long requests and retries count.
+  ///   - floor: How many retries there may be however few requests there are. Without one, the first failure after a
+  ///     program's start could not be retried.
+  ///   - time: Measures the window.
+  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  ///
+  /// Source: the retry budget of Finagle (20 % over 10 s), and of Google's "Site Reliability Engineering", chapter 21.
+  public static func ratio(
+    _ ratio: Double,
+    window: Duration = .seconds(10),
+    floor: Int = 3,
+    time: MonotonicTime = .continuous
+  ) throws(InvalidRetryBudget) -> RetryBudget {
+    guard ratio >= 0, ratio.isFinite else { throw .ratioOutOfRange(ratio) }
+    guard window > .zero else { throw .windowNotPositive(window) }
+    guard floor >= 0 else { throw .negativeFloor(floor) }
+    return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: floor), time: time)
+  }
+
+  /// Retries while more than half of the tokens are left: a failure costs one, a success earns a part of one.
+  ///
+  /// - Parameters:
+  ///   - tokens: How many there are at most, and at the start; in `1...1000`.
+  ///   - successRatio: What a success earns; counted to three decimals, as is all here.
+  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  ///
+  /// Source: "retry throttling" of gRPC's proposal A6.
+  public static func throttle(tokens: Int, successRatio: Double) throws(InvalidRetryBudget) -> RetryBudget {
+    guard (1...1_000).contains(tokens) else { throw .tokensOutOfRange(tokens) }
+    guard successRatio >= 0, successRatio.isFinite else { throw .ratioOutOfRange(successRatio) }
+    let earned = Int((min(successRatio, 1_000) * 1_000).rounded(.down))
+    return RetryBudget(.throttle(max: tokens * 1_000, earned: earned), time: .continuous)
+  }
+
+  /// Retries while a bucket of tokens lasts: a retry takes some, a success gives them back.
+  ///
+  /// - Parameters:
+  ///   - tokens: How many there are at most, and at the start.
+  ///   - cost: What a retry takes. Its success gives it back; a success without a retry gives one.
+  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  ///
+  /// Source: the standard retry mode of the AWS SDKs (500 tokens, 5 for a retry).
+  public static func bucket(tokens: Int = 500, cost: Int = 5) throws(InvalidRetryBudget) -> RetryBudget {
+    guard tokens >= 1 else { throw .tokensOutOfRange(tokens) }
+    guard (1...tokens).contains(cost) else { throw .costOutOfRange(cost) }
+    return RetryBudget(.bucket(max: tokens, cost: cost), time: .continuous)
+  }
+
+  /// What a budget holds at one moment.
+  public struct Snapshot: Hashable, Sendable {
+    /// How many more retries would be granted now.
+    public let available: Int
+    /// How many retries are granted and wait for their turn.
+    public let waiting: Int
+    /// How many retries were granted so far.
+    public let granted: Int
+    /// How many retries were denied so far.
+    public let denied: Int
+
+    /// Describes what a budget holds.
+    ///
+    /// - Parameters:
+    ///   - available: How many more retries would be granted.
+    ///   - waiting: How many retries are granted and wait for their turn.
+    ///   - granted: How many retries were granted so far.
+    ///   - denied: How many retries were denied so far.
+    public init(available: Int, waiting: Int, granted: Int, denied: Int) {
+      self.available = available
+      self.waiting = waiting
+      self.granted = granted
+      self.denied = denied
+    }
+  }
+
+  /// What the budget holds now; reading it changes nothing.
+  public var snapshot: Snapshot {
+    let now = time.now
+    return lock.withLock {
+      ledger.move(to: now)
+      return Snapshot(available: ledger.available, waiting: ledger.waiting, granted: granted, denied: denied)
+    }
+  }
+
+  /// A request begins; its retries are asked for apart.
+  public func begin() {
+    let now = time.now
+    lock.withLock {
+      ledger.move(to: now)
+      ledger.begin()
+    }
+  }
+
+  /// A request or a retry has failed with an error that is worth a retry.
+  public func fail() {
+    lock.withLock { ledger.fail() }
+  }
+
+  /// A request has succeeded.
+  ///
+  /// - Parameter retry: The retry that it took last; `nil` if it took none.
+  public func succeed(after retry: Retry? = nil) {
+    lock.withLock { ledger.succeed(afterRetry: retry != nil) }
+  }
+
+  /// Asks for a retry.
+  ///
+  /// - Returns: What stands for it; `nil` if it is denied.
+  public func grant() -> Retry? {
+    let now = time.now
+    let isGranted = lock.withLock {
+      ledger.move(to: now)
+      let isGranted = ledger.grant()
+      if isGranted { granted += 1 } else { denied += 1 }
+      return isGranted
+    }
+    return isGranted ? Retry(of: self) : nil
+  }
+
+  fileprivate func settle(begins: Bool) {
+    let now = time.now
+    lock.withLock {
+      ledger.move(to: now)
+      ledger.settle(begins: begins)
+    }
+  }
+
+  /// A retry that is granted, and waits until it begins or is given back.
+  ///
+  /// One that is forgotten is given back. Unchecked, because the lock guards its only state.
+  public final class Retry: @unchecked Sendable {
+    private let budget: RetryBudget
+    private let lock = Lock()
+    private var isWaiting = true
+
+    fileprivate init(of budget: RetryBudget) {
+      self.budget = budget
+    }
+
+    deinit {
+      giveBack()
+    }
+
+    /// The wait is over and the retry begins.
+    public func begin() {
+      settle(begins: true)
+    }
+
+    /// The wait was cancelled; nothing happens if the retry has begun.
+    public func giveBack() {
+      settle(begins: false)
+    }
+
+    private func settle(begins: Bool) {
+      let wasWaiting = lock.withLock {
+        let wasWaiting = isWaiting
+        isWaiting = false
+        return wasWaiting
+      }
+      if wasWaiting { budget.settle(begins: begins) }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("CircuitBreaker")
+struct CircuitBreakerTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, any Error>()
+
+  private func makeBreaker(
+    opensAfter failures: Int = 1,
+    probes: Int = 1,
+    counting: @escaping @Sendable (any Error) -> Bool = { _ in true }
+  ) throws -> CircuitBreaker {
+    CircuitBreaker(
+      "weather",
+      policy: try CircuitBreakerPolicy(consecutiveFailures: failures, openTime: .seconds(10), probes: probes),
+      time: MonotonicTime { [scheduler] in scheduler.elapsed },
+      countingAsFailure: counting
+    )
+  }
+
+  // MARK: Publishers
+
+  @Test("asks the breaker for each subscription, not when the publisher is made")
+  func admission() throws {
+    let breaker = try makeBreaker()
+    let protected = upstream.protected(by: breaker)
+    let first = Recorder<Int, any Error>()
+    protected.subscribe(first)
+    upstream.send(completion: .failure(TestFailure.transient))
+    let second = Recorder<Int, any Error>()
+    protected.subscribe(second)
+    #expect(first.failure as? TestFailure == .transient)
+    let refusal = second.failure as? CircuitOpen
+    #expect(refusal?.retryAfter == .seconds(10))
+    #expect(refusal?.lastError as? TestFailure == .transient)
+    #expect(second.subscriptionCount == 1)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(
+      refusal?.description == "weather does not answer as it should; try again in 10.0 seconds. Last error: transient."
+    )
+  }
+
+  @Test("fails with the publisher's own type of error when told how")
+  func typedRefusal() throws {
+    let breaker = try makeBreaker()
+    breaker.isolate()
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>().protected(by: breaker) { _ in .permanent }.subscribe(recorder)
+    #expect(recorder.failure == .permanent)
+  }
+
+  @Test("passes demand, values and the end through, unchanged")
+  func transparent() throws {
+    let breaker = try makeBreaker()
+    let recorder = Recorder<Int, any Error>(requesting: .max(1), answering: { _, _ in .max(2) })
+    upstream.protected(by: breaker).subscribe(recorder)
+    recorder.request(.max(3))
+    #expect(upstream.send(1) == .max(2))
+    upstream.send(completion: .finished)
+    upstream.send(2)
+    upstream.send(completion: .finished)
+    #expect(upstream.requests == [.max(1), .max(3)])
+    #expect(recorder.values == [1])
+    #expect(recorder.completions.count == 1)
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
+  func cancel(hasValue: Bool) throws {
+    let breaker = try makeBreaker()
+    breaker.open(scheduler)
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: breaker).subscribe(recorder)
+    if hasValue { upstream.send(1) }
+    recorder.cancel()
+    #expect(upstream.cancelCount == 1)
+    #expect(breaker.state == (hasValue ? .closed : .halfOpen))
+  }
+
+  @Test("judges a stream that never ends by its first value when told to")
+  func firstValue() throws {
+    let breaker = try makeBreaker()
+    breaker.open(scheduler)
+    upstream.protected(by: breaker, succeedingOn: .firstValue).subscribe(Recorder())
+    #expect(breaker.state == .halfOpen)
+    upstream.send(1)
+    #expect(breaker.state == .closed)
+    upstream.send(completion: .failure(TestFailure.transient))
+    #expect(breaker.state == .closed)
+  }
+
+  @Test("does not count errors that do not speak against the service")
+  func classification() throws {
+    let breaker = try makeBreaker(counting: { ($0 as? TestFailure)?.isTransient ?? false })
+    for error in [TestFailure.permanent, CancellationError()] as [any Error] {
+      upstream.protected(by: breaker).subscribe(Recorder())
+      upstream.send(completion: .failure(error))
+      #expect(breaker.state == .closed)
+    }
+  }
+
+  @Test("stays open for as long as the service asks for")
+  func hint() throws {
+    let breaker = try makeBreaker()
+    upstream.protected(by: breaker).subscribe(Recorder())
+    upstream.send(completion: .failure(TestFailure.busy(.seconds(60))))
+    scheduler.advance(by: 59)
+    #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    scheduler.advance(by: 1)
+    #expect(throws: Never.self) { try breaker.admit() }
+  }
+
+  @Test("cancels a second subscription")
+  func secondSubscription() throws {
+    let intruder = TestPublisher<Int, any Error>()
+    intruder.subscribe(Recorder(requesting: .none))
+    upstream.protected(by: try makeBreaker()).subscribe(Recorder())
+    upstream.connections[0].send(subscription: intruder.connections[0])
+    #expect(intruder.cancelCount == 1)
+  }
+
+  @Test("gives back a probe that is forgotten")
+  func forgotten() throws {
+    let breaker = try makeBreaker()
+    breaker.open(scheduler)
+    _ = try breaker.admit()
+    #expect(throws: Never.self) { try breaker.admit() }
+  }
+
+  // MARK: Functions
+
+  @Test("runs functions, and refuses them when it is open")
+  func functions() async throws {
+    let breaker = try makeBreaker()
+    #expect(try await breaker.run { 1 } == 1)
+    await #expect(throws: TestFailure.transient) { try await breaker.run { throw TestFailure.transient } }
+    var ran = false
+    await #expect(throws: CircuitOpen.self) { try await breaker.run { ran = true } }
+    #expect(!ran)
+  }
+
+  @Test("does not count a function that fails because its task is cancelled")
+  func cancelledFunction() async throws {
+    let breaker = try makeBreaker()
+    let task = Task {
+      try await breaker.run {
+        withUnsafeCurrentTask { $0?.cancel() }
+        throw TestFailure.transient
+      }
+    }
+    await #expect(throws: TestFailure.transient) { try await task.value }
+    #expect(breaker.state == .closed)
+  }
+
+  // MARK: Observation
+
+  @Test("tells its state and each change of it, in order, also of changes that observers cause")
+  func stateChanges() throws {
+    let breaker = try makeBreaker()
+    let recorder = Recorder<CircuitBreaker.State, Never>(answering: { state, _ in
+      if state == .open { breaker.isolate() }
+      return .none
+    })
+    breaker.stateChanges.subscribe(recorder)
+    breaker.open(scheduler)
+    breaker.close()
+    #expect(recorder.values == [.closed, .open, .isolated, .closed])
+  }
+
+  @Test("lets exactly as many probes through as there are to be, whoever asks at the same time")
+  func concurrency() throws {
+    let breaker = try makeBreaker(probes: 5)
+    breaker.open(scheduler)
+    let granted = Keeper()
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<50 { if let call = try? breaker.admit() { granted.keep(call) } }
+    }
+    #expect(granted.count == 5)
+  }
+}
+
+extension CircuitBreaker {
+  /// Fails a call, and lets the open time pass.
+  fileprivate func open(_ scheduler: TestScheduler) {
+    (try? admit())?.fail(with: TestFailure.transient)
+    scheduler.advance(by: 10)
+  }
+}
+
+/// Keeps calls from being forgotten.
+///
+/// Unchecked, because the lock guards the list.
+private final class Keeper: @unchecked Sendable {
+  private let lock = Lock()
+  private var calls: [CircuitBreaker.Call] = []
+
+  var count: Int { lock.withLock { calls.count } }
+
+  func keep(_ call: CircuitBreaker.Call) {
+    lock.withLock { calls.append(call) }
+  }
+}

@@ -1,0 +1,176 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("RetryBudget")
+struct RetryBudgetTests {
+  private let scheduler = TestScheduler()
+  private var time: MonotonicTime { MonotonicTime { [scheduler] in scheduler.elapsed } }
+
+  private func ratio(_ ratio: Double, floor: Int) throws -> RetryBudget {
+    try .ratio(ratio, window: .seconds(10), floor: floor, time: time)
+  }
+
+  // MARK: Ratio
+
+  @Test("grants a share of the requests on top of the floor")
+  func share() throws {
+    let budget = try ratio(0.1, floor: 2)
+    #expect(budget.snapshot.available == 2)
+    for _ in 0..<30 { budget.begin() }
+    #expect(budget.snapshot.available == 5)
+    let retries = (0..<9).compactMap { _ in budget.grant() }
+    #expect(retries.count == 5)
+    #expect(budget.snapshot == .init(available: 0, waiting: 5, granted: 5, denied: 4))
+  }
+
+  @Test("counts a retry while it waits, however long, and for a window from when it begins")
+  func waiting() throws {
+    let budget = try ratio(0, floor: 1)
+    let retry = budget.grant()
+    scheduler.advance(by: 3_600)
+    #expect(budget.grant() == nil)
+    retry?.begin()
+    scheduler.advance(by: 8)
+    #expect(budget.grant() == nil)
+    scheduler.advance(by: 2)
+    #expect(budget.grant() != nil)
+  }
+
+  @Test("forgets requests that the window has left behind")
+  func window() throws {
+    let budget = try ratio(1, floor: 0)
+    for _ in 0..<4 {
+      budget.begin()
+      scheduler.advance(by: 1)
+    }
+    #expect(budget.snapshot.available == 4)
+    scheduler.advance(by: 7)
+    #expect(budget.snapshot.available == 2)
+    scheduler.advance(by: 1_000_000)
+    #expect(budget.snapshot.available == 0)
+  }
+
+  @Test("takes back a retry that is given back or forgotten, once")
+  func refund() throws {
+    let budget = try ratio(0, floor: 1)
+    let retry = budget.grant()
+    retry?.giveBack()
+    retry?.giveBack()
+    retry?.begin()
+    #expect(budget.snapshot.available == 1)
+    _ = budget.grant()
+    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot.available == 1)
+  }
+
+  // MARK: Tokens
+
+  @Test("throttles at half of the tokens, which failures take and successes earn in parts")
+  func throttle() throws {
+    let budget = try RetryBudget.throttle(tokens: 4, successRatio: 0.5)
+    budget.fail()
+    #expect(budget.grant() != nil)
+    budget.fail()
+    #expect(budget.grant() == nil)
+    budget.succeed()
+    #expect(budget.snapshot.available == 1)
+    for _ in 0..<99 { budget.succeed() }
+    #expect(budget.snapshot.available == 2)
+    for _ in 0..<99 { budget.fail() }
+    #expect(budget.snapshot.available == 0)
+    for _ in 0..<5 { budget.succeed() }
+    #expect(budget.grant() != nil)
+  }
+
+  @Test("takes a retry's cost from the bucket, and puts it back on success or cancel")
+  func bucket() throws {
+    let budget = try RetryBudget.bucket(tokens: 10, cost: 5)
+    let first = budget.grant()
+    let second = budget.grant()
+    #expect(budget.grant() == nil)
+    second?.giveBack()
+    #expect(budget.snapshot.available == 1)
+    first?.begin()
+    budget.succeed(after: first)
+    #expect(budget.snapshot.available == 2)
+    let third = budget.grant()
+    third?.begin()
+    for _ in 0..<4 { budget.succeed() }
+    #expect(budget.snapshot.available == 1)
+    budget.succeed()
+    #expect(budget.snapshot.available == 2)
+  }
+
+  @Test("refuses numbers that make no sense, and says what to give instead")
+  func refuses() {
+    #expect(throws: InvalidRetryBudget.ratioOutOfRange(-1)) { try RetryBudget.ratio(-1) }
+    #expect(throws: InvalidRetryBudget.ratioOutOfRange(.infinity)) { try RetryBudget.ratio(.infinity) }
+    #expect(throws: InvalidRetryBudget.windowNotPositive(.zero)) { try RetryBudget.ratio(0.2, window: .zero) }
+    #expect(throws: InvalidRetryBudget.negativeFloor(-1)) { try RetryBudget.ratio(0.2, floor: -1) }
+    #expect(throws: InvalidRetryBudget.tokensOutOfRange(1_001)) {
+      try RetryBudget.throttle(tokens: 1_001, successRatio: 1)
+    }
+    #expect(throws: InvalidRetryBudget.ratioOutOfRange(-2)) { try RetryBudget.throttle(tokens: 1, successRatio: -2) }
+    #expect(throws: InvalidRetryBudget.tokensOutOfRange(0)) { try RetryBudget.bucket(tokens: 0) }
+    #expect(throws: InvalidRetryBudget.costOutOfRange(11)) { try RetryBudget.bucket(tokens: 10, cost: 11) }
+    #expect(
+      "\(InvalidRetryBudget.negativeFloor(-1))"
+        == "Retry budget: the floor is -1. Give 0 for none, or how many retries are always allowed."
+    )
+  }
+
+  // MARK: With retry
+
+  @Test("lets few of a thousand calls that fail at once wait for a retry; the others fail with their own error")
+  func thundering() throws {
+    let budget = try ratio(0.1, floor: 3)
+    let log = RetryLog()
+    let policy = RetryPolicy<TestFailure>(clamping: 2, backoff: .constant(.seconds(60))).within(budget).onEvent(
+      log.write
+    )
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorders = (0..<1_000).map { _ in
+      let recorder = Recorder<Int, TestFailure>()
+      upstream.retry(policy, scheduler: scheduler).subscribe(recorder)
+      return recorder
+    }
+    for (number, connection) in upstream.connections.enumerated() {
+      connection.send(completion: .failure(.numbered(number)))
+    }
+    #expect(recorders.enumerated().count { $1.failure == .numbered($0) } == 897)
+    #expect(log.outcomes.count { $0 == .stopped(.budgetExhausted) } == 897)
+    #expect(budget.snapshot == .init(available: 0, waiting: 103, granted: 103, denied: 897))
+    for recorder in recorders { recorder.cancel() }
+    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot.available == 103)
+  }
+
+  @Test("counts a retry as begun when its attempt begins, and its success for the bucket", arguments: [0, 1])
+  func settles(delay: Int) throws {
+    let budget = try RetryBudget.bucket(tokens: 5, cost: 5)
+    let upstream = TestPublisher<Int, TestFailure>()
+    let policy = RetryPolicy<TestFailure>(clamping: 2, backoff: .constant(.seconds(delay))).within(budget)
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.retry(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.send(completion: .failure(.transient))
+    #expect(budget.snapshot.waiting == delay)
+    scheduler.advance(by: 1)
+    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot.available == 0)
+    upstream.send(completion: .finished)
+    #expect(recorder.isFinished)
+    #expect(budget.snapshot.available == 1)
+  }
+
+  @Test("grants no more than there is, whoever asks at the same time")
+  func concurrency() throws {
+    let budget = try ratio(0, floor: 100)
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<100 { budget.grant()?.begin() }
+    }
+    #expect(budget.snapshot == .init(available: 0, waiting: 0, granted: 100, denied: 300))
+  }
+}
