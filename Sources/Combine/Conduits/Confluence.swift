@@ -16,8 +16,8 @@ class Confluence: Courier {
   @exclusivity(unchecked) private var inlets: ContiguousArray<Inlet>
   @exclusivity(unchecked) private var awaitedCount: Int
   @exclusivity(unchecked) private var openCount: Int
-  // Set under `lock`; spares values the look at the inlets.
-  @usableFromInline let hasFinishedInlet = Atomic<Bool>(false)
+  // One bit for each of the first inlets, as many as a word has; set under `lock`. Spares values the look at the inlets.
+  @usableFromInline let finishedInlets = Atomic<UInt>(0)
 
   @usableFromInline
   init(inletCount: Int) {
@@ -61,17 +61,10 @@ class Confluence: Courier {
     }
     inlets[index] = .over
     openCount -= 1
-    hasFinishedInlet.store(true, ordering: .relaxed)
+    finishedInlets.store(finishedInlets.load(ordering: .relaxed) | 1 << index, ordering: .relaxed)
     lock.unlock()
     withExtendedLifetime(subscription) {}
     return true
-  }
-
-  @usableFromInline
-  final var finishedInlets: [Int] {
-    lock.lock()
-    defer { lock.unlock() }
-    return inlets.indices.filter { if case .over = inlets[$0] { true } else { false } }
   }
 
   @usableFromInline

@@ -90,7 +90,7 @@ struct Row2<A: Column, B: Column>: Row {
     return (first, second)
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func isEmpty(at index: Int) -> Bool { index == 0 ? a.isEmpty : b.isEmpty }
 
   @usableFromInline var buffers: [Any] { [a, b] }
@@ -126,7 +126,7 @@ struct Row3<A: Column, B: Column, C: Column>: Row {
     return (first, second, third)
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func isEmpty(at index: Int) -> Bool { index == 0 ? a.isEmpty : index == 1 ? b.isEmpty : c.isEmpty }
 
   @usableFromInline var buffers: [Any] { [a, b, c] }
@@ -171,7 +171,7 @@ struct Row4<A: Column, B: Column, C: Column, D: Column>: Row {
     return (first, second, third, fourth)
   }
 
-  @usableFromInline
+  @inlinable @inline(__always)
   func isEmpty(at index: Int) -> Bool {
     switch index {
     case 0: a.isEmpty

@@ -167,13 +167,13 @@ struct EntrustedTests {
       let subject = SharedUnchecked(PassthroughSubject<Int, Never>())
       weak var witness: Witness?
       let handle = Lock()
+      // Guarded by the lock; what goes is released outside of it.
       nonisolated(unsafe) var held: AnyCancellable?
       do {
         let captured = Witness()
         witness = captured
         held = subject.value.map { $0 }.sink { _ in captured.touch() }
       }
-      // The lock above guards `held`; what goes is released outside of it.
       let drop = {
         let taken: AnyCancellable? = handle.withLock {
           defer { held = nil }

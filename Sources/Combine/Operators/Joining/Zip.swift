@@ -234,7 +234,7 @@ where Downstream.Input == R.Output {
     let more = downstream.receive(output) + requestedInside
     isDelivering = wasDelivering
     requestedInside = requestedBefore
-    if hasFinishedInlet.load(ordering: .relaxed), isDone { end(.finished) }
+    if isUsedUp { end(.finished) }
     leave()
     // The one that completed the row gets its share as the answer.
     if more != .none { requestFromAll(more, except: S.index) }
@@ -251,8 +251,19 @@ where Downstream.Input == R.Output {
     }
   }
 
+  /// Whether an upstream has finished whose values are used up.
+  @inlinable @inline(__always)
+  var isUsedUp: Bool {
+    var finished = finishedInlets.load(ordering: .relaxed)
+    while finished != 0 {
+      if row.isEmpty(at: finished.trailingZeroBitCount) { return true }
+      finished &= finished - 1
+    }
+    return false
+  }
+
   @usableFromInline
-  override var isDone: Bool { finishedInlets.contains { row.isEmpty(at: $0) } }
+  override var isDone: Bool { isUsedUp }
 
   @usableFromInline override var name: String { "Zip" }
 }
