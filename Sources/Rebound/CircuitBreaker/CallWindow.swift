@@ -1,9 +1,9 @@
 /// The calls that a circuit breaker looks at, counted.
-struct CallWindow: Hashable, Sendable {
-  struct Counts: Hashable, Sendable {
-    var calls = 0
-    var failures = 0
-    var slow = 0
+package struct CallWindow: Hashable, Sendable {
+  package struct Counts: Hashable, Sendable {
+    package var calls = 0
+    package var failures = 0
+    package var slow = 0
 
     mutating func add(_ other: Counts, times: Int = 1) {
       calls += other.calls * times
@@ -21,9 +21,9 @@ struct CallWindow: Hashable, Sendable {
   private var slots: [Counts] = []
   /// Where the next call goes, or the number of the part that time is in.
   private var position = 0
-  private(set) var counts = Counts()
+  package private(set) var counts = Counts()
 
-  init(_ window: CircuitBreakerPolicy.Window) {
+  package init(_ window: CircuitBreakerPolicy.Window) {
     switch window {
     case .calls(let count): (slotLength, capacity) = (nil, count)
     case .time(let time):
@@ -32,7 +32,7 @@ struct CallWindow: Hashable, Sendable {
     }
   }
 
-  mutating func add(isFailure: Bool, isSlow: Bool, now: Duration) {
+  package mutating func add(isFailure: Bool, isSlow: Bool, now: Duration) {
     let call = Counts(calls: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
     if slotLength != nil {
       move(to: now)

@@ -229,14 +229,22 @@ struct CircuitBreakerMachineTests {
   }
 
   @Test(
-    "is never wedged and never closed wrongly, in any order of seven steps with up to three calls",
-    arguments: [1, 2, 3]
+    "is never wedged and never closed wrongly, in any order of seven or eight steps with up to three calls",
+    arguments: [1, 2, 3],
+    [false, true]
   )
-  func allInterleavings(probes: Int) throws {
-    let start = Point(machine: try machine(consecutive: 1, probes: probes))
-    var visited = 0
+  func allInterleavings(probes: Int, startsOpen: Bool) throws {
+    var start = Point(machine: try machine(consecutive: 1, probes: probes))
     var faults: [String] = []
-    explore(start, depth: 7, probes: probes, visited: &visited, faults: &faults)
+    if startsOpen {
+      // Open, with a call under way that was let through before.
+      for step in [Step.start, .start, .end(0, failure)] {
+        start = take(step, from: start, probes: probes, &faults)
+      }
+      #expect(start.machine.state == .open)
+    }
+    var visited = 0
+    explore(start, depth: startsOpen ? 7 : 8, probes: probes, visited: &visited, faults: &faults)
     #expect(faults.prefix(3) == [])
     #expect(visited > 10_000)
   }

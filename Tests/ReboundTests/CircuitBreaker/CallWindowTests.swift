@@ -1,0 +1,48 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("CallWindow")
+struct CallWindowTests {
+  private struct Call {
+    let isFailure: Bool
+    let isSlow: Bool
+    let time: Duration
+  }
+
+  private func randomCalls(_ seed: UInt64) -> [Call] {
+    var numbers = SeededRandom(seed: seed)
+    var time = Duration.zero
+    return (0..<200).map { _ in
+      time += .milliseconds(Int.random(in: 0...3_000, using: &numbers))
+      return Call(isFailure: .random(using: &numbers), isSlow: .random(using: &numbers), time: time)
+    }
+  }
+
+  @Test("counts the last calls as a plain list does", arguments: 0..<5 as Range<UInt64>, [1, 2, 7])
+  func calls(seed: UInt64, size: Int) {
+    let calls = randomCalls(seed)
+    var window = CallWindow(.calls(size))
+    for (index, call) in calls.enumerated() {
+      window.add(isFailure: call.isFailure, isSlow: call.isSlow, now: call.time)
+      let last = calls[0...index].suffix(size)
+      #expect(window.counts.calls == last.count)
+      #expect(window.counts.failures == last.count(where: \.isFailure))
+      #expect(window.counts.slow == last.count(where: \.isSlow))
+    }
+  }
+
+  @Test("counts the calls of the last ten parts of the time as a plain list does", arguments: 0..<5 as Range<UInt64>)
+  func time(seed: UInt64) {
+    let calls = randomCalls(seed)
+    var window = CallWindow(.time(.seconds(10)))
+    for (index, call) in calls.enumerated() {
+      window.add(isFailure: call.isFailure, isSlow: call.isSlow, now: call.time)
+      let oldest = call.time.components.seconds - 9
+      let last = calls[0...index].filter { $0.time.components.seconds >= oldest }
+      #expect(window.counts.calls == last.count)
+      #expect(window.counts.failures == last.count(where: \.isFailure))
+      #expect(window.counts.slow == last.count(where: \.isSlow))
+    }
+  }
+}

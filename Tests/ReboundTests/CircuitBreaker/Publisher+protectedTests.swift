@@ -1,0 +1,69 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("protected(by:)")
+struct PublisherProtectedTests {
+  @Test("opens for a retry below it, which passes the refusal on", arguments: [1, 2])
+  func underRetry(failures: Int) throws {
+    let scheduler = TestScheduler()
+    let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy(consecutiveFailures: failures))
+    let upstream = TestPublisher<Int, any Error>(whenSubscribed: {
+      $0.send(completion: .failure(TestFailure.transient))
+    })
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: breaker)
+      .retry(.constant(.seconds(1)), times: 5, when: { !($0 is CircuitOpen) }, scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == failures)
+    #expect((recorder.failure as? CircuitOpen)?.name == "weather")
+  }
+
+  @Test("lets go of the downstream at the end, even while someone holds the subscription", arguments: [true, false])
+  func releases(cancels: Bool) throws {
+    let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy())
+    let upstream = TestPublisher<Int, any Error>()
+    weak var weakRecorder: Recorder<Int, any Error>?
+    var subscription: (any Subscription)?
+    do {
+      let recorder = Recorder<Int, any Error>()
+      weakRecorder = recorder
+      upstream.protected(by: breaker)
+        .subscribe(
+          AnySubscriber<Int, any Error>(
+            receiveSubscription: {
+              subscription = $0
+              recorder.receive(subscription: $0)
+            },
+            receiveValue: recorder.receive(_:),
+            receiveCompletion: recorder.receive(completion:)
+          )
+        )
+      if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
+    }
+    #expect(subscription.map { "\($0)" } == "Protected")
+    #expect(weakRecorder == nil)
+    subscription?.request(.max(1))
+    #expect(upstream.requests == [.unlimited])
+  }
+
+  @Test("ends once when the end races with a cancel")
+  func race() throws {
+    let policy = try CircuitBreakerPolicy(consecutiveFailures: 1)
+    for _ in 0..<200 {
+      let breaker = CircuitBreaker("weather", policy: policy)
+      let upstream = TestPublisher<Int, TestFailure>()
+      let recorder = Recorder<Int, TestFailure>()
+      upstream.protected(by: breaker) { _ in .permanent }.subscribe(recorder)
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        if index == 0 { recorder.cancel() } else { upstream.send(completion: .failure(.transient)) }
+      }
+      // Cancelled first, it has no vote; failed first, it has one, and nothing is left to cancel.
+      #expect((breaker.state == .closed) == (upstream.cancelCount == 1))
+      #expect(recorder.completions.count <= 1)
+    }
+  }
+}
