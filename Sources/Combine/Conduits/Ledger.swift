@@ -13,8 +13,9 @@ struct Ledger: ~Copyable {
   @inlinable
   init() {}
 
+  // Acquiring: who delivers then sees all that the subscriber did before it asked.
   @inlinable @inline(__always)
-  var isUnlimited: Bool { owed.load(ordering: .relaxed) == Self.unlimited }
+  var isUnlimited: Bool { owed.load(ordering: .acquiring) == Self.unlimited }
 
   @inlinable
   var isClosed: Bool { owed.load(ordering: .relaxed) == Self.closed }
@@ -29,7 +30,7 @@ struct Ledger: ~Copyable {
   /// Takes one off what is owed; false if nothing is, or the ledger is closed.
   @inlinable @inline(__always)
   func takeOne() -> Bool {
-    var current = owed.load(ordering: .relaxed)
+    var current = owed.load(ordering: .acquiring)
     while true {
       if current == Self.unlimited { return true }
       guard current > 0, current != Self.closed else { return false }

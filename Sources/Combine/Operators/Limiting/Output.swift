@@ -101,9 +101,11 @@ final class OutputPipe<Downstream: Subscriber>: Link, Subscriber {
 
   @inlinable
   func receive(subscription: any Subscription) {
+    // Read now: as soon as downstream has its subscription, values on another thread may count.
+    let isEmpty = countToPass == 0
     guard hold(subscription) else { return }
     downstream.receive(subscription: self)
-    if countToPass == 0 { finish() }
+    if isEmpty { finish() }
   }
 
   @inlinable @inline(__always)
