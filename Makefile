@@ -1,6 +1,6 @@
 # The commands of this project. Each only calls a script, so that a red run anywhere is reproduced by one command.
 
-.PHONY: demo test check docs format benchmark clean
+.PHONY: demo test check stress docs format benchmark clean
 
 demo: ## build and start the backend and the sign-up app, until Ctrl-C
 	@scripts/demo
@@ -14,6 +14,9 @@ check: ## format, layout, warnings as errors, documents
 docs: ## build the reference of every module, as pages for a web server
 	@scripts/docs
 
+stress: ## race threads through every operator under ThreadSanitizer and AddressSanitizer
+	@scripts/stress --short
+
 format: ## put all Swift files into the project's format
 	@swift format --in-place --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Benchmarks/Package.swift Benchmarks/Sources
 
@@ -21,4 +24,4 @@ benchmark: ## print nanoseconds and allocations per value, beside plain Swift in
 	@scripts/benchmark
 
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build .build-tsan .build-asan
