@@ -45,7 +45,7 @@ extension Publisher {
   ///
   ///     request.retry(on: SessionExpired.self, times: 1, after: { session.refresh($0) })
   ///
-  /// See ``Combine/Publisher/retry(on:times:after:failingWith:)`` for the contract.
+  /// The form for an equal error states the contract.
   ///
   /// - Parameters:
   ///   - type: The type of the errors to retry after.
@@ -70,7 +70,7 @@ extension Publisher {
   ///
   ///     request.retry(on: \.needsCredential, times: 2, after: { _ in prompt.credential })
   ///
-  /// See ``Combine/Publisher/retry(on:times:after:failingWith:)`` for the contract.
+  /// The form for an equal error states the contract.
   ///
   /// - Parameters:
   ///   - condition: Asked on every failure before the retries are used up.
@@ -93,7 +93,7 @@ extension Publisher {
 
   /// Tries again after one certain error, each time after another publisher has done its work.
   ///
-  /// Another spelling of ``Combine/Publisher/retry(on:times:after:failingWith:)``.
+  /// Another spelling of `retry(on:times:after:failingWith:)`.
   ///
   /// - Parameters:
   ///   - error: The error to retry after.
@@ -111,7 +111,7 @@ extension Publisher {
 extension Publishers {
   /// Tries again after certain errors, each time after another publisher has done its work.
   ///
-  /// Made by ``Combine/Publisher/retry(on:times:after:failingWith:)``.
+  /// Made by `retry(on:times:after:failingWith:)`.
   public struct RetryOn<Upstream: Publisher, Chained: Publisher>: Publisher
   where Chained.Failure == Upstream.Failure {
     /// What the upstream publishes.

@@ -37,7 +37,7 @@ extension Publisher {
   ///       errors.delay(for: .seconds(1), scheduler: queue).prefix(2)   // the third failure ends it
   ///     }
   ///
-  /// See ``Combine/Publisher/retry(when:)`` for the contract; there is no failure unless the companion has one.
+  /// The form for a companion that can fail states the contract; here there is no failure unless the companion has one.
   ///
   /// - Parameter companion: Gets the failures; called once for each subscriber.
   public func retry<Companion: Publisher>(
@@ -68,7 +68,7 @@ extension Publisher {
 extension Publishers {
   /// Tries again when a companion publisher says so.
   ///
-  /// Made by ``Combine/Publisher/retry(when:)``.
+  /// Made by `retry(when:)`.
   public struct RetryWhen<Upstream: Publisher, Companion: Publisher>: Publisher
   where Companion.Failure == Upstream.Failure {
     /// What the upstream publishes.
