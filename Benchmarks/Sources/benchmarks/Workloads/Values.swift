@@ -14,6 +14,16 @@ extension Workloads {
           .map { $0 &* 3 }.filter { $0 & 1 == 0 }.reduce(0) { $0 &+ $1 }
           .sink { total.add($0) }
       },
+      Benchmark("map → filter → removeDuplicates of a sequence, fluent", limit: 25) { count in
+        _ = (0..<count).publisher
+          .map { $0 &* 3 }.filter { $0 & 1 == 0 }.removeDuplicates()
+          .sink { total.add($0) }
+      },
+      Benchmark("map → filter → removeDuplicates of a sequence, named", limit: 10) { count in
+        let tripled = Publishers.Map(upstream: (0..<count).publisher) { $0 &* 3 }
+        let even = Publishers.Filter(upstream: tripled) { $0 & 1 == 0 }
+        _ = Publishers.RemoveDuplicates(upstream: even, predicate: ==).sink { total.add($0) }
+      },
       Benchmark("subject → collect") { count in
         let subject = PassthroughSubject<Int, Never>()
         let subscription = subject.collect().sink { total.add($0.count) }
@@ -45,6 +55,23 @@ extension Workloads {
           subject.eraseToAnyPublisher()
           .map { $0 &* 3 }.eraseToAnyPublisher()
           .filter { $0 & 1 == 0 }.eraseToAnyPublisher()
+          .sink { total.add($0) }
+        for number in 0..<count { subject.send(number) }
+        subscription.cancel()
+      },
+      Benchmark("map → filter → removeDuplicates of a subject", limit: 30) { count in
+        let subject = PassthroughSubject<Int, Never>()
+        let subscription = subject.map { $0 &* 3 }.filter { $0 & 1 == 0 }.removeDuplicates().sink { total.add($0) }
+        for number in 0..<count { subject.send(number) }
+        subscription.cancel()
+      },
+      Benchmark("map → filter → removeDuplicates of a subject, erased", limit: 30) { count in
+        let subject = PassthroughSubject<Int, Never>()
+        let subscription =
+          subject.eraseToAnyPublisher()
+          .map { $0 &* 3 }.eraseToAnyPublisher()
+          .filter { $0 & 1 == 0 }.eraseToAnyPublisher()
+          .removeDuplicates().eraseToAnyPublisher()
           .sink { total.add($0) }
         for number in 0..<count { subject.send(number) }
         subscription.cancel()
