@@ -183,11 +183,12 @@ class SwitchLink: Courier {
   @inlinable @inline(__always)
   final func isLatest(_ number: Int) -> Bool { latest.load(ordering: .acquiring) == number }
 
+  /// Whether an inner publisher owes its subscription; after the end nobody does, since none is kept then.
   @usableFromInline
   final func isAwaited(_ number: Int) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    return isLatest(number) && innerPhase == .awaited
+    return !ledger.isClosed && isLatest(number) && innerPhase == .awaited
   }
 
   /// Takes one off what is owed, for an inner publisher.

@@ -11,6 +11,24 @@ struct SwitchToLatestTests {
   let first = Inner()
   let second = Inner()
 
+  @Test("an inner publisher that subscribes and ends after the cancel does no harm")
+  func lateInner() throws {
+    let outer = PassthroughSubject<TestPublisher<Int, TestFailure>, TestFailure>()
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    outer.switchToLatest().subscribe(recorder)
+    outer.send(TestPublisher(handingOver: { side = $0 }))
+    recorder.cancel()
+
+    let subscription = LooseSubscription()
+    let inner = try #require(side)
+    inner.receive(subscription: subscription)
+    inner.receive(completion: .failure(.expected))
+
+    #expect(subscription.cancelCount == 1)
+    #expect(recorder.completions.isEmpty)
+  }
+
   @Test("values of the latest publisher arrive, and the one before is cancelled")
   func switches() {
     let recorder = Recorder<Int, TestFailure>()
