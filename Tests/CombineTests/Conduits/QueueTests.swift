@@ -1,3 +1,4 @@
+import ReboundTesting
 import Testing
 
 @testable import Combine
@@ -6,7 +7,7 @@ import Testing
 struct QueueTests {
   @Test("elements leave in the order in which they came, however appends and removals mix")
   func order() {
-    var numbers = SeededNumbers(seed: 7)
+    var numbers = SeededRandom(seed: 7)
     var queue = Queue<Int>()
     var model: [Int] = []
     for step in 0..<5_000 {

@@ -83,7 +83,7 @@ struct NoCliffTests {
       var handles = (0..<100_000).map { _ in subject.sink { received += $0 } }
       subject.send(1)
       #expect(received == 100_000)
-      var numbers = SeededNumbers(seed: 7)
+      var numbers = SeededRandom(seed: 7)
       handles.shuffle(using: &numbers)
       for handle in handles.prefix(50_000) { handle.cancel() }
       subject.send(1)

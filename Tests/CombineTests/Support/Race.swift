@@ -1,28 +1,14 @@
 import Combine
 import Dispatch
+import ReboundTesting
 import StreamSupport
 
 /// Runs all bodies at the same time, each on a thread of its own with random numbers of its own, and waits for them.
-func race(seed: UInt64, _ bodies: [(inout SeededNumbers) -> Void]) {
+func race(seed: UInt64, _ bodies: [(inout SeededRandom) -> Void]) {
   let shared = SharedUnchecked(bodies)
   DispatchQueue.concurrentPerform(iterations: bodies.count) { index in
-    var numbers = SeededNumbers(seed: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
+    var numbers = SeededRandom(seed: seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
     shared.value[index](&numbers)
-  }
-}
-
-/// Random numbers that are the same for the same seed (SplitMix64, Steele, Lea and Flood, 2014).
-struct SeededNumbers: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 
