@@ -18,7 +18,7 @@ stress: ## race threads through every operator under ThreadSanitizer and Address
 	@scripts/stress --short
 
 format: ## put all Swift files into the project's format
-	@swift format --in-place --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests Benchmarks/Package.swift Benchmarks/Sources
+	@scripts/format
 
 benchmark: ## print nanoseconds and allocations per value, beside plain Swift in the same run
 	@scripts/benchmark
