@@ -46,8 +46,11 @@ if buildsCombine {
   ]
 }
 
-// The sanitizers are slow: scripts/stress builds the races without the other tests. Its leak check is built then only.
-if buildsCombine, Context.environment["REBOUND_ONLY_STRESS"] == "1" {
-  package.targets.removeAll { $0.type == .test && $0.name != "CombineStressTests" }
-  package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))
+// REBOUND_TESTS names the test targets to build, apart by commas, and leaves the others out: for work on one room, and
+// for the sanitizers, which are slow. The leak check stands beside the races.
+if let wanted = Context.environment["REBOUND_TESTS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+  if buildsCombine, wanted.contains("CombineStressTests") {
+    package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))
+  }
 }
