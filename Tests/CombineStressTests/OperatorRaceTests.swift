@@ -98,6 +98,14 @@ extension RaceCase {
       stage.a.zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
         .combineLatest(stage.b) { first, _ in first }.eraseToAnyPublisher()
     },
+    RaceCase("merge of zips with sequences", [.demand], sources: 3) { stage in
+      stage.a.zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
+        .merge(
+          with: stage.b.zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first },
+          stage.c
+        )
+        .eraseToAnyPublisher()
+    },
     RaceCase("zip", [.strictOrder, .ends], sources: 2) { stage in
       stage.a.zip(stage.b) { first, _ in first }.eraseToAnyPublisher()
     },
@@ -127,6 +135,25 @@ extension RaceCase {
     RaceCase("flatMap to two at most", [.demand, .ends], sources: 3) { stage in
       stage.a.flatMap(maxPublishers: .max(2)) { ($0.number.isMultiple(of: 2) ? stage.b : stage.c).prefix(2) }
         .eraseToAnyPublisher()
+    },
+    RaceCase("flatMap to zips with sequences", [.demand], sources: 3) { stage in
+      stage.a.flatMap(maxPublishers: .max(2)) { _ in
+        stage.b.merge(with: stage.c).prefix(3)
+          .zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
+      }
+      .eraseToAnyPublisher()
+    },
+    RaceCase("flatMap of a zip with a sequence", [.demand], sources: 3) { stage in
+      stage.a.zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
+        .flatMap(maxPublishers: .max(2)) { _ in stage.b.merge(with: stage.c).prefix(2) }
+        .eraseToAnyPublisher()
+    },
+    RaceCase("switchToLatest of zips with a sequence", [.demand], sources: 3) { stage in
+      stage.a.map { _ in
+        stage.b.merge(with: stage.c)
+          .zip(Publishers.Sequence<Range<Int>, StressFailure>(sequence: 0..<1000)) { first, _ in first }
+      }
+      .switchToLatest().eraseToAnyPublisher()
     },
     RaceCase("switchToLatest", [.strictOrder, .demand, .ends], sources: 3) { stage in
       stage.a.map { $0.number.isMultiple(of: 2) ? stage.b : stage.c }.switchToLatest().eraseToAnyPublisher()

@@ -96,7 +96,7 @@ class Confluence: Courier {
     lock.lock()
     let subscriptions = heldSubscriptions(except: index)
     lock.unlock()
-    for subscription in subscriptions { subscription.request(demand) }
+    for subscription in subscriptions { ask(subscription, for: demand) }
   }
 
   // Called under the lock.

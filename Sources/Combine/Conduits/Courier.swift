@@ -6,6 +6,7 @@ import Synchronization
 /// - Values and ends come down through a turnstile; what is touched only inside it needs no other guard.
 /// - Requests go up and must not wait for a turnstile, or two threads could wait for each other. Work for inside the
 ///   turnstile that a request brings is an errand: run at once if nobody is inside, else by whoever leaves last.
+/// - What upstreams are asked for from inside waits until the turnstile is open, see ``ask(_:for:)``.
 /// - Who closes the ledger has ended the subscription; whoever delivers looks at it inside the turnstile, so nothing
 ///   follows the end.
 ///
@@ -19,6 +20,8 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   // Sequentially consistent with the turnstile: who brings an errand sets it before trying the turnstile, who leaves
   // the turnstile reads it afterwards.
   @usableFromInline let hasErrand = Atomic<Bool>(false)
+  // Touched only inside the turnstile; nothing foreign runs while it changes.
+  @exclusivity(unchecked) private var asks = Queue<(upstream: any Subscription, demand: Subscribers.Demand)>()
 
   @usableFromInline
   init() {}
@@ -49,8 +52,22 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
       }
       hasErrand.store(false, ordering: .sequentiallyConsistent)
       runErrand()
+      let ask = asks.popFirst()
+      if !asks.isEmpty { hasErrand.store(true, ordering: .sequentiallyConsistent) }
       turnstile.leave()
+      if let ask, !ledger.isClosed { ask.upstream.request(ask.demand) }
     }
+  }
+
+  /// Asks an upstream for more, with the turnstile open: at once, or when it has been left.
+  ///
+  /// An upstream that delivers from inside the request may go through a turnstile of its own, and another thread may be
+  /// there already and wait for this one.
+  @usableFromInline
+  final func ask(_ upstream: any Subscription, for demand: Subscribers.Demand) {
+    guard turnstile.isMine else { return upstream.request(demand) }
+    asks.append((upstream, demand))
+    hasErrand.store(true, ordering: .sequentiallyConsistent)
   }
 
   /// Delivers what has become deliverable, and lets go of what is not needed after the end.

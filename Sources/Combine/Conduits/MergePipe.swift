@@ -78,7 +78,7 @@ final class MergePipe<Downstream: Subscriber>: Confluence {
   override func request(_ demand: Subscribers.Demand) {
     let released = owe(demand)
     callErrand()
-    for subscription in released { subscription.request(.unlimited) }
+    for subscription in released { ask(subscription, for: .unlimited) }
   }
 
   @usableFromInline
@@ -96,7 +96,7 @@ final class MergePipe<Downstream: Subscriber>: Confluence {
     isDraining = true
     while let index = fullSlots.first, ledger.takeOne(), let waiting = takeSlot(index) {
       deliver(waiting)
-      if !ledger.isUnlimited { held(at: index)?.request(.max(1)) }
+      if !ledger.isUnlimited, let upstream = held(at: index) { ask(upstream, for: .max(1)) }
     }
     isDraining = false
     finishIfDone()
@@ -106,7 +106,7 @@ final class MergePipe<Downstream: Subscriber>: Confluence {
   func deliver(_ output: Downstream.Input) {
     let more = downstream.receive(output)
     guard more != .none else { return }
-    for subscription in owe(more) { subscription.request(.unlimited) }
+    for subscription in owe(more) { ask(subscription, for: .unlimited) }
   }
 
   @usableFromInline

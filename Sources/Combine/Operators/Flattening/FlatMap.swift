@@ -217,7 +217,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @usableFromInline
   func childDidFinish() {
-    if !maxPublishers.isUnlimited { heldOuter?.request(.max(1)) }
+    if !maxPublishers.isUnlimited, let outer = heldOuter { ask(outer, for: .max(1)) }
     // The child is out already: either this finds the upstream over, or the upstream finds the child out.
     if isOuterOver.load(ordering: .acquiring) { finishIfDone() }
   }
@@ -236,7 +236,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     guard demand != .none else { return }
     let released = owe(demand)
     callErrand()
-    for subscription in released { subscription.request(.unlimited) }
+    for subscription in released { ask(subscription, for: .unlimited) }
   }
 
   @usableFromInline
@@ -263,9 +263,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     while !queue.isEmpty, ledger.takeOne(), let (output, child) = queue.popFirst() {
       let more = downstream.receive(output)
       if more != .none {
-        for subscription in owe(more) { subscription.request(.unlimited) }
+        for subscription in owe(more) { ask(subscription, for: .unlimited) }
       }
-      if let child, !ledger.isUnlimited { subscription(of: child)?.request(.max(1)) }
+      if let child, !ledger.isUnlimited, let upstream = subscription(of: child) { ask(upstream, for: .max(1)) }
     }
     isDraining = false
     finishIfDone()

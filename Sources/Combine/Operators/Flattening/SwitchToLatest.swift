@@ -219,7 +219,7 @@ class SwitchLink: Courier {
     let isLatest = isLatest(number)
     let successor = isLatest ? nil : inner
     lock.unlock()
-    successor?.request(demand)
+    if let successor { ask(successor, for: demand) }
     return isLatest ? demand : .none
   }
 
@@ -230,7 +230,7 @@ class SwitchLink: Courier {
     ledger.owe(demand)
     let inner = self.inner
     lock.unlock()
-    inner?.request(demand)
+    if let inner { ask(inner, for: demand) }
   }
 
   @usableFromInline
