@@ -36,7 +36,8 @@ struct OperatorRaceTests {
 }
 
 extension RaceCase {
-  static let all: [RaceCase] = sources + sharing + joining + flattening + recovering + filtering + buffering + timing
+  static let all: [RaceCase] =
+    sources + sharing + joining + flattening + recovering + filtering + buffering + timing + singles
 
   private static let sources: [RaceCase] = [
     RaceCase("PassthroughSubject") { $0.a.eraseToAnyPublisher() },
