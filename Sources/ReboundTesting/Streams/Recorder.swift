@@ -9,7 +9,7 @@ import StreamSupport
 ///     #expect(recorder.values == [1, 2, 3])
 ///
 /// It writes down events that no publisher should send, too: values beyond the demand, values after the completion,
-/// second completions.
+/// second completions. ``demand`` is the ledger of requests and values.
 ///
 /// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
@@ -38,6 +38,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
 
   private let lock = Lock()
   private var log: [Entry] = []
+  private var ledger = DemandLedger()
+  private var cancels: [VirtualTime] = []
   private var subscription: (any Subscription)?
 
   /// Makes a recorder.
@@ -71,13 +73,16 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
       return previous
     }
     withExtendedLifetime(previous) {}
-    if initialDemand > .none { subscription.request(initialDemand) }
+    if initialDemand > .none { request(initialDemand, from: subscription) }
   }
 
   /// Writes down a value.
   public func receive(_ input: Input) -> Subscribers.Demand {
     write(.value(input))
-    return answer(input, self)
+    let more = answer(input, self)
+    let time = now
+    lock.withLock { ledger.request(more, at: time) }
+    return more
   }
 
   /// Writes down a completion, and lets go of the subscription.
@@ -89,13 +94,26 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
 
   /// Requests more from the subscription; without one, nothing happens.
   public func request(_ demand: Subscribers.Demand) {
-    lock.withLock { subscription }?.request(demand)
+    guard let subscription = lock.withLock({ subscription }) else { return }
+    request(demand, from: subscription)
   }
 
   /// Cancels the subscription and lets go of it.
   public func cancel() {
-    takeSubscription()?.cancel()
+    guard let subscription = takeSubscription() else { return }
+    let time = now
+    lock.withLock { cancels.append(time) }
+    subscription.cancel()
   }
+
+  private func request(_ demand: Subscribers.Demand, from subscription: any Subscription) {
+    let time = now
+    // Before the request, which may deliver.
+    lock.withLock { ledger.request(demand, at: time) }
+    subscription.request(demand)
+  }
+
+  private var now: VirtualTime { scheduler?.now ?? .start }
 
   private func takeSubscription() -> (any Subscription)? {
     lock.withLock {
@@ -106,8 +124,11 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
   }
 
   private func write(_ event: Event) {
-    let entry = Entry(time: scheduler?.now ?? .start, event: event)
-    lock.withLock { log.append(entry) }
+    let entry = Entry(time: now, event: event)
+    lock.withLock {
+      log.append(entry)
+      if case .value = event { ledger.deliver(at: entry.time) }
+    }
   }
 }
 
@@ -119,6 +140,12 @@ extension Recorder {
 
   /// All that came, in order.
   public var events: [Event] { entries.map(\.event) }
+
+  /// What was requested and delivered, moment by moment.
+  public var demand: DemandLedger { lock.withLock { ledger } }
+
+  /// When the recorder cancelled a subscription; `nil` if it has not.
+  public var cancelTime: VirtualTime? { lock.withLock { cancels.last } }
 
   /// The values that came, in order.
   public var values: [Input] {

@@ -48,6 +48,20 @@ struct TestPublisherTests {
     #expect(weakRecorder == nil)
   }
 
+  @Test("counts what it sends to nobody")
+  func unheard() {
+    let publisher = TestPublisher<Int, Never>()
+    publisher.send(0)
+    let recorder = Recorder<Int, Never>()
+    publisher.subscribe(recorder)
+    publisher.send(1)
+    #expect(publisher.unheardCount == 1)
+    recorder.cancel()
+    publisher.send(2)
+    publisher.send(completion: .finished)
+    #expect(publisher.unheardCount == 3)
+  }
+
   @Test("calls back once each subscriber has its subscription")
   func whenSubscribed() {
     let publisher = TestPublisher<Int, Never>(whenSubscribed: { $0.send(completion: .finished) })

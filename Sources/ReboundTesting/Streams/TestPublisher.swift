@@ -18,6 +18,7 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
 
   private let lock = Lock()
   private var all: [Connection] = []
+  private var sentToNobody = 0
 
   /// Makes a publisher that gives every subscriber a subscription, and then sends what it is told to send.
   ///
@@ -63,17 +64,29 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   /// How often a subscriber cancelled.
   public var cancelCount: Int { connections.reduce(0) { $0 + $1.cancelCount } }
 
+  /// How many values and completions were sent while nobody listened: before a subscription, or after a cancel.
+  public var unheardCount: Int {
+    connections.reduce(lock.withLock { sentToNobody }) { $0 + $1.unheardCount }
+  }
+
   /// Sends a value on the latest connection, whatever its demand.
   ///
   /// - Returns: The demand that the subscriber adds.
   @discardableResult
   public func send(_ value: Output) -> Subscribers.Demand {
-    connections.last?.send(value) ?? .none
+    latest()?.send(value) ?? .none
   }
 
   /// Sends a completion on the latest connection.
   public func send(completion: Subscribers.Completion<Failure>) {
-    connections.last?.send(completion: completion)
+    latest()?.send(completion: completion)
+  }
+
+  private func latest() -> Connection? {
+    lock.withLock {
+      if all.isEmpty { sentToNobody += 1 }
+      return all.last
+    }
   }
 
   /// One subscriber of a ``TestPublisher``, and the subscription that it holds.
@@ -84,6 +97,7 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
     private var subscriber: AnySubscriber<Output, Failure>?
     private var allRequests: [Subscribers.Demand] = []
     private var cancels = 0
+    private var unheard = 0
 
     fileprivate init(_ subscriber: AnySubscriber<Output, Failure>) {
       self.subscriber = subscriber
@@ -97,6 +111,9 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
 
     /// Whether the subscriber has cancelled.
     public var isCancelled: Bool { cancelCount > 0 }
+
+    /// How many values and completions were sent while nobody listened.
+    public var unheardCount: Int { lock.withLock { unheard } }
 
     /// Writes down a request.
     public func request(_ demand: Subscribers.Demand) {
@@ -124,12 +141,19 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
     /// - Returns: The demand that the subscriber adds; none after it has cancelled, for then nothing is sent.
     @discardableResult
     public func send(_ value: Output) -> Subscribers.Demand {
-      lock.withLock { subscriber }?.receive(value) ?? .none
+      listener()?.receive(value) ?? .none
     }
 
     /// Sends a completion, and even a second one.
     public func send(completion: Subscribers.Completion<Failure>) {
-      lock.withLock { subscriber }?.receive(completion: completion)
+      listener()?.receive(completion: completion)
+    }
+
+    private func listener() -> AnySubscriber<Output, Failure>? {
+      lock.withLock {
+        if subscriber == nil { unheard += 1 }
+        return subscriber
+      }
     }
 
     /// Sends one more subscription, which a subscriber should refuse.

@@ -1,0 +1,280 @@
+import Combine
+import StreamSupport
+
+/// What the `#` of a marble diagram fails with, unless another error is given.
+public struct MarbleFailure: Error, Hashable, CustomStringConvertible {
+  /// Makes the failure.
+  public init() {}
+
+  /// "#".
+  public var description: String { "#" }
+}
+
+/// A publisher that does what a row of marbles says, in virtual time.
+///
+///     let source = try MarblePublisher(cold: "-a-b-#", on: scheduler)
+///
+/// A cold one plays the row anew for each subscriber, and keeps values until they are requested. A hot one plays it once
+/// for all, from the frame of its `^`, and drops values for subscribers that have not requested them.
+///
+/// Unchecked, because the locks guard all that changes; no foreign code runs under them.
+public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+  /// What happens in one frame.
+  struct Frame {
+    var values: [Output] = []
+    var completion: Subscribers.Completion<Failure>?
+  }
+
+  /// What the subscribers see, by frame of time.
+  enum Score {
+    case cold([Int: Frame])
+    case hot([Int: Frame])
+  }
+
+  private let scheduler: TestScheduler
+  private let lock = Lock()
+  private var score = Score.cold([:])
+  private var connections: [MarbleConnection<Output, Failure>] = []
+  private var hotCompletion: Subscribers.Completion<Failure>?
+
+  /// Makes a publisher that does nothing until it gets its score.
+  init(on scheduler: TestScheduler) {
+    self.scheduler = scheduler
+  }
+
+  /// Makes a publisher that plays a row for each subscriber, from the moment of its subscription.
+  ///
+  /// - Parameters:
+  ///   - row: The diagram.
+  ///   - values: What the letters stand for.
+  ///   - failure: What `#` fails with.
+  ///   - scheduler: Whose time it plays in.
+  /// - Throws: ``MarbleSyntaxError`` if the row makes no sense.
+  public convenience init(
+    cold row: String,
+    values: [Character: Output],
+    failure: Failure,
+    on scheduler: TestScheduler
+  ) throws(MarbleSyntaxError) {
+    self.init(on: scheduler)
+    let row = try MarbleRow(row)
+    try row.refuse([.subscription], "'^' in a row that is cold, which begins with each subscription. Leave it out.")
+    play(.cold(try Self.frames(row, failure) { values[$0] }))
+  }
+
+  /// Makes a publisher that plays a row once, for all; the frame of `^` is the present moment.
+  ///
+  /// - Parameters:
+  ///   - row: The diagram.
+  ///   - values: What the letters stand for.
+  ///   - failure: What `#` fails with.
+  ///   - scheduler: Whose time it plays in.
+  /// - Throws: ``MarbleSyntaxError`` if the row makes no sense.
+  public convenience init(
+    hot row: String,
+    values: [Character: Output],
+    failure: Failure,
+    on scheduler: TestScheduler
+  ) throws(MarbleSyntaxError) {
+    self.init(on: scheduler)
+    play(.hot(try Self.frames(try MarbleRow(row), failure) { values[$0] }))
+  }
+
+  /// What stands in the frames of a row, counted from its `^`.
+  static func frames(
+    _ row: MarbleRow,
+    _ failure: Failure,
+    _ value: (Character) -> Output?
+  ) throws(MarbleSyntaxError) -> [Int: Frame] {
+    try row.refuse([.cancel], "'!' in the row of an input. The subscriber cancels, in its own row.")
+    var frames: [Int: Frame] = [:]
+    var hasEnded = false
+    for (index, marks) in row.frames.enumerated() {
+      for mark in marks {
+        if hasEnded, mark != .subscription {
+          throw MarbleSyntaxError(row.text, row.column(of: mark), "something behind the end of an input.")
+        }
+        switch mark {
+        case .value(let name):
+          guard let value = value(name) else {
+            throw MarbleSyntaxError(row.text, row.column(of: mark), "no value is given for '\(name)'.")
+          }
+          frames[index - row.zero, default: Frame()].values.append(value)
+        case .finish: frames[index - row.zero, default: Frame()].completion = .finished
+        case .failure: frames[index - row.zero, default: Frame()].completion = .failure(failure)
+        case .subscription, .cancel: break
+        }
+        hasEnded = hasEnded || mark == .finish || mark == .failure
+      }
+    }
+    return frames
+  }
+
+  /// Gives it what to play; a hot one begins at once.
+  func play(_ score: Score) {
+    lock.withLock { self.score = score }
+    guard case .hot(let frames) = score else { return }
+    let start = scheduler.now
+    for (index, frame) in frames.sorted(by: { $0.key < $1.key }) where index >= 0 {
+      scheduler.schedule(after: start.advanced(by: .ticks(index))) { self.send(frame) }
+    }
+  }
+
+  private func send(_ frame: Frame) {
+    let connections = lock.withLock {
+      hotCompletion = hotCompletion ?? frame.completion
+      return self.connections
+    }
+    for connection in connections { connection.receive(frame, keeping: false) }
+  }
+
+  /// Connects a subscriber.
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let connection = MarbleConnection<Output, Failure>(AnySubscriber(subscriber), scheduler)
+    let (score, completion) = lock.withLock {
+      connections.append(connection)
+      return (self.score, hotCompletion)
+    }
+    subscriber.receive(subscription: connection)
+    if let completion { return connection.receive(Frame(completion: completion), keeping: false) }
+    guard case .cold(let frames) = score else { return }
+    let start = scheduler.now
+    for (index, frame) in frames.sorted(by: { $0.key < $1.key }) {
+      scheduler.schedule(after: start.advanced(by: .ticks(index))) { connection.receive(frame, keeping: true) }
+    }
+  }
+
+  /// How often it was subscribed to.
+  public var subscriptionCount: Int { lock.withLock { connections.count } }
+
+  /// One row for each subscription: `^` where it began, and `|`, `#` or `!` where it ended or was cancelled.
+  public var subscriptionRows: [String] {
+    subscriptionFrames.map { $0.map(MarbleRow.cell).joined() }
+  }
+
+  var subscriptionFrames: [[[MarbleRow.Mark]]] {
+    lock.withLock { connections }.map(\.frames)
+  }
+}
+
+extension MarbleRow {
+  /// Where the first mark of this kind stands in the text.
+  func column(of mark: Mark) -> Int {
+    text.firstIndex(of: mark.character).map { text.distance(from: text.startIndex, to: $0) } ?? 0
+  }
+}
+
+extension MarblePublisher where Output == String, Failure == MarbleFailure {
+  /// Makes a publisher that plays a row for each subscriber; the letters stand for themselves.
+  ///
+  /// - Throws: ``MarbleSyntaxError`` if the row makes no sense.
+  public convenience init(cold row: String, on scheduler: TestScheduler) throws(MarbleSyntaxError) {
+    try self.init(cold: row, values: .letters(of: row), failure: MarbleFailure(), on: scheduler)
+  }
+
+  /// Makes a publisher that plays a row once, for all; the letters stand for themselves.
+  ///
+  /// - Throws: ``MarbleSyntaxError`` if the row makes no sense.
+  public convenience init(hot row: String, on scheduler: TestScheduler) throws(MarbleSyntaxError) {
+    try self.init(hot: row, values: .letters(of: row), failure: MarbleFailure(), on: scheduler)
+  }
+}
+
+extension [Character: String] {
+  /// Every character of a row, standing for itself.
+  static func letters(of row: String) -> [Character: String] {
+    Dictionary(row.map { ($0, String($0)) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+/// What one subscriber hears of a row.
+///
+/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
+final class MarbleConnection<Output, Failure: Error>: Subscription, @unchecked Sendable {
+  private let scheduler: TestScheduler
+  private let start: VirtualTime
+  private let lock = Lock()
+  private var subscriber: AnySubscriber<Output, Failure>?
+  private var owed = Subscribers.Demand.none
+  private var waiting: [Output] = []
+  private var completion: Subscribers.Completion<Failure>?
+  private var isDelivering = false
+  private var end: (time: VirtualTime, mark: MarbleRow.Mark)?
+
+  init(_ subscriber: AnySubscriber<Output, Failure>, _ scheduler: TestScheduler) {
+    self.subscriber = subscriber
+    self.scheduler = scheduler
+    start = scheduler.now
+  }
+
+  /// From time zero: `^`, and how it ended.
+  var frames: [[MarbleRow.Mark]] {
+    let end = lock.withLock { self.end }
+    var frames = [[MarbleRow.Mark]](repeating: [], count: max(start.frame, end?.time.frame ?? 0) + 1)
+    frames[start.frame].append(.subscription)
+    if let end { frames[end.time.frame].append(end.mark) }
+    return frames
+  }
+
+  func receive(_ frame: MarblePublisher<Output, Failure>.Frame, keeping: Bool) {
+    for value in frame.values {
+      let isHeard = lock.withLock {
+        guard keeping || owed > .none, subscriber != nil else { return false }
+        waiting.append(value)
+        return true
+      }
+      // One by one, since each may bring the demand for the next.
+      if isHeard { deliver() }
+    }
+    lock.withLock { completion = completion ?? frame.completion }
+    deliver()
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    lock.withLock { owed += demand }
+    deliver()
+  }
+
+  func cancel() {
+    let time = scheduler.now
+    let subscriber = lock.withLock {
+      let subscriber = self.subscriber
+      if subscriber != nil { end = (time, .cancel) }
+      self.subscriber = nil
+      return subscriber
+    }
+    withExtendedLifetime(subscriber) {}
+  }
+
+  private func deliver() {
+    let isFirst = lock.withLock {
+      let isFirst = !isDelivering
+      isDelivering = true
+      return isFirst
+    }
+    guard isFirst else { return }
+    while let (subscriber, value) = next() {
+      let more = subscriber.receive(value)
+      lock.withLock { owed += more }
+    }
+    let time = scheduler.now
+    let rest: (AnySubscriber<Output, Failure>, Subscribers.Completion<Failure>)? = lock.withLock {
+      guard waiting.isEmpty, let completion, let subscriber else { return nil }
+      self.subscriber = nil
+      if case .finished = completion { end = (time, .finish) } else { end = (time, .failure) }
+      return (subscriber, completion)
+    }
+    if let (subscriber, completion) = rest { subscriber.receive(completion: completion) }
+  }
+
+  private func next() -> (AnySubscriber<Output, Failure>, Output)? {
+    lock.withLock {
+      guard let subscriber, owed > .none, !waiting.isEmpty else {
+        isDelivering = false
+        return nil
+      }
+      owed -= 1
+      return (subscriber, waiting.removeFirst())
+    }
+  }
+}

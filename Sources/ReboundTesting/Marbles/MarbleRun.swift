@@ -1,0 +1,222 @@
+import Combine
+
+/// Plays one marble diagram, and compares what comes with what it says.
+struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> {
+  let scheduler: TestScheduler
+  let sources: [MarblePublisher<Input, InputFailure>]
+  let diagram: MarbleDiagram<Output, Failure>
+  let input: (Character) -> Input?
+  let output: (Character) -> Output?
+  let outputNames: (Output) -> Character?
+  let failure: InputFailure
+  let location: CodeLocation
+
+  private typealias Mark = MarbleRow.Mark
+
+  /// How much time may pass behind the last frame of the diagram, to see that nothing else comes.
+  private static var rest: Int { 1_000 }
+
+  func check() throws {
+    let inputs = try inputRows()
+    let (expected, demand, subscriptions) = try outcomeRows()
+    let zero = inputs.map(\.zero).max() ?? 0
+    let recorder = Recorder<Output, Failure>(requesting: .none, on: scheduler)
+    try schedule(demand, recorder)
+    for (source, row) in zip(sources, inputs) {
+      let frames = try MarblePublisher<Input, InputFailure>.frames(row, failure, input)
+      source.play(row.text.contains("^") ? .hot(frames) : .cold(frames))
+    }
+    run(upTo: (inputs.map(\.frames.count) + [expected.frames.count, demand?.frames.count ?? 0]).max() ?? 0)
+
+    var sheet = MarbleSheet(zero: zero)
+    for (index, row) in inputs.enumerated() {
+      sheet.add(inputs.count == 1 ? "input" : "input \(index + 1)", row.frames, from: -row.zero)
+    }
+    if let demand { sheet.add("demand", demand.frames) }
+    try compare(expected, recorder, sheet)
+    if let subscriptions { try compare(subscriptions, sheet) }
+  }
+
+  // MARK: Reading the rows
+
+  private func inputRows() throws -> [MarbleRow] {
+    try diagram.inputs.map { line in
+      guard case .row(let text) = line.kind else {
+        throw MarbleSyntaxError("", 0, "a demand or subscription row before the chain. Put it behind the chain.")
+      }
+      return try MarbleRow(text)
+    }
+  }
+
+  private func outcomeRows() throws -> (expected: MarbleRow, demand: MarbleRow?, subscriptions: [MarbleRow]?) {
+    var expected: MarbleRow?
+    var demand: MarbleRow?
+    var subscriptions: [MarbleRow]?
+    for line in diagram.outcome {
+      switch line.kind {
+      case .row(let text):
+        if expected != nil { throw MarbleSyntaxError(text, 0, "a second row of output behind the chain. Leave one.") }
+        let row = try MarbleRow(text)
+        try row.refuse([.subscription, .cancel], "a mark of the subscriber among the output. Use a DemandRow.")
+        expected = row
+      case .demand(let row): demand = try MarbleRow(row.text)
+      case .subscriptions(let rows): subscriptions = try rows.rows.map { text in try MarbleRow(text) }
+      }
+    }
+    guard let expected else { throw MarbleSyntaxError("", 0, "no row of output behind the chain. Add it.") }
+    return (expected, demand, subscriptions)
+  }
+
+  // MARK: Playing
+
+  /// Lets the subscriber do what its row says; it is scheduled first, so in each frame it acts first.
+  private func schedule(_ row: MarbleRow?, _ recorder: Recorder<Output, Failure>) throws {
+    let chain = diagram.chain.publisher
+    guard let row else {
+      return scheduler.schedule {
+        chain.subscribe(recorder)
+        recorder.request(.unlimited)
+      }
+    }
+    try row.refuse(
+      [.finish, .failure],
+      "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
+    )
+    var requests: [Int: [Subscribers.Demand]] = [:]
+    for (frame, marks) in row.frames.enumerated() {
+      for case .value(let name) in marks { requests[frame, default: []].append(try demand(name, row)) }
+    }
+    if requests.isEmpty { requests[row.zero] = [.unlimited] }
+    for (frame, marks) in row.frames.enumerated() {
+      let requests = requests[frame] ?? []
+      guard frame == row.zero || !requests.isEmpty || !marks.isEmpty else { continue }
+      scheduler.schedule(after: VirtualTime(frame: frame)) {
+        if frame == row.zero { chain.subscribe(recorder) }
+        for demand in requests { recorder.request(demand) }
+        if marks.contains(.cancel) { recorder.cancel() }
+      }
+    }
+  }
+
+  private func demand(_ name: Character, _ row: MarbleRow) throws -> Subscribers.Demand {
+    if name == "*" { return .unlimited }
+    if let count = name.wholeNumberValue, count > 0 { return .max(count) }
+    throw MarbleSyntaxError(
+      row.text,
+      row.column(of: .value(name)),
+      "'\(name)' in a demand row. Use 1 to 9, * ^ ! or -."
+    )
+  }
+
+  /// Plays until nothing waits any more, or for long enough to see that nothing else comes.
+  private func run(upTo lastFrame: Int) {
+    let end = VirtualTime(frame: lastFrame + Self.rest)
+    while let due = scheduler.nextDue, due <= end { scheduler.advance(to: due) }
+  }
+
+  // MARK: Comparing
+
+  private struct Difference {
+    let frame: Int
+    let problem: String
+  }
+
+  private func compare(_ expected: MarbleRow, _ recorder: Recorder<Output, Failure>, _ sheet: MarbleSheet) throws {
+    let entries = recorder.entries.filter { if case .subscription = $0.event { false } else { true } }
+    guard let difference = try difference(expected, entries) else { return }
+    var sheet = sheet
+    sheet.add("expected", expected.frames)
+    sheet.add("actual", frames(of: entries))
+    throw MarbleMismatch(
+      location: location,
+      problem: difference.problem,
+      diagram: sheet.text(pointingAt: difference.frame)
+    )
+  }
+
+  private func difference(_ expected: MarbleRow, _ entries: [Recorder<Output, Failure>.Entry]) throws -> Difference? {
+    let wanted = expected.frames.enumerated().flatMap { frame, marks in marks.map { (frame: frame, mark: $0) } }
+    for (index, (frame, mark)) in wanted.enumerated() {
+      guard index < entries.count else {
+        return Difference(frame: frame, problem: "expected \(mark.character) in frame \(frame), but nothing came.")
+      }
+      let entry = entries[index]
+      let came = "but \(entry.event.text) came at \(entry.time)."
+      guard try matches(entry.event, mark, expected), entry.time == VirtualTime(frame: frame) else {
+        let first = min(frame, entry.time.frame)
+        return Difference(frame: first, problem: "expected \(mark.character) in frame \(frame), \(came)")
+      }
+    }
+    guard entries.count > wanted.count else { return nil }
+    let entry = entries[wanted.count]
+    let problem = "expected nothing more, but \(entry.event.text) came at \(entry.time)."
+    return Difference(frame: entry.time.frame, problem: problem)
+  }
+
+  private func matches(_ event: Recorder<Output, Failure>.Event, _ mark: Mark, _ row: MarbleRow) throws -> Bool {
+    switch (mark, event) {
+    case (.value(let name), _):
+      guard let wanted = output(name) else {
+        throw MarbleSyntaxError(row.text, row.column(of: mark), "no value is given for '\(name)'.")
+      }
+      if case .value(let value) = event { return value == wanted }
+      return false
+    case (.finish, .completion(.finished)), (.failure, .completion(.failure)): return true
+    default: return false
+    }
+  }
+
+  private func frames(of entries: [Recorder<Output, Failure>.Entry]) -> [[Mark]] {
+    entries.marbleFrames { outputNames($0) ?? "?" }
+  }
+
+  private func compare(_ expected: [MarbleRow], _ sheet: MarbleSheet) throws {
+    let actual = sources.flatMap(\.subscriptionFrames)
+    guard expected.map(\.trimmedFrames) != actual else { return }
+    var sheet = sheet
+    for row in expected { sheet.add("expected", row.frames) }
+    for frames in actual { sheet.add("actual", frames) }
+    let problem =
+      expected.count == actual.count
+      ? "the subscriptions to the input begin or end at other times."
+      : "expected \(expected.count) subscriptions to the input, but there were \(actual.count)."
+    throw MarbleMismatch(location: location, problem: problem, diagram: sheet.text())
+  }
+}
+
+extension Array {
+  /// What came, frame by frame.
+  func marbleFrames<Value, Failure>(naming: (Value) -> Character) -> [[MarbleRow.Mark]]
+  where Element == Recorder<Value, Failure>.Entry {
+    var frames: [[MarbleRow.Mark]] = []
+    for entry in self {
+      let mark: MarbleRow.Mark
+      switch entry.event {
+      case .subscription: continue
+      case .value(let value): mark = .value(naming(value))
+      case .completion(.finished): mark = .finish
+      case .completion(.failure): mark = .failure
+      }
+      let frame = Swift.max(entry.time.frame, 0)
+      while frames.count <= frame { frames.append([]) }
+      frames[frame].append(mark)
+    }
+    return frames
+  }
+}
+
+extension Recorder {
+  /// What came, as a row of marbles; a frame is one second.
+  ///
+  /// - Parameter name: The letter that stands for a value.
+  public func marbles(naming name: (Input) -> Character) -> String {
+    entries.marbleFrames(naming: name).map(MarbleRow.cell).joined()
+  }
+}
+
+extension Recorder where Input == String {
+  /// What came, as a row of marbles; a frame is one second, and texts of one letter stand for themselves.
+  public var marbles: String {
+    marbles { $0.count == 1 ? $0.first ?? "?" : "?" }
+  }
+}

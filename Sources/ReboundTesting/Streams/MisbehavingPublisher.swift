@@ -1,0 +1,167 @@
+import Combine
+import StreamSupport
+
+/// A publisher that sends values as they are requested, but for the faults that it is told to have.
+///
+///     let publisher = MisbehavingPublisher<Int, Never>([1, 2, 3], faults: [.exceedsDemand, .completesTwice])
+///     publisher.prefix(1).subscribe(recorder)
+///     #expect(recorder.values == [1])
+///
+/// It shows whether an operator or a subscriber stands up to an upstream that breaks the contract. Without faults it
+/// keeps the contract, and all subscribers get all values.
+///
+/// Unchecked, because the lock guards the count; no foreign code runs under it.
+public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+  private let values: [Output]
+  private let completion: Subscribers.Completion<Failure>
+  private let faults: PublisherFaults
+  private let lock = Lock()
+  private var subscriptions = 0
+  private var cancels = 0
+
+  /// Makes a publisher.
+  ///
+  /// - Parameters:
+  ///   - values: What it sends, as it is requested.
+  ///   - completion: What it sends behind them.
+  ///   - faults: In which ways it breaks the contract.
+  public init(
+    _ values: [Output],
+    completion: Subscribers.Completion<Failure> = .finished,
+    faults: PublisherFaults
+  ) {
+    self.values = values
+    self.completion = completion
+    self.faults = faults
+  }
+
+  /// How often it was subscribed to.
+  public var subscriptionCount: Int { lock.withLock { subscriptions } }
+
+  /// How often it was cancelled.
+  public var cancelCount: Int { lock.withLock { cancels } }
+
+  /// Begins to send to a subscriber.
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    lock.withLock { subscriptions += 1 }
+    let delivery = Delivery(AnySubscriber(subscriber), values, completion, faults) {
+      self.lock.withLock { self.cancels += 1 }
+    }
+    if faults.contains(.withholdsSubscription) {
+      delivery.request(.unlimited)
+      return
+    }
+    subscriber.receive(subscription: delivery)
+    if faults.contains(.subscribesTwice) { subscriber.receive(subscription: delivery) }
+  }
+
+  /// What one subscriber gets.
+  private final class Delivery: Subscription {
+    private let lock = Lock()
+    private var subscriber: AnySubscriber<Output, Failure>?
+    private let values: [Output]
+    private let completion: Subscribers.Completion<Failure>
+    private let faults: PublisherFaults
+    private let whenCancelled: () -> Void
+    private var next = 0
+    private var owed = Subscribers.Demand.none
+    private var isDelivering = false
+    private var isOver = false
+
+    init(
+      _ subscriber: AnySubscriber<Output, Failure>,
+      _ values: [Output],
+      _ completion: Subscribers.Completion<Failure>,
+      _ faults: PublisherFaults,
+      whenCancelled: @escaping () -> Void
+    ) {
+      self.subscriber = subscriber
+      self.values = values
+      self.completion = completion
+      self.faults = faults
+      self.whenCancelled = whenCancelled
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+      let isFirst = lock.withLock {
+        owed += faults.contains(.exceedsDemand) ? .unlimited : demand
+        let isFirst = !isDelivering
+        isDelivering = true
+        return isFirst
+      }
+      guard isFirst else { return }
+      while let (subscriber, value) = nextValue() {
+        let more = subscriber.receive(value)
+        lock.withLock { owed += more }
+      }
+      if let subscriber = takeEnd() { end(subscriber) }
+    }
+
+    func cancel() {
+      whenCancelled()
+      guard !faults.contains(.ignoresCancel) else { return }
+      let subscriber = lock.withLock {
+        let subscriber = self.subscriber
+        self.subscriber = nil
+        return subscriber
+      }
+      withExtendedLifetime(subscriber) {}
+    }
+
+    private func nextValue() -> (AnySubscriber<Output, Failure>, Output)? {
+      lock.withLock {
+        guard let subscriber, owed > .none, next < values.count else {
+          isDelivering = false
+          return nil
+        }
+        owed -= 1
+        next += 1
+        return (subscriber, values[next - 1])
+      }
+    }
+
+    private func takeEnd() -> AnySubscriber<Output, Failure>? {
+      lock.withLock {
+        guard !isOver, next == values.count, let subscriber else { return nil }
+        isOver = true
+        return subscriber
+      }
+    }
+
+    private func end(_ subscriber: AnySubscriber<Output, Failure>) {
+      subscriber.receive(completion: completion)
+      if faults.contains(.sendsAfterCompletion), let last = values.last { _ = subscriber.receive(last) }
+      if faults.contains(.completesTwice) { subscriber.receive(completion: completion) }
+      let held = lock.withLock {
+        let held = self.subscriber
+        self.subscriber = nil
+        return held
+      }
+      withExtendedLifetime(held) {}
+    }
+  }
+}
+
+/// Ways in which a ``MisbehavingPublisher`` breaks the contract.
+public struct PublisherFaults: OptionSet, Hashable, Sendable {
+  /// One bit for each fault.
+  public let rawValue: Int
+
+  /// Makes a set of faults.
+  public init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+
+  /// It sends everything at the first request, however small.
+  public static let exceedsDemand = PublisherFaults(rawValue: 1)
+  /// It goes on when it is cancelled.
+  public static let ignoresCancel = PublisherFaults(rawValue: 2)
+  /// It sends its completion twice.
+  public static let completesTwice = PublisherFaults(rawValue: 4)
+  /// It sends its last value once more behind the completion.
+  public static let sendsAfterCompletion = PublisherFaults(rawValue: 8)
+  /// It sends no subscription, and its values without being asked.
+  public static let withholdsSubscription = PublisherFaults(rawValue: 16)
+  /// It sends its subscription twice.
+  public static let subscribesTwice = PublisherFaults(rawValue: 32)
+}

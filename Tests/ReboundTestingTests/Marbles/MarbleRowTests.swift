@@ -1,0 +1,35 @@
+import ReboundTesting
+import Testing
+
+@Suite("Rows of marbles")
+struct MarbleRowTests {
+  private func problem(_ row: String) -> MarbleSyntaxError? {
+    #expect(throws: MarbleSyntaxError.self) { try MarblePublisher(hot: row, on: TestScheduler()) }
+  }
+
+  @Test("are refused where they make no sense, with a mark under the place")
+  func refuses() {
+    #expect(problem("a-(bc")?.problem == "a group that does not end. Add ')'.")
+    #expect(problem("a-(b(c))")?.problem == "a group inside a group. End the first one with ')'.")
+    #expect(problem("a)")?.problem == "the end of a group that has no '('.")
+    #expect(problem("a()")?.problem == "an empty group. Put '-' in its place.")
+    #expect(problem("(a-b)")?.problem == "'-' in a group, which is all one frame. Leave it out.")
+    #expect(
+      problem("a-(bc")?.description == """
+        Marble diagram: a group that does not end. Add ')'.
+          a-(bc
+            ^
+        """
+    )
+    #expect(throws: MarbleSyntaxError.self) { try MarblePublisher(cold: "^a", on: TestScheduler()) }
+  }
+
+  @Test("may have spaces, which stand for nothing")
+  func spaces() throws {
+    let scheduler = TestScheduler()
+    let recorder = Recorder<String, MarbleFailure>(on: scheduler)
+    try MarblePublisher(cold: " a - (bc)   | ", on: scheduler).subscribe(recorder)
+    scheduler.advance(by: .ticks(3))
+    #expect(recorder.marbles == "a-(bc)|")
+  }
+}

@@ -1,0 +1,49 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Awaited values")
+struct AwaitedValuesTests {
+  private struct Failed: Error {}
+
+  /// Sends from a task what it is given, once it is subscribed to.
+  private func sending(_ values: [Int], _ completion: Subscribers.Completion<Failed>?) -> TestPublisher<Int, Failed> {
+    TestPublisher(whenSubscribed: { connection in
+      Task {
+        for value in values { connection.send(value) }
+        if let completion { connection.send(completion: completion) }
+      }
+    })
+  }
+
+  @Test("wake the test up as soon as enough are there")
+  func reads() async throws {
+    let publisher = sending([1, 2, 3], nil)
+    #expect(try await publisher.nextValues(2) == [1, 2])
+    #expect(publisher.requests == [.max(2)])
+    #expect(publisher.cancelCount == 1)
+    #expect(try await sending([1, 2], nil).firstValue() == 1)
+    #expect(try await sending([1, 2], .finished).lastValue() == 2)
+    #expect(try await sending([], nil).nextValues(0) == [])
+    #expect(try await [5, 6].publisher.nextValues(2) == [5, 6])
+  }
+
+  @Test("that do not come are an error")
+  func missing() async {
+    let line = #line + 1
+    let error = await #expect(throws: MissingValues.self) { try await sending([1], .finished).nextValues(2) }
+    #expect(error?.description.hasSuffix("expected 2 values, but 1 value came and then the finish.") == true)
+    #expect(error?.location.line == line)
+    await #expect(throws: MissingValues.self) { try await sending([], .finished).firstValue() }
+    await #expect(throws: MissingValues.self) { try await sending([], .finished).lastValue() }
+    await #expect(throws: Failed.self) { try await sending([1], .failure(Failed())).lastValue() }
+  }
+
+  @Test("are waited for no longer when the task is cancelled")
+  func cancelled() async {
+    let publisher = TestPublisher<Int, Failed>()
+    let task = Task { try await publisher.nextValues(1) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+}

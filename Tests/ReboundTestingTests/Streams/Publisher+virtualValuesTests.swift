@@ -1,0 +1,57 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Values in virtual time")
+struct VirtualValuesTests {
+  private struct Failed: Error {}
+
+  private let scheduler = TestScheduler()
+
+  private func ticks(_ count: Int) -> AnyPublisher<Int, Never> {
+    (1...count).publisher
+      .flatMap(maxPublishers: .max(1)) { Just($0).delay(for: .seconds(3600), scheduler: scheduler) }
+      .eraseToAnyPublisher()
+  }
+
+  @Test("are there at once, however late they come")
+  func reads() throws {
+    #expect(try ticks(3).firstValue(on: scheduler) == 1)
+    #expect(scheduler.now == .start.advanced(by: 3600))
+    #expect(try ticks(3).nextValues(2, on: scheduler) == [1, 2])
+    #expect(try ticks(3).allValues(on: scheduler) == [1, 2, 3])
+    #expect(try ticks(3).lastValue(on: scheduler) == 3)
+    #expect(try ticks(1).singleValue(on: scheduler) == 1)
+    #expect(try ticks(1).nextValues(0, on: scheduler) == [])
+  }
+
+  @Test("request no more than is wanted, and cancel after")
+  func demand() throws {
+    let publisher = TestPublisher<Int, Never>(whenSubscribed: { connection in
+      for value in 1...2 { connection.send(value) }
+    })
+    #expect(try publisher.nextValues(2, on: scheduler) == [1, 2])
+    #expect(publisher.requests == [.max(2)])
+    #expect(publisher.cancelCount == 1)
+  }
+
+  @Test("that do not come are an error that says what came instead, and where")
+  func missing() {
+    let line = #line + 1
+    let error = #expect(throws: MissingValues.self) { try Empty<Int, Never>().firstValue(on: scheduler) }
+    #expect(error?.location.line == line)
+    #expect(
+      error?.description
+        == "Publisher+virtualValuesTests.swift:\(line): expected a value, but 0 values came and then the finish."
+    )
+    #expect(throws: MissingValues.self) { try Fail<Int, Failed>(error: Failed()).allValues(on: scheduler) }
+    #expect(throws: MissingValues.self) { try ticks(2).singleValue(on: scheduler) }
+    #expect(throws: MissingValues.self) { try Empty<Int, Never>().lastValue(on: scheduler) }
+    let late = #expect(throws: MissingValues.self) { try ticks(3).nextValues(3, on: scheduler, within: .seconds(7200)) }
+    #expect(late?.outcome.hasPrefix("2 values came within 7200.0 s; the next work is due at ") == true)
+    let silent = #expect(throws: MissingValues.self) {
+      try Empty<Int, Never>(completeImmediately: false).firstValue(on: scheduler)
+    }
+    #expect(silent?.outcome == "0 values came, and nothing waits any more that could bring another")
+  }
+}

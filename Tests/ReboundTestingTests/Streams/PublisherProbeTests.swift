@@ -1,0 +1,64 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("PublisherProbe")
+struct PublisherProbeTests {
+  private struct Failed: Error {}
+
+  private let probe = PublisherProbe()
+  private let upstream = TestPublisher<Int, Failed>()
+
+  @Test("counts what passes, and changes nothing")
+  func counts() {
+    let recorder = Recorder<Int, Failed>(requesting: .max(1), answering: { _, _ in .max(2) })
+    upstream.probed(by: probe).subscribe(recorder)
+    #expect(probe.counts.open == 1)
+    #expect(upstream.send(7) == .max(2))
+    recorder.request(.max(4))
+    upstream.send(completion: .failure(Failed()))
+
+    #expect(recorder.values == [7])
+    #expect(recorder.failure != nil)
+    #expect(upstream.requests == [.max(1), .max(4)])
+    #expect(probe.counts.subscriptions == 1)
+    #expect(probe.counts.requested == .max(7))
+    #expect(probe.counts.values == 1)
+    #expect(probe.counts.failures == 1)
+    #expect(probe.counts.finishes == 0)
+    #expect(probe.counts.open == 0)
+    #expect(!probe.wasCancelled)
+  }
+
+  @Test("counts a cancel, and passes it on")
+  func cancels() {
+    let recorder = Recorder<Int, Failed>(requesting: .none)
+    upstream.probed(by: probe).subscribe(recorder)
+    recorder.cancel()
+    #expect(probe.wasSubscribed && probe.wasCancelled && !probe.wasRequested)
+    #expect(probe.counts.open == 0)
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("shows which way a chain took")
+  func fallback() {
+    let recorder = Recorder<Int, Failed>()
+    Just(1).setFailureType(to: Failed.self).catch { _ in upstream.probed(by: probe) }.subscribe(recorder)
+    #expect(!probe.wasSubscribed)
+    Fail(error: Failed()).catch { _ in upstream.probed(by: probe) }.subscribe(recorder)
+    #expect(probe.wasSubscribed)
+    #expect(probe.counts.open == 1)
+  }
+
+  @Test("lets go of both ends")
+  func releases() {
+    weak var weakRecorder: Recorder<Int, Failed>?
+    do {
+      let recorder = Recorder<Int, Failed>()
+      weakRecorder = recorder
+      upstream.probed(by: probe).subscribe(recorder)
+      recorder.cancel()
+    }
+    #expect(weakRecorder == nil)
+  }
+}
