@@ -110,22 +110,28 @@ struct RepeatTests {
     #expect(recorder.isFinished)
   }
 
-  @Test("lets go of everything when it is over", arguments: [true, false])
-  func releases(cancels: Bool) {
+  enum Ending: CaseIterable { case finish, cancel, cancelFromObserver }
+
+  @Test("lets go of everything when it is over, even while someone holds the subscription", arguments: Ending.allCases)
+  func releases(ending: Ending) {
     weak var weakRecorder: Recorder<Int, TestFailure>?
     weak var weakToken: Log<Int>?
     var subscription: (any Subscription)?
     do {
       let (recorder, token) = (Recorder<Int, TestFailure>(), Log<Int>())
       (weakRecorder, weakToken) = (recorder, token)
+      let policy = RepeatPolicy(times: ending == .cancelFromObserver ? 1 : 0).onEvent { _ in
+        token.write(0)
+        if ending == .cancelFromObserver { recorder.cancel() }
+      }
       upstream
-        .handleEvents(receiveSubscription: { subscription = $0 })
-        .repeat(RepeatPolicy(times: 0).onEvent { _ in token.write(0) }, scheduler: scheduler)
+        .repeat(policy, scheduler: scheduler)
         .handleEvents(receiveSubscription: { subscription = $0 })
         .subscribe(recorder)
-      if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
+      if ending == .cancel { recorder.cancel() } else { upstream.send(completion: .finished) }
+      #expect(token.count == (ending == .cancel ? 0 : 1))
     }
-    #expect(subscription != nil)
+    #expect(subscription.map { "\($0)" } == "Repeat")
     upstream.connections[0].letGo()
     #expect(weakRecorder == nil)
     #expect(weakToken == nil)
