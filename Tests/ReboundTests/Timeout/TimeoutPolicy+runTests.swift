@@ -1,5 +1,6 @@
 import Rebound
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("TimeoutPolicy.run")
@@ -80,6 +81,25 @@ struct TimeoutPolicyRunTests {
     #expect(clock.sleeperCount == 0)
   }
 
+  @Test("takes the caller's cancel for no timeout although the timer fires after it, heedless of the cancel")
+  func callerCancelsFirst() async {
+    let asleep = AsyncStream<Void>.makeStream()
+    let clock = HeedlessClock(whenAsleep: { asleep.continuation.yield() })
+    let task = Task {
+      try await policy().run(clock: clock) {
+        await untilCancelled()
+        clock.wake()
+        // Lets the timer be first.
+        for _ in 0..<100 { await Task.yield() }
+        throw TestFailure.transient
+      }
+    }
+    for await _ in asleep.stream { break }
+    task.cancel()
+    await #expect(throws: TestFailure.transient) { try await task.value }
+    #expect(events.count == 0)
+  }
+
   @Test("begins nothing that has no time")
   func noTime() async {
     let begun = Log<Void>()
@@ -110,5 +130,57 @@ struct TimeoutPolicyRunTests {
     await clock.untilAsleep(1)
     clock.advance(by: .seconds(3))
     await #expect(throws: TimedOut(.firstValue, limit: .seconds(3), name: "weather")) { try await task.value }
+  }
+
+  @Test("limits each attempt inside of a retry, and all of them outside, as for a publisher")
+  func aroundRetry() async throws {
+    let clock = clock
+    let begun = Log<Duration?>()
+    let retry = RetryPolicy<any Error>(clamping: nil, backoff: .constant(.seconds(1)))
+    let task = Task {
+      try await policy(.total(.seconds(30))).run(clock: clock) {
+        try await retry.run(clock: clock) {
+          begun.write(Deadline.current?.remaining)
+          try await TimeoutPolicy.attempt(.seconds(10)).run(clock: clock) { await untilCancelled() }
+        }
+      }
+    }
+    for _ in 0..<30 {
+      await clock.untilAsleep(2)
+      clock.advance(by: .seconds(1))
+    }
+    await #expect(throws: TimedOut(.total, limit: .seconds(30))) { try await task.value }
+    #expect(begun.entries == [.seconds(30), .seconds(19), .seconds(8)])
+    #expect(clock.sleeperCount == 0)
+  }
+}
+
+/// A clock whose one sleeper wakes when a test says so, and not when it is cancelled.
+///
+/// Unchecked, because the lock guards what changes.
+private final class HeedlessClock: Clock, @unchecked Sendable {
+  private let lock = Lock()
+  private var sleeper: CheckedContinuation<Void, Never>?
+  private let whenAsleep: @Sendable () -> Void
+
+  init(whenAsleep: @escaping @Sendable () -> Void) {
+    self.whenAsleep = whenAsleep
+  }
+
+  var now: JumpingClock.Instant { JumpingClock.Instant(sinceStart: .zero) }
+  var minimumResolution: Duration { .zero }
+
+  func wake() {
+    lock.withLock {
+      defer { sleeper = nil }
+      return sleeper
+    }?.resume()
+  }
+
+  func sleep(until deadline: JumpingClock.Instant, tolerance: Duration?) async throws {
+    await withCheckedContinuation { continuation in
+      lock.withLock { sleeper = continuation }
+      whenAsleep()
+    }
   }
 }
