@@ -6,7 +6,7 @@ import StreamSupport
 /// were waiting.
 ///
 /// Unchecked, because the lock guards what waits.
-final class Trampoline: @unchecked Sendable {
+package final class Trampoline: @unchecked Sendable {
   /// That of the loop that this code runs in, if any.
   @TaskLocal private static var current: Trampoline?
 
@@ -20,7 +20,7 @@ final class Trampoline: @unchecked Sendable {
   }
 
   /// Does the work now, or, from inside such work, right after it.
-  static func run(_ work: [() -> Void]) {
+  package static func run(_ work: [() -> Void]) {
     guard !work.isEmpty else { return }
     // A task that was started from inside may come after the loop has ended.
     if let current, current.add(work) { return }

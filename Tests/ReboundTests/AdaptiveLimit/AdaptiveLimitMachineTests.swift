@@ -98,18 +98,18 @@ struct AdaptiveLimitMachineTests {
     // Always more work than places.
     func run(seconds: Int) -> [Int] {
       (0..<seconds * 10).map { _ in
-        while bulkhead.snapshot.queued < 300 {
+        while bulkhead.snapshot.queued < 100 {
           server.limited(by: bulkhead, scheduler: scheduler).subscribe(Recorder())
         }
         scheduler.advance(by: .milliseconds(100))
         return bulkhead.snapshot.limit
       }
     }
-    let settled = run(seconds: 60).suffix(200)
+    let settled = run(seconds: 20).suffix(100)
     let average = settled.reduce(0, +) / settled.count
     #expect((15...60).contains(average), "average \(average) for a server that bears 20")
     server.capacity = 80
-    let grown = run(seconds: 120).suffix(200)
+    let grown = run(seconds: 20).suffix(50)
     let higher = grown.reduce(0, +) / grown.count
     #expect(higher > average, "average \(higher) after \(average), for a server that now bears 80")
   }

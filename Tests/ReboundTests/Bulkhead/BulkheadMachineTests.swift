@@ -46,7 +46,7 @@ struct BulkheadMachineTests {
   }
 
   @Test(
-    "does what a plain list does, in every sequence of seven steps",
+    "does what a plain list does, in every sequence of six steps",
     arguments: [BulkheadPolicy.Order.fifo, .lifo, .priority]
   )
   func exhaustive(order: BulkheadPolicy.Order) {

@@ -1,0 +1,50 @@
+import Rebound
+import Testing
+
+@Suite("Trampoline")
+struct TrampolineTests {
+  @Test("does work that work causes after it, in order, a hundred thousand times on the same stack")
+  func order() {
+    var done: [Int] = []
+    func piece(_ number: Int) {
+      if number < 100_000 { Trampoline.run([{ piece(number + 1) }]) }
+      done.append(number)
+    }
+    Trampoline.run([{ piece(0) }])
+    #expect(done == Array(0...100_000))
+  }
+
+  @Test("lets go of what is done and of what is not begun")
+  func releases() {
+    final class Held {}
+    weak var held: Held?
+    do {
+      let new = Held()
+      held = new
+      Trampoline.run([{ withExtendedLifetime(new) {} }])
+    }
+    #expect(held == nil)
+    Trampoline.run([])
+  }
+
+  @Test("does work of a task that was started from inside, though it comes after the loop has ended")
+  func lateTask() async {
+    let gate = AsyncStream<Void>.makeStream()
+    let tasks = EventLog<Task<Bool, Never>>()
+    Trampoline.run([
+      {
+        tasks.write(
+          Task {
+            for await _ in gate.stream { break }
+            let done = EventLog<Int>()
+            Trampoline.run([{ done.write(1) }])
+            return done.count == 1
+          }
+        )
+      }
+    ])
+    gate.continuation.yield()
+    for task in tasks.events { #expect(await task.value) }
+    #expect(tasks.count == 1)
+  }
+}
