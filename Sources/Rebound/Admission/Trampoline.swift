@@ -10,6 +10,8 @@ package final class Trampoline: @unchecked Sendable {
   /// That of the loop that this code runs in, if any.
   @TaskLocal private static var current: Trampoline?
 
+  /// The task that the loop runs in, by its hash value; `nil` outside of tasks.
+  private let task: Int?
   private let lock = Lock()
   private var waiting: [() -> Void] = []
   private var next = 0
@@ -17,17 +19,23 @@ package final class Trampoline: @unchecked Sendable {
 
   private init(_ work: [() -> Void]) {
     waiting = work
+    task = Self.currentTask
   }
 
   /// Does the work now, or, from inside such work, right after it.
   package static func run(_ work: [() -> Void]) {
     guard !work.isEmpty else { return }
-    // A task that was started from inside may come after the loop has ended.
-    if let current, current.add(work) { return }
+    // A task that was started from inside has inherited the loop, but runs beside it, or after it has ended: it must not
+    // wait for what the loop is at.
+    if let current, current.task == currentTask, current.add(work) { return }
     let trampoline = Trampoline(work)
     $current.withValue(trampoline) {
       while let piece = trampoline.nextPiece() { piece() }
     }
+  }
+
+  private static var currentTask: Int? {
+    withUnsafeCurrentTask { $0?.hashValue }
   }
 
   private func add(_ work: [() -> Void]) -> Bool {

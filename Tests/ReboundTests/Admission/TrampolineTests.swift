@@ -1,3 +1,4 @@
+import Dispatch
 import Rebound
 import Testing
 
@@ -25,6 +26,25 @@ struct TrampolineTests {
     }
     #expect(held == nil)
     Trampoline.run([])
+  }
+
+  @Test("does not let a task that was started from inside wait for what the loop is at")
+  func besideTheLoop() async {
+    let results = AsyncStream<DispatchTimeoutResult>.makeStream()
+    DispatchQueue.global().async {
+      Trampoline.run([
+        {
+          let isDone = DispatchSemaphore(value: 0)
+          Task { Trampoline.run([{ isDone.signal() }]) }
+          // Only a failure waits for so long.
+          results.continuation.yield(isDone.wait(timeout: .now() + 60))
+        }
+      ])
+    }
+    for await result in results.stream {
+      #expect(result == .success)
+      break
+    }
   }
 
   @Test("does work of a task that was started from inside, though it comes after the loop has ended")
