@@ -64,6 +64,34 @@ struct NoCliffTests {
     }
   }
 
+  @Test("20,000 publishers that are merged, and answer at once, do not pile up when all are asked")
+  func mergeOfMany() {
+    onDefaultStack {
+      let recorder = Recorder<Int, Never>(requesting: .none)
+      Publishers.MergeMany((0..<20_000).map { _ in [1, 2].publisher }).subscribe(recorder)
+      recorder.request(.unlimited)
+      #expect(recorder.values.count == 40_000)
+      #expect(recorder.isFinished)
+      let careful = Recorder<Int, Never>(requesting: .none)
+      Publishers.MergeMany((0..<20_000).map { _ in [1, 2].publisher }).subscribe(careful)
+      careful.request(.max(40_000))
+      #expect(careful.values.count == 40_000)
+      #expect(careful.isFinished)
+    }
+  }
+
+  @Test("20,000 publishers that flatMap made, and that answer at once, do not pile up when all are asked")
+  func flatMapToMany() {
+    onDefaultStack {
+      let recorder = Recorder<Int, Never>(requesting: .none)
+      (0..<20_000).publisher.flatMap { _ in [1, 2].publisher }.subscribe(recorder)
+      recorder.request(.max(20_000))
+      recorder.request(.max(20_000))
+      #expect(recorder.values.count == 40_000)
+      #expect(recorder.isFinished)
+    }
+  }
+
   @Test("zip pairs what one side sent 100,000 values ahead")
   func zipFarAhead() {
     onDefaultStack {
