@@ -124,7 +124,7 @@ struct ConcatenateTests {
     #expect(recorder.isFinished)
   }
 
-  @Test("a Just behind is delivered when it is asked for, at once if it was, and not after a cancel", arguments: [1, 2, 3])
+  @Test("a Just behind is delivered as soon as it is asked for", arguments: [1, 2, 3])
   func justBehind(demand: Int) {
     let just = Just(2).setFailureType(to: TestFailure.self)
     let recorder = Recorder<Int, TestFailure>(requesting: .max(demand))
@@ -152,7 +152,10 @@ struct ConcatenateTests {
 
   @Test("what follows a Just behind is asked for what was answered to it")
   func justBetween() {
-    let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { value, _ in value == 2 ? .max(3) : .none })
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { value, _ in value == 2 ? .max(3) : .none }
+    )
     first.append(Just(2).setFailureType(to: TestFailure.self)).append(second).subscribe(recorder)
     first.send(1)
     first.send(completion: .finished)
