@@ -43,6 +43,13 @@ if buildsCombine {
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
     .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
     .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
+    // The same files twice: code written for Apple's Combine compiles in both language modes.
+    .testTarget(
+      name: "AppleSourceSwift5Tests",
+      dependencies: ["Combine"],
+      swiftSettings: [.swiftLanguageMode(.v5)]
+    ),
+    .testTarget(name: "AppleSourceSwift6Tests", dependencies: ["Combine"]),
   ]
 }
 

@@ -20,6 +20,8 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   // Sequentially consistent with the turnstile: who brings an errand sets it before trying the turnstile, who leaves
   // the turnstile reads it afterwards.
   @usableFromInline let hasErrand = Atomic<Bool>(false)
+  // The thread that asks upstreams; 0 if none does.
+  private let asker = Atomic<UInt>(0)
   // Touched only inside the turnstile; nothing foreign runs while it changes.
   @exclusivity(unchecked) private var asks = Queue<(upstream: any Subscription, demand: Subscribers.Demand)>()
 
@@ -52,10 +54,15 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
       }
       hasErrand.store(false, ordering: .sequentiallyConsistent)
       runErrand()
-      let ask = asks.popFirst()
-      if !asks.isEmpty { hasErrand.store(true, ordering: .sequentiallyConsistent) }
+      let thread = currentThread()
+      // One that asks already goes on when its upstream returns: upstreams that answer at once do not pile up.
+      let ask = asker.load(ordering: .relaxed) == thread ? nil : asks.popFirst()
       turnstile.leave()
-      if let ask, !ledger.isClosed { ask.upstream.request(ask.demand) }
+      guard let ask else { continue }
+      asker.store(thread, ordering: .relaxed)
+      if !ledger.isClosed { ask.upstream.request(ask.demand) }
+      asker.store(0, ordering: .relaxed)
+      hasErrand.store(true, ordering: .sequentiallyConsistent)
     }
   }
 

@@ -62,6 +62,16 @@ class Succession: Subscription, CustomStringConvertible, CustomReflectable, Cust
     return true
   }
 
+  /// Goes on to a `Just` without a subscription to it, if its value is owed already.
+  @usableFromInline
+  final func beginSole() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard isIn(Phase.awaitingSecond), let owed = ledger.demand, owed != .none else { return false }
+    phase.store(Phase.second, ordering: .releasing)
+    return true
+  }
+
   /// Owes more, and gives the upstream of the moment.
   @usableFromInline
   final func owe(_ demand: Subscribers.Demand) -> (any Subscription)? {

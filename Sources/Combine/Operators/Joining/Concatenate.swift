@@ -123,6 +123,13 @@ where Downstream.Input == Suffix.Output, Downstream.Failure == Suffix.Failure {
     return answer == .none ? .none : owe(answer, answeringIn: phase)
   }
 
+  /// Does what subscribing to a `Just` would do.
+  @inlinable
+  func finish(sole output: Suffix.Output) {
+    _ = receive(output, in: Phase.second)
+    if advance(from: Phase.second, to: Phase.over) { downstream.receive(completion: .finished) }
+  }
+
   @usableFromInline
   func takeSuffix() -> Suffix? {
     lock.lock()
@@ -169,7 +176,12 @@ where Downstream.Input == Suffix.Output, Downstream.Failure == Suffix.Failure {
       switch completion {
       case .finished:
         guard pipe.advance(from: Phase.first, to: Phase.awaitingSecond) else { return }
-        pipe.takeSuffix()?.subscribe(SuffixSide(pipe))
+        guard let suffix = pipe.takeSuffix() else { return }
+        if let output = suffix.soleOutput, pipe.beginSole() {
+          pipe.finish(sole: output)
+        } else {
+          suffix.subscribe(SuffixSide(pipe))
+        }
       case .failure:
         guard pipe.advance(from: Phase.first, to: Phase.over) else { return }
         withExtendedLifetime(pipe.takeSuffix()) {}

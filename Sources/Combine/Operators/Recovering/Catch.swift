@@ -156,16 +156,6 @@ where
     }
   }
 
-  /// Goes on to a `Just` without a subscription to it, if its value is owed already.
-  @usableFromInline
-  func beginSole() -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    guard isIn(Phase.awaitingSecond), let owed = ledger.demand, owed != .none else { return false }
-    phase.store(Phase.second, ordering: .releasing)
-    return true
-  }
-
   /// Does what subscribing to a `Just` would do.
   @inlinable
   func finish(sole output: Input) {

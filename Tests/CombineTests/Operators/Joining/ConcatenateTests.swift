@@ -124,6 +124,44 @@ struct ConcatenateTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("a Just behind is delivered as soon as it is asked for", arguments: [1, 2, 3])
+  func justBehind(demand: Int) {
+    let just = Just(2).setFailureType(to: TestFailure.self)
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(demand))
+    first.append(just).subscribe(recorder)
+    first.send(1)
+    first.send(completion: .finished)
+    if demand == 1 {
+      #expect(recorder.events == [.subscription, .value(1)])
+      recorder.request(.max(1))
+    }
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+
+    let leaver = Recorder<Int, TestFailure>(
+      requesting: .max(demand + 1),
+      answering: { value, recorder in
+        if value == 2 { recorder.cancel() }
+        return .max(1)
+      }
+    )
+    first.append(just).append(3).subscribe(leaver)
+    first.send(1)
+    first.send(completion: .finished)
+    #expect(leaver.events == [.subscription, .value(1), .value(2)])
+  }
+
+  @Test("what follows a Just behind is asked for what was answered to it")
+  func justBetween() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { value, _ in value == 2 ? .max(3) : .none }
+    )
+    first.append(Just(2).setFailureType(to: TestFailure.self)).append(second).subscribe(recorder)
+    first.send(1)
+    first.send(completion: .finished)
+    #expect(second.requests == [.max(3)])
+  }
+
   @Test("publishers with equal parts are equal, and subscription and sides are called Concatenate")
   func naming() {
     let one = [1].publisher
