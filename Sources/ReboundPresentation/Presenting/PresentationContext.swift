@@ -1,6 +1,8 @@
 /// What was going on when an error came.
 public struct PresentationContext: Hashable, Sendable {
-  /// Whether a person's action hangs on it, such as a submission. Opening, refreshing and typing are none.
+  /// Whether a person's action hangs on it, such as a submission.
+  ///
+  /// Opening, refreshing and typing are none.
   public var isUserInitiated: Bool
   /// Whether there is something to look at, such as what was loaded before, or a form.
   public var hasContent: Bool

@@ -114,7 +114,9 @@ public final class RecoverableRequest<Output>: ObservableObject {
     load()
   }
 
-  /// Gives up: cancels the try that runs or waits, and takes the error away. The value stays.
+  /// Gives up: cancels the try that runs or waits, and takes the error away.
+  ///
+  /// The value stays.
   public func cancel() {
     attemptNumber += 1
     attempt = nil

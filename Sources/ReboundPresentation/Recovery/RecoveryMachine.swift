@@ -36,7 +36,9 @@ struct RecoveryMachine: Sendable {
   /// When to ask again; `nil` if nothing is due without an event.
   var nextDue: Duration? { [countdownEnd, networkRetryAt].compactMap { $0 }.min() }
 
-  /// A person opens, refreshes or asks for another try. A try that runs is outranked.
+  /// A person opens, refreshes or asks for another try.
+  ///
+  /// A try that runs is outranked.
   mutating func begin() -> Action {
     automaticInARow = 0
     lastAutomatic = nil

@@ -102,6 +102,7 @@ struct EffectRegistry {
   /// Begins a new generation: what was begun before is cancelled.
   mutating func cancelAll() -> [Leaf] {
     generation += 1
+    scopes = [:]
     return takeLeaves { _ in true }
   }
 

@@ -2,7 +2,9 @@
 public struct HistoryPolicy: Hashable, Sendable {
   /// After how many actions the state itself is kept, so that going there need not start from the beginning.
   public let snapshotInterval: Int
-  /// How many actions to keep at least; older ones are forgotten, and the history begins later. `nil` keeps all.
+  /// How many actions to keep at least; older ones are forgotten, and the history begins later.
+  ///
+  /// `nil` keeps all.
   public let limit: Int?
 
   /// Makes a policy; numbers below one count as one.

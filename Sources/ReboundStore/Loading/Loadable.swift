@@ -154,7 +154,9 @@ public struct Loadable<Value, Failure: Error> {
     phase = previous.map { .loaded($0, at: previousCameAt) } ?? .idle
   }
 
-  /// Takes the error away: the value before is there again, or nothing is. Without an error nothing happens.
+  /// Takes the error away: the value before is there again, or nothing is.
+  ///
+  /// Without an error nothing happens.
   public mutating func dismissError() {
     guard case .failed(_, let previous, _) = phase else { return }
     phase = previous.map { .loaded($0, at: previousCameAt) } ?? .idle

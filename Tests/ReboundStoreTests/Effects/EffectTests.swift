@@ -240,6 +240,48 @@ struct EffectTests {
     #expect(store.effectMemory == 0)
   }
 
+  @Test("U11: of what is typed, one request is sent after 0.8 s, none for the same text, and the latest answer counts")
+  func perKeystroke() {
+    let sources = sources
+    let store = Store<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: { state, action in
+        if case .answered(let answer) = action { state.answers = [answer] }
+      },
+      reactions: [
+        { state, action in
+          guard case .begin(let text) = action, state.answers != [text] else { return .none }
+          return .publisher(sources[text]).debounce(id: "typed", for: .milliseconds(800))
+        }
+      ],
+      scheduler: scheduler
+    )
+    begin("a", "ab", "abc", in: store)
+    scheduler.advance(by: .milliseconds(800))
+    begin("abcd", in: store)
+    scheduler.advance(by: .milliseconds(800))
+    sources["abcd"].send(.answered("abcd"))
+    sources["abc"].send(.answered("abc"))
+    begin("abcd", in: store)
+    scheduler.advance(by: .milliseconds(800))
+    #expect(store.state.answers == ["abcd"])
+    let asked = ["a", "ab", "abc", "abcd"].map { sources[$0].subscriptionCount }
+    #expect(asked == [0, 0, 1, 1])
+  }
+
+  @Test("drops what a stream sends after its end, or a second time")
+  func afterTheEnd() {
+    let store = store { .publisher(sources[$0]) }
+    begin("a", in: store)
+    sources["a"].send(.add(1))
+    sources["a"].send(completion: .finished)
+    sources["a"].send(.add(1))
+    sources["a"].send(completion: .finished)
+    scheduler.advance()
+    #expect(store.state.count == 1)
+    #expect(store.effectCount == 0)
+  }
+
   // MARK: Memory
 
   @Test("S9: after 10,000 effects nothing of them is kept")

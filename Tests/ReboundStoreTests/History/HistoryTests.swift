@@ -124,7 +124,9 @@ struct HistoryTests {
   func jumpCancels() {
     let scheduler = TestScheduler()
     let source = TestPublisher<CountAction, Never>()
-    let store = store(scheduler) { _ in .concatenate(.publisher(source), .send(.answered("behind"))) }
+    let store = store(scheduler) { _ in
+      .concatenate(.publisher(source), .send(.answered("behind"))).cancellable(id: "id")
+    }
     store.dispatch(.begin("a"))
     scheduler.advance()
     store.jump(to: 0)

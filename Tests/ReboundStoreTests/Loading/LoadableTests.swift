@@ -1,4 +1,7 @@
+import Combine
+import Rebound
 import ReboundStore
+import ReboundTesting
 import Testing
 
 @Suite("Loadable")
@@ -51,6 +54,57 @@ struct LoadableTests {
     #expect(animal.succeed(with: "stale", generation: first) == false)
     #expect(animal.end(with: .failure(Broken()), generation: second) == false)
     #expect(animal.phase == .loaded("Dog", at: nil))
+  }
+
+  private enum FetchAction {
+    case fetch
+    case retrying(attempt: Int, generation: Int)
+    case ended(Result<String, Broken>, generation: Int)
+  }
+
+  @Test("M10: in a store, a policy's attempts show in the state, and the answer to a load that is outranked is dropped")
+  func inStore() {
+    let scheduler = TestScheduler()
+    let upstream = TestPublisher<String, Broken>()
+    let policy = RetryPolicy<Broken>(clamping: 2, backoff: .constant(.seconds(1)))
+    let store = Store<Animal, FetchAction>(
+      initialState: Animal("Cat"),
+      reducer: { animal, action in
+        switch action {
+        case .fetch: animal.begin()
+        case .retrying(let attempt, let generation): animal.retry(attempt: attempt, generation: generation)
+        case .ended(let result, let generation): animal.end(with: result, generation: generation)
+        }
+      },
+      reactions: [
+        { animal, action in
+          guard case .fetch = action else { return .none }
+          let generation = animal.generation
+          return .run(
+            upstream,
+            retrying: policy,
+            onRetry: { .retrying(attempt: $0.attempt + 1, generation: generation) },
+            into: { .ended($0, generation: generation) }
+          )
+        }
+      ],
+      scheduler: scheduler
+    )
+    store.dispatch(.fetch)
+    scheduler.advance()
+    upstream.send(completion: .failure(Broken()))
+    scheduler.advance(by: 1)
+    #expect(store.state.phase == .loading(previous: "Cat", attempt: 2))
+    store.dispatch(.fetch)
+    scheduler.advance()
+    upstream.connections[1].send("late")
+    scheduler.advance()
+    #expect(store.state.phase == .loading(previous: "Cat", attempt: 1))
+    for _ in 1...3 {
+      upstream.send(completion: .failure(Broken()))
+      scheduler.advance(by: 1)
+    }
+    #expect(store.state.phase == .failed(Broken(), previous: "Cat", attempt: 3))
   }
 
   @Test("a failed effect always ends the progress: nothing stays on loading")
