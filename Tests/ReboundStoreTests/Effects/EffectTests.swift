@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import Rebound
 import ReboundStore
 import ReboundTesting
@@ -321,6 +322,42 @@ struct EffectTests {
     #expect(weakHeld != nil)
     begin("stop", in: store)
     #expect(weakHeld == nil)
+  }
+
+  @Test("S2, S9: effects that begin, answer, end and are outranked on eight threads leave nothing behind")
+  func race() {
+    /// Made before the race, and only read in it.
+    struct Subjects: @unchecked Sendable {
+      // Unchecked, because subjects are made for any thread.
+      let all = (0..<4_000).map { _ in PassthroughSubject<CountAction, Never>() }
+    }
+    let subjects = Subjects()
+    let store = Store<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [
+        { _, action in
+          guard case .begin(let name) = action, let number = Int(name) else { return .none }
+          let answer = Effect.publisher(subjects.all[number])
+          switch number % 3 {
+          case 0: return answer.cancellable(id: "race", cancelInFlight: true)
+          case 1: return .merge(answer.cancellable(id: number), .cancel(id: number - 3))
+          default: return .concatenate(answer, .send(.add(1)))
+          }
+        }
+      ],
+      scheduler: ImmediateScheduler.shared
+    )
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in stride(from: thread, to: 4_000, by: 8) {
+        store.dispatch(.begin("\(number)"))
+        subjects.all[number].send(.add(1))
+        subjects.all[number].send(completion: .finished)
+      }
+    }
+    #expect((store.effectCount, store.effectMemory) == (0, 0))
+    // Every third one is followed by an action of its own, whatever came of its answer.
+    #expect(store.state.count >= 1_333)
   }
 
   // MARK: map
