@@ -21,17 +21,30 @@ let package = Package(
   products: [
     .library(name: "Rebound", targets: ["Rebound"]),
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
+    .library(name: "ReboundStore", targets: ["ReboundStore"]),
+    .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
+    .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
   ],
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
     .target(name: "ReboundHTTP", dependencies: ["Rebound"] + combine),
+    .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP"]),
+    .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
+    .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
-    .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundHTTP", "ReboundTesting"] + combine),
+    .testTarget(
+      name: "DocumentTests",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundTesting", "ReboundStoreTesting",
+      ] + combine
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,121 @@
+/// Decides what is on the screen: one thing on each surface, the others in line.
+///
+/// A plain value without clock, lock or stream; its owner tells it the time.
+struct PresentationQueueMachine: Sendable {
+  /// Tells what says the same from what does not.
+  ///
+  /// There is only one network to be without, whatever the words. How long to wait changes from one answer to the next.
+  private enum Key: Hashable {
+    case offline
+    case other(Presentation.Surface, Presentation.Message.Topic, title: String, text: String)
+  }
+
+  private struct Recent {
+    let id: Int
+    var last: Duration
+  }
+
+  private let policy: PresentationQueuePolicy
+  private var lines: [Presentation.Surface: [PresentedItem]] = [:]
+  /// What came lately, whether it is still there or not.
+  private var recent: [Key: Recent] = [:]
+  private var lastID = 0
+
+  private(set) var fields: [String: String] = [:]
+
+  init(_ policy: PresentationQueuePolicy) {
+    self.policy = policy
+  }
+
+  /// What is shown on a surface.
+  func current(_ surface: Presentation.Surface) -> PresentedItem? { lines[surface]?.first }
+
+  /// How many wait.
+  var waitingCount: Int { lines.values.reduce(0) { $0 + max($1.count - 1, 0) } }
+
+  /// Takes a presentation.
+  ///
+  /// - Returns: Its id, or that of one that says the same; `nil` if there is nothing to dismiss later.
+  mutating func present(_ presentation: Presentation, priority: Int, now: Duration) -> Int? {
+    recent = recent.filter { now - $0.value.last < policy.mergeWindow || isInLine($0.value.id) }
+    if case .inline(let errors) = presentation {
+      for error in errors { if let field = error.field { fields[field] = error.message } }
+      return nil
+    }
+    guard let surface = presentation.surface, let message = presentation.message else { return nil }
+    let key: Key =
+      message.topic == .offline
+      ? .offline : .other(surface, message.topic, title: message.title, text: message.text)
+    if let known = recent[key] {
+      recent[key]?.last = now
+      merge(presentation, into: known.id)
+      return known.id
+    }
+    lastID += 1
+    recent[key] = Recent(id: lastID, last: now)
+    add(PresentedItem(id: lastID, presentation: presentation, priority: priority), to: surface)
+    return lastID
+  }
+
+  /// Takes something away.
+  ///
+  /// - Parameter isAnswered: Whether a person has asked for another try, whose failure is news.
+  /// - Returns: What was taken away; `nil` if there is no such thing, or no longer.
+  mutating func dismiss(_ id: Int, isAnswered: Bool = false) -> PresentedItem? {
+    if isAnswered { recent = recent.filter { $0.value.id != id } }
+    for (surface, line) in lines {
+      guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
+      return lines[surface]?.remove(at: index)
+    }
+    return nil
+  }
+
+  /// Takes away what says that there is no network, and forgets that it was said.
+  mutating func networkIsBack() {
+    recent[.offline] = nil
+    for surface in lines.keys {
+      lines[surface]?.removeAll { $0.presentation.message?.topic == .offline }
+    }
+  }
+
+  /// Takes away what stands beside a field.
+  mutating func clear(_ field: String) {
+    fields[field] = nil
+  }
+
+  private func isInLine(_ id: Int) -> Bool {
+    lines.values.contains { $0.contains { $0.id == id } }
+  }
+
+  /// The latest of what says the same is what is shown, unless it belongs on another surface.
+  private mutating func merge(_ presentation: Presentation, into id: Int) {
+    for surface in lines.keys {
+      guard let index = lines[surface]?.firstIndex(where: { $0.id == id }) else { continue }
+      lines[surface]?[index].count += 1
+      if presentation.surface == surface { lines[surface]?[index].presentation = presentation }
+    }
+  }
+
+  /// Behind what is at least as important; what is shown and has to be answered is not taken from under a finger.
+  private mutating func add(_ item: PresentedItem, to surface: Presentation.Surface) {
+    let line = lines[surface, default: []]
+    let isHeld = surface == .alert || surface == .signIn
+    let index = line.indices.first { line[$0].priority < item.priority && !(isHeld && $0 == 0) }
+    lines[surface, default: []].insert(item, at: index ?? line.count)
+  }
+}
+
+/// Something that is shown, or waits to be.
+public struct PresentedItem: Hashable, Sendable, Identifiable {
+  /// Tells it from all others, earlier ones included.
+  public let id: Int
+  /// What is shown and how.
+  public internal(set) var presentation: Presentation
+  /// What is more important is shown first.
+  public let priority: Int
+  /// How often it came; more than once if others that say the same were merged into it.
+  public internal(set) var count = 1
+
+  /// What is shown; `nil` for what stands beside fields.
+  public var message: Presentation.Message? { presentation.message }
+}

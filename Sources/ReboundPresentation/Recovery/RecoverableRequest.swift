@@ -1,0 +1,208 @@
+import Combine
+import Dispatch
+import Rebound
+import StreamSupport
+
+/// A request with all that a screen shows of it: the value, the progress, the error, and the ways out of it.
+///
+///     let weather = RecoverableRequest(api.forecast(for: city), network: reachability.isOnline)
+///     weather.$state.sink { render($0) }.store(in: &subscriptions)
+///     weather.load()
+///
+/// The value stays while it loads again and after that failed. The error stays while it is tried again, with a sign of
+/// progress, so nothing flickers; it goes when a value comes, or a new error takes its place. A try begins
+///
+/// - when somebody calls ``load()`` or ``retry()``, which outranks a try that runs;
+/// - when the countdown of a server's hint (`RetryAfterProviding`) is at zero;
+/// - when the network comes back after a failure for the lack of it, with ever longer pauses if that happens often.
+///
+/// Every try subscribes to the same publisher anew; what counts attempts in it, such as a retry policy, begins at one.
+///
+/// - Threads: Everything happens on the scheduler, which has to be serial. Call from there.
+public final class RecoverableRequest<Output>: ObservableObject {
+  /// What a screen shows.
+  public struct State {
+    /// What came last; stays while it loads again and after that failed.
+    public internal(set) var value: Output?
+    /// Whether a try runs.
+    public internal(set) var isLoading = false
+    /// The error, and what comes next.
+    public internal(set) var problem: Problem?
+    /// How many errors there were, those that are alike included.
+    ///
+    /// It tells an error from the same one before, so that it can be announced again.
+    public internal(set) var problemCount = 0
+  }
+
+  /// An error that is shown.
+  public struct Problem: Hashable, Sendable {
+    /// What is shown and how.
+    public let presentation: Presentation
+    /// The seconds until the next try; `nil` without a countdown.
+    public let secondsLeft: Int?
+    /// Whether it is tried again just now.
+    public let isRetrying: Bool
+
+    /// The problem as plain text, as it would stand on a screen.
+    public var rendered: String { presentation.rendered(secondsLeft: secondsLeft, isRetrying: isRetrying) }
+  }
+
+  /// What a screen shows.
+  @Published public private(set) var state = State()
+
+  private let present: (any Error, PresentationContext) -> Presentation
+  private let context: PresentationContext
+  private let subscribe: (RecoverableRequest) -> AnyCancellable
+  private let after: (Duration, @escaping () -> Void) -> any Cancellable
+  private let time: MonotonicTime
+
+  private var machine: RecoveryMachine
+  private var problemCount = 0
+  private var attempt: AnyCancellable?
+  /// Tells the try that runs from those before.
+  private var attemptNumber = 0
+  private var timer: (any Cancellable)?
+  private var networkChanges: AnyCancellable?
+
+  /// Makes a request that has not begun.
+  ///
+  /// - Parameters:
+  ///   - publisher: The request, subscribed to for each try. One that is shared or a `Future` repeats its outcome; wrap
+  ///     its making in `Deferred`.
+  ///   - context: What is going on. Whether there is content, which attempt it is, and whether there is a network is
+  ///     filled in.
+  ///   - network: Whether there is a network, told at each change.
+  ///   - policy: When to try again without being asked.
+  ///   - present: How an error is shown.
+  ///   - time: Measures countdowns and pauses.
+  ///   - scheduler: Where everything happens, and where it waits.
+  public init<Upstream: Publisher, Context: Scheduler>(
+    _ publisher: Upstream,
+    context: PresentationContext = .firstLoad,
+    network: AnyPublisher<Bool, Never> = Empty().eraseToAnyPublisher(),
+    policy: AutomaticRetryPolicy = .standard,
+    presenting present: @escaping (any Error, PresentationContext) -> Presentation = ReboundPresentation.present,
+    time: MonotonicTime = .continuous,
+    scheduler: Context = DispatchQueue.main
+  ) where Upstream.Output == Output {
+    self.present = present
+    self.context = context
+    self.time = time
+    machine = RecoveryMachine(policy)
+    after = { scheduler.perform(after: $0, $1) }
+    subscribe = { request in
+      let number = request.attemptNumber
+      return publisher.receive(on: scheduler).sink(
+        receiveCompletion: { [weak request] in request?.ended($0.error, number) },
+        receiveValue: { [weak request] in request?.received($0, number) }
+      )
+    }
+    networkChanges = network.receive(on: scheduler).sink { [weak self] in self?.network(isOnline: $0) }
+  }
+
+  deinit {
+    timer?.cancel()
+  }
+
+  /// Begins a try; one that runs is cancelled.
+  public func load() {
+    act(machine.begin())
+  }
+
+  /// Begins a try, as a person asked for; the same as ``load()``.
+  public func retry() {
+    load()
+  }
+
+  /// Gives up: cancels the try that runs or waits, and takes the error away.
+  ///
+  /// The value stays.
+  public func cancel() {
+    attemptNumber += 1
+    attempt = nil
+    machine.cancelled()
+    act(.nothing)
+  }
+
+  // MARK: What happens
+
+  private func received(_ value: Output, _ number: Int) {
+    guard number == attemptNumber else { return }
+    machine.received()
+    publish { $0.value = value }
+  }
+
+  private func ended(_ error: (any Error)?, _ number: Int) {
+    guard number == attemptNumber else { return }
+    attempt = nil
+    guard let error else {
+      machine.finished()
+      return act(.nothing)
+    }
+    var context = context
+    context.hasContent = context.hasContent || state.value != nil
+    context.attempt = machine.failures + 1
+    context.isOffline = context.isOffline || !machine.isOnline
+    let presentation = present(error, context)
+    let action = machine.failed(presentation, now: time.now)
+    if presentation != .ignore { problemCount += 1 }
+    act(action)
+  }
+
+  private func network(isOnline: Bool) {
+    act(machine.network(isOnline: isOnline, now: time.now))
+  }
+
+  private func act(_ action: RecoveryMachine.Action) {
+    if action == .begin { attemptNumber += 1 }
+    wait()
+    publish { _ in }
+    guard action == .begin else { return }
+    // The one before is cancelled first, so that it can't answer any more.
+    attempt = nil
+    let number = attemptNumber
+    let begun = subscribe(self)
+    // It may have ended while it began.
+    if number == attemptNumber, machine.isLoading { attempt = begun }
+  }
+
+  private func publish(_ change: (inout State) -> Void) {
+    var next = state
+    change(&next)
+    next.isLoading = machine.isLoading
+    next.problemCount = problemCount
+    next.problem = machine.problem.map {
+      Problem(
+        presentation: $0,
+        secondsLeft: machine.secondsLeft(now: time.now),
+        isRetrying: machine.isLoading
+      )
+    }
+    state = next
+  }
+
+  /// Waits for the next second of the countdown, or for what is due before.
+  private func wait() {
+    timer?.cancel()
+    timer = nil
+    guard let due = machine.nextDue else { return }
+    let now = time.now
+    let toNextSecond = machine.secondsLeft(now: now).map { seconds in
+      (machine.countdownEnd ?? now) - now - .seconds(max(seconds - 1, 0))
+    }
+    let pause = min(due - now, toNextSecond ?? (due - now))
+    timer = after(max(pause, .zero)) { [weak self] in
+      guard let self else { return }
+      act(machine.tick(now: time.now))
+    }
+  }
+}
+
+extension RecoverableRequest.State: Equatable where Output: Equatable {}
+extension RecoverableRequest.State: Sendable where Output: Sendable {}
+
+extension Subscribers.Completion {
+  fileprivate var error: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

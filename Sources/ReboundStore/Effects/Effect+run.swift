@@ -1,0 +1,80 @@
+import Combine
+import Rebound
+
+extension Effect {
+  /// Runs a publisher that may fail, again if a policy says so; values and failure become actions.
+  ///
+  ///     Effect.run(service.animal(), retrying: .standard.when(\.isTransient)) { .fetched($0) }
+  ///
+  /// - Parameters:
+  ///   - publisher: Subscribed to on the store's scheduler, and once more for each retry.
+  ///   - policy: When to try again; `nil` never does. Pauses are made on the store's scheduler.
+  ///   - retried: The action for an attempt that has failed and is followed by another one, so that the state can say
+  ///     which attempt it is; `nil` for none. Called where the publisher fails.
+  ///   - action: The action for each value, and for the failure after which there is no other attempt.
+  public static func run<P: Publisher>(
+    _ publisher: P,
+    retrying policy: RetryPolicy<P.Failure>? = nil,
+    onRetry retried: @escaping (RetryEvent) -> Action? = { _ in nil },
+    into action: @escaping (Result<P.Output, P.Failure>) -> Action
+  ) -> Effect {
+    Effect(
+      .publisher { context in
+        guard let policy else { return publisher.asResult().map(action).eraseToAnyPublisher() }
+        let tell = Teller { event in
+          guard case .retrying = event.outcome, let action = retried(event) else { return }
+          context.send(action)
+        }
+        return context.home.retrying(publisher, policy.onEvent { tell.tell($0) })
+          .asResult()
+          .map(action)
+          .eraseToAnyPublisher()
+      }
+    )
+  }
+
+  /// Runs an asynchronous function that can't fail; what it returns is the action.
+  ///
+  /// - Parameter operation: One that returns `nil` has no action. Its task is cancelled with the effect.
+  public static func task(_ operation: @escaping @Sendable () async -> Action?) -> Effect {
+    Effect(.publisher { _ in TaskPublisher(operation).eraseToAnyPublisher() })
+  }
+
+  /// Runs an asynchronous function that may fail, again if a policy says so; value or failure becomes an action.
+  ///
+  ///     Effect.task(retrying: .standard) { () async throws(AnimalFailure) in try await service.animal() } into: {
+  ///       .fetched($0)
+  ///     }
+  ///
+  /// A cancelled task has no action: a cancel is no failure.
+  ///
+  /// - Parameters:
+  ///   - policy: When to try again; `nil` never does.
+  ///   - clock: Makes the pauses.
+  ///   - operation: One attempt. Its task is cancelled with the effect.
+  ///   - action: The action for the value, or for the last failure.
+  public static func task<Value, Failure: Error, C: Clock>(
+    retrying policy: RetryPolicy<Failure>? = nil,
+    clock: C = ContinuousClock(),
+    _ operation: @escaping @Sendable () async throws(Failure) -> Value,
+    into action: @escaping @Sendable (Result<Value, Failure>) -> Action
+  ) -> Effect where C.Duration == Duration {
+    .task {
+      do {
+        return action(.success(try await (policy ?? .never).run(clock: clock, operation)))
+      } catch let failure as Failure where !(failure is CancellationError) && !Task.isCancelled {
+        return action(.failure(failure))
+      } catch {
+        // Only a cancel is left: the policy throws nothing else.
+        return nil
+      }
+    }
+  }
+}
+
+/// Takes the events of a policy, whose observer has to be Sendable, to the store.
+///
+/// Unchecked, because the policy tells its events one at a time, and what they are told to is made for any thread.
+private struct Teller: @unchecked Sendable {
+  let tell: (RetryEvent) -> Void
+}

@@ -1,0 +1,25 @@
+import Foundation
+import ReboundPresentation
+import Testing
+
+@Suite("ErrorWords")
+struct ErrorWordsTests {
+  @Test("U8: takes description, reason and suggestion of a LocalizedError")
+  func localized() {
+    let words = ErrorWords(
+      of: Trouble(errorDescription: "It failed.", failureReason: "The disk is full.", recoverySuggestion: "Make room.")
+    )
+    #expect(words.text == "It failed. The disk is full.")
+    #expect(words.suggestion == "Make room.")
+  }
+
+  @Test("U8: says a reason that repeats the description once")
+  func repeated() {
+    #expect(ErrorWords(of: Trouble(errorDescription: "No.", failureReason: "No.")).text == "No.")
+  }
+
+  @Test("U8: has general words for an error without any, never those made for developers")
+  func general() {
+    #expect(ErrorWords(of: Silent()).text == "Something went wrong.")
+  }
+}

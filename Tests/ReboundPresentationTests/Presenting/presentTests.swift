@@ -1,0 +1,130 @@
+import Foundation
+import Rebound
+import ReboundPresentation
+import Testing
+
+@Suite("present(_:in:)")
+struct PresentTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let row: String
+    let error: any Error
+    let context: PresentationContext
+    let expected: String
+
+    var testDescription: String { "\(row): \(error), \(context)" }
+  }
+
+  private static let surfaces: [Row] = [
+    // U1: the whole table.
+    Row(row: "U1", error: CancellationError(), context: .action, expected: "ignore"),
+    Row(row: "U1", error: Trouble.cancelled, context: .firstLoad, expected: "ignore"),
+    Row(row: "U1", error: Trouble.outdated, context: .typing(in: "userName"), expected: "alert update"),
+    Row(row: "U1", error: Trouble.outdated, context: .firstLoad, expected: "alert update"),
+    Row(row: "U1", error: Trouble.signedOut, context: .refresh, expected: "signIn signIn"),
+    Row(row: "U1", error: Trouble.server, context: .action, expected: "alert failure"),
+    Row(row: "U1", error: Silent(), context: .action, expected: "alert failure"),
+    Row(row: "U1", error: Silent(), context: .firstLoad, expected: "fullScreen failure"),
+    // U2: the first load takes the screen, a refresh leaves the content there.
+    Row(row: "U2", error: Trouble.server, context: .firstLoad, expected: "fullScreen failure"),
+    Row(row: "U2", error: Trouble.server, context: .refresh, expected: "toast failure"),
+    Row(
+      row: "U2",
+      error: Trouble.server,
+      context: PresentationContext(hasContent: true, attempt: 2),
+      expected: "banner failure"
+    ),
+    Row(
+      row: "U2",
+      error: Trouble.server,
+      context: PresentationContext(isUserInitiated: true),
+      expected: "fullScreen failure"
+    ),
+    // U6: a server that says when to come back.
+    Row(row: "U6", error: Trouble.maintenance, context: .firstLoad, expected: "fullScreen maintenance 17"),
+    Row(row: "U6", error: Trouble.maintenance, context: .action, expected: "fullScreen maintenance 17"),
+    Row(row: "U6", error: Trouble.maintenance, context: .refresh, expected: "banner maintenance 17"),
+    Row(row: "U6", error: Trouble(retryAfter: .zero), context: .firstLoad, expected: "fullScreen failure"),
+    // U7: without a network.
+    Row(row: "U7", error: Trouble.offline, context: .firstLoad, expected: "fullScreen offline"),
+    Row(row: "U7", error: Trouble.offline, context: .refresh, expected: "banner offline"),
+    Row(row: "U7", error: Trouble.offline, context: .action, expected: "banner offline"),
+    Row(row: "U7", error: Trouble.offline, context: .typing(in: "userName"), expected: "ignore"),
+    Row(
+      row: "U7",
+      error: Silent(),
+      context: PresentationContext(hasContent: true, isOffline: true),
+      expected: "banner offline"
+    ),
+    Row(
+      row: "U7",
+      error: Trouble.permanent,
+      context: PresentationContext(hasContent: true, isOffline: true),
+      expected: "toast failure"
+    ),
+    // U9: beside the field.
+    Row(row: "U9", error: Trouble.taken, context: .action, expected: "inline userName: This name is taken."),
+    Row(row: "U9", error: Trouble.taken, context: .typing(in: "x"), expected: "inline userName: This name is taken."),
+    Row(
+      row: "U9",
+      error: Trouble(fieldErrors: [FieldError(field: nil, message: "Too short.")]),
+      context: .typing(in: "userName"),
+      expected: "inline userName: Too short."
+    ),
+    Row(
+      row: "U9",
+      error: Trouble(fieldErrors: [FieldError(field: nil, message: "Too short.")]),
+      context: .action,
+      expected: "alert failure"
+    ),
+    Row(
+      row: "U9",
+      error: Trouble.server,
+      context: .typing(in: "userName"),
+      expected: "inline userName: The server is not well."
+    ),
+    Row(
+      row: "U9",
+      error: Trouble.maintenance,
+      context: .typing(in: "userName"),
+      expected: "inline userName: Temporarily unavailable."
+    ),
+  ]
+
+  private func summary(_ presentation: Presentation) -> String {
+    if case .inline(let errors) = presentation {
+      return "inline " + errors.map { "\($0.field ?? "?"): \($0.message)" }.joined(separator: ", ")
+    }
+    guard let surface = presentation.surface, let message = presentation.message else { return "ignore" }
+    let hint = message.retryAfter.map { " \($0.components.seconds)" } ?? ""
+    return "\(surface) \(message.topic)\(hint)"
+  }
+
+  @Test("shows every error where it belongs", arguments: surfaces)
+  func table(_ row: Row) {
+    #expect(summary(present(row.error, in: row.context)) == row.expected)
+  }
+
+  @Test("U1: the update alert has the buttons of the form: Upgrade and Not now")
+  func updateButtons() {
+    let message = present(Trouble.outdated, in: .typing(in: "userName")).message
+    #expect(message?.title == "Please update")
+    #expect(message?.choices == [.upgrade, .later])
+  }
+
+  @Test("U1: another try is offered unless the error says that it can't help, and an alert has a way out")
+  func choices() {
+    #expect(present(Trouble.server, in: .action).message?.choices == [.retry, .later])
+    #expect(present(Trouble.permanent, in: .action).message?.choices == [.ok])
+    #expect(present(Trouble.permanent, in: .firstLoad).message?.choices == [])
+    let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)])
+    #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
+  }
+
+  @Test("U9: errors of fields that nobody knows are not lost: their words are the message")
+  func unplacedFields() {
+    let error = Trouble(
+      fieldErrors: [FieldError(field: "a", message: "Too short."), FieldError(field: nil, message: "Sold out.")]
+    )
+    #expect(present(error, in: .action).message?.text == "Too short. Sold out.")
+  }
+}

@@ -1,0 +1,215 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundPresentation
+import ReboundTesting
+import Testing
+
+@Suite("PresentationQueue")
+struct PresentationQueueTests {
+  private let scheduler = TestScheduler()
+  private let queue: PresentationQueue
+
+  init() {
+    let scheduler = scheduler
+    queue = PresentationQueue(time: MonotonicTime { scheduler.elapsed }, scheduler: scheduler)
+  }
+
+  private func alert(_ text: String) -> Presentation {
+    .alert(Presentation.Message(title: text, text: text, choices: [.retry, .later]))
+  }
+
+  private func title(_ surface: KeyPath<PresentationQueue.Screen, PresentedItem?>) -> String? {
+    queue.screen[keyPath: surface]?.message?.title
+  }
+
+  @Test("U7: ten errors that say the same are one alert, which counts them")
+  func tenErrors() {
+    let ids = (1...10).map { _ in queue.present(Trouble.server, in: .action) }
+    #expect(Set(ids).count == 1)
+    #expect(queue.screen.alert?.count == 10)
+    #expect(queue.waitingCount == 0)
+  }
+
+  @Test("U7: one alert at a time; the most important of the others is next, then the oldest")
+  func priorities() {
+    queue.present(alert("a"))
+    queue.present(alert("b"))
+    queue.present(alert("c"), priority: 1)
+    queue.present(alert("d"), priority: 1)
+    var titles: [String] = []
+    while let shown = queue.screen.alert {
+      titles.append(shown.message?.title ?? "")
+      queue.dismiss(shown.id)
+    }
+    #expect(titles == ["a", "c", "d", "b"])
+  }
+
+  @Test("U7: what is more important takes the place of a banner, which comes back after it")
+  func bannerPriority() throws {
+    queue.present(.banner(.init(title: "low", text: "")))
+    let high = try #require(queue.present(.banner(.init(title: "high", text: "")), priority: 2))
+    #expect(title(\.banner) == "high")
+    queue.dismiss(high)
+    #expect(title(\.banner) == "low")
+  }
+
+  @Test("U7: surfaces do not wait for each other")
+  func surfaces() {
+    queue.present(Trouble.server, in: .refresh)
+    queue.present(Trouble.server, in: .action)
+    queue.present(Trouble.server, in: .firstLoad)
+    queue.present(Trouble.signedOut, in: .refresh)
+    queue.present(Trouble.offline, in: .refresh)
+    queue.present(Trouble.taken, in: .action)
+    let screen = queue.screen
+    #expect(screen.toast != nil && screen.alert != nil && screen.fullScreen != nil)
+    #expect(screen.signIn != nil && screen.banner != nil)
+    #expect(screen.fields == ["userName": "This name is taken."])
+  }
+
+  @Test("U7: what comes within the window after it was dismissed is merged, what comes later is shown")
+  func window() throws {
+    let first = try #require(queue.present(Trouble.server, in: .action))
+    queue.dismiss(first)
+    scheduler.advance(by: .milliseconds(4_999))
+    #expect(queue.present(Trouble.server, in: .action) == first)
+    #expect(queue.screen.alert == nil)
+    // The window counts from the last coming.
+    scheduler.advance(by: .milliseconds(4_999))
+    #expect(queue.present(Trouble.server, in: .action) == first)
+    scheduler.advance(by: .seconds(5))
+    let second = queue.present(Trouble.server, in: .action)
+    #expect(second != first)
+    #expect(queue.screen.alert?.id == second)
+  }
+
+  @Test("U4: an error that comes again after a retry is shown again, however soon")
+  func retryIsNews() throws {
+    let first = try #require(queue.present(Trouble.server, in: .action))
+    queue.choose(RecoveryChoice.retry.id, on: first)
+    #expect(queue.screen.alert == nil)
+    let second = queue.present(Trouble.server, in: .action)
+    #expect(second != first)
+    #expect(queue.screen.alert?.id == second)
+  }
+
+  @Test("U7: being offline is one banner, not one per request, and goes when the network is back")
+  func offlineOnce() {
+    let ids = (1...5).map {
+      queue.present(Trouble(errorDescription: "No network for request \($0).", isOffline: true), in: .refresh)
+    }
+    #expect(Set(ids).count == 1)
+    #expect(queue.screen.banner?.count == 5)
+    queue.networkIsBack()
+    #expect(queue.screen.banner == nil)
+    #expect(queue.present(Trouble.offline, in: .refresh) != ids[0])
+    #expect(queue.screen.banner != nil)
+  }
+
+  @Test("S10: dismissal goes by id, does the same twice, and never takes another one away")
+  func dismissal() throws {
+    let first = try #require(queue.present(alert("a")))
+    let second = try #require(queue.present(alert("b")))
+    queue.dismiss(first)
+    queue.dismiss(first)
+    #expect(queue.screen.alert?.id == second)
+    queue.dismiss(999)
+    #expect(queue.screen.alert?.id == second)
+  }
+
+  @Test("what waits can be dismissed before it is shown")
+  func dismissWaiting() throws {
+    queue.present(alert("a"))
+    let waiting = try #require(queue.present(alert("b")))
+    queue.dismiss(waiting)
+    #expect(queue.waitingCount == 0)
+    #expect(title(\.alert) == "a")
+  }
+
+  @Test("a toast goes by itself, and the next one gets its whole time")
+  func toasts() {
+    queue.present(.toast(.init(title: "1", text: "")))
+    scheduler.advance(by: 5)
+    queue.present(.toast(.init(title: "2", text: "")))
+    #expect(title(\.toast) == "1")
+    scheduler.advance(by: 1)
+    #expect(title(\.toast) == "2")
+    scheduler.advance(by: .milliseconds(5_999))
+    #expect(title(\.toast) == "2")
+    scheduler.advance(by: .milliseconds(1))
+    #expect(queue.screen.toast == nil)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("a toast that is dismissed leaves no timer behind")
+  func toastTimer() throws {
+    let id = try #require(queue.present(.toast(.init(title: "1", text: ""))))
+    queue.dismiss(id)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("U8: a choice is told once, with what it was about; one that was not offered does nothing")
+  func choices() throws {
+    var chosen: [PresentationQueue.Choice] = []
+    let subscription = queue.onChoice.sink { chosen.append($0) }
+    let id = try #require(queue.present(Trouble.server, in: .action))
+    queue.choose("upgrade", on: id)
+    #expect(chosen.isEmpty && queue.screen.alert != nil)
+    queue.choose("retry", on: id)
+    queue.choose("retry", on: id)
+    #expect(chosen.map(\.choice) == [.retry])
+    #expect(chosen.first?.item.id == id)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("U6: a maintenance that is reported again shows the latest countdown, not a second screen")
+  func latestCountdown() {
+    queue.present(Trouble.maintenance, in: .firstLoad)
+    queue.present(Trouble(errorDescription: "Temporarily unavailable.", retryAfter: .seconds(3)), in: .firstLoad)
+    #expect(queue.screen.fullScreen?.message?.retryAfter == .seconds(3))
+    #expect(queue.waitingCount == 0)
+  }
+
+  @Test("U9: what stands beside a field is replaced by the next, and cleared when it is typed into")
+  func fields() {
+    queue.present(.inline([FieldError(field: "a", message: "1"), FieldError(field: "b", message: "2")]))
+    queue.present(.inline([FieldError(field: "a", message: "3")]))
+    #expect(queue.screen.fields == ["a": "3", "b": "2"])
+    queue.clear(field: "a")
+    #expect(queue.screen.fields == ["b": "2"])
+  }
+
+  @Test("what is to be ignored changes nothing, and publishes nothing")
+  func ignores() {
+    var screens = 0
+    let subscription = queue.$screen.dropFirst().sink { _ in screens += 1 }
+    #expect(queue.present(CancellationError(), in: .action) == nil)
+    #expect(screens == 0)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("U12: the screen as text")
+  func rendered() {
+    #expect(queue.screen.rendered == "")
+    queue.present(Trouble.taken, in: .action)
+    queue.present(.toast(.init(title: "Saved", text: "All is safe.")))
+    #expect(queue.screen.rendered == "[toast] Saved\nAll is safe.\n[inline userName] This name is taken.")
+  }
+
+  @Test("keeps its order and loses nothing when eight threads use it")
+  func threads() {
+    let queue = queue
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 1...200 { queue.present(.alert(.init(title: "\(thread)", text: "\(number)"))) }
+    }
+    var seen = Array(repeating: 0, count: 8)
+    while let alert = queue.screen.alert, let message = alert.message {
+      let (thread, number) = (Int(message.title) ?? 0, Int(message.text) ?? 0)
+      #expect(seen[thread] + 1 == number)
+      seen[thread] = number
+      queue.dismiss(alert.id)
+    }
+    #expect(seen == Array(repeating: 200, count: 8))
+  }
+}

@@ -1,0 +1,291 @@
+import Combine
+import Rebound
+import ReboundPresentation
+import ReboundTesting
+import Testing
+
+@Suite("RecoverableRequest")
+struct RecoverableRequestTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<String, Trouble>()
+  private let network = PassthroughSubject<Bool, Never>()
+
+  private func request(
+    _ context: PresentationContext = .firstLoad,
+    policy: AutomaticRetryPolicy = .standard
+  ) -> RecoverableRequest<String> {
+    let scheduler = scheduler
+    return RecoverableRequest(
+      upstream,
+      context: context,
+      network: network.eraseToAnyPublisher(),
+      policy: policy,
+      time: MonotonicTime { scheduler.elapsed },
+      scheduler: scheduler
+    )
+  }
+
+  /// One line for each state that differs from the one before.
+  private func trace(_ request: RecoverableRequest<String>) -> Trace { Trace(request) }
+
+  private final class Trace {
+    private(set) var lines: [String] = []
+    private var subscription: AnyCancellable?
+
+    init(_ request: RecoverableRequest<String>) {
+      subscription = request.$state.removeDuplicates().sink { [weak self] state in
+        let problem = state.problem.map {
+          "\($0.presentation.surface?.rawValue ?? "?")\($0.secondsLeft.map { " \($0)" } ?? "")\($0.isRetrying ? " …" : "")"
+        }
+        self?.lines.append("\(state.value ?? "-") \(state.isLoading ? "loading" : "idle") \(problem ?? "fine")")
+      }
+    }
+  }
+
+  private func fail(_ error: Trouble) {
+    upstream.send(completion: .failure(error))
+    scheduler.advance()
+  }
+
+  private func answer(_ value: String) {
+    upstream.send(value)
+    upstream.send(completion: .finished)
+    scheduler.advance()
+  }
+
+  @Test("U3: the error stays while it is tried again, with progress, and nothing flickers")
+  func errorStays() {
+    let request = request()
+    let trace = trace(request)
+    request.load()
+    fail(.server)
+    request.retry()
+    answer("Sun")
+    #expect(
+      trace.lines == [
+        "- idle fine", "- loading fine", "- idle fullScreen", "- loading fullScreen …", "Sun loading fine",
+        "Sun idle fine",
+      ]
+    )
+  }
+
+  @Test("U4: a retry that fails at once shows the error again, and counts it")
+  func failsAtOnce() {
+    let upstream = TestPublisher<String, Trouble>(whenSubscribed: { $0.send(completion: .failure(.server)) })
+    let request = RecoverableRequest(upstream, scheduler: ImmediateScheduler.shared)
+    request.load()
+    #expect(request.state.problemCount == 1)
+    request.retry()
+    #expect(request.state.problemCount == 2)
+    #expect(request.state.problem?.isRetrying == false)
+    #expect(!request.state.isLoading)
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("U2, U10: the value stays when a refresh fails, and the failure is beside it")
+  func refreshFails() {
+    let request = request()
+    request.load()
+    answer("Sun")
+    request.load()
+    fail(.server)
+    #expect(request.state.value == "Sun")
+    #expect(request.state.problem?.presentation.surface == .toast)
+    request.load()
+    fail(.server)
+    #expect(request.state.problem?.presentation.surface == .toast)
+  }
+
+  @Test("U6: counts down what the server asks for, and tries again by itself at zero")
+  func countdown() {
+    let request = request()
+    let trace = trace(request)
+    request.load()
+    fail(Trouble(retryAfter: .milliseconds(2_500)))
+    scheduler.advance(by: .milliseconds(2_499))
+    #expect(upstream.subscriptionCount == 1)
+    scheduler.advance(by: .milliseconds(1))
+    #expect(upstream.subscriptionCount == 2)
+    answer("Sun")
+    #expect(
+      trace.lines == [
+        "- idle fine", "- loading fine", "- idle fullScreen 3", "- idle fullScreen 2", "- idle fullScreen 1",
+        "- loading fullScreen …", "Sun loading fine", "Sun idle fine",
+      ]
+    )
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("U6: seventeen seconds of maintenance are seventeen steps, and a person may be faster")
+  func personIsFaster() {
+    let request = request()
+    request.load()
+    fail(.maintenance)
+    for left in (1...17).reversed() {
+      #expect(request.state.problem?.secondsLeft == left)
+      scheduler.advance(by: 1)
+    }
+    #expect(upstream.subscriptionCount == 2)
+    fail(.maintenance)
+    scheduler.advance(by: 3)
+    request.retry()
+    #expect(upstream.subscriptionCount == 3)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 3)
+    #expect(request.state.problem?.isRetrying == true)
+  }
+
+  @Test("U6: a server that asks for next to nothing is not asked in a loop")
+  func minimumCountdown() {
+    let request = request()
+    request.load()
+    for _ in 1...3 {
+      fail(Trouble(retryAfter: .nanoseconds(1)))
+      scheduler.advance(by: .milliseconds(999))
+      #expect(request.state.isLoading == false)
+      scheduler.advance(by: .milliseconds(1))
+      #expect(request.state.isLoading)
+    }
+  }
+
+  @Test("U5: tries again by itself when the network comes back after a failure for the lack of it")
+  func networkIsBack() {
+    let request = request()
+    request.load()
+    network.send(false)
+    fail(.offline)
+    #expect(request.state.problem?.presentation.message?.topic == .offline)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 2)
+    answer("Sun")
+    #expect(request.state.problem == nil)
+  }
+
+  @Test("U5: a network that comes and goes starts few tries, ever later, and then none")
+  func flapping() {
+    let request = request()
+    request.load()
+    network.send(false)
+    fail(.offline)
+    var starts: [Int] = []
+    // Back and gone every second, for ten minutes.
+    for second in 0..<600 {
+      let before = upstream.subscriptionCount
+      network.send(true)
+      scheduler.advance(by: .milliseconds(500))
+      if upstream.subscriptionCount > before { starts.append(second) }
+      network.send(false)
+      if request.state.isLoading { fail(.offline) }
+      scheduler.advance(by: .milliseconds(500))
+    }
+    #expect(starts == [0, 2, 6, 14, 30])
+    #expect(scheduler.pendingCount == 0)
+    // A person may, and begins a new row.
+    request.retry()
+    fail(.offline)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 8)
+  }
+
+  @Test("U5: a network that came back while the request was failing starts a try")
+  func cameBackMeanwhile() {
+    let request = request()
+    network.send(false)
+    scheduler.advance()
+    request.load()
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 1)
+    fail(.offline)
+    #expect(upstream.subscriptionCount == 2)
+    // It is not told to be back a second time, so nothing starts.
+    fail(.offline)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("U5: the return of the network starts nothing after another failure, or while a try runs")
+  func otherFailures() {
+    let request = request()
+    request.load()
+    network.send(false)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 1)
+    fail(.permanent)
+    network.send(false)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 1)
+  }
+
+  @Test("a new try outranks the one that runs, whose answer is dropped")
+  func outranks() {
+    let request = request()
+    request.load()
+    request.load()
+    #expect(upstream.cancelCount == 1)
+    upstream.connections[0].send("old")
+    upstream.connections[1].send("new")
+    scheduler.advance()
+    #expect(request.state.value == "new")
+  }
+
+  @Test("a cancel takes error and countdown away, and keeps the value; a late answer is dropped")
+  func cancels() {
+    let request = request()
+    request.load()
+    answer("Sun")
+    request.load()
+    fail(.maintenance)
+    request.cancel()
+    #expect((request.state.value, request.state.problem, request.state.isLoading) == ("Sun", nil, false))
+    #expect(scheduler.pendingCount == 0)
+    request.load()
+    request.cancel()
+    upstream.send("late")
+    scheduler.advance()
+    #expect(request.state.value == "Sun")
+  }
+
+  @Test("a cancelled request shows no error")
+  func cancelIsNoFailure() {
+    let request = request()
+    request.load()
+    fail(.cancelled)
+    #expect(request.state.problem == nil)
+    #expect(request.state.problemCount == 0)
+    #expect(!request.state.isLoading)
+  }
+
+  @Test("is released with its timer and its try")
+  func release() {
+    weak var weakRequest: RecoverableRequest<String>?
+    do {
+      let request = request()
+      weakRequest = request
+      request.load()
+      fail(.maintenance)
+    }
+    #expect(weakRequest == nil)
+    #expect(scheduler.pendingCount == 0)
+    do {
+      let request = request()
+      request.load()
+    }
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("U12: the problem as text, with its countdown")
+  func rendered() {
+    let request = request()
+    request.load()
+    fail(.maintenance)
+    scheduler.advance(by: 5)
+    #expect(request.state.problem?.rendered.contains("Trying again in 12 s") == true)
+    request.retry()
+    #expect(request.state.problem?.rendered.contains("Trying again …") == true)
+  }
+}

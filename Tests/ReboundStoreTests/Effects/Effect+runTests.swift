@@ -1,0 +1,174 @@
+import Combine
+import Rebound
+import ReboundStore
+import ReboundTesting
+import Testing
+
+@Suite("Effects that may fail")
+struct EffectRunTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<String, Broken>()
+  private let policy = RetryPolicy<Broken>(clamping: 2, backoff: .constant(.seconds(1))).when(\.isTransient)
+
+  private func store(_ effect: @escaping () -> Effect<CountAction>) -> Store<CountState, CountAction> {
+    Store(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [
+        { _, action in if case .begin = action { effect().cancellable(id: "run", cancelInFlight: true) } else { .none }
+        }
+      ],
+      scheduler: scheduler
+    )
+  }
+
+  private func outcome(_ result: Result<String, Broken>) -> CountAction {
+    switch result {
+    case .success(let answer): .answered(answer)
+    case .failure(let error): .failed(error.isTransient ? "transient" : "permanent")
+    }
+  }
+
+  @Test("S5: a failure becomes an action, because the type asks for it, and the effect ends")
+  func failureIsAction() {
+    let store = store { .run(upstream, into: outcome) }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    upstream.send("1")
+    upstream.send(completion: .failure(Broken()))
+    scheduler.advance()
+    #expect(store.state.answers == ["1", "failed: transient"])
+    #expect(store.effectCount == 0)
+  }
+
+  @Test("S6: a policy tries again on the store's scheduler, and each retry can be an action")
+  func retries() {
+    let store = store {
+      .run(upstream, retrying: policy, onRetry: { .answered("attempt \($0.attempt) failed") }, into: outcome)
+    }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    upstream.send(completion: .failure(Broken()))
+    scheduler.advance(by: .milliseconds(999))
+    #expect(upstream.subscriptionCount == 1)
+    scheduler.advance(by: .milliseconds(1))
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send("done")
+    upstream.send(completion: .finished)
+    scheduler.advance()
+    #expect(store.state.answers == ["attempt 1 failed", "done"])
+    #expect((store.effectCount, store.effectMemory) == (0, 0))
+  }
+
+  @Test("S6: an error for which the policy's condition does not hold is an action at once")
+  func notRetried() {
+    let store = store { .run(upstream, retrying: policy, onRetry: { _ in .add(1) }, into: outcome) }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    upstream.send(completion: .failure(Broken(isTransient: false)))
+    scheduler.advance()
+    #expect(store.state == CountState(answers: ["failed: permanent"]))
+  }
+
+  @Test("S6: an effect that is outranked while it waits for its retry tries no more")
+  func cancelledRetry() {
+    let store = store { .run(upstream, retrying: policy, into: outcome) }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    upstream.send(completion: .failure(Broken()))
+    store.dispatch(.begin("b"))
+    scheduler.advance(by: 10)
+    #expect(upstream.subscriptionCount == 2)
+    #expect(store.state.answers == [])
+  }
+
+  @Test("an asynchronous function's value is an action; one without a value has none")
+  func task() async {
+    let answers = await collect(.merge(.task { .answered("a") }, .task { nil }), count: 1)
+    #expect(answers == [.answered("a")])
+  }
+
+  @Test("S5, S6: an asynchronous function is tried again as the policy says, and its last failure is an action")
+  func taskRetries() async {
+    let notes = Notes()
+    let policy = RetryPolicy<Broken>(clamping: 1, backoff: .constant(.zero))
+    let effect = Effect<CountAction>.task(retrying: policy) { () async throws(Broken) -> String in
+      notes.write("tried")
+      throw Broken()
+    } into: {
+      if case .failure = $0 { .failed("at last") } else { .add(1) }
+    }
+    #expect(await collect(effect, count: 1) == [.failed("at last")])
+    #expect(notes.lines.count == 2)
+  }
+
+  @Test("a function that succeeds is not tried again")
+  func taskSucceeds() async {
+    let effect = Effect<CountAction>.task { () async throws(Broken) in
+      "done"
+    } into: { result in
+      if case .success(let answer) = result { .answered(answer) } else { .add(1) }
+    }
+    #expect(await collect(effect, count: 1) == [.answered("done")])
+  }
+
+  @Test("S8: the task of a cancelled effect is cancelled, and has no action")
+  func cancelledTask() async {
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    let store = Store<Int, String>(
+      initialState: 0,
+      reducer: { count, action in
+        if action == "answer" { count += 1 }
+      },
+      reactions: [
+        { _, action in
+          switch action {
+          case "go":
+            .task { () async throws -> String in
+              await withTaskCancellationHandler {
+                continuation.yield("begun")
+                for await _ in AsyncStream<Void>(unfolding: { Task.isCancelled ? nil : await Task.yield() }) {}
+                continuation.yield("over")
+              } onCancel: {
+                continuation.yield("cancelled")
+              }
+              throw CancellationError()
+            } into: { _ in
+              "answer"
+            }
+            .cancellable(id: "task")
+          case "stop": .cancel(id: "task")
+          default: .none
+          }
+        }
+      ],
+      scheduler: ImmediateScheduler.shared
+    )
+    var events = stream.makeAsyncIterator()
+    store.dispatch("go")
+    #expect(await events.next() == "begun")
+    store.dispatch("stop")
+    #expect(await events.next() == "cancelled")
+    #expect(await events.next() == "over")
+    #expect(store.state == 0)
+    #expect(store.effectCount == 0)
+  }
+
+  /// The first actions of an effect.
+  private func collect(_ effect: Effect<CountAction>, count: Int) async -> [CountAction] {
+    let (stream, continuation) = AsyncStream<CountAction>.makeStream()
+    let store = Store<Int, CountAction>(
+      initialState: 0,
+      reducer: { _, action in if action != .begin("go") { continuation.yield(action) } },
+      reactions: [{ _, action in action == .begin("go") ? effect : .none }],
+      scheduler: ImmediateScheduler.shared
+    )
+    store.dispatch(.begin("go"))
+    var actions: [CountAction] = []
+    for await action in stream {
+      actions.append(action)
+      if actions.count == count { break }
+    }
+    return actions
+  }
+}

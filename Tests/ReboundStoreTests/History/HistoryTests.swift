@@ -1,0 +1,150 @@
+import Combine
+import ReboundStore
+import ReboundTesting
+import Testing
+
+@Suite("History")
+struct HistoryTests {
+  private func history(_ numbers: [Int], _ policy: HistoryPolicy = .all) -> History<CountState, CountAction> {
+    var history = History(initialState: CountState(), reducer: .counting, policy: policy)
+    for number in numbers { history.record(.add(number)) }
+    return history
+  }
+
+  private func fold(_ numbers: some Sequence<Int>) -> CountState {
+    numbers.reduce(into: CountState()) { Reducer.counting(&$0, .add($1)) }
+  }
+
+  @Test("S12: the state at k equals the fold of the first k actions, for all k and snapshot intervals")
+  func stateIsFold() {
+    var random = SeededRandom(seed: 12)
+    let numbers = (0..<200).map { _ in Int.random(in: -9...9, using: &random) }
+    for interval in [1, 3, 50, 1000] {
+      var history = history(numbers, HistoryPolicy(snapshotInterval: interval))
+      for k in 0...200 {
+        #expect(history.state(at: k) == fold(numbers.prefix(k)))
+        #expect(history.jump(to: k) == fold(numbers.prefix(k)))
+      }
+    }
+  }
+
+  @Test("S12: goes nowhere outside the history")
+  func outside() {
+    var history = history([1, 2])
+    #expect(history.jump(to: 3) == nil)
+    #expect(history.jump(to: -1) == nil)
+    #expect(history.position == 2)
+  }
+
+  @Test("S12: an action after a jump takes the place of those that followed")
+  func newFuture() {
+    var history = history([1, 2, 3])
+    history.jump(to: 1)
+    #expect(history.count == 3)
+    #expect(history.record(.add(10))?.count == 11)
+    #expect(history.entries.map(\.action) == [.add(1), .add(10)])
+    #expect(history.jump(to: 3) == nil)
+  }
+
+  @Test("S12: a snapshot of a future that is gone is not used")
+  func staleSnapshot() {
+    var history = history([1, 2, 3, 4], HistoryPolicy(snapshotInterval: 2))
+    history.jump(to: 1)
+    history.record(.add(100))
+    history.record(.add(1))
+    #expect(history.state(at: 3)?.count == 102)
+    #expect(history.state(at: 2)?.count == 101)
+  }
+
+  @Test("forgets the oldest actions beyond the limit, and still knows the states that are left")
+  func limit() {
+    let history = history(Array(repeating: 1, count: 100), HistoryPolicy(snapshotInterval: 10, limit: 15))
+    #expect(history.forgotten == 80)
+    #expect(history.entries.count == 20)
+    #expect(history.positions == 80...100)
+    #expect(history.state(at: 79) == nil)
+    #expect(history.state(at: 93)?.count == 93)
+    #expect(throws: InvalidSession.beginningForgotten(80)) { try history.session() }
+  }
+
+  @Test("a policy brings numbers that make no sense into range")
+  func policy() {
+    #expect(HistoryPolicy(snapshotInterval: 0, limit: -1) == HistoryPolicy(snapshotInterval: 1, limit: 1))
+  }
+
+  // MARK: In a store
+
+  private func store(
+    _ scheduler: TestScheduler,
+    history: HistoryPolicy? = .all,
+    _ effect: @escaping (String) -> Effect<CountAction> = { _ in .none }
+  ) -> Store<CountState, CountAction> {
+    Store(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [{ _, action in if case .begin(let name) = action { effect(name) } else { .none } }],
+      history: history,
+      scheduler: scheduler
+    )
+  }
+
+  @Test("S12: a store jumps, goes back and on, and runs no effect a second time")
+  func travels() {
+    let scheduler = TestScheduler()
+    var effects = 0
+    let store = store(scheduler) { _ in
+      effects += 1
+      return .send(.answered("x"))
+    }
+    store.dispatch(.add(1))
+    store.dispatch(.begin("a"))
+    store.dispatch(.add(2))
+    scheduler.advance()
+    #expect(store.history?.entries.map(\.origin) == [.sent, .sent, .sent, .effect])
+    var seen: [Int] = []
+    let subscription = store.select(\.count).sink { seen.append($0) }
+    store.jump(to: 1)
+    scheduler.advance()
+    #expect(store.state == CountState(count: 1))
+    store.redo()
+    store.redo()
+    store.redo()
+    store.redo()
+    scheduler.advance()
+    #expect(store.state == CountState(count: 3, answers: ["x"]))
+    store.undo()
+    scheduler.advance()
+    #expect(store.state == CountState(count: 3))
+    #expect(effects == 1)
+    #expect(seen == [3, 1, 3])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("S12: a jump cancels the effects that run, and what they have published and nobody has seen")
+  func jumpCancels() {
+    let scheduler = TestScheduler()
+    let source = TestPublisher<CountAction, Never>()
+    let store = store(scheduler) { _ in
+      .concatenate(.publisher(source), .send(.answered("behind"))).cancellable(id: "id")
+    }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    store.jump(to: 0)
+    source.send(.answered("late"))
+    scheduler.advance()
+    #expect(store.state == CountState())
+    #expect((source.cancelCount, store.effectCount, store.effectMemory) == (1, 0, 0))
+  }
+
+  @Test("a store without a history stays where it is")
+  func without() {
+    let scheduler = TestScheduler()
+    let store = store(scheduler, history: nil)
+    store.dispatch(.add(1))
+    store.jump(to: 0)
+    scheduler.advance()
+    #expect(store.state.count == 1)
+    #expect(store.history == nil)
+    #expect(throws: InvalidSession.noHistory) { try store.session() }
+  }
+}

@@ -1,0 +1,120 @@
+import Combine
+import Foundation
+import ReboundStore
+import ReboundTesting
+import Testing
+
+@Suite("Session")
+struct SessionTests {
+  private func recorded() -> Store<CountState, CountAction> {
+    let store = Store(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [
+        { _, action in if case .begin(let name) = action { .send(.answered("re: \(name)")) } else { .none } }
+      ],
+      history: .all,
+      scheduler: ImmediateScheduler.shared
+    )
+    store.dispatch(.add(2))
+    store.dispatch(.begin("secret"))
+    store.dispatch(.add(3))
+    return store
+  }
+
+  @Test("S13, M11: a session goes through a file and leads to the same state elsewhere, without effects")
+  func roundTrip() throws {
+    let store = recorded()
+    let file = try store.session().json()
+    let session = try Session<CountAction>(json: file)
+    #expect(try session == store.session())
+    #expect(session.state(from: CountState(), reducer: .counting) == store.state)
+    #expect(session.entries.contains(.init(action: .answered("re: secret"), origin: .effect)))
+  }
+
+  @Test("S13: a store replays a session step by step, and can go to each")
+  func replays() throws {
+    let session = try recorded().session()
+    var effects = 0
+    let other = Store<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [
+        { _, _ in
+          effects += 1
+          return .none
+        }
+      ],
+      history: .all,
+      scheduler: ImmediateScheduler.shared
+    )
+    other.replay(session)
+    #expect(other.state == recorded().state)
+    other.jump(to: 1)
+    #expect(other.state == CountState(count: 2))
+    #expect(effects == 0)
+  }
+
+  @Test("S13: what is redacted is not in the file")
+  func redacts() throws {
+    let store = recorded()
+    let file = try store.session { action in
+      switch action {
+      case .begin: .begin("•")
+      case .answered: .answered("•")
+      default: action
+      }
+    }.json()
+    #expect(!String(decoding: file, as: UTF8.self).contains("secret"))
+    #expect(
+      try Session<CountAction>(json: file).state(from: CountState(), reducer: .counting).count == store.state.count
+    )
+  }
+
+  @Test("the same session is the same file, whatever the machine")
+  func golden() throws {
+    let session = Session<CountAction>(entries: [.init(action: .add(1))])
+    #expect(
+      String(decoding: try session.json(), as: UTF8.self) == """
+        {
+          "entries" : [
+            {
+              "action" : {
+                "add" : {
+                  "_0" : 1
+                }
+              },
+              "origin" : "sent"
+            }
+          ],
+          "version" : 1
+        }
+        """
+    )
+  }
+
+  @Test("says where a file can't be read, and why")
+  func invalid() throws {
+    #expect(throws: InvalidSession.unknownVersion(2)) {
+      try Session<CountAction>(json: Data(#"{"version":2,"entries":[]}"#.utf8))
+    }
+    let missing = Data(#"{"version":1,"entries":[{"action":{"add":{"_0":"x"}},"origin":"sent"}]}"#.utf8)
+    let error = #expect(throws: InvalidSession.self) { try Session<CountAction>(json: missing) }
+    #expect(error?.description.contains("entries.[0].action.add._0") == true)
+    #expect(throws: InvalidSession.self) { try Session<CountAction>(json: Data("<html>".utf8)) }
+  }
+
+  @Test("says what can't be written")
+  func unwritable() {
+    let session = Session<Double>(entries: [.init(action: .infinity)])
+    let error = #expect(throws: InvalidSession.self) { try session.json() }
+    #expect(error?.description.hasPrefix("An action can't be written as JSON") == true)
+  }
+
+  @Test("each error says what to do next")
+  func descriptions() {
+    #expect(InvalidSession.noHistory.description.contains("history: .all"))
+    #expect(InvalidSession.beginningForgotten(3).description.contains("first 3 actions"))
+    #expect(InvalidSession.unknownVersion(9).description.contains("form 9"))
+  }
+}

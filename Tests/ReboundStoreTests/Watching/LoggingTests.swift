@@ -1,0 +1,80 @@
+import Combine
+import ReboundStore
+import ReboundTesting
+import Testing
+
+@Suite("Logging")
+struct LoggingTests {
+  private let notes = Notes()
+
+  @Test("S18: writes each action with what it changed, and marks those of effects")
+  func logs() {
+    let notes = notes
+    let store = Store<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [{ _, action in if case .begin(let name) = action { .send(.answered(name)) } else { .none } }],
+      observers: [logging { notes.write($0) }],
+      scheduler: ImmediateScheduler.shared
+    )
+    store.dispatch(.add(2))
+    store.dispatch(.begin("Dog"))
+    #expect(
+      notes.lines == [
+        "→ add(2)\n  count: 0 → 2", "→ begin(\"Dog\")", "← answered(\"Dog\")\n  + answers[0]: \"Dog\"",
+      ]
+    )
+  }
+
+  @Test("S13: leaves out or rewrites an action that holds a secret")
+  func redacts() {
+    let notes = notes
+    let observer: TransitionObserver<CountState, CountAction> = logging(
+      redacting: { action in
+        switch action {
+        case .begin: nil
+        case .answered: "answered(…)"
+        default: "\(action)"
+        }
+      },
+      to: { notes.write($0) }
+    )
+    let state = CountState()
+    for action in [CountAction.begin("secret"), .answered("secret"), .add(1)] {
+      observer(Transition(action: action, origin: .sent, before: state, after: state))
+    }
+    #expect(notes.lines == ["→ answered(…)", "→ add(1)"])
+  }
+
+  @Test("S11: one listener sees the error of every action, and answers with an action of its own")
+  func listens() {
+    enum Action {
+      case loaded(Result<Int, Broken>)
+      case saved((any Error)?)
+      case toast(String)
+      var error: (any Error)? {
+        switch self {
+        case .loaded(.failure(let error)): error
+        case .saved(let error): error
+        case .loaded, .toast: nil
+        }
+      }
+    }
+    let store = Store<[String], Action>(
+      initialState: [],
+      reducer: { toasts, action in if case .toast(let text) = action { toasts.append(text) } },
+      reactions: [
+        errorListener(in: \.error) { error, toasts in
+          error is Broken ? .toast("broken, after \(toasts.count)") : nil
+        }
+      ],
+      scheduler: ImmediateScheduler.shared
+    )
+    store.dispatch(.loaded(.success(1)))
+    store.dispatch(.loaded(.failure(Broken())))
+    store.dispatch(.saved(Broken()))
+    store.dispatch(.saved(CancellationError()))
+    store.dispatch(.saved(nil))
+    #expect(store.state == ["broken, after 0", "broken, after 1"])
+  }
+}
