@@ -26,10 +26,10 @@ let package = Package(
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
-    .target(name: "ReboundHTTP", dependencies: ["Rebound"] + combine),
-    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundHTTP", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP"]),
+    .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
     .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundHTTP", "ReboundTesting"] + combine),
   ],
