@@ -46,7 +46,7 @@ public protocol Request: Sendable {
   /// Whether it is sent with the user's credential, where the client has one; so by default.
   var isAuthenticated: Bool { get }
   /// What the client's cache may do for it; what the server allows, by default.
-  var cachePolicy: CachePolicy { get }
+  var cacheMode: CacheMode { get }
   /// What it is called in logs and errors; the name of the type by default.
   var operation: String { get }
 }
@@ -75,7 +75,7 @@ extension Request {
   /// Yes.
   public var isAuthenticated: Bool { true }
   /// What the server allows.
-  public var cachePolicy: CachePolicy { .standard }
+  public var cacheMode: CacheMode { .standard }
   /// The name of the type.
   public var operation: String { "\(Self.self)" }
 }
@@ -107,7 +107,7 @@ public struct NoContent: Hashable, Sendable {
 }
 
 /// What the client's cache may do for a request.
-public enum CachePolicy: Hashable, Sendable {
+public enum CacheMode: Hashable, Sendable {
   /// What the server allows (RFC 9111).
   case standard
   /// Ask the server before any copy is used; an unchanged one need not come again.

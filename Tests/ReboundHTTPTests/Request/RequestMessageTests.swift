@@ -29,7 +29,7 @@ struct Anything: Request {
   var deadline: Duration?
   var limits: TransportLimits?
   var isAuthenticated = true
-  var cachePolicy: CachePolicy = .standard
+  var cacheMode: CacheMode = .standard
   var errorParser: ErrorParser = .standard
   typealias Response = Data
 }
