@@ -144,6 +144,10 @@ public struct NetworkFailure: Error, Sendable {
     public var attempt: Int
     /// How long the attempt took.
     public var duration: Duration
+    /// Whether sending it twice has the effect of sending it once.
+    public var isIdempotent: Bool
+    /// Whether there still is something to send: a stream that can be read once is gone.
+    public var isReplayable: Bool
 
     /// Describes a call.
     ///
@@ -154,13 +158,17 @@ public struct NetworkFailure: Error, Sendable {
     ///   - requestID: What the client or server calls this request.
     ///   - attempt: The number of the attempt.
     ///   - duration: How long the attempt took.
+    ///   - isIdempotent: Whether sending it twice has the effect of sending it once; by default, as the method has it.
+    ///   - isReplayable: Whether there still is something to send.
     public init(
       operation: String = "",
       method: HTTPMethod = .get,
       url: String = "",
       requestID: String? = nil,
       attempt: Int = 1,
-      duration: Duration = .zero
+      duration: Duration = .zero,
+      isIdempotent: Bool? = nil,
+      isReplayable: Bool = true
     ) {
       self.operation = operation
       self.method = method
@@ -168,6 +176,8 @@ public struct NetworkFailure: Error, Sendable {
       self.requestID = requestID
       self.attempt = attempt
       self.duration = duration
+      self.isIdempotent = isIdempotent ?? method.isIdempotent
+      self.isReplayable = isReplayable
     }
   }
 }
@@ -247,19 +257,14 @@ extension NetworkFailure: RetryAfterProviding {
     }
   }
 
-  /// Whether a request with this method may be sent again.
+  /// Whether the call may be sent again, and may well succeed then: the condition for a retry.
   ///
-  /// One that is not idempotent only if the server cannot have acted on it. A 429 does not prove that: a proxy may have
-  /// answered after the service has acted.
-  public func mayRetry(_ method: HTTPMethod) -> Bool {
-    mayRetry(isIdempotent: method.isIdempotent)
-  }
-
-  /// Whether a request may be sent again.
+  ///     client.publisher(for: request).retry(.standard.when(\.isRetryable))
   ///
-  /// - Parameter isIdempotent: Whether sending it twice has the effect of sending it once.
-  public func mayRetry(isIdempotent: Bool) -> Bool {
-    isTransient && (isIdempotent || provesNothingWasDone)
+  /// One that is not idempotent may only if the server cannot have acted on it. A 429 does not prove that: a proxy may
+  /// have answered after the service has acted.
+  public var isRetryable: Bool {
+    isTransient && call.isReplayable && (call.isIdempotent || provesNothingWasDone)
   }
 }
 

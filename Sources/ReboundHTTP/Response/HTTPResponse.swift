@@ -58,13 +58,14 @@ public struct HTTPResponse: Sendable {
     head.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
-  /// Whether it is a page for a browser, by its media type or by how it begins.
+  /// Whether it is a page for a browser, by how it begins.
+  ///
+  /// The media type alone does not tell: some servers send JSON as text/html.
   var isWebPage: Bool {
-    if let mediaType, ["text/html", "application/xhtml+xml"].contains(mediaType) { return true }
-    if mediaType?.hasSuffix("json") == true { return false }
     let start = String(decoding: body.prefix(256), as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{FEFF}"))).lowercased()
-    return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
+    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") { return true }
+    return start.hasPrefix("<") && ["text/html", "application/xhtml+xml"].contains(mediaType)
   }
 }
 
