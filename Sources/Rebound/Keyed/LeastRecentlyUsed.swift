@@ -1,7 +1,7 @@
 /// Values by key, in the order of their last use.
 ///
 /// - Complexity: O(1) for everything.
-struct LeastRecentlyUsed<Key: Hashable, Value> {
+package struct LeastRecentlyUsed<Key: Hashable, Value> {
   private struct Slot {
     var key: Key
     var value: Value
@@ -17,15 +17,17 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   private var newest: Int?
   private var oldest: Int?
 
-  var count: Int { index.count }
+  package init() {}
+
+  package var count: Int { index.count }
 
   /// Reads a value without using it.
-  func peek(_ key: Key) -> Value? {
+  package func peek(_ key: Key) -> Value? {
     index[key].flatMap { slots[$0]?.value }
   }
 
   /// Reads a value, which makes it the most recently used one.
-  mutating func use(_ key: Key) -> Value? {
+  package mutating func use(_ key: Key) -> Value? {
     guard let position = index[key] else { return nil }
     unlink(position)
     linkAsNewest(position)
@@ -35,7 +37,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   /// Sets a value, which makes it the most recently used one.
   ///
   /// - Returns: The value before.
-  mutating func set(_ value: Value, for key: Key) -> Value? {
+  package mutating func set(_ value: Value, for key: Key) -> Value? {
     let before = remove(key)
     let slot = Slot(key: key, value: value, newer: nil, older: nil)
     let position: Int
@@ -52,7 +54,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   }
 
   /// Takes a value out.
-  mutating func remove(_ key: Key) -> Value? {
+  package mutating func remove(_ key: Key) -> Value? {
     guard let position = index.removeValue(forKey: key) else { return nil }
     unlink(position)
     let value = slots[position]?.value
@@ -62,7 +64,7 @@ struct LeastRecentlyUsed<Key: Hashable, Value> {
   }
 
   /// Takes the value out whose last use was the longest ago.
-  mutating func removeOldest() -> (key: Key, value: Value)? {
+  package mutating func removeOldest() -> (key: Key, value: Value)? {
     guard let oldest, let key = slots[oldest]?.key, let value = remove(key) else { return nil }
     return (key, value)
   }

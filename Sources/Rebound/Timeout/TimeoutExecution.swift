@@ -203,17 +203,7 @@ extension TimeoutExecution {
     superseded?.cancel()
     guard let number else { return }
     let options = lock.withLock { state.ends?.recipe.options }
-    let now = scheduler.now
-    let pause = Context.SchedulerTimeType.Stride((due - elapsed(at: now)).clampedToDelay)
-    // A repeating timer, stopped when it first fires, since a scheduler's one-shot cannot be cancelled.
-    let timer = scheduler.schedule(
-      after: now.advanced(by: pause),
-      interval: max(pause, .milliseconds(1)),
-      tolerance: scheduler.minimumTolerance,
-      options: options
-    ) {
-      self.fired(number)
-    }
+    let timer = scheduler.timer(after: due - elapsed(at: scheduler.now), options: options) { self.fired(number) }
     let isWanted = lock.withLock {
       guard state.watch?.number == number else { return false }
       state.watch?.timer = timer
