@@ -13,6 +13,7 @@ struct ExchangePublisher: Publisher {
   let request: HTTPRequest
   let transport: any Transport
   let redirects: RedirectPolicy
+  var deadlineHeader: String?
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = ExchangeSubscription(self) { result in
@@ -51,6 +52,7 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
   private let request: HTTPRequest
   private let transport: any Transport
   private let redirects: RedirectPolicy
+  private let deadlineHeader: String?
   private let lock = Lock()
   private var phase = Phase.ready
   /// Told once, unless it is cancelled before.
@@ -61,6 +63,7 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
     request = recipe.request
     transport = recipe.transport
     redirects = recipe.redirects
+    deadlineHeader = recipe.deadlineHeader
     self.whenDone = whenDone
   }
 
@@ -69,8 +72,7 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     let now = request.call.time.elapsed
-    var message = request.message
-    if let deadline = request.deadline { message.limits.total = deadline.limiting(message.limits.total) }
+    let message = limited(request.message)
     let begins = lock.withLock {
       guard case .ready = phase else { return false }
       phase = .running(Running(message: message))
@@ -118,6 +120,17 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
     }
   }
 
+  /// The message with no more time than is left, as transport and server get to know it.
+  private func limited(_ message: TransportRequest) -> TransportRequest {
+    guard let deadline = request.deadline else { return message }
+    var message = message
+    let left = deadline.remaining
+    // Limits that the request itself has do not grow, however often it is sent.
+    message.limits.total = request.message.limits.total.map { min($0, left) } ?? left
+    if let deadlineHeader { message.headers[deadlineHeader] = "\(Int64(left.inSeconds * 1_000))m" }
+    return message
+  }
+
   private func running(at hop: Int) -> Running? {
     lock.withLock {
       guard case .running(let running) = phase, running.hop == hop else { return nil }
@@ -135,8 +148,8 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
     case .tooMany:
       fail(.transport(.tooManyRedirects), underlying: TransportFailure(.tooManyRedirects, redirects: hop))
       running.exchange?.cancel()
-    case .follow(var next):
-      if let deadline = request.deadline { next.limits.total = deadline.limiting(next.limits.total) }
+    case .follow(let redirected):
+      let next = limited(redirected)
       let isCurrent = change(hop) { $0 = Running(message: next, hop: hop + 1) }
       guard isCurrent else { return }
       running.exchange?.cancel()

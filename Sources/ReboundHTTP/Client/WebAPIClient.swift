@@ -30,6 +30,9 @@ public struct WebAPIClient: RequestExecutor {
   public var limits = TransportLimits.standard
   /// For all attempts of a request that names no deadline; `nil`, the default, means none.
   public var deadline: Duration?
+  /// The header field that tells the server how much time is left, in milliseconds as gRPC writes them ("2500m"), for
+  /// calls with a deadline; none by default.
+  public var deadlineHeader: String?
   /// Which redirects are followed; up to ten, by default.
   public var redirects = RedirectPolicy.follow()
   /// Header fields for all requests; a request's own win.
@@ -171,11 +174,14 @@ public struct WebAPIClient: RequestExecutor {
     context.tell(.began(http.message.method, http.message.url))
     let parser = request.parser
     return exchange(http)
-      .map { answer in
-        Result { ParsedResponse(value: try parser.parse(answer), answer: answer) }
-          .mapError { http.failure(parsing: answer, $0) }
+      .tryMap { answer in
+        do {
+          return ParsedResponse(value: try parser.parse(answer), answer: answer)
+        } catch {
+          throw http.failure(parsing: answer, error)
+        }
       }
-      .flatMap(maxPublishers: .max(1)) { $0.publisher }
+      .mapError { $0 as? NetworkFailure ?? http.failure(.other, underlying: $0) }
       .handleEvents(
         receiveOutput: { context.tell(.succeeded($0.source)) },
         receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
@@ -241,8 +247,14 @@ public struct WebAPIClient: RequestExecutor {
 
   /// Sends a request through all middleware.
   private func exchange(_ request: HTTPRequest) -> HTTPExchange {
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport, redirects] request in
-      ExchangePublisher(request: request, transport: transport, redirects: redirects).eraseToAnyPublisher()
+    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport, redirects, deadlineHeader] request in
+      ExchangePublisher(
+        request: request,
+        transport: transport,
+        redirects: redirects,
+        deadlineHeader: deadlineHeader
+      )
+      .eraseToAnyPublisher()
     }
     let chain = WebAPIClient.inOrder(middleware + [DeadlineLimit()]).reversed().reduce(network) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }

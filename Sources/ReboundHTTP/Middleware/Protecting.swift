@@ -3,8 +3,10 @@ import Rebound
 
 /// Lets no attempt through while the host that it goes to fails.
 ///
-///     let breakers = try CircuitBreakers(policy: CircuitBreakerPolicy(consecutiveFailures: 5))
-///     Protecting(with: breakers)
+///     let policy = try CircuitBreakerPolicy(consecutiveFailures: 5)
+///     Protecting(with: Keyed { host in
+///       CircuitBreaker(host, policy: policy, countingAsFailure: NetworkFailure.speaksAgainstService)
+///     })
 ///
 /// Only what speaks against the service counts: statuses from 500, and what the network did; no refusal of the input, no
 /// 429, no captive portal, no being offline. What is refused is ``NetworkFailure/Kind-swift.enum/circuitOpen``, which no
@@ -17,6 +19,13 @@ public struct Protecting: Middleware {
   /// - Parameter breaker: The breaker of a host. Give it ``NetworkFailure/speaksAgainstService(_:)`` as what counts.
   public init(_ breaker: @escaping @Sendable (_ host: String) -> CircuitBreaker) {
     self.breaker = breaker
+  }
+
+  /// Makes the middleware, with one breaker for each host.
+  ///
+  /// - Parameter breakers: By host, with the port where there is one.
+  public init(with breakers: Keyed<String, CircuitBreaker>) {
+    self.breaker = { breakers[$0] }
   }
 
   /// Makes the middleware, with one breaker for all hosts.
@@ -40,8 +49,6 @@ public struct Protecting: Middleware {
       .eraseToAnyPublisher()
   }
 }
-
-extension CircuitOpen: RetryAfterProviding {}
 
 extension NetworkFailure {
   /// Whether an error says that the service is in trouble, for a circuit breaker.

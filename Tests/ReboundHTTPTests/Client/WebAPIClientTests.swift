@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 import Foundation
 import Rebound
 import ReboundTesting
@@ -92,9 +93,9 @@ struct WebAPIClientTests {
       var parser: ResponseParser<Place> { .json().requiring("application/json") }
     }
     #expect(try ClientUnderTest([.ok(rome)]).run(Strict()).isFinished)
-    let other = try ClientUnderTest([.ok(rome, ["Content-Type": "text/plain"])]).run(Strict()).failure
-    #expect(other?.kind == .unexpectedContentType)
-    #expect("\(try #require(other))".contains("text/plain in place of application/json"))
+    let other = try #require(try ClientUnderTest([.ok(rome, ["Content-Type": "text/plain"])]).run(Strict()).failure)
+    #expect(other.kind == .unexpectedContentType)
+    #expect("\(other)".contains("text/plain in place of application/json"))
   }
 
   @Test("N4 a captive portal's page is told from an answer that this version does not understand")
@@ -189,7 +190,8 @@ struct WebAPIClientTests {
       transport: ScriptedTransport([.ok(rome), .status(404)]),
       deliveringOn: nil
     )
-    #expect(try await client.value(of: Forecast(city: "Rome")) == Place(name: "Rome", temperature: 12))
+    let place = try await client.value(of: Forecast(city: "Rome"))
+    #expect(place == Place(name: "Rome", temperature: 12))
     do throws(NetworkFailure) {
       _ = try await client.value(of: Forecast(city: "Rome"))
       Issue.record("a 404 gave a value")
@@ -204,19 +206,21 @@ struct WebAPIClientTests {
     let result = await task.result
     #expect(throws: NetworkFailure.self) { try result.get() }
     if case .failure(let error as NetworkFailure) = result { #expect(error.kind == .cancelled) }
-    #expect(test.transport.calls.allSatisfy(\.isCancelled))
+    #expect(test.transport.calls.allSatisfy { $0.isCancelled })
   }
 
   @Test("[N] responses arrive on the main queue unless told otherwise")
   func mainQueue() async throws {
     let client = WebAPIClient(baseURL: .service, transport: ScriptedTransport([.ok(rome)]))
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
     let isMain = await withCheckedContinuation { continuation in
       var subscription: AnyCancellable?
       subscription = client.publisher(for: Forecast(city: "Rome"))
         .sink { _ in
           withExtendedLifetime(subscription) {}
         } receiveValue: { _ in
-          continuation.resume(returning: Thread.isMainThread)
+          continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
         }
     }
     #expect(isMain)
@@ -306,14 +310,16 @@ struct WebAPIClientTests {
     #expect(recorder.failure?.earlier.map(\.kind) == [.serverError(503)])
   }
 
-  @Test("M18 each attempt is given no more time than is left of the whole")
+  @Test("M18 each attempt is given no more time than is left of the whole, and the server is told")
   func deadlineReachesTransport() throws {
-    let test = ClientUnderTest(
+    var test = ClientUnderTest(
       [.status(503).after(.seconds(2)), .status(200)],
       [Retrying(.init(clamping: 1, backoff: .constant(.seconds(1))))]
     )
+    test.client.deadlineHeader = "Grpc-Timeout"
     _ = try test.run(Anything(deadline: .seconds(10), limits: TransportLimits(total: .seconds(8))))
     #expect(test.transport.calls.map(\.request.limits.total) == [.seconds(8), .seconds(7)])
+    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["10000m", "7000m"])
   }
 
   @Test("N31 the client's limits and header fields hold, and a request's own win")
