@@ -151,6 +151,8 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
     public let time: Duration
     /// Whether it was cancelled before its end.
     public fileprivate(set) var isCancelled = false
+    /// Whether it is to pause; a script goes on all the same.
+    public fileprivate(set) var isPaused = false
   }
 
   private let scheduler: AnyTimeScheduler?
@@ -215,8 +217,8 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
       position += 1
       return (log.count - 1, step)
     }
-    let exchange = ScriptedExchange(receiver) { [weak self] in
-      self?.lock.withLock { self?.log[number].isCancelled = true }
+    let exchange = ScriptedExchange(receiver) { [weak self] change in
+      self?.lock.withLock { if let self { change(&self.log[number]) } }
     }
     let missing = TransportFailure(.other, detail: "the script has no step for exchange \(number + 1)")
     play(step ?? .failure(missing), for: request, to: exchange)
@@ -303,13 +305,16 @@ extension AnyTimeScheduler {
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it.
 private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
   private let lock = Lock()
-  private let whenCancelled: @Sendable () -> Void
+  private let note: @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
   private var receiver: (@Sendable (TransportEvent) -> Void)?
   private var timers: [any Cancellable] = []
 
-  init(_ receiver: @escaping @Sendable (TransportEvent) -> Void, whenCancelled: @escaping @Sendable () -> Void) {
+  init(
+    _ receiver: @escaping @Sendable (TransportEvent) -> Void,
+    note: @escaping @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
+  ) {
     self.receiver = receiver
-    self.whenCancelled = whenCancelled
+    self.note = note
   }
 
   func hold(_ timer: any Cancellable) {
@@ -331,12 +336,16 @@ private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
   }
 
   func cancel() {
-    if end() != nil { whenCancelled() }
+    if end() != nil { note { $0.isCancelled = true } }
   }
 
-  func pause() {}
+  func pause() {
+    note { $0.isPaused = true }
+  }
 
-  func resume() {}
+  func resume() {
+    note { $0.isPaused = false }
+  }
 
   private func end() -> (@Sendable (TransportEvent) -> Void)? {
     let (receiver, timers) = lock.withLock {

@@ -42,10 +42,10 @@ public struct WebAPIClient: RequestExecutor {
 
   /// Waits and measures.
   public let time: ClientTime
-  private let random: RandomSource
-  private let delivery: AnyTimeScheduler?
+  let random: RandomSource
+  let delivery: AnyTimeScheduler?
   private var identity: @Sendable () -> String? = { nil }
-  private var observer: (@Sendable (HTTPEvent) -> Void)?
+  private(set) var observer: (@Sendable (HTTPEvent) -> Void)?
 
   /// Makes a client whose responses arrive on the main queue.
   ///
@@ -155,16 +155,10 @@ public struct WebAPIClient: RequestExecutor {
     _ progress: (@Sendable (TransferProgress) -> Void)?
   ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
     let id = random.hexadecimal(digits: 16)
-    let context = CallContext(
-      id: id,
-      operation: request.operation,
-      time: time,
-      redaction: redaction,
-      observe: observer(adding: progress)
-    )
+    let context = context(for: request, id: id, observer(adding: progress))
     let http: HTTPRequest
     do {
-      http = try prepare(request, id: id, context)
+      http = try prepare(request, id: id, limits: limits, context)
     } catch {
       let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
       let failure = NetworkFailure(.invalidRequest, call: call, underlying: error)
@@ -204,9 +198,18 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  private func prepare<R: Request>(
+  func context(
+    for request: some Request,
+    id: String,
+    _ observer: (@Sendable (HTTPEvent) -> Void)?
+  ) -> CallContext {
+    CallContext(id: id, operation: request.operation, time: time, redaction: redaction, observe: observer)
+  }
+
+  func prepare<R: Request>(
     _ request: R,
     id: String,
+    limits: TransportLimits,
     _ context: CallContext
   ) throws(InvalidRequest) -> HTTPRequest {
     var message = try request.message(base: baseURL, limits: limits, random: random)

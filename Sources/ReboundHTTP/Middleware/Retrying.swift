@@ -68,7 +68,7 @@ extension RetryPolicy<NetworkFailure> {
 /// Counts the attempts of one execution.
 ///
 /// Unchecked, because the lock guards the number.
-private final class Counter: @unchecked Sendable {
+final class Counter: @unchecked Sendable {
   private let lock = Lock()
   private var count = 0
 
