@@ -4,7 +4,7 @@ import StreamSupport
 /// Waits in an asynchronous function for an answer that comes by a closure.
 ///
 /// Unchecked, because the lock guards the state, and whoever takes something out of it is the only one to have it.
-final class Answer<Value: Sendable>: @unchecked Sendable {
+package final class Answer<Value: Sendable>: @unchecked Sendable {
   private enum Phase {
     case open
     case waiting(CheckedContinuation<Value, any Error>)
@@ -25,7 +25,7 @@ final class Answer<Value: Sendable>: @unchecked Sendable {
   ///   - unwanted: Gets an answer that comes after the task was cancelled.
   ///   - ask: As in ``Admission/ask``.
   /// - Throws: The failure that was answered; `CancellationError` if the task is cancelled first.
-  static func wait<Failure: Error>(
+  package static func wait<Failure: Error>(
     isolation: isolated (any Actor)? = #isolation,
     unwanted: @escaping (Value) -> Void = { _ in },
     _ ask: (_ answer: @escaping (Result<Value, Failure>) -> Void) -> (any Cancellable)?

@@ -4,12 +4,16 @@ import StreamSupport
 /// Publishes what an asynchronous function returns, once for each subscriber.
 ///
 /// The function starts in a task of its own upon the first request, and the task is cancelled with the subscription.
-struct AsyncCall<Output: Sendable>: Publisher {
-  typealias Failure = any Error
+package struct AsyncCall<Output: Sendable>: Publisher {
+  package typealias Failure = any Error
 
-  let operation: @Sendable () async throws -> Output
+  package let operation: @Sendable () async throws -> Output
 
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+  package init(operation: @escaping @Sendable () async throws -> Output) {
+    self.operation = operation
+  }
+
+  package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
     let subscription = AsyncCallSubscription(operation) { result in
       switch result {
       case .success(let value):

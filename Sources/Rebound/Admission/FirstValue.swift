@@ -4,7 +4,7 @@ import StreamSupport
 /// Takes the first value of a publisher, or its end if that comes first, and tells one closure.
 ///
 /// Held by the publisher until then. The lock guards `phase`, and no foreign code runs under it.
-final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible {
+package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible {
   private enum Phase {
     case ready((Result<Input?, Failure>) -> Void)
     case running((Result<Input?, Failure>) -> Void, any Subscription)
@@ -16,13 +16,13 @@ final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomSt
 
   /// - Parameter whenKnown: Called once at most, with the value, with `nil` for a finish without one, or with the
   ///   failure; not after a cancel.
-  init(whenKnown: @escaping (Result<Input?, Failure>) -> Void) {
+  package init(whenKnown: @escaping (Result<Input?, Failure>) -> Void) {
     phase = .ready(whenKnown)
   }
 
-  var description: String { "FirstValue" }
+  package var description: String { "FirstValue" }
 
-  func receive(subscription: any Subscription) {
+  package func receive(subscription: any Subscription) {
     let isWanted = lock.withLock {
       guard case .ready(let whenKnown) = phase else { return false }
       phase = .running(whenKnown, subscription)
@@ -31,7 +31,7 @@ final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomSt
     if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
   }
 
-  func receive(_ input: Input) -> Subscribers.Demand {
+  package func receive(_ input: Input) -> Subscribers.Demand {
     if case .running(let whenKnown, let subscription) = end() {
       subscription.cancel()
       whenKnown(.success(input))
@@ -39,7 +39,7 @@ final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomSt
     return .none
   }
 
-  func receive(completion: Subscribers.Completion<Failure>) {
+  package func receive(completion: Subscribers.Completion<Failure>) {
     let whenKnown: (Result<Input?, Failure>) -> Void
     switch end() {
     case .ready(let closure), .running(let closure, _): whenKnown = closure
@@ -51,7 +51,7 @@ final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomSt
     }
   }
 
-  func cancel() {
+  package func cancel() {
     if case .running(_, let subscription) = end() { subscription.cancel() }
   }
 

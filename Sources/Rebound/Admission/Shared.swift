@@ -7,7 +7,7 @@ import StreamSupport
 ///
 /// Unchecked, because the lock guards all that changes, and no foreign code runs under it: a body passed to ``change(_:)``
 /// calls none, and returns what it takes out of the state, so that it is released with the lock open.
-final class Shared<State, Event: Sendable>: @unchecked Sendable {
+package final class Shared<State, Event: Sendable>: @unchecked Sendable {
   private let lock = Lock()
   private var state: State
   private var observers: [@Sendable (Event) -> Void] = []
@@ -15,22 +15,22 @@ final class Shared<State, Event: Sendable>: @unchecked Sendable {
   private var untold: [Event] = []
   private var isTelling = false
 
-  init(_ state: State) {
+  package init(_ state: State) {
     self.state = state
   }
 
   /// Reads the state.
-  func read<Result>(_ body: (State) -> Result) -> Result {
+  package func read<Result>(_ body: (State) -> Result) -> Result {
     lock.withLock { body(state) }
   }
 
   /// Tells one more observer from now on.
-  func observe(_ observer: @escaping @Sendable (Event) -> Void) {
+  package func observe(_ observer: @escaping @Sendable (Event) -> Void) {
     lock.withLock { observers.append(observer) }
   }
 
   /// Changes the state, then tells the events that the body has added.
-  func change<Result, Failure: Error>(
+  package func change<Result, Failure: Error>(
     _ body: (inout State, inout [Event]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var events: [Event] = []

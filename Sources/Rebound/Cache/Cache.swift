@@ -161,8 +161,8 @@ extension Cache where Value: Sendable, Failure == any Error {
   ///     let forecast = try await forecasts.value(for: city) { try await client.forecast(for: city) }
   ///     if forecast.isStale { showSavedCopy(forecast.age) }
   ///
-  /// The function runs in a task of its own, which is cancelled when all who wait for it are, and nobody's back is
-  /// served by it.
+  /// The function runs in a task of its own, which is cancelled when all who wait for it are. One that fetches a new value
+  /// in place of a stale one runs to its end.
   ///
   /// - Parameters:
   ///   - key: What is wanted.

@@ -50,7 +50,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
       events.append(.missed(key))
       return .missed
     }
-    let age = now - entry.stored
+    let age = max(now - entry.stored, .zero)
     switch entry.content {
     case .failure(let error):
       if age < policy.negative {
@@ -76,7 +76,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
   /// What is there, whatever its age, without using it.
   func peek(_ key: Key, now: Duration) -> (value: Value, age: Duration, isFresh: Bool)? {
     guard let entry = entries.peek(key), case .value(let value, let lifetime, _) = entry.content else { return nil }
-    let age = now - entry.stored
+    let age = max(now - entry.stored, .zero)
     return age < lifetime.end || age < lifetime.fresh ? (value, age, age < lifetime.fresh) : nil
   }
 
@@ -141,7 +141,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     events: inout [CacheEvent<Key>]
   ) -> (value: Value, age: Duration)? {
     guard let entry = entries.use(key), case .value(let value, let lifetime, _) = entry.content else { return nil }
-    let age = now - entry.stored
+    let age = max(now - entry.stored, .zero)
     guard age < lifetime.fresh + lifetime.staleIfError else { return nil }
     events.append(.staleIfError(key, age: age, error))
     return (value, age)

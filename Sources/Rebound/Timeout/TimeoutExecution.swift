@@ -97,7 +97,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
       return state.ends?.downstream
     }
     guard let more = downstream?.receive(input), more > .none else { return .none }
-    owe(more)
+    // The upstream gets it as the answer to its value.
+    _ = owe(more)
     return more
   }
 
@@ -119,9 +120,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    owe(demand)
-    guard case .running(let subscription) = lock.withLock({ state.phase }) else { return }
-    subscription.request(demand)
+    owe(demand)?.request(demand)
   }
 
   func cancel() {
@@ -135,16 +134,20 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   }
 
   /// Adds to what is owed; if nothing was, the upstream's time begins.
-  private func owe(_ demand: Subscribers.Demand) {
+  ///
+  /// - Returns: The subscription to pass the demand to, if there is one; one that comes later is asked for all of it.
+  private func owe(_ demand: Subscribers.Demand) -> (any Subscription)? {
     let looksAtValues = policy.firstValue != nil || policy.betweenValues != nil
     let now = looksAtValues ? scheduler.now : start
-    let begins = lock.withLock {
+    let (begins, subscription): (Bool, (any Subscription)?) = lock.withLock {
       let begins = state.owed == .none
       state.owed += demand
       if begins { state.waitingSince = now }
-      return begins
+      if case .running(let subscription) = state.phase { return (begins, subscription) }
+      return (begins, nil)
     }
     if begins, looksAtValues { watch() }
+    return subscription
   }
 
   /// Ends whatever goes on; with the lock held.

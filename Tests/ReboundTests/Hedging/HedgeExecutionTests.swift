@@ -232,6 +232,45 @@ struct HedgeExecutionTests {
     #expect(recorder.completion == nil)
   }
 
+  @Test(
+    "goes on with a winner that comes while the policy is asked about a failure, fatal or not",
+    arguments: [true, false]
+  )
+  func winWhileAsked(isFatal: Bool) throws {
+    let upstream = upstream
+    let recorder = Recorder<Int, TestFailure>()
+    let policy = try Policy(maxHedges: 2, delay: .after(.seconds(1)))
+      .when { _ in
+        upstream.connections[1].send(1)
+        return !isFatal
+      }
+    upstream.hedged(policy, scheduler: scheduler).subscribe(recorder)
+    scheduler.advance(by: 1)
+    upstream.connections[0].send(completion: .failure(.transient))
+    upstream.connections[1].send(2)
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completion == nil)
+    #expect(upstream.subscriptionCount == 2)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("gives back to the budget a hedge that somebody's win has made needless")
+  func needlessHedge() throws {
+    let upstream = upstream
+    let budget = try RetryBudget.bucket(tokens: 4, cost: 4)
+    let policy = try Policy().within(budget).onEvent {
+      if case .begins = $0 { upstream.connections[0].send(1) }
+    }
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.hedged(policy, scheduler: scheduler).subscribe(recorder)
+    scheduler.advance(by: 2)
+    #expect(recorder.values == [1])
+    #expect(upstream.subscriptionCount == 1)
+    #expect(budget.snapshot.granted == 1)
+    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot.available == 1)
+  }
+
   @Test("tells the hook of a loser's failure that comes too late")
   func lateFailure() throws {
     let dropped = Log<String>()

@@ -163,6 +163,27 @@ struct TimeoutExecutionTests {
     }
   }
 
+  @Test("asks the upstream once for what is requested while its subscription comes")
+  func requestRacesWithSubscription() {
+    for _ in 0..<200 {
+      let handed = Log<AnySubscriber<Int, any Error>>()
+      let upstream = TestPublisher<Int, any Error>(handingOver: handed.write)
+      let recorder = Recorder<Int, any Error>(requesting: .none)
+      upstream.timeout(.betweenValues(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+      let source = TestPublisher<Int, any Error>()
+      source.subscribe(Recorder(requesting: .none))
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        if index == 0 {
+          recorder.request(.max(3))
+        } else {
+          handed.entries[0].receive(subscription: source.connections[0])
+        }
+      }
+      #expect(source.requests == [.max(3)])
+      recorder.cancel()
+    }
+  }
+
   // MARK: The end
 
   enum Ending: CaseIterable { case finish, failure, timeout, cancel }

@@ -111,4 +111,26 @@ struct TimeoutPolicyRunTests {
     clock.advance(by: .seconds(3))
     await #expect(throws: TimedOut(.firstValue, limit: .seconds(3), name: "weather")) { try await task.value }
   }
+
+  @Test("limits each attempt inside of a retry, and all of them outside, as for a publisher")
+  func aroundRetry() async throws {
+    let clock = clock
+    let begun = Log<Duration?>()
+    let retry = RetryPolicy<any Error>(clamping: nil, backoff: .constant(.seconds(1)))
+    let task = Task {
+      try await policy(.total(.seconds(30))).run(clock: clock) {
+        try await retry.run(clock: clock) {
+          begun.write(Deadline.current?.remaining)
+          try await TimeoutPolicy.attempt(.seconds(10)).run(clock: clock) { await untilCancelled() }
+        }
+      }
+    }
+    for _ in 0..<30 {
+      await clock.untilAsleep(2)
+      clock.advance(by: .seconds(1))
+    }
+    await #expect(throws: TimedOut(.total, limit: .seconds(30))) { try await task.value }
+    #expect(begun.entries == [.seconds(30), .seconds(19), .seconds(8)])
+    #expect(clock.sleeperCount == 0)
+  }
 }
