@@ -13,6 +13,6 @@ extension Fault {
   public static let slowlyReadUpload = Fault(
     "slowly read upload",
     at: .request,
-    Array(repeating: .readSome(atMost: 512), count: 8) + [.readBody, .send(head(200, length: 2) + "ok")]
+    Array(repeating: .readSome(atMost: 512), count: 4) + [.readBody, .send(head(200, length: 2) + "ok")]
   )
 }

@@ -89,13 +89,19 @@ public final class MisbehavingServer: Sendable {
 
   /// Waits until so many stalls have begun since the server was made, and returns at once if they have.
   public func stallsReached(_ count: Int = 1) async {
-    await withCheckedContinuation { state.whenStalled(count, $0) }
+    await withCheckedContinuation { state.when(.stallBegun, count, $0) }
+  }
+
+  /// Waits until so many connections have ended since the server was made, and returns at once if they have.
+  public func connectionsEnded(_ count: Int = 1) async {
+    await withCheckedContinuation { state.when(.connectionEnded, count, $0) }
   }
 
   /// Closes all connections, and takes no more.
   public func stop() {
-    bell.ring()
     state.stop()
+    // Only now, or the thread that accepts might find that it is to go on.
+    bell.ring()
   }
 }
 

@@ -4,7 +4,14 @@ import StreamSupport
 ///
 /// Unchecked, because the lock guards all of it.
 final class ServerState: @unchecked Sendable {
+  /// What a test waits for.
+  enum Milestone: Hashable {
+    case stallBegun
+    case connectionEnded
+  }
+
   private struct Waiter {
+    let milestone: Milestone
     let count: Int
     let continuation: CheckedContinuation<Void, Never>
   }
@@ -19,7 +26,7 @@ final class ServerState: @unchecked Sendable {
   private var isOver = false
   private var mayStall = true
   private var stalled: [Int: Bell] = [:]
-  private var stallCount = 0
+  private var reached: [Milestone: Int] = [:]
   private var waiters: [Waiter] = []
 
   var isStopped: Bool { lock.withLock { isOver } }
@@ -62,7 +69,20 @@ final class ServerState: @unchecked Sendable {
   }
 
   func remove(connection number: Int) {
-    lock.withLock { connections[number] = nil }
+    let ready = lock.withLock {
+      connections[number] = nil
+      return waiters(reaching: .connectionEnded)
+    }
+    for waiter in ready { waiter.continuation.resume() }
+  }
+
+  /// Counts a milestone, and takes out whoever waited for that; called with the lock held.
+  private func waiters(reaching milestone: Milestone) -> [Waiter] {
+    let count = reached[milestone, default: 0] + 1
+    reached[milestone] = count
+    let isReady: (Waiter) -> Bool = { $0.milestone == milestone && $0.count <= count }
+    defer { waiters.removeAll(where: isReady) }
+    return waiters.filter(isReady)
   }
 
   /// Notes a request, and returns where it stands.
@@ -85,10 +105,7 @@ final class ServerState: @unchecked Sendable {
     let (may, ready) = lock.withLock {
       guard mayStall, !isOver else { return (false, [Waiter]()) }
       stalled[number] = bell
-      stallCount += 1
-      let ready = waiters.filter { $0.count <= stallCount }
-      waiters.removeAll { $0.count <= stallCount }
-      return (true, ready)
+      return (true, waiters(reaching: .stallBegun))
     }
     for waiter in ready { waiter.continuation.resume() }
     return may
@@ -98,10 +115,10 @@ final class ServerState: @unchecked Sendable {
     lock.withLock { stalled[number] = nil }
   }
 
-  func whenStalled(_ count: Int, _ continuation: CheckedContinuation<Void, Never>) {
+  func when(_ milestone: Milestone, _ count: Int, _ continuation: CheckedContinuation<Void, Never>) {
     let isReady = lock.withLock {
-      guard stallCount < count, !isOver else { return true }
-      waiters.append(Waiter(count: count, continuation: continuation))
+      guard reached[milestone, default: 0] < count, !isOver else { return true }
+      waiters.append(Waiter(milestone: milestone, count: count, continuation: continuation))
       return false
     }
     if isReady { continuation.resume() }

@@ -83,6 +83,7 @@ enum TransportVerdicts {
     + certificateRows(code: -1) + protocolRows(code: -1)
     + [
       Row(-1, "transfer closed", .truncated),
+      Row(-1, "Send failure", .reset),
       Row(-1, "Couldn't connect to server", .connect),
       Row(-1, "Failed to connect", .connect),
       Row(-1, "pinned", .tls(.notPinned)),
@@ -167,15 +168,17 @@ enum TransportVerdicts {
 }
 
 extension TransportFailure.Kind {
-  /// Whether this is what a device without a network gets to see, too.
-  private var looksOffline: Bool { self == .dns || self == .connect }
-
-  /// The same kind, or offline if that is why no connection was made.
-  ///
-  /// Systems differ in what they call it; this asks whether there is a network. The loopback interface is always there.
+  /// The same kind, or a better one that the codes alone do not give away.
   func refined(for url: URL, _ reachability: any Reachability) -> Self {
-    guard looksOffline, !url.isLoopback, reachability.current == .offline else { return self }
-    return .offline
+    switch self {
+    case .tls where url.scheme?.lowercased() == "http":
+      // A reset without a number of its own looks like one within a handshake.
+      return .reset
+    case .dns, .connect:
+      // What a device without a network gets to see as well; systems differ in what they call it.
+      return !url.isLoopback && reachability.current == .offline ? .offline : self
+    default: return self
+    }
   }
 }
 

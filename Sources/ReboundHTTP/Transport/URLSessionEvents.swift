@@ -11,6 +11,7 @@ import StreamSupport
 final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private struct Entry {
     let exchange: OngoingExchange
+    let carrier: URLSessionCarrier
     let request: TransportRequest
     var hasHead = false
   }
@@ -23,8 +24,14 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     self.reachability = reachability
   }
 
-  func add(_ exchange: OngoingExchange, for task: URLSessionTask, _ request: TransportRequest) {
-    lock.withLock { entries[task.taskIdentifier] = Entry(exchange: exchange, request: request) }
+  func add(
+    _ exchange: OngoingExchange,
+    _ carrier: URLSessionCarrier,
+    _ request: TransportRequest,
+    for task: URLSessionTask
+  ) {
+    let entry = Entry(exchange: exchange, carrier: carrier, request: request)
+    lock.withLock { entries[task.taskIdentifier] = entry }
   }
 
   private func entry(for task: URLSessionTask) -> Entry? {
@@ -51,7 +58,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     newRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    completionHandler(nil)
+    entry(for: task)?.carrier.answer { completionHandler(nil) }
   }
 
   func urlSession(
@@ -59,7 +66,9 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
-    guard let entry = entry(for: task) else { return completionHandler(nil) }
+    // Never nothing: Foundation on Linux stops the process for want of a stream.
+    let empty = InputStream(data: Data())
+    guard let entry = entry(for: task) else { return completionHandler(empty) }
     let abort: @Sendable (any Error) -> Void = { [weak exchange = entry.exchange] error in
       exchange?.abort(TransportFailure(.body, underlying: error))
     }
@@ -67,7 +76,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
       completionHandler(try BodyInputStream.open(entry.request.body, failed: abort))
     } catch {
       abort(error)
-      completionHandler(nil)
+      completionHandler(empty)
     }
   }
 
@@ -88,7 +97,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     tellHead(response, of: dataTask)
-    completionHandler(.allow)
+    entry(for: dataTask)?.carrier.answer { completionHandler(.allow) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

@@ -1,6 +1,5 @@
 import Foundation
 import Rebound
-import StreamSupport
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -17,15 +16,18 @@ import StreamSupport
 /// of the fields of the head one by one, so only the whole head is a sign of life. It refuses GET requests with a body.
 /// The header fields come in no order, and Foundation joins those of one name.
 ///
-/// Foundation on Linux has faults that cannot be mended from here; the `CurlTransport` of this package has none of them:
+/// Foundation on Linux repeats a request when a connection that was kept open turns out to be closed, whatever its method,
+/// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
+/// connection of its own, which costs some time. Two faults cannot be mended from here; the `CurlTransport` of this package
+/// has none of them:
 /// - A server that closes the connection within the fields of the head stops the whole process.
-/// - A request is repeated by itself, whatever its method, when a connection that was kept open turns out to be closed
-///   before any answer.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
 public final class URLSessionTransport: Transport {
-  private let session: URLSession
-  private let events: URLSessionEvents
+  private let configuration: URLSessionConfiguration
+  private let reachability: any Reachability
   private let deadlines: ExchangeDeadlines
+  private let queue = OperationQueue()
+  private let shared: Session
 
   /// Makes a transport with a session of its own.
   ///
@@ -39,17 +41,17 @@ public final class URLSessionTransport: Transport {
     timers: TransportTimers = .dispatch,
     reachability: any Reachability = SystemReachability.shared
   ) {
-    events = URLSessionEvents(reachability)
+    self.configuration = configuration.forTransport
+    self.reachability = reachability
     deadlines = ExchangeDeadlines(timers)
-    let queue = OperationQueue()
     queue.name = "rebound.url-session-transport"
     queue.maxConcurrentOperationCount = 1
-    session = URLSession(configuration: configuration.forTransport, delegate: events, delegateQueue: queue)
+    shared = Session(self.configuration, queue, reachability)
   }
 
   deinit {
     // What is under way goes on to its end, and only then the session lets go of its delegate.
-    session.finishTasksAndInvalidate()
+    shared.urlSession.finishTasksAndInvalidate()
   }
 
   /// Begins to send a request.
@@ -57,74 +59,60 @@ public final class URLSessionTransport: Transport {
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
-    let exchange = OngoingExchange(limits: request.limits, deadlines: deadlines, telling: receiver)
-    let task: URLSessionTask
+    var limits = request.limits
+    // Nobody could say that it was kept, and a slow answer would pass for a connection that was never made.
+    limits.connect = nil
+    let exchange = OngoingExchange(limits: limits, deadlines: deadlines, telling: receiver)
+    let urlRequest: URLRequest
     do {
-      task = try makeTask(for: request, exchange)
+      urlRequest = try makeURLRequest(for: request, exchange)
     } catch {
       exchange.fail(TransportFailure(.body, underlying: error))
       return exchange
     }
+    let session = needsOwnConnection(request) ? Session(configuration, queue, reachability) : shared
+    let task = session.urlSession.dataTask(with: urlRequest)
     let carrier = URLSessionCarrier(task)
-    events.add(exchange, for: task, request)
+    session.events.add(exchange, carrier, request, for: task)
     exchange.begin(on: carrier)
     carrier.start()
+    if session !== shared { session.urlSession.finishTasksAndInvalidate() }
     return exchange
   }
 
-  private func makeTask(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLSessionTask {
+  private func needsOwnConnection(_ request: TransportRequest) -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      if case .none = request.body { return !request.method.isIdempotent }
+      return true
+    #endif
+  }
+
+  private func makeURLRequest(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLRequest {
     var urlRequest = request.urlRequest
     // Ours are the only limits: the system's would fire at other moments on each platform, and say less.
     urlRequest.timeoutInterval = .longestTimeout
     switch request.body {
-    case .none, .data: return session.dataTask(with: urlRequest)
+    case .none, .data: break
     case .file, .stream:
       if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
       urlRequest.httpBodyStream = try BodyInputStream.open(request.body) { [weak exchange] error in
         exchange?.abort(TransportFailure(.body, underlying: error))
       }
-      return session.dataTask(with: urlRequest)
     }
-  }
-}
-
-/// Stops, pauses and resumes a task.
-///
-/// Unchecked, because the lock guards all that changes.
-private final class URLSessionCarrier: ExchangeCarrier, @unchecked Sendable {
-  private let task: URLSessionTask
-  private let lock = Lock()
-  private var hasStarted = false
-  private var isStopped = false
-
-  init(_ task: URLSessionTask) {
-    self.task = task
+    return urlRequest
   }
 
-  /// Sends the request, unless it was stopped before.
-  func start() {
-    let isWanted = lock.withLock {
-      defer { hasStarted = true }
-      return !isStopped && !hasStarted
+  /// A session with a delegate of its own, since tasks of different sessions may have the same number.
+  private final class Session: Sendable {
+    let urlSession: URLSession
+    let events: URLSessionEvents
+
+    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue, _ reachability: any Reachability) {
+      events = URLSessionEvents(reachability)
+      urlSession = URLSession(configuration: configuration, delegate: events, delegateQueue: queue)
     }
-    if isWanted { task.resume() }
-  }
-
-  func stop() {
-    lock.withLock { isStopped = true }
-    task.cancel()
-  }
-
-  func pause() {
-    #if canImport(Darwin)
-      task.suspend()
-    #endif
-  }
-
-  func resume() {
-    #if canImport(Darwin)
-      task.resume()
-    #endif
   }
 }
 
