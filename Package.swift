@@ -23,14 +23,28 @@ let package = Package(
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
   ],
+  traits: [
+    .trait(name: "Curl", description: "CurlTransport, which needs the headers of libcurl (libcurl4-openssl-dev)."),
+    .default(enabledTraits: []),
+  ],
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
-    .target(name: "ReboundHTTP", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(
+      name: "ReboundHTTP",
+      dependencies: [
+        "Rebound", "StreamSupport", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+      ] + combine
+    ),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
+    .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
+    .testTarget(
+      name: "ReboundHTTPTests",
+      dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+    ),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine),
     .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundHTTP", "ReboundTesting"] + combine),
   ],
   swiftLanguageModes: [.v6]

@@ -246,14 +246,31 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
       for (event, _) in events { exchange.tell(event) }
       return
     }
-    for (event, delay) in events { exchange.hold(scheduler.after(delay) { exchange.tell(event) }) }
+    ScriptedTransport.tell(events[...], to: exchange, on: scheduler, elapsed: .zero)
     if let total = request.limits.total {
       exchange.hold(scheduler.after(total) { exchange.tell(.failed(TransportFailure(.timeout(.total)))) })
     }
   }
 
-  private static func events(of step: Step, for request: TransportRequest) -> [(TransportEvent, Duration)] {
-    var (events, time) = ([(TransportEvent, Duration)](), step.latency)
+  /// Tells events one after the other: timers of the same moment need not fire in order.
+  private static func tell(
+    _ events: ArraySlice<(event: TransportEvent, time: Duration)>,
+    to exchange: ScriptedExchange,
+    on scheduler: AnyTimeScheduler,
+    elapsed: Duration
+  ) {
+    guard let time = events.first?.time else { return }
+    let timer = scheduler.after(time - elapsed) {
+      let due = events.prefix { $0.time == time }
+      for (event, _) in due { exchange.tell(event) }
+      tell(events.dropFirst(due.count), to: exchange, on: scheduler, elapsed: time)
+    }
+    exchange.hold(timer)
+  }
+
+  private static func events(of step: Step, for request: TransportRequest) -> [(event: TransportEvent, time: Duration)]
+  {
+    var (events, time) = ([(event: TransportEvent, time: Duration)](), step.latency)
     let add = { (chunks: [Data]) in
       for (index, chunk) in chunks.enumerated() {
         if index > 0 { time += step.pause }

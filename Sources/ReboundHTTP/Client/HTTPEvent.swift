@@ -32,8 +32,6 @@ public struct HTTPEvent: Sendable {
     case retry(RetryEvent)
     /// The cache has answered, or could not.
     case cache(CacheDecision)
-    /// The request has joined another that is under way for the same thing, or is the first of them.
-    case coalescing(joined: Bool)
     /// A circuit breaker has refused the attempt.
     case refused(CircuitOpen)
     /// The call has its response.
@@ -97,8 +95,6 @@ extension HTTPEvent: CustomStringConvertible {
       return "\(event)"
     case .cache(let decision):
       return "cache: \(decision)"
-    case .coalescing(let joined):
-      return joined ? "joins a request for the same" : "others may join"
     case .refused(let error):
       return "\(error)"
     case .succeeded(let source):

@@ -12,16 +12,24 @@ struct DeadlineLimit: Middleware {
     return TimeoutPolicy.total(limit)
       .publisher(
         scheduler: request.call.time.scheduler,
-        failingWith: { timedOut in
-          var failure = request.failure(.deadlineExceeded, underlying: timedOut, duration: timedOut.elapsed)
-          failure.earlier = request.call.earlier
-          return failure
-        }
+        failingWith: { timedOut in exceeded(request, timedOut, after: timedOut.elapsed) }
       ) { deadline -> HTTPExchange in
-        var request = request
-        request.deadline = deadline.nearer(request.deadline)
-        return next(request)
+        var limited = request
+        limited.deadline = deadline.nearer(request.deadline)
+        return next(limited)
+          .mapError { failure in
+            // The transport has kept the same limit, and was the first to say so.
+            guard failure.kind == .transport(.timeout(.total)), deadline.isOver else { return failure }
+            return exceeded(request, failure, after: limit)
+          }
+          .eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+
+  private func exceeded(_ request: HTTPRequest, _ cause: any Error, after elapsed: Duration) -> NetworkFailure {
+    var failure = request.failure(.deadlineExceeded, underlying: cause, duration: elapsed)
+    failure.earlier = request.call.earlier
+    return failure
   }
 }

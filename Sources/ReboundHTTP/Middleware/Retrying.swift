@@ -44,7 +44,13 @@ public struct Retrying: Middleware {
   }
 
   private func policy(for request: HTTPRequest) -> RetryPolicy<NetworkFailure> {
-    RetryPolicy.http(policy).onEvent { event in
+    let asked = policy.decision
+    let policy = policy.deciding { failure, context in
+      // To wait past the end would only keep from the user what the server has said.
+      if let deadline = request.deadline, (failure.retryAfter ?? .zero) >= deadline.remaining { return .stop }
+      return asked(failure, context)
+    }
+    return RetryPolicy.http(policy).onEvent { event in
       if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
       request.tell(.retry(event))
     }
