@@ -26,16 +26,30 @@ let package = Package(
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
   ],
+  traits: [
+    .trait(name: "Curl", description: "CurlTransport, which needs the headers of libcurl (libcurl4-openssl-dev)."),
+    .default(enabledTraits: []),
+  ],
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
-    .target(name: "ReboundHTTP", dependencies: ["Rebound"] + combine),
+    .target(
+      name: "ReboundHTTP",
+      dependencies: [
+        "StreamSupport", "Rebound", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+      ] + combine
+    ),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
-    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundHTTPTests", dependencies: ["ReboundHTTP"]),
+    .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
+    .testTarget(
+      name: "ReboundHTTPTests",
+      dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+    ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
@@ -56,13 +70,6 @@ if buildsCombine {
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
     .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
     .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
-    // The same files twice: code written for Apple's Combine compiles in both language modes.
-    .testTarget(
-      name: "AppleSourceSwift5Tests",
-      dependencies: ["Combine"],
-      swiftSettings: [.swiftLanguageMode(.v5)]
-    ),
-    .testTarget(name: "AppleSourceSwift6Tests", dependencies: ["Combine"]),
   ]
 }
 

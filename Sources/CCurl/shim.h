@@ -1,0 +1,41 @@
+#ifndef REBOUND_CCURL_SHIM_H
+#define REBOUND_CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+// Swift imports neither C-variadic functions nor macros with casts, so those that are needed get plain names here.
+
+typedef size_t (*rebound_curl_bytes)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*rebound_curl_seek)(void *context, curl_off_t offset, int origin);
+typedef int (*rebound_curl_before_request)(
+    void *context, char *remote_address, char *local_address, int remote_port, int local_port);
+
+static inline CURLcode rebound_curl_set_number(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode rebound_curl_set_large(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode rebound_curl_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode rebound_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode rebound_curl_set_bytes(CURL *easy, CURLoption option, rebound_curl_bytes value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode rebound_curl_set_seek(CURL *easy, rebound_curl_seek value) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+static inline CURLcode rebound_curl_set_before_request(CURL *easy, rebound_curl_before_request value) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+static inline CURLMcode rebound_curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+static inline CURLcode rebound_curl_result(const CURLMsg *message) {
+  return message->data.result;
+}
+
+#endif

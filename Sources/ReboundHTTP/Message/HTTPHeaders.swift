@@ -1,0 +1,130 @@
+/// The header fields of a message, in their order.
+///
+///     var headers: HTTPHeaders = ["Accept": "application/json"]
+///     headers["accept"]                      // "application/json": names know no case
+///     headers.add("Via", "1.1 proxy")
+///     headers.values(of: "Via")
+///
+/// Several fields may have the same name; order and spelling stay as they were given.
+///
+/// - Complexity: Finding a name is O(n) in the fields, of which there are few.
+public struct HTTPHeaders: Hashable, Sendable {
+  /// One header field.
+  public struct Field: Hashable, Sendable {
+    /// The name, as it was given.
+    public let name: String
+    /// The value.
+    public let value: String
+
+    /// Makes a field.
+    ///
+    /// - Parameters:
+    ///   - name: A token of RFC 9110 §5.6.2, for it to be ``isValid``.
+    ///   - value: Text without control characters, for it to be ``isValid``.
+    public init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+
+    /// Whether the field may be sent: a line break in it would let its author write further fields.
+    public var isValid: Bool {
+      !name.isEmpty && name.utf8.allSatisfy(Field.isTokenByte)
+        && value.utf8.allSatisfy { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        return true
+      default:
+        return "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+    }
+  }
+
+  private var fields: [Field]
+
+  /// Makes headers of these fields, in this order.
+  public init(_ fields: some Sequence<Field> = []) {
+    self.fields = Array(fields)
+  }
+
+  /// The value of a name: of several fields, all values joined with commas (RFC 9110 §5.3).
+  ///
+  /// Setting it replaces all fields of that name, in the place of the first; setting `nil` removes them. Set-Cookie may
+  /// not be joined, so reading it gives the first; use ``values(of:)``.
+  public subscript(name: String) -> String? {
+    get {
+      let values = values(of: name)
+      return HTTPHeaders.equal(name, "Set-Cookie") || values.count < 2 ? values.first : values.joined(separator: ", ")
+    }
+    set {
+      let place = fields.firstIndex { HTTPHeaders.equal($0.name, name) }
+      fields.removeAll { HTTPHeaders.equal($0.name, name) }
+      if let newValue { fields.insert(Field(name, newValue), at: place ?? fields.count) }
+    }
+  }
+
+  /// The values of all fields of a name, in order.
+  public func values(of name: String) -> [String] {
+    fields.compactMap { HTTPHeaders.equal($0.name, name) ? $0.value : nil }
+  }
+
+  /// The members of a list that all fields of a name make together, white space around them taken off.
+  ///
+  /// For lists without quoted commas in them, such as those of Vary and Cache-Control's tokens.
+  public func members(of name: String) -> [String] {
+    values(of: name).flatMap { $0.split(separator: ",") }.map { String(decoding: trimmed($0.utf8), as: UTF8.self) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// Adds a field behind the others, also if there is one of that name.
+  public mutating func add(_ name: String, _ value: String) {
+    fields.append(Field(name, value))
+  }
+
+  /// Sets every name of other headers, in place of the fields of that name here.
+  public mutating func set(_ others: HTTPHeaders) {
+    let names = others.fields.map(\.name)
+    fields.removeAll { field in names.contains { HTTPHeaders.equal($0, field.name) } }
+    fields += others.fields
+  }
+
+  /// Whether there is a field of that name.
+  public func contains(name: String) -> Bool {
+    fields.contains { HTTPHeaders.equal($0.name, name) }
+  }
+
+  /// Whether two names are the same; only the letters of ASCII have two cases here.
+  public static func equal(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+  /// The position of the first field.
+  public var startIndex: Int { 0 }
+  /// The position behind the last field.
+  public var endIndex: Int { fields.count }
+  /// The field at a position.
+  public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+  /// Makes headers of these names and values, in this order.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    fields = elements.map { Field($0.0, $0.1) }
+  }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+  /// Each field on its line, secrets replaced as ``Redaction/standard`` says.
+  public var description: String {
+    Redaction.standard.headers(self).fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,188 @@
+import Foundation
+
+/// What must not be seen in logs, errors and exports: the values of these fields, parameters and members.
+///
+///     Redaction.standard.headers(["Authorization": "Bearer abc"])   // Authorization: …
+///     var redaction = Redaction.standard
+///     redaction.parameters.insert("session")
+///
+/// Everything that this module writes for people or files goes through one of these; nothing else knows what is secret.
+/// Names are compared without regard to case.
+public struct Redaction: Hashable, Sendable {
+  /// The names of header fields.
+  public var headers: Set<String>
+  /// The names of parameters: those of a query, of a form, and members of a JSON object at any depth.
+  public var parameters: Set<String>
+  /// What stands in the place of a secret.
+  public var replacement: String
+
+  /// Makes a list of secrets.
+  ///
+  /// - Parameters:
+  ///   - headers: The names of header fields.
+  ///   - parameters: The names of parameters.
+  ///   - replacement: What stands in the place of a secret.
+  public init(headers: Set<String>, parameters: Set<String>, replacement: String = "…") {
+    self.headers = Set(headers.map { $0.lowercased() })
+    self.parameters = Set(parameters.map { $0.lowercased() })
+    self.replacement = replacement
+  }
+
+  /// Credentials, cookies, keys and passwords under their usual names.
+  public static let standard = Redaction(
+    headers: [
+      "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-API-Key", "API-Key", "X-Auth-Token",
+      "X-CSRF-Token", "X-Amz-Security-Token",
+    ],
+    parameters: [
+      "access_token", "refresh_token", "id_token", "token", "api_key", "apikey", "appid", "key", "password", "passwd",
+      "secret", "client_secret", "code", "signature", "sig", "accessToken", "refreshToken",
+    ]
+  )
+
+  /// The same list, and one more header field.
+  public func hiding(header name: String) -> Redaction {
+    var copy = self
+    copy.headers.insert(name.lowercased())
+    return copy
+  }
+
+  /// The same list, and one more parameter.
+  public func hiding(parameter name: String) -> Redaction {
+    var copy = self
+    copy.parameters.insert(name.lowercased())
+    return copy
+  }
+
+  /// Whether the value of a header field is a secret.
+  public func hides(header name: String) -> Bool { headers.contains(name.lowercased()) }
+
+  /// Whether the value of a parameter is a secret.
+  public func hides(parameter name: String) -> Bool { parameters.contains(name.lowercased()) }
+
+  /// The header fields without their secrets.
+  public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
+    HTTPHeaders(headers.map { HTTPHeaders.Field($0.name, hides(header: $0.name) ? replacement : $0.value) })
+  }
+
+  /// The address without user, password, and the secrets of its query.
+  ///
+  /// The result is for people: it need not be an address.
+  public func url(_ url: URL) -> String {
+    guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return replacement }
+    let credentials = components.percentEncodedUser != nil ? "\(replacement)@" : ""
+    let query = components.percentEncodedQuery.map { "?\(pairs($0))" } ?? ""
+    components.percentEncodedUser = nil
+    components.percentEncodedPassword = nil
+    components.percentEncodedQuery = nil
+    components.percentEncodedFragment = nil
+    let text = components.string ?? replacement
+    guard !credentials.isEmpty, let start = text.range(of: "//") else { return text + query }
+    return text.replacingCharacters(in: start, with: "//\(credentials)") + query
+  }
+
+  /// The pairs of a query or form without their secrets.
+  public func pairs(_ text: String) -> String {
+    text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+      guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+      let name = pair[..<equals].replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+      return hides(parameter: name) ? "\(pair[...equals])\(replacement)" : String(pair)
+    }
+    .joined(separator: "&")
+  }
+
+  /// The text of a body without its secrets: the values of the members of JSON objects in it.
+  ///
+  /// The text may be cut off anywhere, and need not be JSON.
+  public func text(_ text: String) -> String {
+    var scanner = SecretScanner(text, self)
+    return scanner.run()
+  }
+}
+
+/// Copies a text, and leaves out the values of members of JSON objects that are secret.
+private struct SecretScanner {
+  private let bytes: [UInt8]
+  private let redaction: Redaction
+  private var position = 0
+  private var copied: [UInt8] = []
+
+  init(_ text: String, _ redaction: Redaction) {
+    bytes = Array(text.utf8)
+    self.redaction = redaction
+  }
+
+  mutating func run() -> String {
+    while position < bytes.count {
+      guard bytes[position] == UInt8(ascii: "\"") else {
+        copy()
+        continue
+      }
+      let name = quoted()
+      copied += name
+      guard isSecret(name), skipToValue() else { continue }
+      skipValue()
+      copied += Array("\"\(redaction.replacement)\"".utf8)
+    }
+    return String(decoding: copied, as: UTF8.self)
+  }
+
+  private mutating func copy() {
+    copied.append(bytes[position])
+    position += 1
+  }
+
+  private func isSecret(_ quoted: ArraySlice<UInt8>) -> Bool {
+    redaction.hides(parameter: String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+  }
+
+  /// Passes over a text in quotes, or what there is of it.
+  private mutating func quoted() -> ArraySlice<UInt8> {
+    let start = position
+    position += 1
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    position = min(position + 1, bytes.count)
+    return bytes[start..<position]
+  }
+
+  /// Copies the colon behind a name, with the white space around it.
+  private mutating func skipToValue() -> Bool {
+    var end = position
+    while end < bytes.count, isBlank(bytes[end]) { end += 1 }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
+    end += 1
+    while end < bytes.count, isBlank(bytes[end]) { end += 1 }
+    copied += bytes[position..<end]
+    position = end
+    return true
+  }
+
+  private mutating func skipValue() {
+    var depth = 0
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        _ = quoted()
+        if depth == 0 { return }
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard depth > 0 else { return }
+        depth -= 1
+        position += 1
+        if depth == 0 { return }
+      case UInt8(ascii: ",") where depth == 0:
+        return
+      default:
+        position += 1
+      }
+    }
+  }
+
+  private func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
+  }
+}

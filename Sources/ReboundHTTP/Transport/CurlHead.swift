@@ -1,0 +1,48 @@
+#if Curl
+  import Foundation
+
+  /// Puts the head of an answer together from the lines in which libcurl hands it over.
+  struct CurlHead {
+    private var status = 0
+    private var fields: [HTTPHeaders.Field] = []
+    private var isTold = false
+
+    /// Takes a line with its end; returns the head once it is complete, and only once.
+    ///
+    /// Informational answers are passed over, and so is what comes behind the body.
+    mutating func take(_ line: UnsafeRawBufferPointer, from url: URL) -> ResponseHead? {
+      guard !isTold else { return nil }
+      var text = line[...]
+      while let last = text.last, last == 0x0A || last == 0x0D { text = text.dropLast() }
+      if text.isEmpty {
+        guard status >= 200 else { return nil }
+        isTold = true
+        return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url)
+      }
+      if text.starts(with: "HTTP/".utf8) {
+        status = text.split(separator: 0x20).dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        fields = []
+      } else {
+        add(text)
+      }
+      return nil
+    }
+
+    private mutating func add(_ text: Slice<UnsafeRawBufferPointer>) {
+      if text.first == 0x20 || text.first == 0x09, let last = fields.popLast() {
+        // A folded line (RFC 9112 §5.2) goes on with the value above.
+        fields.append(HTTPHeaders.Field(last.name, last.value + " " + CurlHead.trimmed(text)))
+      } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+        let name = String(decoding: text[..<colon], as: UTF8.self)
+        fields.append(HTTPHeaders.Field(name, CurlHead.trimmed(text[(colon + 1)...])))
+      }
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+      let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+      var rest = bytes.drop(while: isSpace)
+      while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
+      return String(decoding: rest, as: UTF8.self)
+    }
+  }
+#endif

@@ -1,0 +1,236 @@
+#if Curl
+  import CCurl
+  import Foundation
+  import StreamSupport
+
+  /// One request in a ``CurlLoop``.
+  ///
+  /// Unchecked, because the lock guards `isPaused`, and only the loop's thread uses all else that changes.
+  final class CurlTransfer: ExchangeCarrier, @unchecked Sendable {
+    enum End {
+      case finished
+      case failed(TransportFailure)
+    }
+
+    let exchange: OngoingExchange
+    private let request: TransportRequest
+    private let loop: CurlLoop
+    private let reachability: any Reachability
+
+    private let lock = Lock()
+    private var isPaused = false
+
+    /// Whether it was stopped before it began.
+    var isStopped = false
+    private(set) var handle: CurlHandle?
+    private var fieldList: UnsafeMutablePointer<curl_slist>?
+    private var head = CurlHead()
+    private var upload: CurlUpload?
+    private var isReceivingPaused = false
+    private var isConnected = false
+    private var isRepetitionRefused = false
+
+    init(
+      _ request: TransportRequest,
+      _ exchange: OngoingExchange,
+      _ loop: CurlLoop,
+      _ reachability: any Reachability
+    ) {
+      self.request = request
+      self.exchange = exchange
+      self.loop = loop
+      self.reachability = reachability
+    }
+
+    // MARK: From any thread
+
+    func stop() {
+      loop.post(.stop(self))
+    }
+
+    func pause() {
+      lock.withLock { isPaused = true }
+    }
+
+    func resume() {
+      lock.withLock { isPaused = false }
+      loop.post(.resume(self))
+    }
+
+    // MARK: On the loop's thread
+
+    /// Tells a handle what to do.
+    func prepare(_ handle: CurlHandle) throws(TransportFailure) {
+      let easy = handle.easy
+      handle.errorText.pointee = 0
+      try prepareBody(easy)
+      self.handle = handle
+      let this = Unmanaged.passUnretained(self).toOpaque()
+      _ = rebound_curl_set_text(easy, CURLOPT_URL, request.url.absoluteString)
+      _ = rebound_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText)
+      _ = rebound_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
+      _ = rebound_curl_set_number(easy, CURLOPT_PATH_AS_IS, 1)
+      _ = rebound_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+      _ = rebound_curl_set_number(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+      // Ours are the only limits; zero would mean five minutes.
+      _ = rebound_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+      prepareFields(easy)
+      prepareCallbacks(easy, this)
+    }
+
+    private func prepareBody(_ easy: UnsafeMutableRawPointer) throws(TransportFailure) {
+      if request.method == .head {
+        _ = rebound_curl_set_number(easy, CURLOPT_NOBODY, 1)
+        return
+      }
+      _ = rebound_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+      // A method that usually has a body says so when it has none.
+      if case .none = request.body, ![.post, .put, .patch].contains(request.method) { return }
+      do {
+        upload = try CurlUpload(request.body) { [weak self] in
+          if let self { self.loop.post(.resume(self)) }
+        }
+      } catch {
+        throw TransportFailure(.body, underlying: error)
+      }
+      _ = rebound_curl_set_number(easy, CURLOPT_UPLOAD, 1)
+      _ = rebound_curl_set_large(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.length ?? -1))
+    }
+
+    private func prepareFields(_ easy: UnsafeMutableRawPointer) {
+      for field in request.headers {
+        // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
+        fieldList = curl_slist_append(
+          fieldList,
+          field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+        )
+      }
+      // Waiting for a 100 costs a round trip, or a second with servers that do not know it.
+      if upload != nil, !request.headers.contains(name: "Expect") {
+        fieldList = curl_slist_append(fieldList, "Expect:")
+      }
+      if let fieldList { _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, fieldList) }
+      // Every coding that libcurl can undo; a caller who names one wants it as it comes.
+      if !request.headers.contains(name: "Accept-Encoding") {
+        _ = rebound_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
+      }
+    }
+
+    private func prepareCallbacks(_ easy: UnsafeMutableRawPointer, _ this: UnsafeMutableRawPointer) {
+      _ = rebound_curl_set_pointer(easy, CURLOPT_HEADERDATA, this)
+      _ = rebound_curl_set_bytes(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+        CurlTransfer.at(context)?.receiveField(bytes, size * count) ?? 0
+      }
+      _ = rebound_curl_set_pointer(easy, CURLOPT_WRITEDATA, this)
+      _ = rebound_curl_set_bytes(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+        CurlTransfer.at(context)?.receiveBody(bytes, size * count) ?? 0
+      }
+      _ = rebound_curl_set_pointer(easy, CURLOPT_PREREQDATA, this)
+      _ = rebound_curl_set_before_request(easy) { context, _, _, _, _ in
+        CurlTransfer.at(context)?.beforeRequest() ?? CURL_PREREQFUNC_ABORT
+      }
+      guard upload != nil else { return }
+      _ = rebound_curl_set_pointer(easy, CURLOPT_READDATA, this)
+      _ = rebound_curl_set_bytes(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
+        CurlTransfer.at(context)?.sendBody(bytes, size * count) ?? Int(CURL_READFUNC_ABORT)
+      }
+      _ = rebound_curl_set_pointer(easy, CURLOPT_SEEKDATA, this)
+      _ = rebound_curl_set_seek(easy) { context, offset, _ in
+        CurlTransfer.at(context)?.rewind(to: Int64(offset)) ?? CURL_SEEKFUNC_FAIL
+      }
+    }
+
+    /// The transfer that a callback was given; the loop holds it as long as libcurl may call back.
+    private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+      context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func beforeRequest() -> Int32 {
+      if isConnected, !request.method.isIdempotent {
+        // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
+        isRepetitionRefused = true
+        return CURL_PREREQFUNC_ABORT
+      }
+      isConnected = true
+      exchange.connected()
+      return CURL_PREREQFUNC_OK
+    }
+
+    private func rewind(to offset: Int64) -> Int32 {
+      guard offset == 0, request.method.isIdempotent, request.body.isReplayable, upload?.rewind() == true else {
+        isRepetitionRefused = true
+        return CURL_SEEKFUNC_FAIL
+      }
+      return CURL_SEEKFUNC_OK
+    }
+
+    private func receiveField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+      guard let bytes else { return 0 }
+      exchange.stirred()
+      let line = UnsafeRawBufferPointer(start: bytes, count: count)
+      if let head = head.take(line, from: request.url) { exchange.receive(head) }
+      return count
+    }
+
+    private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+      guard let bytes, count > 0 else { return 0 }
+      if lock.withLock({ isPaused }) {
+        isReceivingPaused = true
+        return Int(CURL_WRITEFUNC_PAUSE)
+      }
+      // Fewer than came lets libcurl give up.
+      return exchange.receive(Data(bytes: bytes, count: count)) ? count : 0
+    }
+
+    private func sendBody(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+      guard let upload else { return Int(CURL_READFUNC_ABORT) }
+      let result = upload.read(into: buffer, count)
+      exchange.sent(upload.givenCount)
+      return result
+    }
+
+    /// Goes on with whatever need not wait any longer.
+    func unpause() {
+      guard let handle else { return }
+      let staysPaused = lock.withLock { isPaused }
+      let waitsForBody = upload?.isWaiting ?? false
+      if !staysPaused { isReceivingPaused = false }
+      let receiving = isReceivingPaused ? CURLPAUSE_RECV : 0
+      curl_easy_pause(handle.easy, receiving | (waitsForBody ? CURLPAUSE_SEND : 0))
+    }
+
+    /// What came of it.
+    func end(_ result: CURLcode) -> End {
+      if result == CURLE_OK { return .finished }
+      let own = handle.map { String(cString: $0.errorText) } ?? ""
+      let text = own.isEmpty ? String(cString: curl_easy_strerror(result)) : own
+      let code = Int(result.rawValue)
+      if isRepetitionRefused {
+        return .failed(TransportFailure(.reset, detail: text, underlying: CurlError(code: code, text: text)))
+      }
+      if let error = upload?.failure { return .failed(TransportFailure(.body, detail: text, underlying: error)) }
+      let kind = TransportVerdicts.kind(curlCode: code, text: text).refined(for: request.url, reachability)
+      return .failed(TransportFailure(kind, detail: text, underlying: CurlError(code: code, text: text)))
+    }
+
+    /// Lets go of what libcurl needed; it calls back no more.
+    func release() {
+      handle = nil
+      curl_slist_free_all(fieldList)
+      fieldList = nil
+      upload?.stop()
+      upload = nil
+    }
+  }
+
+  /// What libcurl says went wrong.
+  public struct CurlError: Error, Hashable, CustomStringConvertible {
+    /// The CURLcode.
+    public let code: Int
+    /// In libcurl's words.
+    public let text: String
+
+    /// Code and words.
+    public var description: String { "\(text) (curl \(code))" }
+  }
+#endif

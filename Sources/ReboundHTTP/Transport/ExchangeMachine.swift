@@ -1,0 +1,122 @@
+import Foundation
+
+/// The rules that every transport keeps for one exchange, as a value: what happened goes in, what to tell comes out.
+///
+/// It knows the order of events, adds up progress, and says when a limit has passed. After the end nothing comes out.
+struct ExchangeMachine {
+  /// What follows from looking at the clock.
+  enum TimeCheck: Hashable {
+    /// Look again at that time, or never.
+    case again(at: Duration?)
+    /// A limit has passed.
+    case expired(TransportFailure.TimeoutPhase)
+  }
+
+  private enum Phase {
+    case connecting
+    case waitingForHead
+    case readingBody
+    case over
+  }
+
+  private let limits: TransportLimits
+  private let start: Duration
+  private var phase = Phase.connecting
+  private var lastSign: Duration
+  private var isPaused = false
+  private var bytesSent: Int64 = 0
+  private var bytesReceived: Int64 = 0
+
+  init(limits: TransportLimits, start: Duration) {
+    self.limits = limits
+    self.start = start
+    lastSign = start
+  }
+
+  var isOver: Bool { phase == .over }
+
+  /// The connection stands.
+  mutating func connected(at now: Duration) {
+    lastSign = now
+    if phase == .connecting { phase = .waitingForHead }
+  }
+
+  /// Something moved that is not worth telling.
+  mutating func stirred(at now: Duration) {
+    lastSign = now
+  }
+
+  /// So many bytes of the body have been sent so far.
+  mutating func sent(_ total: Int64, at now: Duration) -> TransportEvent? {
+    guard phase != .over, total > bytesSent else { return nil }
+    connected(at: now)
+    bytesSent = total
+    return .sent(total)
+  }
+
+  /// The request is on its way; at least its head counts as sent, whatever the transport counts.
+  mutating func receive(_ head: ResponseHead, at now: Duration) -> TransportEvent? {
+    guard phase == .connecting || phase == .waitingForHead else { return nil }
+    lastSign = now
+    phase = .readingBody
+    return .head(head)
+  }
+
+  /// A part of the body has come.
+  mutating func receive(_ chunk: Data, at now: Duration) -> TransportEvent? {
+    guard phase == .readingBody, !chunk.isEmpty else { return nil }
+    lastSign = now
+    bytesReceived += Int64(chunk.count)
+    if let limit = limits.responseBytes, bytesReceived > limit {
+      return fail(TransportFailure(.tooLarge, detail: "more than \(limit) bytes"))
+    }
+    return .chunk(chunk)
+  }
+
+  /// The transport says that this was all.
+  mutating func finish() -> TransportEvent? {
+    // Some say so when the connection ended within the head.
+    guard phase == .readingBody else { return fail(TransportFailure(.reset)) }
+    phase = .over
+    return .finished
+  }
+
+  /// The transport gives up.
+  mutating func fail(_ failure: TransportFailure) -> TransportEvent? {
+    guard phase != .over else { return nil }
+    var failure = failure
+    failure.bytesSent = bytesSent
+    failure.bytesReceived = bytesReceived
+    // Whether a connection was closed or broken off is not told on every platform; how far the answer had come, is.
+    if failure.kind == .reset, phase == .readingBody { failure.kind = .truncated }
+    phase = .over
+    return .failed(failure)
+  }
+
+  /// The receiver wants no more.
+  mutating func cancel() {
+    phase = .over
+  }
+
+  mutating func pause() {
+    isPaused = true
+  }
+
+  mutating func resume(at now: Duration) {
+    // The pause was the receiver's own doing, so the wait begins anew.
+    if isPaused { lastSign = now }
+    isPaused = false
+  }
+
+  /// Whether a limit has passed, and if not, when the next one may.
+  func check(at now: Duration) -> TimeCheck {
+    guard phase != .over else { return .again(at: nil) }
+    let dues: [(TransportFailure.TimeoutPhase, Duration)] = [
+      limits.total.map { (.total, start + $0) },
+      phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
+      isPaused ? nil : limits.idle.map { (.idle, lastSign + $0) },
+    ].compactMap { $0 }
+    guard let (first, due) = dues.min(by: { $0.1 < $1.1 }) else { return .again(at: nil) }
+    return due <= now ? .expired(first) : .again(at: due)
+  }
+}

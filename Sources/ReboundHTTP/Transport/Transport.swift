@@ -1,0 +1,81 @@
+import Foundation
+
+/// Sends one request and tells what comes back: the only thing that a client needs from a network.
+///
+///     let exchange = transport.start(request) { event in … }
+///     exchange.cancel()
+///
+/// What every transport promises:
+/// - Events come one at a time, in this order: any number of ``TransportEvent/sent(_:)``, one
+///   ``TransportEvent/head(_:)``, any number of ``TransportEvent/chunk(_:)``, and exactly one end, which is
+///   ``TransportEvent/finished`` or ``TransportEvent/failed(_:)``. A failure may come at any point. Progress of the upload
+///   may still come after the head, when a server answers early.
+/// - Whatever the status, an answer is an answer: only a failure of the network is a failure.
+/// - Redirects are not followed, answers not cached, cookies and credentials not added, informational answers (1xx) not
+///   told; a content coding that the transport asked for by itself is undone. The client does the rest, so that it is
+///   done the same way on every transport.
+/// - The limits of the request are kept by the transport itself; see ``TransportLimits``.
+/// - After a cancel no event begins, save those that another thread has begun already.
+/// - Events may come on any thread, also before ``start(_:telling:)`` has returned.
+public protocol Transport: Sendable {
+  /// Begins to send a request.
+  ///
+  /// - Parameters:
+  ///   - request: What to send.
+  ///   - receiver: Told each event; kept until the end or a cancel, and no longer.
+  /// - Returns: What stops it.
+  func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange
+}
+
+/// A request under way on a ``Transport``.
+public protocol TransportExchange: AnyObject, Sendable {
+  /// Stops it, closes the connection if it must, and lets go of the receiver; after the end, nothing happens.
+  func cancel()
+
+  /// Reads no more from the network until ``resume()``, as soon as the transport can: what is under way still comes.
+  ///
+  /// Time in pause counts towards the total limit, not towards the idle limit.
+  func pause()
+
+  /// Goes on after a ``pause()``; without one, nothing happens.
+  func resume()
+}
+
+/// What a ``Transport`` tells.
+public enum TransportEvent: Sendable {
+  /// How many bytes of the body have been sent so far.
+  case sent(Int64)
+  /// The status and header fields of the answer have come.
+  case head(ResponseHead)
+  /// A part of the answer's body has come; never empty.
+  case chunk(Data)
+  /// The answer is complete.
+  case finished
+  /// The answer will not come, or not all of it.
+  case failed(TransportFailure)
+}
+
+/// The status and header fields of an answer.
+public struct ResponseHead: Hashable, Sendable {
+  /// The status code, from 200 to 599 where the server keeps to the rules.
+  public var status: Int
+  /// The header fields.
+  public var headers: HTTPHeaders
+  /// The address that answered.
+  public var url: URL
+
+  /// Makes the head of an answer.
+  ///
+  /// - Parameters:
+  ///   - status: The status code.
+  ///   - headers: The header fields.
+  ///   - url: The address that answered.
+  public init(status: Int, headers: HTTPHeaders = [:], url: URL) {
+    self.status = status
+    self.headers = headers
+    self.url = url
+  }
+}

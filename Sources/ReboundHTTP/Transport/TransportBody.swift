@@ -1,0 +1,173 @@
+import Foundation
+import StreamSupport
+
+/// What a request sends along.
+public enum TransportBody: Sendable {
+  /// Nothing.
+  case none
+  /// These bytes.
+  case data(Data)
+  /// The content of a file, read while it is sent.
+  case file(URL)
+  /// What a stream gives, read while it is sent.
+  case stream(BodyStream)
+
+  /// Whether the body can be sent more than once: by a retry, or after a redirect.
+  public var isReplayable: Bool {
+    switch self {
+    case .none, .data, .file: true
+    case .stream(let stream): stream.isReplayable
+    }
+  }
+
+  /// How many bytes it has; `nil` if that is not known before it is sent, which means chunked coding.
+  public var length: Int64? {
+    switch self {
+    case .none: 0
+    case .data(let data): Int64(data.count)
+    case .file(let url): BodyStream.length(ofFile: url)
+    case .stream(let stream): stream.length
+    }
+  }
+
+  /// Opens the body for reading from its start.
+  ///
+  /// - Throws: What the file system says, or ``BodyStream/AlreadyRead``.
+  public func open() throws -> any BodyReader {
+    switch self {
+    case .none: DataReader(Data())
+    case .data(let data): DataReader(data)
+    case .file(let url): try FileReader(url)
+    case .stream(let stream): try stream.open()
+    }
+  }
+}
+
+/// Gives a body piece by piece.
+public protocol BodyReader: AnyObject {
+  /// The next bytes: at least one and at most `count`; none at the end.
+  ///
+  /// May block, as reading a file does. Called from one thread at a time, and not again after the end or an error.
+  func read(upTo count: Int) throws -> Data
+}
+
+/// A body that is read while it is sent.
+public struct BodyStream: Sendable {
+  /// How many bytes it has; `nil` if that is not known.
+  public let length: Int64?
+  /// Whether it can be opened more than once.
+  public let isReplayable: Bool
+
+  private let makeReader: @Sendable () throws -> any BodyReader
+
+  /// Makes a stream that can be read any number of times.
+  ///
+  /// - Parameters:
+  ///   - length: How many bytes it has, if that is known.
+  ///   - open: Makes a reader that begins at the start.
+  public init(length: Int64? = nil, open: @escaping @Sendable () throws -> any BodyReader) {
+    self.length = length
+    isReplayable = true
+    makeReader = open
+  }
+
+  /// Makes a stream that can be read once, such as one that comes from a camera or another connection.
+  ///
+  /// Nothing retries a request with such a body: there is nothing left to send.
+  ///
+  /// - Parameters:
+  ///   - length: How many bytes it has, if that is known.
+  ///   - read: The next bytes, at most as many as asked for; none at the end. It is called by one thread at a time.
+  public static func once(length: Int64? = nil, read: @escaping @Sendable (Int) throws -> Data) -> BodyStream {
+    let source = OnceOnly(read)
+    return BodyStream(length: length, isReplayable: false) { try source.take() }
+  }
+
+  private init(length: Int64?, isReplayable: Bool, makeReader: @escaping @Sendable () throws -> any BodyReader) {
+    self.length = length
+    self.isReplayable = isReplayable
+    self.makeReader = makeReader
+  }
+
+  /// Opens it for reading from the start.
+  ///
+  /// - Throws: What making the reader throws; ``AlreadyRead`` for a second reading of a stream that has only one.
+  public func open() throws -> any BodyReader { try makeReader() }
+
+  /// A stream that can be read once was to be read again.
+  public struct AlreadyRead: Error, Hashable, CustomStringConvertible {
+    /// What happened, and what to do instead.
+    public var description: String {
+      "The request's body is a stream that can be read once, and has been read. Send a file or data to allow a repetition."
+    }
+  }
+
+  static func length(ofFile url: URL) -> Int64? {
+    (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber)?.int64Value
+  }
+}
+
+/// Reads bytes that are there.
+final class DataReader: BodyReader {
+  private var rest: Data
+
+  init(_ data: Data) {
+    rest = data
+  }
+
+  func read(upTo count: Int) throws -> Data {
+    let piece = rest.prefix(count)
+    rest = rest.dropFirst(count)
+    return piece
+  }
+}
+
+/// Reads a file, and closes it when it goes.
+final class FileReader: BodyReader {
+  private let handle: FileHandle
+
+  init(_ url: URL) throws {
+    handle = try FileHandle(forReadingFrom: url)
+  }
+
+  deinit {
+    // Nothing was written, so there is nothing that closing could lose.
+    try? handle.close()
+  }
+
+  func read(upTo count: Int) throws -> Data {
+    try handle.read(upToCount: count) ?? Data()
+  }
+}
+
+/// Hands out its reader once.
+///
+/// Unchecked, because the lock guards the only state.
+private final class OnceOnly: @unchecked Sendable {
+  private let lock = Lock()
+  private var read: (@Sendable (Int) throws -> Data)?
+
+  init(_ read: @escaping @Sendable (Int) throws -> Data) {
+    self.read = read
+  }
+
+  func take() throws -> any BodyReader {
+    let read = lock.withLock {
+      let read = self.read
+      self.read = nil
+      return read
+    }
+    guard let read else { throw BodyStream.AlreadyRead() }
+    return ClosureReader(read)
+  }
+}
+
+private final class ClosureReader: BodyReader {
+  private let next: @Sendable (Int) throws -> Data
+
+  init(_ next: @escaping @Sendable (Int) throws -> Data) {
+    self.next = next
+  }
+
+  func read(upTo count: Int) throws -> Data { try next(count) }
+}

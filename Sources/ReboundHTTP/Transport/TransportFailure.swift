@@ -1,0 +1,173 @@
+/// The network failed: no answer, or not all of it.
+///
+/// The same fault has the same kind on every platform and transport, however the system's own codes call it.
+public struct TransportFailure: Error, Sendable {
+  /// What went wrong.
+  public enum Kind: Hashable, Sendable {
+    /// The device has no network.
+    case offline
+    /// The host's name is not known, or nobody could be asked for it.
+    case dns
+    /// Nobody takes the connection: refused, or no way there.
+    case connect
+    /// No secure connection can be made.
+    case tls(TLSReason)
+    /// It took too long.
+    case timeout(TimeoutPhase)
+    /// The connection was broken off, or closed before an answer.
+    case reset
+    /// The answer began and its end is missing.
+    case truncated
+    /// What came is no HTTP.
+    case `protocol`
+    /// Somebody other than the subscriber has cancelled it, the system for one.
+    case cancelled
+    /// One redirect led to the next, too often or in a circle.
+    case tooManyRedirects
+    /// More came than the limits allow.
+    case tooLarge
+    /// The request's own body could not be read.
+    case body
+    /// Anything else; see ``TransportFailure/underlying``.
+    case other
+  }
+
+  /// Why no secure connection can be made.
+  public enum TLSReason: Hashable, Sendable {
+    /// Nobody who is trusted vouches for the certificate.
+    case untrusted
+    /// The certificate's time is over.
+    case expired
+    /// The certificate's time has not begun.
+    case notYetValid
+    /// The certificate is for another host.
+    case wrongHost
+    /// The certificate was revoked.
+    case revoked
+    /// The certificate is not the one that was pinned.
+    case notPinned
+    /// The server wants a certificate of the client, or refuses the one it got.
+    case clientCertificate
+    /// The two sides do not come to terms; a server that speaks no TLS looks like this, too.
+    case handshake
+    /// Anything else.
+    case other
+  }
+
+  /// What took too long; see ``TransportLimits``.
+  public enum TimeoutPhase: Hashable, Sendable {
+    /// The making of the connection.
+    case connect
+    /// The wait for the next sign of life.
+    case idle
+    /// All of it together.
+    case total
+  }
+
+  /// What went wrong.
+  public var kind: Kind
+  /// How many bytes were sent, as far as the transport knows; more than zero once the server may have seen any.
+  public var bytesSent: Int64
+  /// How many bytes of the answer's body had come.
+  public var bytesReceived: Int64
+  /// How many redirects had been followed.
+  public var redirects: Int
+  /// What the system says in its own words, for logs: "transfer closed with 12 bytes remaining to read".
+  public var detail: String?
+  /// The system's own error.
+  public var underlying: (any Error)?
+
+  /// Makes a failure.
+  ///
+  /// - Parameters:
+  ///   - kind: What went wrong.
+  ///   - bytesSent: How many bytes were sent.
+  ///   - bytesReceived: How many bytes of the answer's body had come.
+  ///   - redirects: How many redirects had been followed.
+  ///   - detail: What the system says in its own words.
+  ///   - underlying: The system's own error.
+  public init(
+    _ kind: Kind,
+    bytesSent: Int64 = 0,
+    bytesReceived: Int64 = 0,
+    redirects: Int = 0,
+    detail: String? = nil,
+    underlying: (any Error)? = nil
+  ) {
+    self.kind = kind
+    self.bytesSent = bytesSent
+    self.bytesReceived = bytesReceived
+    self.redirects = redirects
+    self.detail = detail
+    self.underlying = underlying
+  }
+
+  /// Whether the server cannot have seen any of the request, so that even one that is not idempotent may be sent again.
+  ///
+  /// True while there is no connection. Once there is one, a broken connection proves nothing, however few bytes were
+  /// counted: they may all have arrived.
+  public var provesNothingWasSent: Bool {
+    guard bytesSent == 0, bytesReceived == 0, redirects == 0 else { return false }
+    switch kind {
+    case .offline, .dns, .connect, .tls, .timeout(.connect): return true
+    case .timeout, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: return false
+    }
+  }
+
+  /// Whether the same request may well succeed a little later.
+  public var isTransient: Bool {
+    switch kind {
+    case .offline, .dns, .connect, .tls(.handshake), .timeout, .reset, .truncated, .protocol: true
+    case .tls, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: false
+    }
+  }
+}
+
+extension TransportFailure: CustomStringConvertible {
+  /// What happened, in words, with what the system says.
+  public var description: String {
+    let progress = bytesReceived > 0 ? ", after \(bytesReceived) bytes" : ""
+    let detail = (detail ?? underlying.map { "\($0)" }).map { " (\($0))" } ?? ""
+    return "\(kind)\(progress)\(detail)"
+  }
+}
+
+extension TransportFailure.Kind: CustomStringConvertible {
+  /// What went wrong, in words.
+  public var description: String {
+    switch self {
+    case .offline: "no network"
+    case .dns: "the host's name was not found"
+    case .connect: "the host takes no connection"
+    case .tls(let reason): "no secure connection: \(reason)"
+    case .timeout(.connect): "no connection in time"
+    case .timeout(.idle): "no sign of life in time"
+    case .timeout(.total): "no complete answer in time"
+    case .reset: "the connection was broken off"
+    case .truncated: "the answer's end is missing"
+    case .protocol: "the answer is not HTTP"
+    case .cancelled: "cancelled"
+    case .tooManyRedirects: "too many redirects"
+    case .tooLarge: "the answer is larger than allowed"
+    case .body: "the request's body could not be read"
+    case .other: "the network failed"
+    }
+  }
+}
+
+extension TransportFailure.TLSReason: CustomStringConvertible {
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .untrusted: "nobody who is trusted vouches for the certificate"
+    case .expired: "the certificate has expired"
+    case .notYetValid: "the certificate is not valid yet"
+    case .wrongHost: "the certificate is for another host"
+    case .revoked: "the certificate was revoked"
+    case .notPinned: "the certificate is not the pinned one"
+    case .clientCertificate: "the server does not accept the client's certificate"
+    case .handshake: "the handshake failed"
+    case .other: "reason unknown"
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// A request as it goes to a ``Transport``: nothing in it is left to be decided.
+public struct TransportRequest: Sendable {
+  /// Where to send it, percent-encoded, with a scheme of `http` or `https` and a host.
+  public var url: URL
+  /// What to ask for.
+  public var method: HTTPMethod
+  /// The header fields, each of them valid.
+  ///
+  /// Host, Content-Length and Transfer-Encoding are the transport's to add.
+  public var headers: HTTPHeaders
+  /// What to send along.
+  public var body: TransportBody
+  /// How long it may take, and how much may come back.
+  public var limits: TransportLimits
+
+  /// Makes a request.
+  ///
+  /// - Parameters:
+  ///   - url: Where to send it.
+  ///   - method: What to ask for.
+  ///   - headers: The header fields.
+  ///   - body: What to send along.
+  ///   - limits: How long it may take, and how much may come back.
+  public init(
+    _ url: URL,
+    method: HTTPMethod = .get,
+    headers: HTTPHeaders = [:],
+    body: TransportBody = .none,
+    limits: TransportLimits = .standard
+  ) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.body = body
+    self.limits = limits
+  }
+
+  /// The same request for URLSession, without a body that is a file or a stream.
+  ///
+  /// Fields of the same name are joined with commas. The timeout is the idle limit, as URLSession understands it.
+  public var urlRequest: URLRequest {
+    var request = URLRequest(url: url)
+    request.httpMethod = method.rawValue
+    for field in headers { request.addValue(field.value, forHTTPHeaderField: field.name) }
+    if case .data(let data) = body { request.httpBody = data }
+    if let idle = limits.idle { request.timeoutInterval = max(idle.inTimeInterval, 0.001) }
+    return request
+  }
+}
+
+extension Duration {
+  /// The length in seconds, as Foundation counts them.
+  package var inTimeInterval: TimeInterval {
+    let (seconds, attoseconds) = components
+    return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+
+/// What the codes and words of the systems below mean: the one table from which every transport takes its verdicts.
+///
+/// A row says that a code, with certain words in its text if it names any, has a kind. The first row that fits counts.
+/// Foundation on Linux stands on libcurl and gives most of its failures the code -1 (unknown), so that only libcurl's own
+/// words tell them apart; they are English, and were read off libcurl 7.88 and OpenSSL 3.0 with a server that fails on
+/// command. What no row knows is ``TransportFailure/Kind-swift.enum/other``.
+///
+/// That a connection was lost within the body is a matter of progress, not of codes: ``ExchangeMachine`` sees to it.
+enum TransportVerdicts {
+  /// One line of the table.
+  struct Row: Sendable {
+    let code: Int
+    /// Part of the text; `nil` fits any.
+    let words: String?
+    let kind: TransportFailure.Kind
+
+    fileprivate init(_ code: Int, _ words: String, _ kind: TransportFailure.Kind) {
+      self.code = code
+      self.words = words
+      self.kind = kind
+    }
+
+    fileprivate init(_ code: Int, _ kind: TransportFailure.Kind) {
+      self.code = code
+      words = nil
+      self.kind = kind
+    }
+
+    fileprivate func fits(_ code: Int, _ text: String) -> Bool {
+      code == self.code && (words.map { text.contains($0) } ?? true)
+    }
+  }
+
+  /// The kind of a failure of URLSession, by the code of a URLError and its text.
+  static func kind(urlErrorCode code: Int, text: String) -> TransportFailure.Kind {
+    kind(code, text, urlErrors)
+  }
+
+  /// The kind of a failure of libcurl, by its CURLcode and its text.
+  static func kind(curlCode code: Int, text: String) -> TransportFailure.Kind {
+    kind(code, text, curlCodes)
+  }
+
+  private static func kind(_ code: Int, _ text: String, _ rows: [Row]) -> TransportFailure.Kind {
+    rows.first { $0.fits(code, text) }?.kind ?? .other
+  }
+
+  /// NSURLErrorDomain; the same on Apple's platforms and on Linux, except for the rows that name words.
+  static let urlErrors: [Row] =
+    [
+      Row(-999, .cancelled),
+      Row(-1001, .timeout(.idle)),
+      Row(-1002, "HTTP", .protocol),  // unsupportedURL, where libcurl finds a version of HTTP that it does not know
+      Row(-1003, .dns),
+      Row(-1004, .connect),
+      Row(-1005, .reset),
+      Row(-1006, .dns),
+      Row(-1007, .tooManyRedirects),
+      Row(-1009, .offline),
+      Row(-1010, .protocol),
+      Row(-1011, "Empty reply", .reset),
+      Row(-1011, .protocol),
+      Row(-1014, .reset),
+      Row(-1015, .protocol),
+      Row(-1016, .protocol),
+      Row(-1017, .protocol),
+      Row(-1018, .offline),
+      Row(-1019, .offline),
+      Row(-1020, .offline),
+      Row(-1100, .body),
+      Row(-1101, .body),
+      Row(-1102, .body),
+      Row(-1200, .tls(.handshake)),
+      Row(-1201, .tls(.expired)),
+      Row(-1202, .tls(.untrusted)),
+      Row(-1203, .tls(.untrusted)),
+      Row(-1204, .tls(.notYetValid)),
+      Row(-1205, .tls(.clientCertificate)),
+      Row(-1206, .tls(.clientCertificate)),
+    ]
+    + certificateRows(code: -1) + protocolRows(code: -1)
+    + [
+      Row(-1, "transfer closed", .truncated),
+      Row(-1, "Send failure", .reset),
+      Row(-1, "Couldn't connect to server", .connect),
+      Row(-1, "Failed to connect", .connect),
+      Row(-1, "pinned", .tls(.notPinned)),
+      Row(-1, "SSL", .tls(.handshake)),
+      Row(-1, "TLS", .tls(.handshake)),
+      // Foundation passes on a reset as -1005 everywhere but in the handshake.
+      Row(-1, "Connection reset", .tls(.handshake)),
+      Row(-1, "HTTP/2 stream", .reset),
+    ]
+
+  /// CURLcode, from libcurl's curl.h.
+  static let curlCodes: [Row] =
+    [
+      Row(1, .protocol),  // UNSUPPORTED_PROTOCOL: the scheme is known to be right, so it is what the server speaks
+      Row(5, .dns),
+      Row(6, .dns),
+      Row(7, .connect),
+      Row(8, .protocol),
+      Row(16, .reset),
+      Row(18, .truncated),
+      Row(26, .body),
+      Row(27, "Out of memory", .protocol),  // a field longer than libcurl takes
+      Row(28, .timeout(.idle)),
+    ]
+    + certificateRows(code: 35) + [Row(35, .tls(.handshake))]
+    + [
+      Row(42, .cancelled),
+      Row(47, .tooManyRedirects),
+      Row(52, .reset),
+      Row(53, .tls(.other)),
+      Row(54, .tls(.other)),
+      Row(55, .reset),
+    ]
+    + certificateRows(code: 56) + protocolRows(code: 56) + [Row(56, .reset)]
+    + [
+      Row(58, .tls(.clientCertificate)),
+      Row(59, .tls(.other)),
+    ]
+    + certificateRows(code: 60) + [Row(60, .tls(.untrusted))]
+    + [
+      Row(61, .protocol),
+      Row(63, .tooLarge),
+      Row(65, .body),
+      Row(66, .tls(.other)),
+      Row(77, .tls(.other)),
+      Row(80, .tls(.other)),
+      Row(83, .tls(.untrusted)),
+      Row(90, .tls(.notPinned)),
+      Row(91, .tls(.revoked)),
+      Row(92, .reset),
+      Row(95, .protocol),
+      Row(98, .tls(.clientCertificate)),
+      Row(100, .protocol),
+    ]
+
+  /// What OpenSSL says about certificates.
+  private static func certificateRows(code: Int) -> [Row] {
+    [
+      Row(code, "certificate has expired", .tls(.expired)),
+      Row(code, "certificate is not yet valid", .tls(.notYetValid)),
+      Row(code, "certificate revoked", .tls(.revoked)),
+      Row(code, "subject name", .tls(.wrongHost)),
+      Row(code, "certificate required", .tls(.clientCertificate)),
+      Row(code, "alert bad certificate", .tls(.clientCertificate)),
+      Row(code, "alert unknown ca", .tls(.clientCertificate)),
+      Row(code, "alert certificate unknown", .tls(.clientCertificate)),
+      Row(code, "SSL certificate problem", .tls(.untrusted)),
+    ]
+  }
+
+  /// What libcurl says about answers that are not HTTP.
+  private static func protocolRows(code: Int) -> [Row] {
+    [
+      Row(code, "chunked-encoding", .protocol),
+      Row(code, "content unencoding", .protocol),
+      Row(code, "Content-Length", .protocol),
+      Row(code, "response headers", .protocol),
+      Row(code, "Out of memory", .protocol),
+      Row(code, "HTTP/2 framing", .protocol),
+    ]
+  }
+}
+
+extension TransportFailure.Kind {
+  /// The same kind, or a better one that the codes alone do not give away.
+  func refined(for url: URL, _ reachability: any Reachability) -> Self {
+    switch self {
+    case .tls where url.scheme?.lowercased() == "http":
+      // A reset without a number of its own looks like one within a handshake.
+      return .reset
+    case .dns, .connect:
+      // What a device without a network gets to see as well; systems differ in what they call it.
+      return !url.isLoopback && reachability.current == .offline ? .offline : self
+    default: return self
+    }
+  }
+}
+
+extension URL {
+  fileprivate var isLoopback: Bool {
+    guard let host = host?.lowercased() else { return false }
+    return host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "::1"
+      || host == "[::1]"
+  }
+}

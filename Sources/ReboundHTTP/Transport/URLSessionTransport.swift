@@ -1,0 +1,139 @@
+import Foundation
+import Rebound
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Sends requests through URLSession, which every platform has: the transport for most programs.
+///
+///     let client = HTTPClient(transport: URLSessionTransport())
+///
+/// It keeps what ``Transport`` promises where URLSession does not by itself: the limits are measured here, failures are
+/// named the same on every platform, and cookies, caches, credentials and redirects are left to the client.
+///
+/// URLSession does not tell when a connection stands, so the connect limit is left to the idle limit; nor does it tell
+/// of the fields of the head one by one, so only the whole head is a sign of life. It refuses GET requests with a body.
+/// The header fields come in no order, and Foundation joins those of one name.
+///
+/// Foundation on Linux repeats a request when a connection that was kept open turns out to be closed, whatever its method,
+/// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
+/// connection of its own, which costs some time. Two faults cannot be mended from here; the `CurlTransport` of this package
+/// has none of them:
+/// - A server that closes the connection within the fields of the head stops the whole process.
+/// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
+public final class URLSessionTransport: Transport {
+  private let configuration: URLSessionConfiguration
+  private let reachability: any Reachability
+  private let deadlines: ExchangeDeadlines
+  private let queue = OperationQueue()
+  private let shared: Session
+
+  /// Makes a transport with a session of its own.
+  ///
+  /// - Parameters:
+  ///   - configuration: For the session: proxies, protocol classes, connections per host, and so on. Its cookies, cache,
+  ///     credentials and timeouts are not used.
+  ///   - timers: Where the time for the limits comes from.
+  ///   - reachability: Asked whether the device has a network at all when no connection can be made.
+  public init(
+    configuration: URLSessionConfiguration = .ephemeral,
+    timers: TransportTimers = .dispatch,
+    reachability: any Reachability = SystemReachability.shared
+  ) {
+    self.configuration = configuration.forTransport
+    self.reachability = reachability
+    deadlines = ExchangeDeadlines(timers)
+    queue.name = "rebound.url-session-transport"
+    queue.maxConcurrentOperationCount = 1
+    shared = Session(self.configuration, queue, reachability)
+  }
+
+  deinit {
+    // What is under way goes on to its end, and only then the session lets go of its delegate.
+    shared.urlSession.finishTasksAndInvalidate()
+  }
+
+  /// Begins to send a request.
+  public func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange {
+    var limits = request.limits
+    // Nobody could say that it was kept, and a slow answer would pass for a connection that was never made.
+    limits.connect = nil
+    let exchange = OngoingExchange(limits: limits, deadlines: deadlines, telling: receiver)
+    let urlRequest: URLRequest
+    do {
+      urlRequest = try makeURLRequest(for: request, exchange)
+    } catch {
+      exchange.fail(TransportFailure(.body, underlying: error))
+      return exchange
+    }
+    let session = needsOwnConnection(request) ? Session(configuration, queue, reachability) : shared
+    let task = session.urlSession.dataTask(with: urlRequest)
+    let carrier = URLSessionCarrier(task)
+    session.events.add(exchange, carrier, request, for: task)
+    exchange.begin(on: carrier)
+    carrier.start()
+    if session !== shared { session.urlSession.finishTasksAndInvalidate() }
+    return exchange
+  }
+
+  private func needsOwnConnection(_ request: TransportRequest) -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      if case .none = request.body { return !request.method.isIdempotent }
+      return true
+    #endif
+  }
+
+  private func makeURLRequest(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLRequest {
+    var urlRequest = request.urlRequest
+    // Ours are the only limits: the system's would fire at other moments on each platform, and say less.
+    urlRequest.timeoutInterval = .longestTimeout
+    switch request.body {
+    case .none, .data: break
+    case .file, .stream:
+      if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+      urlRequest.httpBodyStream = try BodyInputStream.open(request.body) { [weak exchange] error in
+        exchange?.abort(TransportFailure(.body, underlying: error))
+      }
+    }
+    return urlRequest
+  }
+
+  /// A session with a delegate of its own, since tasks of different sessions may have the same number.
+  private final class Session: Sendable {
+    let urlSession: URLSession
+    let events: URLSessionEvents
+
+    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue, _ reachability: any Reachability) {
+      events = URLSessionEvents(reachability)
+      urlSession = URLSession(configuration: configuration, delegate: events, delegateQueue: queue)
+    }
+  }
+}
+
+extension URLSessionConfiguration {
+  /// A copy without whatever acts on its own.
+  fileprivate var forTransport: URLSessionConfiguration {
+    // A copy of a configuration is one.
+    let own = copy() as? URLSessionConfiguration ?? .ephemeral
+    own.httpCookieStorage = nil
+    own.httpShouldSetCookies = false
+    own.httpCookieAcceptPolicy = .never
+    own.urlCache = nil
+    own.requestCachePolicy = .reloadIgnoringLocalCacheData
+    own.urlCredentialStorage = nil
+    own.timeoutIntervalForRequest = .longestTimeout
+    own.timeoutIntervalForResource = .longestTimeout
+    return own
+  }
+}
+
+extension TimeInterval {
+  /// A week, which URLSession takes for a resource by itself.
+  fileprivate static let longestTimeout: TimeInterval = 604_800
+}

@@ -1,0 +1,198 @@
+import Foundation
+
+/// A TCP socket of the system, closed when it is released.
+///
+/// All calls block, except where they say otherwise. A signal that interrupts one starts it again.
+final class Socket: Sendable {
+  let descriptor: Int32
+
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+    setOption(tcpLevel, TCP_NODELAY, Int32(1))
+    #if canImport(Darwin)
+      setOption(SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
+    #endif
+  }
+
+  /// Makes a socket that is bound to a free port of the loopback interface, and does not listen yet.
+  static func boundToLoopback() throws -> Socket {
+    #if canImport(Darwin)
+      let type = SOCK_STREAM
+    #else
+      let type = Int32(SOCK_STREAM.rawValue)
+    #endif
+    let socket = Socket(descriptor: try check("socket", Foundation.socket(AF_INET, type, 0)))
+    _ = try socket.withLoopbackAddress(port: 0) { try check("bind", bind(socket.descriptor, $0, $1)) }
+    return socket
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// The port that it is bound to.
+  var port: UInt16 {
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+    }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  func listen(backlog: Int32) throws {
+    try check("listen", Foundation.listen(descriptor, backlog))
+  }
+
+  /// The next connection; `nil` if there is none after all.
+  func accept() -> Socket? {
+    let accepted = Foundation.accept(descriptor, nil, nil)
+    return accepted < 0 ? nil : Socket(descriptor: accepted)
+  }
+
+  /// Starts a connection to a port of the loopback interface, and does not wait for it.
+  func startConnecting(to port: UInt16) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    withLoopbackAddress(port: port) { _ = connect(descriptor, $0, $1) }
+  }
+
+  /// What the client has sent, at most so many bytes; empty at its end.
+  func receive(atMost count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      var received: Int
+      repeat { received = recv(descriptor, buffer.baseAddress, count, 0) } while received < 0 && errno == EINTR
+      filled = max(0, received)
+    }
+  }
+
+  /// Sends all bytes, and says whether the client took them.
+  func send(_ bytes: some Collection<UInt8>) -> Bool {
+    #if canImport(Darwin)
+      let flags: Int32 = 0
+    #else
+      let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    let isSent = bytes.withContiguousStorageIfAvailable { buffer in
+      var rest = UnsafeRawBufferPointer(buffer)[...]
+      while !rest.isEmpty {
+        let part = UnsafeRawBufferPointer(rebasing: rest)
+        let sent = Foundation.send(descriptor, part.baseAddress, part.count, flags)
+        if sent < 0 && errno == EINTR { continue }
+        guard sent > 0 else { return false }
+        rest = rest.dropFirst(sent)
+      }
+      return true
+    }
+    return isSent ?? send(Array(bytes))
+  }
+
+  /// Ends the stream towards the client.
+  func endSending() {
+    _ = shutdown(descriptor, Int32(SHUT_WR))
+  }
+
+  /// Makes every call that waits on the socket return.
+  func wake() {
+    _ = shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// Lets the release of the socket send a reset in place of an orderly end.
+  func resetWhenClosed() {
+    setOption(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+  }
+
+  /// Waits until the client has closed its end, or `bell` can be read.
+  func waitForEnd(orBell bell: Int32) {
+    #if canImport(Darwin)
+      let closed = Int16(POLLHUP)
+    #else
+      // The end of the client's stream, also behind bytes that nobody has read.
+      let closed = Int16(0x2000 /* POLLRDHUP */)
+    #endif
+    wait(for: [
+      pollfd(fd: descriptor, events: closed, revents: 0), pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+    ])
+  }
+
+  /// Waits until a connection can be accepted, or `bell` can be read.
+  func waitForConnection(orBell bell: Int32) {
+    let events = Int16(POLLIN)
+    wait(for: [
+      pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: bell, events: events, revents: 0),
+    ])
+  }
+
+  private func wait(for conditions: [pollfd]) {
+    var conditions = conditions
+    while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
+  }
+
+  private func setOption(_ level: Int32, _ name: Int32, _ value: some BitwiseCopyable) {
+    withUnsafeBytes(of: value) {
+      _ = setsockopt(descriptor, level, name, $0.baseAddress, socklen_t($0.count))
+    }
+  }
+
+  private func withLoopbackAddress<Result>(
+    port: UInt16,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
+  ) rethrows -> Result {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return try withUnsafePointer(to: &address) {
+      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        try body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+}
+
+/// A pipe whose reading end wakes a thread that polls.
+final class Bell: Sendable {
+  let descriptor: Int32
+  private let ringer: Int32
+
+  init() throws {
+    var ends: [Int32] = [0, 0]
+    try check("pipe", pipe(&ends))
+    (descriptor, ringer) = (ends[0], ends[1])
+  }
+
+  func ring() {
+    var byte: UInt8 = 0
+    _ = write(ringer, &byte, 1)
+  }
+
+  deinit {
+    close(descriptor)
+    close(ringer)
+  }
+}
+
+/// The system refused a call.
+public struct SocketError: Error, CustomStringConvertible {
+  /// What was called.
+  public let call: String
+  /// The system's number for the reason.
+  public let code: Int32
+
+  /// What happened.
+  public var description: String {
+    "The misbehaving server could not \(call): \(String(cString: strerror(code))) (errno \(code))."
+  }
+}
+
+/// Passes on what a system call returned, or throws if that is its way of saying that it failed.
+@discardableResult
+private func check(_ call: String, _ result: Int32) throws -> Int32 {
+  guard result >= 0 else { throw SocketError(call: call, code: errno) }
+  return result
+}
+
+#if canImport(Darwin)
+  private let tcpLevel = IPPROTO_TCP
+#else
+  private let tcpLevel = Int32(IPPROTO_TCP)
+#endif

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("ExchangeMachine")
+struct ExchangeMachineTests {
+  static let url = URL(filePath: "/")
+  static let head = ResponseHead(status: 200, url: url)
+
+  static func make(_ limits: TransportLimits = .none, at start: Duration = .zero) -> ExchangeMachine {
+    ExchangeMachine(limits: limits, start: start)
+  }
+
+  @Test("lets events through in their order alone")
+  func order() {
+    var machine = Self.make()
+    #expect(machine.receive(Data([1]), at: .zero) == nil)
+    #expect(machine.sent(5, at: .zero)?.isSent(5) == true)
+    #expect(machine.sent(5, at: .zero) == nil)
+    #expect(machine.sent(3, at: .zero) == nil)
+    #expect(machine.receive(Self.head, at: .zero) != nil)
+    #expect(machine.receive(Self.head, at: .zero) == nil)
+    #expect(machine.receive(Data(), at: .zero) == nil)
+    #expect(machine.receive(Data([1]), at: .zero) != nil)
+    #expect(machine.finish() != nil)
+    #expect(machine.isOver)
+    #expect(machine.finish() == nil)
+    #expect(machine.fail(TransportFailure(.other)) == nil)
+    #expect(machine.sent(9, at: .zero) == nil)
+  }
+
+  @Test("takes an end without a head for a broken connection")
+  func endWithoutHead() {
+    var machine = Self.make()
+    #expect(machine.finish()?.failure?.kind == .reset)
+  }
+
+  @Test("calls a connection lost within the body a truncation, and adds up progress")
+  func truncation() {
+    var machine = Self.make()
+    _ = machine.sent(7, at: .zero)
+    _ = machine.receive(Self.head, at: .zero)
+    _ = machine.receive(Data(count: 11), at: .zero)
+    let failure = machine.fail(TransportFailure(.reset, detail: "broken"))?.failure
+    #expect(failure?.kind == .truncated)
+    #expect(failure?.bytesSent == 7)
+    #expect(failure?.bytesReceived == 11)
+    #expect(failure?.detail == "broken")
+  }
+
+  @Test("allows exactly the bytes of the limit")
+  func responseBytes() {
+    var machine = Self.make(TransportLimits(responseBytes: 10))
+    _ = machine.receive(Self.head, at: .zero)
+    #expect(machine.receive(Data(count: 10), at: .zero)?.failure == nil)
+    #expect(machine.receive(Data(count: 1), at: .zero)?.failure?.kind == .tooLarge)
+    #expect(machine.isOver)
+  }
+
+  @Test("names the limit that passes first, and says when to look again")
+  func limits() {
+    let limits = TransportLimits(connect: .seconds(10), idle: .seconds(30), total: .seconds(35))
+    var machine = Self.make(limits, at: .seconds(100))
+    #expect(machine.check(at: .seconds(100)) == .again(at: .seconds(110)))
+    #expect(machine.check(at: .seconds(110)) == .expired(.connect))
+    machine.connected(at: .seconds(104))
+    #expect(machine.check(at: .seconds(110)) == .again(at: .seconds(134)))
+    #expect(machine.check(at: .seconds(134)) == .expired(.idle))
+    machine.stirred(at: .seconds(120))
+    #expect(machine.check(at: .seconds(134)) == .again(at: .seconds(135)))
+    #expect(machine.check(at: .seconds(135)) == .expired(.total))
+  }
+
+  @Test("counts no pause as idleness, but as time")
+  func pause() {
+    var machine = Self.make(TransportLimits(idle: .seconds(30), total: .seconds(100)))
+    machine.connected(at: .zero)
+    machine.pause()
+    #expect(machine.check(at: .seconds(99)) == .again(at: .seconds(100)))
+    machine.resume(at: .seconds(60))
+    #expect(machine.check(at: .seconds(89)) == .again(at: .seconds(90)))
+    #expect(machine.check(at: .seconds(90)) == .expired(.idle))
+  }
+
+  @Test("has nothing to look at without limits, or after the end")
+  func nothing() {
+    var machine = Self.make()
+    #expect(machine.check(at: .seconds(1_000_000)) == .again(at: nil))
+    machine = Self.make(.standard)
+    machine.cancel()
+    #expect(machine.check(at: .seconds(1_000_000)) == .again(at: nil))
+    #expect(machine.finish() == nil)
+  }
+}
+
+extension TransportEvent {
+  fileprivate var failure: TransportFailure? { if case .failed(let failure) = self { failure } else { nil } }
+  fileprivate func isSent(_ count: Int64) -> Bool { if case .sent(count) = self { true } else { false } }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import MisbehavingServer
+import ReboundHTTP
+
+/// A fault, and what every transport is to make of it.
+struct FaultCase: Sendable {
+  /// How an exchange ends.
+  enum Verdict: Hashable, Sendable {
+    case answer(Int)
+    case failure(TransportFailure.Kind)
+  }
+
+  /// What is sent to meet the fault.
+  enum Sending: String, CaseIterable, Sendable {
+    case get = "GET"
+    case head = "HEAD"
+    /// Some hundred kilobytes of data.
+    case post = "POST"
+    /// A stream of unknown length.
+    case put = "PUT"
+
+    var body: TransportBody {
+      switch self {
+      case .get, .head: .none
+      case .post: .data(Data(repeating: 46, count: 200_000))
+      case .put: .stream(BodyStream { PiecewiseReader(count: 3000, piece: 1000) })
+      }
+    }
+  }
+
+  let fault: Fault
+  let verdict: Verdict
+  /// What a HEAD request gets, which never sees a body.
+  let verdictOfHead: Verdict
+  /// The server goes on once the client has seen the beginning of the body.
+  let goesOnAfterChunk: Bool
+  /// What of the answer may come at most.
+  let responseBytes: Int64?
+
+  init(
+    _ fault: Fault,
+    _ verdict: Verdict,
+    head verdictOfHead: Verdict? = nil,
+    goesOnAfterChunk: Bool = false,
+    responseBytes: Int64? = nil
+  ) {
+    self.fault = fault
+    self.verdict = verdict
+    self.verdictOfHead = verdictOfHead ?? verdict
+    self.goesOnAfterChunk = goesOnAfterChunk
+    self.responseBytes = responseBytes
+  }
+
+  /// Faults of the request's body need one.
+  var sendings: [Sending] { fault.phase == .request ? [.post, .put] : Sending.allCases }
+
+  func verdict(for sending: Sending) -> Verdict { sending == .head ? verdictOfHead : verdict }
+}
+
+/// Gives so many bytes, a few at a time.
+final class PiecewiseReader: BodyReader {
+  private var rest: Int
+  private let piece: Int
+
+  init(count: Int, piece: Int) {
+    rest = count
+    self.piece = piece
+  }
+
+  func read(upTo count: Int) throws -> Data {
+    let part = min(count, piece, rest)
+    rest -= part
+    return Data(repeating: 46, count: part)
+  }
+}
+
+extension FaultCase {
+  /// All faults, in the order in which an exchange meets them.
+  static let all: [FaultCase] = ofConnection + ofHandshake + ofRequest + ofHead + ofBody
+
+  private static let stalled = Verdict.failure(.timeout(.idle))
+  private static let ok = Verdict.answer(200)
+
+  private static let ofConnection: [FaultCase] = [
+    FaultCase(.resetOnAccept, .failure(.reset)),
+    FaultCase(.closeOnAccept, .failure(.reset)),
+    FaultCase(.stallOnAccept, stalled),
+    FaultCase(.otherProtocol, .failure(.protocol)),
+  ]
+
+  private static let ofHandshake: [FaultCase] = [
+    FaultCase(.plainAnswerToTLS, .failure(.tls(.handshake))),
+    FaultCase(.alertInHandshake, .failure(.tls(.handshake))),
+    FaultCase(.closeInHandshake, .failure(.tls(.handshake))),
+    FaultCase(.resetInHandshake, .failure(.tls(.handshake))),
+    FaultCase(.stallInHandshake, stalled),
+    FaultCase(.selfSignedCertificate, .failure(.tls(.untrusted))),
+  ]
+
+  private static let ofRequest: [FaultCase] = [
+    FaultCase(.unreadUpload, stalled),
+    FaultCase(.resetInUpload, .failure(.reset)),
+    FaultCase(.refusedUpload, .answer(413)),
+    FaultCase(.slowlyReadUpload, ok),
+  ]
+
+  private static let ofHead: [FaultCase] =
+    [
+      FaultCase(.emptyReply, .failure(.reset)),
+      FaultCase(.resetBeforeHead, .failure(.reset)),
+      FaultCase(.stallBeforeHead, stalled),
+      FaultCase(.closeInStatusLine, .failure(.reset)),
+      FaultCase(.resetInStatusLine, .failure(.reset)),
+      FaultCase(.stallInStatusLine, stalled),
+      FaultCase(.closeInFields, .failure(.reset)),
+      FaultCase(.resetInFields, .failure(.reset)),
+      FaultCase(.stallInFields, stalled),
+      FaultCase(.notHTTP, .failure(.protocol)),
+      FaultCase(.binaryGarbage, .failure(.protocol)),
+      FaultCase(.wordForStatus, .failure(.protocol)),
+      FaultCase(.unknownVersion, .failure(.protocol)),
+      FaultCase(.negativeLength, .failure(.protocol)),
+      FaultCase(.hugeField, .failure(.protocol)),
+      FaultCase(.endlessFields, .failure(.protocol)),
+      FaultCase(.closeAfterInterim, .failure(.reset)),
+      FaultCase(.interimResponses, ok),
+      FaultCase(.drippingHead, ok),
+      FaultCase(.redirectLoop(at: "/fault"), .answer(302)),
+      FaultCase(.redirect(to: "http://localhost/elsewhere", name: "redirect to other host"), .answer(302)),
+      FaultCase(.redirect(to: "file:///etc/hostname", status: 301, name: "redirect to a file"), .answer(301)),
+      FaultCase(.redirectToNowhere, .answer(302)),
+    ]
+    + statuses.map { FaultCase(.status($0), .answer($0)) }
+
+  private static let statuses =
+    [200, 201, 202, 203, 204, 205, 206, 207, 226, 299, 300, 301, 302, 303, 304, 305, 307, 308]
+    + [
+      400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424,
+    ]
+    + [425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511, 599]
+
+  private static let ofBody: [FaultCase] = [
+    FaultCase(.closeAfterHead, .failure(.truncated), head: ok),
+    FaultCase(.stallAfterHead, stalled, head: ok),
+    FaultCase(.closeInBody, .failure(.truncated), head: ok),
+    FaultCase(.resetInBody, .failure(.truncated), head: ok, goesOnAfterChunk: true),
+    FaultCase(.stallInBody, stalled, head: ok),
+    FaultCase(.closeInChunk, .failure(.truncated), head: ok),
+    FaultCase(.closeBetweenChunks, .failure(.truncated), head: ok),
+    FaultCase(.resetInChunk, .failure(.truncated), head: ok, goesOnAfterChunk: true),
+    FaultCase(.stallInChunk, stalled, head: ok),
+    FaultCase(.wordForChunkSize, .failure(.protocol), head: ok),
+    FaultCase(.hugeChunkSize, .failure(.protocol), head: ok),
+    FaultCase(.overlongChunk, .failure(.protocol), head: ok),
+    FaultCase(.twoLengths, .failure(.truncated), head: ok),
+    FaultCase(.plainForGzip, .failure(.protocol), head: ok),
+    FaultCase(.gzipBomb(of: 4_000_000), .failure(.tooLarge), head: ok, responseBytes: 100_000),
+    FaultCase(.endlessBody(of: 4_000_000), .failure(.tooLarge), head: ok, responseBytes: 100_000),
+    FaultCase(.bytesAfterBody, ok),
+    FaultCase(.drippingBody, ok),
+    FaultCase(.bodyUntilClose, ok),
+    FaultCase(.closeAfterAnswer, ok),
+    FaultCase(.gzippedAnswer, ok),
+    FaultCase(.halfGzip, ok),
+    FaultCase(.bodyAfter204, .answer(204)),
+    FaultCase(.bodyAfter304, .answer(304)),
+  ]
+}
+
+extension FaultCase.Verdict: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .answer(let status): "answer \(status)"
+    case .failure(let kind): kind.caseName
+    }
+  }
+}
+
+extension TransportFailure.Kind {
+  /// The case as one writes it in Swift.
+  var caseName: String {
+    switch self {
+    case .offline: ".offline"
+    case .dns: ".dns"
+    case .connect: ".connect"
+    case .tls(let reason): ".tls(.\(reason.caseName))"
+    case .timeout(.connect): ".timeout(.connect)"
+    case .timeout(.idle): ".timeout(.idle)"
+    case .timeout(.total): ".timeout(.total)"
+    case .reset: ".reset"
+    case .truncated: ".truncated"
+    case .protocol: ".protocol"
+    case .cancelled: ".cancelled"
+    case .tooManyRedirects: ".tooManyRedirects"
+    case .tooLarge: ".tooLarge"
+    case .body: ".body"
+    case .other: ".other"
+    }
+  }
+}
+
+extension TransportFailure.TLSReason {
+  /// The case as one writes it in Swift, without its dot.
+  var caseName: String {
+    switch self {
+    case .untrusted: "untrusted"
+    case .expired: "expired"
+    case .notYetValid: "notYetValid"
+    case .wrongHost: "wrongHost"
+    case .revoked: "revoked"
+    case .notPinned: "notPinned"
+    case .clientCertificate: "clientCertificate"
+    case .handshake: "handshake"
+    case .other: "other"
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+/// The transports that are tested side by side.
+enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
+  case urlSession = "URLSession"
+  #if Curl
+    case curl
+  #endif
+
+  func make(
+    _ timers: TransportTimers = .dispatch,
+    reachability: any Reachability = ManualReachability()
+  ) -> any Transport {
+    switch self {
+    case .urlSession: URLSessionTransport(timers: timers, reachability: reachability)
+    #if Curl
+      case .curl: CurlTransport(timers: timers, reachability: reachability)
+    #endif
+    }
+  }
+
+  var testDescription: String { rawValue }
+
+  /// Whether the transport can make the server wait; Foundation's on Linux cannot, see ``URLSessionTransport``.
+  var canPause: Bool { self != .urlSession }
+}

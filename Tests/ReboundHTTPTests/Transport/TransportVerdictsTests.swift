@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("TransportVerdicts")
+struct TransportVerdictsTests {
+  typealias Kind = TransportFailure.Kind
+
+  @Test(
+    "reads libcurl's words where Foundation on Linux knows no code",
+    arguments: [
+      ("SSL certificate problem: self-signed certificate", .tls(.untrusted)),
+      ("SSL certificate problem: certificate has expired", .tls(.expired)),
+      ("SSL certificate problem: certificate is not yet valid", .tls(.notYetValid)),
+      ("SSL: no alternative certificate subject name matches target host name 'localhost'", .tls(.wrongHost)),
+      ("OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number", .tls(.handshake)),
+      ("OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to 127.0.0.1:443 ", .tls(.handshake)),
+      ("transfer closed with 12 bytes remaining to read", .truncated),
+      ("transfer closed with outstanding read data remaining", .truncated),
+      ("Too large response headers: 308067 > 307200", .protocol),
+      ("Illegal or missing hexadecimal sequence in chunked-encoding", .protocol),
+      ("Error while processing content unencoding: incorrect header check", .protocol),
+      ("Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server", .connect),
+      ("Send failure: Broken pipe", .reset),
+      ("something new", .other),
+    ] as [(String, Kind)]
+  )
+  func words(text: String, expected: Kind) {
+    #expect(TransportVerdicts.kind(urlErrorCode: -1, text: text) == expected)
+  }
+
+  @Test(
+    "gives a fault the same kind, whether Apple's codes or libcurl's tell of it",
+    arguments: [
+      (-1003, 6, "Could not resolve host: nowhere", .dns),
+      (-1004, 7, "Couldn't connect to server", .connect),
+      (-1005, 56, "Recv failure: Connection reset by peer", .reset),
+      (-1200, 35, "OpenSSL/3.0.19: error:0A000410:SSL routines::sslv3 alert handshake failure", .tls(.handshake)),
+      (-1202, 60, "SSL certificate problem: self-signed certificate", .tls(.untrusted)),
+      (-1201, 60, "SSL certificate problem: certificate has expired", .tls(.expired)),
+      (-1204, 60, "SSL certificate problem: certificate is not yet valid", .tls(.notYetValid)),
+      (
+        -1206, 56, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required",
+        .tls(.clientCertificate)
+      ),
+      (-1017, 8, "Invalid Content-Length: value", .protocol),
+      (-1016, 61, "Error while processing content unencoding", .protocol),
+      (-1007, 47, "Maximum (8) redirects followed", .tooManyRedirects),
+      (-999, 42, "Callback aborted", .cancelled),
+    ] as [(Int, Int, String, Kind)]
+  )
+  func pairs(urlError: Int, curl: Int, curlText: String, expected: Kind) {
+    #expect(TransportVerdicts.kind(urlErrorCode: urlError, text: "as the system says it") == expected)
+    #expect(TransportVerdicts.kind(curlCode: curl, text: curlText) == expected)
+  }
+
+  @Test("knows all codes of a device without a network", arguments: [-1009, -1018, -1019, -1020])
+  func offline(code: Int) {
+    #expect(TransportVerdicts.kind(urlErrorCode: code, text: "") == .offline)
+  }
+
+  @Test("has no row that an earlier one hides")
+  func reachableRows() {
+    for rows in [TransportVerdicts.urlErrors, TransportVerdicts.curlCodes] {
+      for (index, row) in rows.enumerated() {
+        let hiding = rows[..<index].first {
+          $0.code == row.code && ($0.words.map { (row.words ?? "").contains($0) } ?? true)
+        }
+        #expect(hiding == nil, "\(row) is hidden by \(String(describing: hiding))")
+      }
+    }
+  }
+
+  @Test("sees that a device is offline, save for the loopback interface")
+  func refinement() throws {
+    let offline = ManualReachability(.offline)
+    let online = ManualReachability(.online)
+    let url = try #require(URL(string: "http://example.org/"))
+    let loopback = try ["http://localhost/", "http://127.0.0.1/", "http://[::1]/"].map { try #require(URL(string: $0)) }
+    #expect(Kind.dns.refined(for: url, offline) == .offline)
+    #expect(Kind.connect.refined(for: url, offline) == .offline)
+    #expect(Kind.connect.refined(for: url, online) == .connect)
+    #expect(Kind.reset.refined(for: url, offline) == .reset)
+    #expect(Kind.tls(.handshake).refined(for: url, online) == .reset)
+    for url in loopback { #expect(Kind.connect.refined(for: url, offline) == .connect) }
+  }
+}
