@@ -27,6 +27,10 @@
     // Of the loop's thread.
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var idle: [CurlHandle] = []
+    /// How many transfers of an origin are active, and which wait for one of them to end, oldest first.
+    private var activeCounts: [String: Int] = [:]
+    private var waiting: [String: [CurlTransfer]] = [:]
+    private let maxTransfersPerHost: Int
 
     /// Idle handles that are kept for the next requests.
     private static let idleHandles = 64
@@ -34,11 +38,10 @@
     /// libcurl wants this once in a process; a static property is initialised once, whichever thread comes first.
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    init(maxConnectionsPerHost: Int) {
+    init(maxTransfersPerHost: Int) {
+      // libcurl has a limit of its own, but 7.88 forgets now and then to wake a transfer that waits for it.
+      self.maxTransfersPerHost = max(1, maxTransfersPerHost)
       multi = CurlLoop.isInitialized ? curl_multi_init() : nil
-      guard let multi else { return }
-      let connections = Int(clamping: max(1, maxConnectionsPerHost))
-      _ = rebound_curl_multi_set_number(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections)
     }
 
     func start() {
@@ -119,18 +122,40 @@
     }
 
     private func add(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
-      guard !transfer.isStopped else { return }
+      guard activeCounts[transfer.origin, default: 0] < maxTransfersPerHost else {
+        return waiting[transfer.origin, default: []].append(transfer)
+      }
+      begin(transfer, multi)
+    }
+
+    /// Begins a transfer, and says whether it did.
+    @discardableResult
+    private func begin(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) -> Bool {
+      guard !transfer.isStopped else { return false }
       guard let handle = idle.popLast() ?? CurlHandle() else {
-        return transfer.exchange.abort(TransportFailure(.other, detail: "libcurl has no memory."))
+        transfer.exchange.abort(TransportFailure(.other, detail: "libcurl has no memory."))
+        return false
       }
       do throws(TransportFailure) {
         try transfer.prepare(handle)
       } catch {
         recycle(handle)
-        return transfer.exchange.abort(error)
+        transfer.exchange.abort(error)
+        return false
       }
       active[handle.easy] = transfer
+      activeCounts[transfer.origin, default: 0] += 1
       curl_multi_add_handle(multi, handle.easy)
+      return true
+    }
+
+    /// Begins the oldest of the transfers that wait for this origin and can begin.
+    private func beginNext(of origin: String, _ multi: UnsafeMutableRawPointer) {
+      while var queue = waiting.removeValue(forKey: origin) {
+        let next = queue.removeFirst()
+        if !queue.isEmpty { waiting[origin] = queue }
+        if begin(next, multi) { return }
+      }
     }
 
     private func readMessages(_ multi: UnsafeMutableRawPointer) {
@@ -154,6 +179,9 @@
       curl_multi_remove_handle(multi, handle.easy)
       transfer.release()
       recycle(handle)
+      let rest = activeCounts[transfer.origin, default: 1] - 1
+      activeCounts[transfer.origin] = rest > 0 ? rest : nil
+      beginNext(of: transfer.origin, multi)
     }
 
     private func recycle(_ handle: CurlHandle) {

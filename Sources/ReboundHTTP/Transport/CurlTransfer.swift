@@ -13,6 +13,8 @@
     }
 
     let exchange: OngoingExchange
+    /// Scheme, host and port.
+    let origin: String
     private let request: TransportRequest
     private let loop: CurlLoop
     private let reachability: any Reachability
@@ -38,6 +40,7 @@
     ) {
       self.request = request
       self.exchange = exchange
+      origin = "\(request.url.scheme ?? "")://\(request.url.host ?? ""):\(request.url.port ?? 0)"
       self.loop = loop
       self.reachability = reachability
     }

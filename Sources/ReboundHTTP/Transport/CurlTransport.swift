@@ -23,17 +23,18 @@
     /// Makes a transport, and starts its thread.
     ///
     /// - Parameters:
-    ///   - maxConnectionsPerHost: How many connections to one host may be open at once; further requests wait for one.
+    ///   - maxRequestsPerHost: How many requests to one host may be under way at once, and so how many connections;
+    ///     further ones wait for one to end.
     ///   - timers: Where the time for the limits comes from.
     ///   - reachability: Asked whether the device has a network at all when no connection can be made.
     public init(
-      maxConnectionsPerHost: Int = 6,
+      maxRequestsPerHost: Int = 16,
       timers: TransportTimers = .dispatch,
       reachability: any Reachability = SystemReachability.shared
     ) {
       deadlines = ExchangeDeadlines(timers)
       self.reachability = reachability
-      loop = CurlLoop(maxConnectionsPerHost: maxConnectionsPerHost)
+      loop = CurlLoop(maxTransfersPerHost: maxRequestsPerHost)
       loop.start()
     }
 
