@@ -1,6 +1,6 @@
 # The commands of this project. Each only calls a script, so that a red run anywhere is reproduced by one command.
 
-.PHONY: demo test check stress docs format benchmark clean
+.PHONY: demo test check stress docs format benchmark storm clean
 
 demo: ## build and start the backend and the sign-up app, until Ctrl-C
 	@scripts/demo
@@ -23,5 +23,8 @@ format: ## put all Swift files into the project's format
 benchmark: ## print nanoseconds and allocations per value, beside plain Swift in the same run
 	@scripts/benchmark
 
+storm: ## play an outage for a million clients with each retry policy, in virtual time
+	@scripts/storm
+
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build .build-tsan .build-asan
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build .build-tsan .build-asan

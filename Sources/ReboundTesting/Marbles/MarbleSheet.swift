@@ -38,7 +38,7 @@ struct MarbleSheet {
     if let frame {
       rows.append(padded("", indent + widths.prefix(zero + frame).reduce(0, +)) + "▲")
     }
-    return rows.map { $0.trimmedEnd }.joined(separator: "\n")
+    return rows.map { $0.trimmedRight }.joined(separator: "\n")
   }
 
   /// The number of each fifth frame, above it.
@@ -56,11 +56,5 @@ struct MarbleSheet {
 
   private func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(width - text.count, 0))
-  }
-}
-
-extension String {
-  fileprivate var trimmedEnd: String {
-    String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
   }
 }

@@ -26,6 +26,10 @@ extension StepVerifier {
   /// - Parameters:
   ///   - expectation: The condition in words, for the message.
   ///   - condition: Asked about the value.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public func expectNext(
     _ expectation: String,
     where condition: @escaping (Output) -> Bool,
@@ -64,7 +68,12 @@ extension StepVerifier {
 
   /// Nothing has come that is not expected, and nothing comes while time moves on.
   ///
-  /// - Parameter stride: How far time moves on.
+  /// - Parameters:
+  ///   - stride: How far time moves on.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public func expectNoEvent(
     for stride: VirtualTime.Stride,
     fileID: String = #fileID,
@@ -96,7 +105,12 @@ extension StepVerifier {
 
   /// A failure for which the condition holds comes next.
   ///
-  /// - Parameter condition: Asked about the error; without one, any failure will do.
+  /// - Parameters:
+  ///   - condition: Asked about the error; without one, any failure will do.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   public func expectFailure(
     where condition: @escaping (Failure) -> Bool = { _ in true },
     fileID: String = #fileID,

@@ -11,6 +11,10 @@ extension Publisher {
   /// - Parameters:
   ///   - count: How many values; no more are requested.
   ///   - isolation: The caller's.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if fewer come, `CancellationError` when the task is cancelled.
   public func nextValues(
     _ count: Int,
@@ -30,7 +34,12 @@ extension Publisher {
 
   /// The first value, for publishers that get it from a task or a thread; then it cancels.
   ///
-  /// - Parameter isolation: The caller's.
+  /// - Parameters:
+  ///   - isolation: The caller's.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if none comes, `CancellationError` when the task is cancelled.
   public func firstValue(
     isolation: isolated (any Actor)? = #isolation,
@@ -47,7 +56,12 @@ extension Publisher {
 
   /// The last value before the finish, for publishers that get it from a task or a thread.
   ///
-  /// - Parameter isolation: The caller's.
+  /// - Parameters:
+  ///   - isolation: The caller's.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if none comes, the publisher's error if it fails, `CancellationError` when the task is
   ///   cancelled.
   public func lastValue(

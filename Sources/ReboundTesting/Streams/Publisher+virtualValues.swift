@@ -25,6 +25,10 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: Whose time moves on, from piece of work to piece of work.
   ///   - limit: How far at most.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if no value comes.
   public func firstValue(
     on scheduler: TestScheduler,
@@ -44,6 +48,10 @@ extension Publisher {
   ///   - count: How many values; no more are requested.
   ///   - scheduler: Whose time moves on, from piece of work to piece of work.
   ///   - limit: How far at most.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if fewer come.
   public func nextValues(
     _ count: Int,
@@ -66,6 +74,10 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: Whose time moves on, from piece of work to piece of work.
   ///   - limit: How far at most.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if it does not finish.
   public func allValues(
     on scheduler: TestScheduler,
@@ -84,6 +96,10 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: Whose time moves on, from piece of work to piece of work.
   ///   - limit: How far at most.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if it does not finish, or finishes without a value.
   public func lastValue(
     on scheduler: TestScheduler,
@@ -104,6 +120,10 @@ extension Publisher {
   /// - Parameters:
   ///   - scheduler: Whose time moves on, from piece of work to piece of work.
   ///   - limit: How far at most.
+  ///   - fileID: The caller's module and file.
+  ///   - filePath: The caller's file.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Throws: ``MissingValues`` if it does not finish, or not after exactly one value.
   public func singleValue(
     on scheduler: TestScheduler,

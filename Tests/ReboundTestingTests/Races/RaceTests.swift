@@ -1,0 +1,89 @@
+import Combine
+import Foundation
+import ReboundTesting
+import Testing
+
+@Suite("Races")
+struct RaceTests {
+  private struct Failed: Error {}
+
+  @Test("run all closures of a round at the same time, on threads of their own")
+  func together() throws {
+    try race(rounds: 50) { round in
+      let count = Count()
+      // Each waits for the others: one after the other they would never return.
+      let body = {
+        count.add()
+        while count.value < 3 { sched_yield() }
+      }
+      try round.run(body, body, body)
+      #expect(count.value == 3, "\(round)")
+    }
+  }
+
+  @Test("keep what is safe safe, and what was cancelled silent")
+  func subject() throws {
+    var rounds = 0
+    try race(rounds: 100, seed: 7) { round in
+      rounds += 1
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = Recorder<Int, Never>()
+      subject.subscribe(recorder)
+      try round.run(
+        { subject.send(1) },
+        { recorder.cancel() }
+      )
+      subject.send(2)
+      #expect(recorder.values.count <= 1 && !recorder.values.contains(2), "\(round)")
+    }
+    #expect(rounds == 100)
+  }
+
+  @Test("draw the same for the same seed")
+  func seeded() throws {
+    func draws() throws -> [UInt64] {
+      var draws: [UInt64] = []
+      try race(rounds: 3, seed: 5) { round in
+        #expect(round.description == "round \(round.number), seed \(5 + round.number)")
+        draws.append(round.random.next())
+      }
+      return draws
+    }
+    #expect(try draws() == draws())
+    #expect(Set(try draws()).count == 3)
+  }
+
+  @Test("say which round failed, and how to play it again")
+  func failure() {
+    let failure = #expect(throws: RaceFailure.self) {
+      try race(rounds: 10, seed: 40) { round in
+        if round.number == 2 { throw Failed() }
+      }
+    }
+    #expect(failure?.round == 2)
+    #expect(
+      failure?.description == "Round 2 of the race failed: Failed(). race(rounds: 1000, seed: 42) begins with it."
+    )
+  }
+
+  @Test("end with an error when closures do not return")
+  func stuck() {
+    let door = DispatchSemaphore(value: 0)
+    let failure = #expect(throws: RaceFailure.self) {
+      try race(rounds: 1) { round in
+        try round.run({ door.wait() }, {}, limit: .milliseconds(20))
+      }
+    }
+    door.signal()
+    #expect(failure?.cause is RaceStuck)
+  }
+
+  /// Unchecked, because the lock guards the number.
+  private final class Count: @unchecked Sendable {
+    private let lock = NSLock()
+    private var number = 0
+
+    var value: Int { lock.withLock { number } }
+    func add() { lock.withLock { number += 1 } }
+  }
+}
