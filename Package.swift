@@ -52,7 +52,7 @@ let package = Package(
     ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine),
     .testTarget(
       name: "DocumentTests",
       dependencies: [
@@ -70,6 +70,13 @@ if buildsCombine {
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
     .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
     .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
+    // The same files twice: code written for Apple's Combine compiles in both language modes.
+    .testTarget(
+      name: "AppleSourceSwift5Tests",
+      dependencies: ["Combine"],
+      swiftSettings: [.swiftLanguageMode(.v5)]
+    ),
+    .testTarget(name: "AppleSourceSwift6Tests", dependencies: ["Combine"]),
   ]
 }
 

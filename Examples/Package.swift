@@ -32,17 +32,41 @@ let package = Package(
     .target(name: "Backend", dependencies: ["WebServer", "CSQLite", "CSodium"]),
     .executableTarget(name: "backend-server", dependencies: ["Backend"]),
 
-    // MARK: The app
+    // MARK: The apps
+    .target(
+      name: "Attempts",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+      ]
+    ),
     .target(
       name: "SignUp",
       dependencies: [
-        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
     .target(
+      name: "Animals",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundStore", package: "Rebound"),
+      ]
+    ),
+    .target(
+      name: "Weather",
+      dependencies: [
+        "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
+      ]
+    ),
+    .target(
       name: "App",
-      dependencies: ["SignUp", "WebServer", .product(name: "Combine", package: "Rebound")],
+      dependencies: [
+        "Animals", "Attempts", "SignUp", "Weather", "WebServer", .product(name: "Combine", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "ReboundStore", package: "Rebound"),
+      ],
       resources: [.copy("Page")]
     ),
     .executableTarget(name: "app-server", dependencies: ["App", "WebServer"]),
@@ -52,9 +76,32 @@ let package = Package(
     .testTarget(name: "WebServerTests", dependencies: ["WebServer", "ServerTesting"]),
     .testTarget(name: "BackendTests", dependencies: ["Backend", "backend-server", "WebServer", "ServerTesting"]),
     .testTarget(
+      name: "AttemptsTests",
+      dependencies: [
+        "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
       name: "SignUpTests",
       dependencies: [
         "SignUp", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "AnimalsTests",
+      dependencies: [
+        "Animals", "Backend", "ServerTesting", .product(name: "Combine", package: "Rebound"),
+        .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "WeatherTests",
+      dependencies: [
+        "Attempts", "Backend", "ServerTesting", "Weather", .product(name: "Combine", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),

@@ -1,46 +1,50 @@
+/// The apps on the page, one tab each.
+enum Tab: String, Codable, Sendable {
+  case signUp, weather, animals
+}
+
 /// What a person did on the page.
 enum Action: Decodable, Sendable {
-  enum Field: String, Decodable, Sendable {
-    case userName, password, passwordConfirmation
-  }
-
-  case edit(Field, text: String)
-  case submit
-  case press(surface: String, id: String, button: String)
+  case show(Tab)
   case fault(FaultOrder)
   case clearFaults
+  case order(ServiceOrder)
+  case signUp(SignUpAction)
+  case weather(WeatherInput)
+  case animals(AnimalsInput)
 
   private enum CodingKeys: CodingKey {
-    case type, field, text, surface, id, button
+    case tab, type, order
   }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     switch try container.decode(String.self, forKey: .type) {
-    case "edit":
-      self = .edit(
-        try container.decode(Field.self, forKey: .field),
-        text: try container.decode(String.self, forKey: .text)
-      )
-    case "submit":
-      self = .submit
-    case "press":
-      self = .press(
-        surface: try container.decode(String.self, forKey: .surface),
-        id: try container.decode(String.self, forKey: .id),
-        button: try container.decode(String.self, forKey: .button)
-      )
-    case "fault":
-      self = .fault(try FaultOrder(from: decoder))
-    case "clearFaults":
-      self = .clearFaults
-    case let other:
-      throw DecodingError.dataCorruptedError(
-        forKey: .type,
-        in: container,
-        debugDescription: "There is no action '\(other)'."
-      )
+    case "show": self = .show(try container.decode(Tab.self, forKey: .tab))
+    case "fault": self = .fault(try FaultOrder(from: decoder))
+    case "clearFaults": self = .clearFaults
+    case "order": self = .order(try container.decode(ServiceOrder.self, forKey: .order))
+    default:
+      switch try container.decode(Tab.self, forKey: .tab) {
+      case .signUp: self = .signUp(try SignUpAction(from: decoder))
+      case .weather: self = .weather(try WeatherInput(from: decoder))
+      case .animals: self = .animals(try AnimalsInput(from: decoder))
+      }
     }
+  }
+}
+
+/// A button that was pressed on something that the app shows.
+struct Press: Decodable, Sendable {
+  let surface: String
+  let id: String
+  let button: String
+}
+
+extension KeyedDecodingContainer {
+  /// The complaint about a type of action that an app does not know.
+  func noSuchAction(_ name: String, forKey key: Key) -> DecodingError {
+    DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "There is no action '\(name)'.")
   }
 }
 
@@ -52,4 +56,12 @@ struct FaultOrder: Codable, Sendable {
   let retryAfter: String?
   let latencyMilliseconds: Int?
   let times: Int?
+}
+
+/// What a service of the backend is told beside faults.
+enum ServiceOrder: String, Codable, Sendable {
+  /// Another API key counts from now on: `new-key`.
+  case revokeKey
+  /// No access token is good any more.
+  case expireTokens
 }

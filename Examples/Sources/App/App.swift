@@ -1,9 +1,7 @@
 import Foundation
-import FoundationNetworking
-import SignUp
 import WebServer
 
-/// The app: a page, and for each page that is open a session with the view model behind it.
+/// The app: a page with three apps on it, and for each page that is open a session with what stands behind them.
 public final class App: Sendable {
   private let server: HTTPServer
 
@@ -20,7 +18,7 @@ public final class App: Sendable {
     report: @escaping @Sendable (String) -> Void
   ) throws {
     let page = try Page()
-    let sessions = Sessions(backend: backend)
+    let sessions = Sessions(services: try Services(backend: backend))
     let faults = FaultControl(backend: backend)
 
     var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }
@@ -39,9 +37,13 @@ public final class App: Sendable {
       switch action {
       case .fault(let order): try await faults.add(order)
       case .clearFaults: try await faults.clear()
-      case .edit, .submit, .press: session.perform(action)
+      case .order(let order): try await faults.give(order)
+      case .show, .signUp, .weather, .animals: session.perform(action)
       }
       return Response(status: 204)
+    }
+    router.on(.get, "/sessions/:id/recording") { request in
+      Response(contentType: "application/json", body: try await sessions.session(for: request).recording())
     }
     server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
   }

@@ -4,27 +4,32 @@ import WebServer
 
 /// Passes orders to fail on to the backend.
 struct FaultControl: Sendable {
-  private let url: URL
+  private let control: URL
 
   init(backend: URL) {
-    url = backend.appendingPathComponent("control/faults")
+    control = backend.appendingPathComponent("control")
   }
 
   func add(_ order: FaultOrder) async throws {
-    var request = URLRequest(url: url)
-    request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.httpBody = try JSONEncoder().encode(order)
-    try await send(request)
+    try await send("POST", "faults", body: order)
   }
 
   func clear() async throws {
-    var request = URLRequest(url: url)
-    request.httpMethod = "DELETE"
-    try await send(request)
+    try await send("POST", "reset", body: [String: String]())
   }
 
-  private func send(_ request: URLRequest) async throws {
+  func give(_ order: ServiceOrder) async throws {
+    switch order {
+    case .revokeKey: try await send("POST", "key", body: ["key": "new-key"])
+    case .expireTokens: try await send("DELETE", "tokens", body: [String: String]())
+    }
+  }
+
+  private func send(_ method: String, _ path: String, body: some Encodable) async throws {
+    var request = URLRequest(url: control.appendingPathComponent(path))
+    request.httpMethod = method
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+    request.httpBody = try JSONEncoder().encode(body)
     let data: Data
     let response: URLResponse
     do {

@@ -15,14 +15,16 @@ struct Page: Sendable {
     let response: Response
   }
 
-  let files: [File]
+  private(set) var files: [File]
 
   init() throws(PageError) {
-    files = [
-      try Page.file("/", "index.html", "text/html; charset=utf-8"),
-      try Page.file("/page.js", "page.js", "text/javascript; charset=utf-8"),
-      try Page.file("/style.css", "style.css", "text/css; charset=utf-8"),
-    ]
+    files = [try Page.file("/", "index.html", "text/html; charset=utf-8")]
+    files += [try Page.file("/style.css", "style.css", "text/css; charset=utf-8")]
+    for name in [
+      "page", "dom", "link", "log", "surfaces", "faults", "sign-up", "weather", "animals",
+    ] {
+      files += [try Page.file("/\(name).js", "\(name).js", "text/javascript; charset=utf-8")]
+    }
   }
 
   private static func file(_ path: String, _ name: String, _ type: String) throws(PageError) -> File {

@@ -1,20 +1,46 @@
-import Combine
 import Dispatch
 import Foundation
-import SignUp
 import WebServer
 
-/// One browser page and the view model behind it.
+/// One browser page and the apps behind it.
 ///
-/// Unchecked: everything but the constants is touched on `queue` only, which is to the view model what the main queue
-/// is on a phone.
+/// Unchecked: everything but the constants is touched on `queue` only, which is to the apps what the main queue is on a
+/// phone.
 final class Session: @unchecked Sendable {
+  private struct State: Encodable {
+    let revision: Int
+    let tab: Tab
+    let screen: any Encodable
+
+    private enum CodingKeys: CodingKey {
+      case revision, tab, screen
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(revision, forKey: .revision)
+      try container.encode(tab, forKey: .tab)
+      try container.encode(screen, forKey: .screen)
+    }
+  }
+
   private let queue = DispatchQueue(label: "session")
-  private let makeModel: (DispatchQueue) -> SignUpViewModel<DispatchQueue>
+  private let services: Services
   private let onAbandoned: @Sendable () -> Void
 
-  private var model: SignUpViewModel<DispatchQueue>
-  private var changes: AnyCancellable?
+  // Each app is made when its tab is first shown.
+  private lazy var signUp = SignUpScene(service: services.authentication, queue: queue) { [weak self] in
+    self?.drawSoon()
+  }
+  private lazy var weather = WeatherScene(
+    backend: services.backend,
+    transport: services.transport,
+    saved: services.savedWeather,
+    queue: queue
+  ) { [weak self] in self?.drawSoon() }
+  private lazy var animals = AnimalsScene(service: services.animals, queue: queue) { [weak self] in self?.drawSoon() }
+
+  private var tab = Tab.signUp
   private var revision = 0
   private var isDrawingDue = false
   private var streams: [ObjectIdentifier: EventStream] = [:]
@@ -26,20 +52,12 @@ final class Session: @unchecked Sendable {
   /// Makes a session.
   ///
   /// - Parameters:
-  ///   - makeModel: Makes the view model, on the queue that it is given.
+  ///   - services: What its apps ask.
   ///   - onAbandoned: Called when no page has listened for a minute.
-  init(
-    makeModel: @escaping (DispatchQueue) -> SignUpViewModel<DispatchQueue>,
-    onAbandoned: @escaping @Sendable () -> Void
-  ) {
-    self.makeModel = makeModel
+  init(services: Services, onAbandoned: @escaping @Sendable () -> Void) {
+    self.services = services
     self.onAbandoned = onAbandoned
-    let queue = queue
-    model = queue.sync { makeModel(queue) }
-    queue.async { [self] in
-      watch()
-      waitForPage()
-    }
+    queue.async { [self] in waitForPage() }
   }
 
   /// A stream of states for a page, beginning with the present one.
@@ -61,25 +79,30 @@ final class Session: @unchecked Sendable {
   func perform(_ action: Action) {
     queue.async { [self] in
       switch action {
-      case .edit(.userName, let text): model.userName = text
-      case .edit(.password, let text): model.password = text
-      case .edit(.passwordConfirmation, let text): model.passwordConfirmation = text
-      case .submit: model.submit()
-      case .press("signedUp", _, _): startOver()
-      case .press(_, let surface, let button): model.choose(button, on: surface)
-      case .fault, .clearFaults: break
+      case .show(let tab):
+        self.tab = tab
+        drawSoon()
+      case .signUp(let action): signUp.perform(action)
+      case .weather(let input): weather.perform(input)
+      case .animals(let input): animals.perform(input)
+      case .fault, .clearFaults, .order: break
       }
     }
   }
 
-  private func startOver() {
-    model = makeModel(queue)
-    watch()
-    drawSoon()
+  /// The file from which another page can replay what happened to the animals.
+  func recording() async throws -> Data {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [self] in continuation.resume(with: Result { try animals.recording() }) }
+    }
   }
 
-  private func watch() {
-    changes = model.objectWillChange.sink { [weak self] in self?.drawSoon() }
+  private var scene: any Scene {
+    switch tab {
+    case .signUp: signUp
+    case .weather: weather
+    case .animals: animals
+    }
   }
 
   /// Draws once all changes of this turn are made: the signal comes before each of them.
@@ -95,8 +118,9 @@ final class Session: @unchecked Sendable {
 
   private func draw(on streams: [EventStream]) {
     revision += 1
+    let state = State(revision: revision, tab: tab, screen: scene.screen)
     // A screen is made of texts and numbers, which can always be written down; nothing is sent if that were not so.
-    guard !streams.isEmpty, let data = try? JSONEncoder().encode(Screen(model, revision: revision)) else { return }
+    guard !streams.isEmpty, let data = try? JSONEncoder().encode(state) else { return }
     let text = String(decoding: data, as: UTF8.self)
     for stream in streams { stream.send(event: "state", data: text) }
   }

@@ -1,13 +1,18 @@
 import Foundation
 import WebServer
 
-/// The service behind the sign-up form: checks user names, keeps accounts, and fails on command.
+/// The services behind the three apps: user names and accounts, the weather, animals. They fail on command.
 ///
 ///     let backend = try BackendServer(.init(port: 0, database: ":memory:") { print($0) })
 ///     // GET  \(backend.url)/isUserNameAvailable?userName=…
 ///     // POST \(backend.url)/signUp                {"userName":…,"password":…}
+///     // POST \(backend.url)/token                 X-API-Key: rebound
+///     // GET  \(backend.url)/weather?city=…         Authorization: Bearer …
+///     // GET  \(backend.url)/animals/random
 ///     // GET  \(backend.url)/health
 ///     // GET, POST, DELETE \(backend.url)/control/faults
+///     // GET, DELETE \(backend.url)/control/tokens, POST \(backend.url)/control/key
+///     // GET, POST \(backend.url)/control/animals
 ///     // POST \(backend.url)/control/reset
 ///     // GET  \(backend.url)/control/requests
 ///     await backend.stop()
@@ -22,7 +27,13 @@ public final class BackendServer: Sendable {
     public var passwordCost = PasswordCost.interactive
     /// What `Retry-After` says during maintenance, in seconds.
     public var maintenanceRetryAfter = 2
-    /// The time since some fixed moment, for the list of requests.
+    /// How long an access token of the weather service is good for.
+    public var tokenLifetime = Duration.seconds(60)
+    /// From what the delays and failures of the animals are drawn.
+    public var animalSeed: UInt64 = 1
+    /// The time of day, which makes the weather.
+    public var date: @Sendable () -> Date = { Date() }
+    /// The time since some fixed moment, for the list of requests and the life of tokens.
     public var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     /// Is told of every failure of the service itself; clients learn no more than that it failed.
     public var report: @Sendable (String) -> Void
@@ -47,12 +58,24 @@ public final class BackendServer: Sendable {
       hasher: try PasswordHasher(cost: configuration.passwordCost),
       retryAfter: configuration.maintenanceRetryAfter
     )
-    let control = ControlService(service: service, now: configuration.now)
+    let weather = WeatherService(
+      lifetime: configuration.tokenLifetime,
+      now: configuration.now,
+      date: configuration.date
+    )
+    let animals = AnimalService(.init(seed: configuration.animalSeed))
+    let control = ControlService(now: configuration.now) {
+      service.resetMaintenance()
+      weather.reset()
+      animals.reset()
+    }
     let report = configuration.report
     var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }
     router.on(.get, "/health") { _ in try .json(["status": "ok"]) }
     router.on(.get, "/isUserNameAvailable") { try await service.availability($0) }
     router.on(.post, "/signUp") { try await service.signUp($0) }
+    weather.addRoutes(to: &router)
+    animals.addRoutes(to: &router)
     control.addRoutes(to: &router)
     server = try HTTPServer(configuration.server) { [router] in
       await control.respond(to: $0) { await router.respond(to: $0) }

@@ -12,7 +12,7 @@ enum ControlPath {
   }
 }
 
-/// Stands in front of the service, and makes it fail on command.
+/// Stands in front of the services, and makes them fail on command.
 final class ControlService: Sendable {
   private struct Rules: Encodable {
     let rules: [FaultTable.Report]
@@ -22,14 +22,17 @@ final class ControlService: Sendable {
     let requests: [RequestLog.Entry]
   }
 
-  private let service: SignUpService
+  private let resetServices: @Sendable () -> Void
   private let now: @Sendable () -> ContinuousClock.Instant
   private let start: ContinuousClock.Instant
   private let faults = Locked(FaultTable())
   private let log = Locked(RequestLog())
 
-  init(service: SignUpService, now: @escaping @Sendable () -> ContinuousClock.Instant) {
-    self.service = service
+  /// - Parameters:
+  ///   - now: Measures when requests come.
+  ///   - resetServices: Puts the services back to their beginning; accounts stay.
+  init(now: @escaping @Sendable () -> ContinuousClock.Instant, resetServices: @escaping @Sendable () -> Void) {
+    self.resetServices = resetServices
     self.now = now
     self.start = now()
   }
@@ -47,7 +50,7 @@ final class ControlService: Sendable {
     }
     router.on(.post, ControlPath.reset) { [self] _ in
       faults.withLock { $0.removeAll() }
-      service.resetMaintenance()
+      resetServices()
       return try rules()
     }
     router.on(.get, ControlPath.requests) { [self] _ in

@@ -60,3 +60,19 @@ extension APIError: LocalizedError {
     }
   }
 }
+
+extension APIError {
+  /// What a list of attempts says about the error.
+  var outcome: String {
+    switch self {
+    case .invalidRequest: "not sent"
+    case .transport(let error as URLError): "no answer (\(error.code.rawValue))"
+    case .transport: "no answer"
+    case .invalidResponse: "not an answer"
+    case .validation(let reason): "refused: \(reason)"
+    case .decoding: "200 with an unreadable answer"
+    case .captivePortal: "200 with a page of the network's own"
+    case .server(let status, let reason, _): "\(status) \(reason ?? "Server error")"
+    }
+  }
+}

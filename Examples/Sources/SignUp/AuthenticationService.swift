@@ -27,7 +27,7 @@ public struct Account: Decodable, Equatable, Sendable {
 }
 
 /// The authentication server, over HTTP.
-public struct AuthenticationService: Authenticating {
+public struct AuthenticationService: Authenticating, Sendable {
   private let baseURL: URL
   private let session: URLSession
 

@@ -1,3 +1,4 @@
+import Attempts
 import Combine
 import Foundation
 import Rebound
@@ -41,14 +42,14 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   /// A failure in place of the form.
   @Published public private(set) var outage: Outage?
   /// The requests sent, oldest first, and what came of them.
-  @Published public private(set) var attempts: [Attempt] = []
+  public var attempts: [Attempt] { log.attempts }
 
   // MARK: How it works
 
   private let service: any Authenticating
   private let scheduler: Context
   private let policy: RetryPolicy<APIError>
-  private let now: () -> Date
+  private let log: AttemptLog<Context>
   private let makeKey: () -> String
 
   private let rechecks = PassthroughSubject<String, Never>()
@@ -89,8 +90,9 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     self.service = service
     self.scheduler = scheduler
     self.policy = policy.when(\.isTransient)
-    self.now = now
+    log = AttemptLog(scheduler: scheduler, now: now)
     self.makeKey = makeKey
+    log.objectWillChange.sink { [weak self] in self?.objectWillChange.send() }.store(in: &subscriptions)
     bindUserName()
     bindPasswords()
   }
@@ -142,11 +144,12 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   private func check(_ name: String) -> AnyPublisher<UserNameCheck.Answer, Never> {
     askedName = name
     let query = URLComponents.queryValue(name)
-    return attempt(
+    return log.writingDown(
       "GET /isUserNameAvailable?userName=\(query)",
       service.isAvailable(userName: name),
-      retrying: true,
-      success: { $0 ? "200 available" : "200 taken" }
+      retrying: policy,
+      success: { $0 ? "200 available" : "200 taken" },
+      failure: \.outcome
     )
     .asResult()
     .map { UserNameCheck.Answer(name: name, result: $0) }
@@ -211,11 +214,11 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     // The same wish keeps its key, so that a repetition is not taken for a second account.
     let key = idempotencyKey ?? makeKey()
     idempotencyKey = key
-    submission = attempt(
+    submission = log.writingDown(
       "POST /signUp",
       service.signUp(userName: userName, password: password, idempotencyKey: key),
-      retrying: false,
-      success: { _ in "201 account made" }
+      success: { _ in "201 account made" },
+      failure: \.outcome
     )
     .sink(
       receiveCompletion: { [weak self] in self?.submissionEnded($0, userName: userName) },
@@ -250,52 +253,6 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     case .server, .invalidRequest, .invalidResponse:
       showToast(error.localizedDescription, tone: .error)
     }
-  }
-
-  // MARK: Attempts
-
-  /// Sends a request, again if the policy says so, and writes down each attempt.
-  private func attempt<Output>(
-    _ request: String,
-    _ publisher: AnyPublisher<Output, APIError>,
-    retrying: Bool,
-    success: @escaping (Output) -> String
-  ) -> AnyPublisher<Output, APIError> {
-    var current = 0
-    var number = 0
-    let attempt = Deferred { [weak self, scheduler] () -> AnyPublisher<Output, APIError> in
-      guard let self else { return Empty().eraseToAnyPublisher() }
-      number += 1
-      current = self.begin(request, number: number)
-      let id = current
-      return
-        publisher
-        .receive(on: scheduler)
-        .handleEvents(
-          receiveOutput: { [weak self] output in self?.change(id) { $0.succeeded(success(output)) } },
-          receiveCompletion: { [weak self] in
-            if case .failure(let error) = $0 { self?.change(id) { $0.failed(error) } }
-          },
-          receiveCancel: { [weak self] in self?.change(id) { $0.superseded() } }
-        )
-        .eraseToAnyPublisher()
-    }
-    guard retrying else { return attempt.eraseToAnyPublisher() }
-    // The observer runs where the failure arrives, on this form's own scheduler, like everything else here.
-    let log = Confined<(RetryEvent) -> Void> { [weak self] event in self?.change(current) { $0.follow(event) } }
-    return attempt.retry(policy.onEvent { log.value($0) }, scheduler: scheduler).eraseToAnyPublisher()
-  }
-
-  private func begin(_ request: String, number: Int) -> Int {
-    lastID += 1
-    attempts.append(Attempt(id: lastID, time: now(), request: request, number: number))
-    if attempts.count > 50 { attempts.removeFirst() }
-    return lastID
-  }
-
-  private func change(_ id: Int, _ change: (inout Attempt) -> Void) {
-    guard let index = attempts.lastIndex(where: { $0.id == id }) else { return }
-    change(&attempts[index])
   }
 
   // MARK: Surfaces
@@ -393,17 +350,6 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     } else if toast?.id == surface {
       toast = nil
     }
-  }
-}
-
-/// Carries a value to a closure that has to be Sendable although it runs where it was made.
-///
-/// Unchecked: whoever makes one vouches that the value is used on one scheduler only.
-private struct Confined<Value>: @unchecked Sendable {
-  let value: Value
-
-  init(_ value: Value) {
-    self.value = value
   }
 }
 

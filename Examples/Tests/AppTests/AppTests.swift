@@ -44,7 +44,9 @@ struct AppTests {
 
   @Test(
     "the page and its files are served, and may load nothing from elsewhere",
-    arguments: ["/", "/page.js", "/style.css"]
+    arguments: [
+      "/", "/page.js", "/dom.js", "/link.js", "/log.js", "/surfaces.js", "/faults.js", "/sign-up.js", "/style.css",
+    ]
   )
   func page(path: String) async throws {
     let answer = try #require(try await LoopbackClient.request("GET", path, port: app.port))
@@ -59,7 +61,9 @@ struct AppTests {
     let session = try await openSession()
     let stream = try await events(of: session)
     #expect(try await stream.receive(until: "\"revision\":").contains("event: state"))
-    #expect(try await perform(#"{"type":"edit","field":"password","text":"abc"}"#, in: session).status == 204)
+    #expect(
+      try await perform(#"{"tab":"signUp","type":"edit","field":"password","text":"abc"}"#, in: session).status == 204
+    )
     _ = try await stream.receive(until: "Password must have at least 8 characters")
     await stop()
   }
@@ -72,14 +76,67 @@ struct AppTests {
     let state = try #require(
       JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any]
     )
+    #expect(Set(state.keys) == ["revision", "tab", "screen"])
+    #expect(state["tab"] as? String == "signUp")
+    let screen = try #require(state["screen"] as? [String: Any])
     #expect(
-      Set(state.keys) == [
-        "revision", "fields", "canSubmit", "isSubmitting", "toast", "banner", "alert", "fullScreen", "attempts",
-        "signedUp",
+      Set(screen.keys) == [
+        "fields", "canSubmit", "isSubmitting", "toast", "banner", "alert", "fullScreen", "attempts", "signedUp",
       ]
     )
-    #expect(state["alert"] is NSNull)
-    #expect((state["fields"] as? [String: Any])?.count == 3)
+    #expect(screen["alert"] is NSNull)
+    #expect((screen["fields"] as? [String: Any])?.count == 3)
+    await stop()
+  }
+
+  @Test("what happened to the animals can be saved, and replayed on another page")
+  func recording() async throws {
+    _ = try await LoopbackClient.post(
+      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
+      to: "/control/animals",
+      port: backend.port
+    )
+    let (first, second) = (try await openSession(), try await openSession())
+    let stream = try await events(of: first)
+    _ = try await perform(#"{"type":"show","tab":"animals"}"#, in: first)
+    _ = try await perform(#"{"tab":"animals","type":"fetch"}"#, in: first)
+    _ = try await stream.receive(until: "fetched ")
+
+    let file = try #require(
+      try await LoopbackClient.request("GET", "/sessions/\(first)/recording", port: app.port)
+    )
+    #expect(file.status == 200)
+    let text = String(decoding: try JSONEncoder().encode(file.text), as: UTF8.self)
+    let other = try await events(of: second)
+    _ = try await perform(#"{"type":"show","tab":"animals"}"#, in: second)
+    #expect(try await perform(#"{"tab":"animals","type":"import","recording":\#(text)}"#, in: second).status == 204)
+    _ = try await other.receive(until: "fetched ")
+    await stop()
+  }
+
+  @Test("what is no recording is refused with a reason")
+  func noRecording() async throws {
+    let answer = try await perform(
+      #"{"tab":"animals","type":"import","recording":"[1]"}"#,
+      in: try await openSession()
+    )
+    #expect(answer.status == 400)
+    #expect(answer.text.contains("no session of this program"))
+    await stop()
+  }
+
+  @Test("the key of the weather can be changed, and its tokens ended; clearing puts both back")
+  func orders() async throws {
+    let session = try await openSession()
+    func token() async throws -> Int? {
+      try await LoopbackClient.request("POST", "/token", port: backend.port, headers: ["X-API-Key: rebound"])?.status
+    }
+    #expect(try await perform(#"{"type":"order","order":"expireTokens"}"#, in: session).status == 204)
+    #expect(try await token() == 201)
+    #expect(try await perform(#"{"type":"order","order":"revokeKey"}"#, in: session).status == 204)
+    #expect(try await token() == 401)
+    #expect(try await perform(#"{"type":"clearFaults"}"#, in: session).status == 204)
+    #expect(try await token() == 201)
     await stop()
   }
 
@@ -89,13 +146,16 @@ struct AppTests {
     #expect(first != second)
     let stream = try await events(of: second)
     _ = try await stream.receive(until: "\"revision\":")
-    _ = try await perform(#"{"type":"edit","field":"userName","text":"first"}"#, in: first)
-    _ = try await perform(#"{"type":"edit","field":"userName","text":"second"}"#, in: second)
+    _ = try await perform(#"{"tab":"signUp","type":"edit","field":"userName","text":"first"}"#, in: first)
+    _ = try await perform(#"{"tab":"signUp","type":"edit","field":"userName","text":"second"}"#, in: second)
     #expect(try await !stream.receive(until: "\"second\"").contains("\"first\""))
     await stop()
   }
 
-  @Test("what is no action is refused with a reason", arguments: ["{", "{}", #"{"type":"dance"}"#])
+  @Test(
+    "what is no action is refused with a reason",
+    arguments: ["{", "{}", #"{"type":"dance"}"#, #"{"tab":"signUp","type":"dance"}"#, #"{"type":"show","tab":"none"}"#]
+  )
   func malformed(body: String) async throws {
     let answer = try await perform(body, in: try await openSession())
     #expect(answer.status == 400)
@@ -105,7 +165,7 @@ struct AppTests {
 
   @Test("a session that is not there is a 404 that says what to do")
   func unknownSession() async throws {
-    let answer = try await perform(#"{"type":"submit"}"#, in: "nobody")
+    let answer = try await perform(#"{"tab":"signUp","type":"submit"}"#, in: "nobody")
     #expect(answer.status == 404)
     #expect(answer.text.contains("Reload the page"))
     await stop()

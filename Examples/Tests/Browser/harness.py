@@ -219,6 +219,11 @@ class PageTestCase(unittest.TestCase):
         ARTEFACTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled")
 
+    def audit(self):
+        """Fails if the page as it stands is hard to use for people who cannot see it well or at all."""
+        script = (Path(__file__).parent / "audit.js").read_text()
+        self.assertEqual(self.page.evaluate(script), [])
+
     def _keep_console_message(self, message):
         if message.type in ("error", "warning"):
             self.complaints.append(f"{message.type}: {message.text}")

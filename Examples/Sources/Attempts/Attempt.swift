@@ -28,9 +28,14 @@ public struct Attempt: Equatable, Sendable {
     tone = .ok
   }
 
-  mutating func failed(_ error: APIError) {
-    outcome = error.outcome
+  mutating func failed(_ words: String) {
+    outcome = words
     tone = .error
+  }
+
+  mutating func noted(_ words: String) {
+    outcome = words
+    tone = .info
   }
 
   /// The answer is not wanted any more.
@@ -53,25 +58,9 @@ public struct Attempt: Equatable, Sendable {
   }
 }
 
-extension APIError {
-  /// What a list of attempts says about the error.
-  var outcome: String {
-    switch self {
-    case .invalidRequest: "not sent"
-    case .transport(let error as URLError): "no answer (\(error.code.rawValue))"
-    case .transport: "no answer"
-    case .invalidResponse: "not an answer"
-    case .validation(let reason): "refused: \(reason)"
-    case .decoding: "200 with an unreadable answer"
-    case .captivePortal: "200 with a page of the network's own"
-    case .server(let status, let reason, _): "\(status) \(reason ?? "Server error")"
-    }
-  }
-}
-
 extension Duration {
   /// Seconds with one digit after the point.
-  var inSeconds: String {
+  public var inSeconds: String {
     String(format: "%.1f", Double(components.seconds) + Double(components.attoseconds) / 1e18)
   }
 }

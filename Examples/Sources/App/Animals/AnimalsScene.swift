@@ -1,0 +1,71 @@
+import Animals
+import Attempts
+import Combine
+import Dispatch
+import Foundation
+import ReboundStore
+
+/// The animals behind their tab: a store with a history.
+final class AnimalsScene: Scene {
+  private let store: Store<AnimalsState, AnimalsAction>
+  private let log: AttemptLog<DispatchQueue>
+  private var changes: Set<AnyCancellable> = []
+
+  init(service: any AnimalProviding, queue: DispatchQueue, changed: @escaping () -> Void) {
+    log = AttemptLog(scheduler: queue)
+    store = Store(
+      initialState: AnimalsState(),
+      reducer: AnimalsState.reducer,
+      middlewares: [fetchingAnimals(from: WrittenDown(service: service, log: log))],
+      history: .all,
+      scheduler: queue
+    )
+    store.objectWillChange.sink { changed() }.store(in: &changes)
+    log.objectWillChange.sink { changed() }.store(in: &changes)
+  }
+
+  var screen: any Encodable { AnimalsScreen(store, attempts: log.attempts) }
+
+  func perform(_ input: AnimalsInput) {
+    switch input {
+    case .fetch: store.dispatch(.fetch)
+    case .jump(let position): store.jump(to: position)
+    case .resume: store.jump(to: store.history?.count ?? 0)
+    case .replay(let session): store.replay(session)
+    case .press(let press): choose(press.button, on: press.id)
+    }
+  }
+
+  /// The file from which another page can replay what happened here.
+  func recording() throws -> Data { try store.session().json() }
+
+  private func choose(_ button: String, on surface: String) {
+    guard let alert = store.state.alerts.current, String(alert.id) == surface else { return }
+    store.dispatch(.dismissAlert(alert.id))
+    if let index = Int(button), alert.alert.buttons.indices.contains(index),
+      let action = alert.alert.buttons[index].action
+    {
+      store.dispatch(action)
+    }
+  }
+}
+
+/// A service whose requests are written down.
+private struct WrittenDown: AnimalProviding {
+  let service: any AnimalProviding
+  let log: AttemptLog<DispatchQueue>
+
+  func randomAnimal() -> AnyPublisher<Animal, AnimalFailure> {
+    log.writingDown(
+      "GET /animals/random",
+      service.randomAnimal(),
+      success: { "200 \($0.name)" },
+      failure: { failure in
+        switch failure {
+        case .network: "no answer"
+        case .unknown(let reason): "failed: \(reason ?? "without a reason")"
+        }
+      }
+    )
+  }
+}

@@ -1,0 +1,61 @@
+import Backend
+import Combine
+import Foundation
+import FoundationNetworking
+import ServerTesting
+import Testing
+
+@testable import Animals
+
+@Suite("AnimalService")
+struct AnimalServiceTests {
+  /// What a request comes to, against the backend with such failures.
+  private func outcome(_ backend: BackendServer) async throws -> Result<Animal, AnimalFailure> {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.finishTasksAndInvalidate() }
+    let service = AnimalService(baseURL: try #require(URL(string: backend.url)), session: session)
+    var results = service.randomAnimal()
+      .map { Result<Animal, AnimalFailure>.success($0) }
+      .catch { Just(.failure($0)) }
+      .values
+      .makeAsyncIterator()
+    return try #require(await results.next())
+  }
+
+  private func withZoo(_ order: String, _ body: (BackendServer) async throws -> Void) async throws {
+    let backend = try BackendServer(.init(database: ":memory:") { Issue.record("the backend failed: \($0)") })
+    _ = try await LoopbackClient.post(order, to: "/control/animals", port: backend.port)
+    do {
+      try await body(backend)
+    } catch {
+      await backend.stop()
+      throw error
+    }
+    await backend.stop()
+  }
+
+  @Test("an animal comes with its fact")
+  func success() async throws {
+    try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
+      let animal = try (try await outcome(backend)).get()
+      #expect(!animal.name.isEmpty && !animal.fact.isEmpty)
+    }
+  }
+
+  @Test("both ways of failing are told apart")
+  func failures() async throws {
+    try await withZoo(#"{"seed":1,"failures":1,"longestDelayMilliseconds":0}"#) { backend in
+      let outcomes = [try await outcome(backend), try await outcome(backend)]
+      #expect(outcomes == [.failure(.network), .failure(.unknown(reason: "The animals got loose"))])
+    }
+  }
+
+  @Test("an answer that is no animal is a failure with words")
+  func unreadable() async throws {
+    try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
+      let fault = #"{"path":"/animals/random","fault":"garbage"}"#
+      _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
+      #expect(try await outcome(backend) == .failure(.unknown(reason: "The zoo's answer can't be read")))
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import ServerTesting
+import Testing
+import WebServer
+
+@testable import Backend
+
+@Suite("AnimalService")
+struct AnimalServiceTests {
+  /// What came of each request; `nil` where there was no answer.
+  private func outcomes(_ count: Int, _ backend: BackendServer) async throws -> [String?] {
+    var outcomes: [String?] = []
+    for _ in 0..<count { outcomes.append(try await backend.get("/animals/random")?.text) }
+    return outcomes
+  }
+
+  private func seed(_ seed: Int, failures: Double, _ backend: BackendServer) async throws {
+    let order = #"{"seed":\#(seed),"failures":\#(failures),"longestDelayMilliseconds":0}"#
+    let answer = try await backend.post("/control/animals", order)
+    #expect(answer?.status == 200)
+  }
+
+  @Test("the same seed brings the same animals and failures, another seed others")
+  func seeded() async throws {
+    try await withBackend { backend in
+      try await seed(7, failures: 0.5, backend)
+      let first = try await outcomes(20, backend)
+      try await seed(7, failures: 0.5, backend)
+      let second = try await outcomes(20, backend)
+      try await seed(8, failures: 0.5, backend)
+      let third = try await outcomes(20, backend)
+      #expect(first == second)
+      #expect(first != third)
+    }
+  }
+
+  @Test("requests fail in two ways, in turn: by a reason, and by a closed connection")
+  func failures() async throws {
+    try await withBackend { backend in
+      try await seed(1, failures: 1, backend)
+      #expect(
+        try await outcomes(4, backend) == [
+          nil, errorBody("The animals got loose"), nil, errorBody("The animals got loose"),
+        ]
+      )
+      try await seed(1, failures: 0, backend)
+      for outcome in try await outcomes(10, backend) {
+        #expect(outcome?.contains(#""fact":"#) == true)
+      }
+    }
+  }
+
+  @Test(
+    "an order that makes no sense is refused",
+    arguments: [#"{"seed":1,"failures":1.5}"#, #"{"seed":1,"longestDelayMilliseconds":-1}"#, #"{"failures":0}"#]
+  )
+  func refused(order: String) async throws {
+    try await withBackend { backend in
+      let answer = try await backend.post("/control/animals", order)
+      #expect(answer?.status == 400)
+    }
+  }
+
+  @Test("a delay is drawn up to five seconds, and a reset begins the draws anew")
+  func reset() async throws {
+    try await withBackend { backend in
+      let before = try await backend.get("/control/animals")
+      #expect(before?.text == #"{"failures":0.4,"longestDelayMilliseconds":5000,"seed":1}"#)
+      try await seed(9, failures: 1, backend)
+      _ = try await backend.post("/control/reset", "{}")
+      let after = try await backend.get("/control/animals")
+      #expect(after?.text == before?.text)
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import Attempts
+import Combine
+import Foundation
+import Rebound
+import ReboundPresentation
+import ReboundTesting
+import Testing
+
+@testable import Weather
+
+@Suite("WeatherViewModel")
+struct WeatherViewModelTests {
+  private let scheduler = TestScheduler()
+  private let service = ScriptedWeather()
+  private let saved: LastGood<Place, Weather>
+  private let screen: WeatherViewModel<TestScheduler>
+
+  init() throws {
+    let scheduler = scheduler
+    let time = MonotonicTime { scheduler.elapsed }
+    saved = try LastGood(capacity: 10, time: time)
+    screen = WeatherViewModel(
+      service: service,
+      cities: ["Oslo", "Rome"],
+      saved: saved,
+      log: AttemptLog(scheduler: scheduler, now: { Date(timeIntervalSince1970: 0) }),
+      scheduler: scheduler,
+      time: time
+    )
+  }
+
+  private func weather(_ city: String) -> Weather {
+    Weather(city: city, country: "XX", temperature: 20, humidity: 50, condition: "clear")
+  }
+
+  private func search(_ city: String, _ answers: Result<Weather, WeatherFailure>...) {
+    service.answers = answers
+    screen.query = city
+    screen.search()
+    scheduler.advance()
+  }
+
+  @Test("the weather of a city comes, and is shown as new")
+  func success() {
+    search("Rome", .success(weather("Rome")))
+    #expect(screen.shown == .init(weather: weather("Rome"), age: nil))
+    #expect(screen.problem == nil)
+    #expect(!screen.isLoading)
+    #expect(service.asked == [.city("Rome")])
+  }
+
+  @Test("without a name nothing is asked", arguments: ["", "   "])
+  func empty(name: String) {
+    search(name)
+    #expect(service.asked.isEmpty)
+    #expect(!screen.canSearch)
+  }
+
+  @Test("an unknown city is told beside the field until it is typed anew, and is not retried")
+  func unknownCity() {
+    search("Atlantis", .failure(.unknownCity))
+    #expect(screen.cityMessage == "City Name is invalid")
+    #expect(service.asked.count == 1)
+    screen.query = "Rome"
+    #expect(screen.cityMessage == "")
+  }
+
+  @Test("a failing service is asked again after 1, 3, 5 and 10 seconds, each counted down, and then given up")
+  func growingDelays() {
+    let failures = Array(repeating: Result<Weather, WeatherFailure>.failure(.server(retryAfter: nil)), count: 5)
+    service.answers = failures
+    screen.query = "Rome"
+    screen.search()
+    scheduler.advance()
+    for (index, seconds) in [1, 3, 5, 10].enumerated() {
+      #expect(service.asked.count == index + 1)
+      #expect(screen.status == "Server error. Retrying in \(seconds) s")
+      scheduler.advance(by: .seconds(seconds - 1))
+      #expect(screen.status == "Server error. Retrying in 1 s")
+      scheduler.advance(by: .seconds(1))
+      scheduler.advance()
+    }
+    #expect(service.asked.count == 5)
+    #expect(screen.status == "")
+    guard case .fullScreen(let message)? = screen.problem?.presentation else {
+      Issue.record("there is no full screen: \(String(describing: screen.problem))")
+      return
+    }
+    #expect(message.text == "Server error")
+  }
+
+  @Test("a failure after the retries shows the last good weather as a saved copy")
+  func savedCopy() {
+    search("Rome", .success(weather("Rome")))
+    scheduler.advance(by: .seconds(180))
+    search("Rome", .failure(.other(.init(.forbidden))))
+    #expect(screen.shown == .init(weather: weather("Rome"), age: .seconds(180)))
+    #expect(screen.problem != nil)
+  }
+
+  @Test("a copy of another place is no answer")
+  func otherPlace() {
+    search("Rome", .success(weather("Rome")))
+    search("Oslo", .failure(.other(.init(.forbidden))))
+    #expect(screen.shown == nil)
+  }
+
+  @Test("a service under repair is waited for, and asked again by itself")
+  func maintenance() {
+    search("Rome", .failure(.server(retryAfter: .seconds(30))), .success(weather("Rome")))
+    #expect(screen.problem?.secondsLeft == 30)
+    scheduler.advance(by: .seconds(29))
+    #expect(screen.problem?.secondsLeft == 1)
+    scheduler.advance(by: .seconds(1))
+    scheduler.advance()
+    #expect(screen.problem == nil)
+    #expect(screen.shown?.weather == weather("Rome"))
+  }
+
+  @Test("a wrong key is asked for anew, and the weather follows by itself")
+  func key() {
+    search("Rome", .failure(.invalidKey))
+    guard case .signIn(let message)? = screen.problem?.presentation else {
+      Issue.record("nobody asks for a key: \(String(describing: screen.problem))")
+      return
+    }
+    #expect(message.text == "Key is invalid")
+    service.answers = [.success(weather("Rome"))]
+    screen.use(key: "right")
+    scheduler.advance()
+    #expect(service.keys == ["right"])
+    #expect(screen.problem == nil)
+    #expect(screen.shown?.weather == weather("Rome"))
+  }
+
+  @Test("a lost connection is waited for, whoever lost it, and everything that is missing is asked for then")
+  func offline() {
+    service.answers = [.failure(.offline), .failure(.offline), .failure(.offline)]
+    screen.refresh()
+    screen.query = "Rome"
+    screen.search()
+    scheduler.advance()
+    #expect(service.probes == 1)
+    #expect(screen.problem?.presentation.message?.topic == .offline)
+    #expect(screen.cities.allSatisfy { $0.failure != nil })
+
+    service.answers = ["Rome", "Oslo", "Rome"].map { .success(weather($0)) }
+    service.reachable.send(completion: .finished)
+    scheduler.advance(by: .seconds(60))
+    #expect(screen.problem == nil)
+    #expect(screen.shown != nil)
+    #expect(screen.cities.allSatisfy { $0.failure == nil && $0.weather != nil })
+    #expect(service.asked.count == 6)
+  }
+
+  @Test("giving up stops the wait for the service")
+  func dismiss() {
+    search("Rome", .failure(.offline))
+    screen.dismiss()
+    #expect(screen.problem == nil)
+    service.reachable.send(completion: .finished)
+    scheduler.advance(by: .seconds(60))
+    #expect(service.asked.count == 1)
+  }
+
+  @Test("the latest search wins, whatever the order of the answers")
+  func latest() {
+    search("Rome")
+    search("Oslo", .success(weather("Oslo")))
+    #expect(screen.shown?.weather == weather("Oslo"))
+    scheduler.advance(by: .seconds(60))
+    #expect(screen.shown?.weather == weather("Oslo"))
+  }
+
+  @Test("a city of the list that fails shows its copy with its age, or the reason")
+  func list() {
+    service.answers = [.success(weather("Oslo")), .success(weather("Rome"))]
+    screen.refresh()
+    #expect(screen.isRefreshing)
+    scheduler.advance()
+    #expect(!screen.isRefreshing)
+    scheduler.advance(by: .seconds(60))
+    service.answers = [.failure(.server(retryAfter: nil)), .success(weather("Rome"))]
+    screen.refresh()
+    scheduler.advance()
+    #expect(screen.cities.map(\.age) == [.seconds(60), nil])
+    #expect(screen.cities.map(\.failure) == ["Server error", nil])
+  }
+
+  @Test("a place that can't be found out is told, and goes by itself or by a press")
+  func notLocated() throws {
+    screen.notLocated(isForbidden: true)
+    #expect(screen.notice?.text.contains("Allow it") == true)
+    screen.dismissNotice(try #require(screen.notice?.id))
+    #expect(screen.notice == nil)
+    screen.notLocated(isForbidden: false)
+    scheduler.advance(by: .seconds(10))
+    #expect(screen.notice == nil)
+  }
+
+  @Test("a screen that nobody holds is released while it waits")
+  func released() throws {
+    weak var released: WeatherViewModel<TestScheduler>?
+    do {
+      let service = ScriptedWeather()
+      service.answers = [.failure(.server(retryAfter: nil))]
+      let screen = WeatherViewModel(
+        service: service,
+        cities: [],
+        saved: saved,
+        log: AttemptLog(scheduler: scheduler),
+        scheduler: scheduler,
+        time: MonotonicTime { [scheduler] in scheduler.elapsed }
+      )
+      released = screen
+      screen.query = "Rome"
+      screen.search()
+      scheduler.advance()
+    }
+    scheduler.advance(by: .seconds(60))
+    #expect(released == nil)
+  }
+}
