@@ -1,0 +1,46 @@
+import Foundation
+import ReboundHTTP
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// One way to send a GET request, named for the report.
+struct Contestant: Sendable {
+  let name: String
+  /// Sends a request, and says how many bytes came, or `nil` for a failure.
+  let send: @Sendable (_ done: @escaping @Sendable (Int?) -> Void) -> Void
+
+  /// URLSession's own tasks: what nothing that stands on it can be cheaper than.
+  static func bareURLSession(_ url: URL) -> Contestant {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.urlCache = nil
+    configuration.httpCookieStorage = nil
+    let session = URLSession(configuration: configuration)
+    return Contestant(name: "URLSession, bare") { done in
+      session.dataTask(with: URLRequest(url: url)) { data, _, _ in done(data?.count) }.resume()
+    }
+  }
+
+  static func transport(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
+    let request = TransportRequest(url, limits: .standard)
+    return Contestant(name: name) { done in
+      let count = ByteCount()
+      _ = transport.start(request) { event in
+        switch event {
+        case .chunk(let data): count.add(data.count)
+        case .finished: done(count.total)
+        case .failed: done(nil)
+        case .sent, .head: break
+        }
+      }
+    }
+  }
+}
+
+/// Unchecked, because a transport tells its events one at a time.
+private final class ByteCount: @unchecked Sendable {
+  private(set) var total = 0
+
+  func add(_ count: Int) { total += count }
+}
