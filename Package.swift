@@ -37,14 +37,14 @@ let package = Package(
       ] + combine
     ),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
-    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
     .testTarget(
       name: "ReboundHTTPTests",
       dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
     ),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting"] + combine),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine),
     .testTarget(name: "DocumentTests", dependencies: ["Rebound", "ReboundHTTP", "ReboundTesting"] + combine),
   ],
   swiftLanguageModes: [.v6]

@@ -1,9 +1,55 @@
+import Combine
+import Foundation
 import ReboundHTTP
+import ReboundTesting
 import Testing
 
 /// The code of Sources/ReboundHTTP/ReboundHTTP.docc, as it stands there.
 @Suite("The code of ReboundHTTP's landing page")
 struct ReboundHTTPPageTests {
+  @Test("a client tries again, and says what went wrong")
+  func client() {
+    var subscriptions: Set<AnyCancellable> = []
+
+    struct Place: Decodable {
+      let name: String
+      let temperature: Double
+    }
+
+    struct Forecast: Request {
+      let city: String
+      var path: RequestPath { "data/2.5/weather" }
+      var query: Parameters { ["q": city] }
+      typealias Response = Place
+    }
+
+    let scheduler = TestScheduler()
+    let transport = ScriptedTransport(  // the network in the program
+      [.status(503, retryAfter: 2), .ok(#"{"name":"Rome","temperature":12}"#), .status(404)],
+      on: scheduler
+    )
+    let client = WebAPIClient(
+      baseURL: URL(string: "https://api.example"),
+      transport: transport,
+      middleware: [Retrying(.http), Caching(in: HTTPCache())],
+      deliveringOn: nil,  // left out in the program: the main queue
+      time: ClientTime(scheduler: scheduler)
+    )
+
+    var lines: [String] = []
+    for city in ["Rome", "Atlantis"] {
+      client.publisher(for: Forecast(city: city))
+        .sink { completion in
+          if case .failure(let failure) = completion { lines.append(failure.localizedDescription) }
+        } receiveValue: { place in
+          lines.append("\(place.temperature) °C in \(place.name)")
+        }
+        .store(in: &subscriptions)
+      scheduler.advance(by: .seconds(10))
+    }
+    #expect(lines == ["12.0 °C in Rome", "It was not found."])
+  }
+
   @Test("a date is measured against the server's clock")
   func landingPage() {
     let delay = RetryAfter.delay(

@@ -47,6 +47,13 @@ package struct CallWindow: Hashable, Sendable {
     counts.add(call)
   }
 
+  /// The calls in the window at a moment; looking changes nothing.
+  package func counts(now: Duration) -> Counts {
+    var copy = self
+    copy.move(to: now)
+    return copy.counts
+  }
+
   /// Forgets what the window has left behind.
   private mutating func move(to now: Duration) {
     guard let slotLength else { return }

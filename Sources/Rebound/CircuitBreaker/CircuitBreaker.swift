@@ -29,15 +29,19 @@ public final class CircuitBreaker: @unchecked Sendable {
   /// What the breaker protects, for its errors.
   public let name: String
 
+  private let policy: CircuitBreakerPolicy
   private let time: MonotonicTime
+  private let random: RandomSource
   private let isFailure: @Sendable (any Error) -> Bool
   private let states = CurrentValueSubject<State, Never>(.closed)
 
   private let lock = Lock()
   private var machine: CircuitBreakerMachine
   private var lastError: (any Error)?
-  /// Changes that are not told yet, and whether some thread is telling them.
-  private var untold: [State] = []
+  private var refused = 0
+  private var observer: (@Sendable (CircuitBreakerEvent) -> Void)?
+  /// What is not told yet, and whether some thread is telling it.
+  private var untold: [CircuitBreakerEvent] = []
   private var isTelling = false
 
   /// Makes a closed breaker.
@@ -46,22 +50,52 @@ public final class CircuitBreaker: @unchecked Sendable {
   ///   - name: What it protects, for its errors.
   ///   - policy: When it opens, and what lets it close again.
   ///   - time: Measures windows, open times and leases.
+  ///   - random: Where the jitter of the open time gets its randomness.
   ///   - isFailure: Which errors speak against the service; the others have no vote, as cancels never do. A refusal of
   ///     the user's input should not open a breaker.
   public init(
     _ name: String,
     policy: CircuitBreakerPolicy,
     time: MonotonicTime = .continuous,
+    random: RandomSource = .system,
     countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
     self.name = name
+    self.policy = policy
     self.time = time
+    self.random = random
     self.isFailure = isFailure
     machine = CircuitBreakerMachine(policy)
   }
 
+  /// Tells an observer of each change and each refusal from now on.
+  ///
+  ///     let breaker = CircuitBreaker("weather", policy: policy).onEvent { log.notice("\($0)") }
+  ///
+  /// - Parameter observer: Gets them in order, with no lock held, on the thread of a call that caused one; those that come
+  ///   from several threads at the same time are told by one of them.
+  /// - Returns: The same breaker.
+  @discardableResult
+  public func onEvent(_ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) -> CircuitBreaker {
+    lock.withLock {
+      self.observer = { [earlier = self.observer] event in
+        earlier?(event)
+        observer(event)
+      }
+    }
+    return self
+  }
+
   /// What the breaker does with calls now; reading it changes nothing.
+  ///
+  /// One that is open is open until a call finds that its time is over; see ``stateChanges(on:)``.
   public var state: State { lock.withLock { machine.state } }
+
+  /// What the breaker has counted; reading it changes nothing, and is not counted.
+  public var metrics: CircuitBreakerMetrics {
+    let now = time.now
+    return lock.withLock { machine.metrics(now: now, refused: refused) }
+  }
 
   /// The state, and then each change of it, in order, on the thread of the call that caused it.
   public var stateChanges: AnyPublisher<State, Never> { states.removeDuplicates().eraseToAnyPublisher() }
@@ -80,12 +114,24 @@ public final class CircuitBreaker: @unchecked Sendable {
   /// - Returns: The call, which is to be told how it ends.
   /// - Throws: ``CircuitOpen`` if it is refused. A refusal is never counted.
   public func admit() throws(CircuitOpen) -> Call {
-    switch change({ machine, now in machine.admit(now: now) }) {
-    case .granted(let permit): return Call(permit, of: self)
-    case .rejected(let retryAfter):
-      throw CircuitOpen(name: name, retryAfter: retryAfter, lastError: lock.withLock { lastError })
+    let now = time.now
+    let (result, tells): (Result<CircuitBreakerMachine.Permit, CircuitOpen>, Bool) = lock.withLock {
+      let before = machine.state
+      switch machine.admit(now: now) {
+      case .granted(let permit): return (.success(permit), noteLocked(before, now))
+      case .rejected(let retryAfter):
+        let outFor = machine.outFor(now: now)
+        let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: lastError)
+        refused += 1
+        return (.failure(refusal), noteLocked(before, now, refusal))
+      }
     }
+    if tells { tell() }
+    return Call(try result.get(), of: self)
   }
+
+  /// Becomes half open if the open time is over, as it would with the next call.
+  func poll() { change { machine, now in machine.poll(now: now) } }
 
   /// Runs an asynchronous function, if the breaker lets it through.
   ///
@@ -166,56 +212,51 @@ public final class CircuitBreaker: @unchecked Sendable {
       }
       withExtendedLifetime(before) {}
     }
-    change { machine, now in machine.settle(permit, outcome, now: now) }
+    let chance = policy.openJitter > 0 ? random.next() : 0.5
+    change { machine, now in machine.settle(permit, outcome, now: now, chance: chance) }
   }
 
   /// Changes the machine, then tells the observers, one change after the other whichever threads they come from.
-  private func change<Result>(_ body: (inout CircuitBreakerMachine, Duration) -> Result) -> Result {
+  private func change(_ body: (inout CircuitBreakerMachine, Duration) -> Void) {
     let now = time.now
-    let (result, tells) = lock.withLock {
+    let tells = lock.withLock {
       let before = machine.state
-      let result = body(&machine, now)
-      if machine.state != before { untold.append(machine.state) }
-      let tells = !untold.isEmpty && !isTelling
-      if tells { isTelling = true }
-      return (result, tells)
+      body(&machine, now)
+      return noteLocked(before, now)
     }
     if tells { tell() }
-    return result
+  }
+
+  /// Notes what there is to tell; with the lock held.
+  ///
+  /// - Returns: Whether the caller has to tell it, since nobody else does.
+  private func noteLocked(_ before: State, _ now: Duration, _ refusal: CircuitOpen? = nil) -> Bool {
+    if machine.state != before {
+      let openTime = machine.metrics(now: now, refused: refused).retryAfter
+      let change = CircuitBreakerEvent.Kind.changed(from: before, to: machine.state, openTime: openTime)
+      untold.append(CircuitBreakerEvent(name: name, kind: change))
+    }
+    // Nobody else wants to know of refusals, of which there may be many.
+    if let refusal, observer != nil { untold.append(CircuitBreakerEvent(name: name, kind: .refused(refusal))) }
+    guard !untold.isEmpty, !isTelling else { return false }
+    isTelling = true
+    return true
   }
 
   private func tell() {
-    while let state = nextUntold() { states.send(state) }
+    while let (event, observer) = nextUntold() {
+      observer?(event)
+      if case .changed(_, let state, _) = event.kind { states.send(state) }
+    }
   }
 
-  private func nextUntold() -> State? {
+  private func nextUntold() -> (CircuitBreakerEvent, (@Sendable (CircuitBreakerEvent) -> Void)?)? {
     lock.withLock {
       guard !untold.isEmpty else {
         isTelling = false
         return nil
       }
-      return untold.removeFirst()
+      return (untold.removeFirst(), observer)
     }
-  }
-}
-
-/// A circuit breaker has refused a call, because the service behind it fails.
-///
-/// It is not worth a retry by itself: the breaker would refuse again.
-public struct CircuitOpen: Error {
-  /// What the breaker protects.
-  public let name: String
-  /// How long it takes at least until a call may be let through; `nil` if only a person can say.
-  public let retryAfter: Duration?
-  /// What the service failed with last.
-  public let lastError: (any Error)?
-}
-
-extension CircuitOpen: CustomStringConvertible {
-  /// What happened, and what to do next.
-  public var description: String {
-    let cause = lastError.map { " Last error: \($0)." } ?? ""
-    guard let retryAfter else { return "\(name) was taken out of service; try again later.\(cause)" }
-    return "\(name) does not answer as it should; try again in \(retryAfter).\(cause)"
   }
 }

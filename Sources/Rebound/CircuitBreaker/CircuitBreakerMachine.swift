@@ -46,8 +46,9 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   private var phase: Phase
   package private(set) var generation = 0
   private var nextNumber = 0
-  /// How often it has opened since it was closed.
+  /// How often it has opened since it was closed, and when it did so first.
   private var openings = 0
+  private var outSince: Duration?
 
   package init(_ policy: CircuitBreakerPolicy) {
     self.policy = policy
@@ -71,16 +72,47 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     return probing.leases.values.count { $0 > now }
   }
 
+  /// For how long the service has been out; `nil` if it is not, or if somebody said so.
+  package func outFor(now: Duration) -> Duration? { outSince.map { now - $0 } }
+
+  /// What the machine knows at a moment; looking changes nothing.
+  package func metrics(now: Duration, refused: Int) -> CircuitBreakerMetrics {
+    var counts = CallWindow.Counts()
+    var inARow = 0
+    var retryAfter: Duration?
+    switch phase {
+    case .closed(let window, let failuresInARow): (counts, inARow) = (window.counts(now: now), failuresInARow)
+    case .open(let until): retryAfter = max(until - now, .zero)
+    case .halfOpen, .isolated, .disabled: break
+    }
+    return CircuitBreakerMetrics(
+      state: state,
+      calls: counts.calls,
+      failures: counts.failures,
+      slowCalls: counts.slow,
+      failuresInARow: inARow,
+      openings: openings,
+      outFor: outFor(now: now),
+      retryAfter: retryAfter,
+      probes: liveProbes(now: now),
+      refused: refused
+    )
+  }
+
+  /// Somebody looks whether the open time is over; if it is, the next calls are probes.
+  package mutating func poll(now: Duration) {
+    if case .open(let until) = phase, now >= until { enter(.halfOpen(Probing())) }
+  }
+
   /// A call asks to be let through.
   package mutating func admit(now: Duration) -> Admission {
-    if case .open(let until) = phase {
-      guard now >= until else { return .rejected(retryAfter: until - now) }
-      enter(.halfOpen(Probing()))
-    }
+    poll(now: now)
     switch phase {
     case .closed, .disabled:
       return .granted(makePermit(now))
-    case .isolated, .open:
+    case .open(let until):
+      return .rejected(retryAfter: until - now)
+    case .isolated:
       return .rejected(retryAfter: nil)
     case .halfOpen(var probing):
       // A probe that never ends must not keep the breaker from ever asking again.
@@ -97,12 +129,14 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   /// A call that was let through has ended.
-  package mutating func settle(_ permit: Permit, _ outcome: Outcome, now: Duration) {
+  ///
+  /// - Parameter chance: In `0..<1`, moves the open time if it comes to that; a half leaves it as it is.
+  package mutating func settle(_ permit: Permit, _ outcome: Outcome, now: Duration, chance: Double = 0.5) {
     guard permit.generation == generation else { return }
     let isSlow = policy.slowness.map { now - permit.start >= $0.duration } ?? false
     switch phase {
     case .closed(let window, let failuresInARow):
-      settleClosed(window, failuresInARow, outcome, isSlow: isSlow, now: now)
+      settleClosed(window, failuresInARow, outcome, isSlow: isSlow, now: now, chance)
     case .halfOpen(var probing):
       guard let lease = probing.leases.removeValue(forKey: permit.number), lease > now else { return }
       switch outcome {
@@ -113,7 +147,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
       phase = .halfOpen(probing)
       let threshold = policy.probeFailureRatio * Double(policy.probes)
       if Double(probing.failures) >= threshold {
-        open(hint: outcome.hint, now: now)
+        open(hint: outcome.hint, now: now, chance)
       } else if Double(policy.probes - probing.successes) < threshold {
         close()
       }
@@ -127,7 +161,8 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     _ failuresInARow: Int,
     _ outcome: Outcome,
     isSlow: Bool,
-    now: Duration
+    now: Duration,
+    _ chance: Double
   ) {
     if outcome == .ignored { return }
     let isFailure = outcome != .success
@@ -135,13 +170,13 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     window.add(isFailure: isFailure, isSlow: isSlow, now: now)
     let inARow = isFailure ? failuresInARow + 1 : 0
     phase = .closed(window, failuresInARow: inARow)
-    if let limit = policy.consecutiveFailures, inARow >= limit { return open(hint: outcome.hint, now: now) }
+    if let limit = policy.consecutiveFailures, inARow >= limit { return open(hint: outcome.hint, now: now, chance) }
     let counts = window.counts
     guard counts.calls >= policy.minimumCalls else { return }
     let calls = Double(counts.calls)
     let fails = policy.failureRatio.map { Double(counts.failures) >= $0 * calls } ?? false
     let drags = policy.slowness.map { Double(counts.slow) >= $0.ratio * calls } ?? false
-    if fails || drags { open(hint: outcome.hint, now: now) }
+    if fails || drags { open(hint: outcome.hint, now: now, chance) }
   }
 
   // MARK: By hand
@@ -149,25 +184,30 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   /// Closes and forgets all calls.
   package mutating func close() {
     openings = 0
+    outSince = nil
     enter(.closed(CallWindow(policy.window), failuresInARow: 0))
   }
 
   /// Lets nothing through until told otherwise.
   package mutating func isolate() {
+    outSince = nil
     enter(.isolated)
   }
 
   /// Lets everything through until told otherwise.
   package mutating func disable() {
+    outSince = nil
     enter(.disabled)
   }
 
   // MARK: Changes of state
 
-  private mutating func open(hint: Duration?, now: Duration) {
+  private mutating func open(hint: Duration?, now: Duration, _ chance: Double) {
     let grown = policy.openTime.inSeconds * pow(policy.openGrowth, Double(openings))
-    let time = min(Duration(saturatingSeconds: grown), policy.maxOpenTime)
+    let moved = min(grown, policy.maxOpenTime.inSeconds) * (1 + policy.openJitter * (2 * chance - 1))
+    let time = min(Duration(saturatingSeconds: moved), policy.maxOpenTime)
     openings += 1
+    outSince = outSince ?? now
     enter(.open(until: now + max(time, hint?.clampedToDelay ?? .zero)))
   }
 

@@ -40,7 +40,10 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
   public let openTime: Duration
   /// What the open time is multiplied by each time the breaker opens again without having closed.
   public let openGrowth: Double
-  /// The longest open time; a hint of the service may be longer.
+  /// How far chance moves the open time, up or down, as a share of it; so that clients that were refused together do not
+  /// come back together.
+  public let openJitter: Double
+  /// The longest open time, jitter included; a hint of the service may be longer.
   public let maxOpenTime: Duration
   /// How many calls are let through to find out whether the service is well again.
   public let probes: Int
@@ -58,6 +61,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     window: Window = .time(.seconds(30)),
     openTime: Duration = .seconds(30),
     openGrowth: Double = 2,
+    openJitter: Double = 0,
     maxOpenTime: Duration = .seconds(300),
     probes: Int = 1,
     probeFailureRatio: Double = 0.5
@@ -76,6 +80,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
       if let duration, duration <= .zero { throw .durationNotPositive(duration) }
     }
     if !(openGrowth >= 1 && openGrowth.isFinite) { throw .growthOutOfRange(openGrowth) }
+    if !(0...1).contains(openJitter) { throw .jitterOutOfRange(openJitter) }
     if maxOpenTime < openTime { throw .maxBelowOpenTime(maxOpenTime, openTime: openTime) }
     self.failureRatio = failureRatio
     self.consecutiveFailures = consecutiveFailures
@@ -84,6 +89,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     self.window = window
     self.openTime = openTime.clampedToDelay
     self.openGrowth = openGrowth
+    self.openJitter = openJitter
     self.maxOpenTime = maxOpenTime.clampedToDelay
     self.probes = probes
     self.probeFailureRatio = probeFailureRatio
@@ -102,6 +108,8 @@ public enum InvalidCircuitBreakerPolicy: Error, Hashable, Sendable {
   case durationNotPositive(Duration)
   /// The factor by which the open time grows is under 1, or not a finite number.
   case growthOutOfRange(Double)
+  /// The share by which chance moves the open time is not in `0...1`.
+  case jitterOutOfRange(Double)
   /// The longest open time is shorter than the first.
   case maxBelowOpenTime(Duration, openTime: Duration)
 }
@@ -120,6 +128,8 @@ extension InvalidCircuitBreakerPolicy: CustomStringConvertible {
       return "Circuit breaker: a duration is \(duration). Give a positive one."
     case .growthOutOfRange(let growth):
       return "Circuit breaker: openGrowth is \(growth). Give a finite number from 1; 1 keeps the open time."
+    case .jitterOutOfRange(let jitter):
+      return "Circuit breaker: openJitter is \(jitter). Give a number from 0 to 1; 0.1 is a tenth up or down."
     case .maxBelowOpenTime(let most, let openTime):
       return
         "Circuit breaker: maxOpenTime, \(most), is shorter than openTime, \(openTime). Raise one or lower the other."

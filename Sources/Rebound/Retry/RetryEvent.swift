@@ -31,6 +31,8 @@ public struct RetryEvent: Sendable {
     public static let hintTooLong = Reason("hint too long")
     /// Values were delivered before the failure, and the policy does not retry then.
     public static let valuesDelivered = Reason("values delivered")
+    /// A circuit breaker refuses all calls for longer than there is time, or nobody has said how much time there is.
+    public static let circuitOpen = Reason("circuit open")
     /// The budget that this execution shares with others grants no retry now.
     public static let budgetExhausted = Reason("budget exhausted")
   }

@@ -89,6 +89,12 @@ package struct RetryMachine<Failure: Error>: Sendable {
 
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
     guard policy.condition(error) else { return .stop(.notRetryable, with: nil) }
+    // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
+    if let open = error.withoutTrace as? CircuitOpen {
+      guard let pause = open.retryAfter, let deadline = policy.deadline, context.elapsed + pause < deadline else {
+        return .stop(.circuitOpen, with: nil)
+      }
+    }
     policy.budget?.fail()
     if policy.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     let limit: Int?

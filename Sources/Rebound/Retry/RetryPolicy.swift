@@ -13,6 +13,8 @@
 ///
 /// After a failure, in this order: the condition and the decision are asked, on every failure; retries are counted; a
 /// hint that is too long ends it; the delay is computed and must end before the deadline; the event is told.
+///
+/// ``CircuitOpen`` is retried only if the policy has a deadline and the breaker may let a call through before that.
 public struct RetryPolicy<Failure: Error>: Sendable {
   /// What is thrown when a policy makes no sense.
   public typealias Invalid = InvalidRetryPolicy

@@ -90,4 +90,99 @@ public struct Redaction: Hashable, Sendable {
     }
     .joined(separator: "&")
   }
+
+  /// The text of a body without its secrets: the values of the members of JSON objects in it.
+  ///
+  /// The text may be cut off anywhere, and need not be JSON.
+  public func text(_ text: String) -> String {
+    var scanner = SecretScanner(text, self)
+    return scanner.run()
+  }
+}
+
+/// Copies a text, and leaves out the values of members of JSON objects that are secret.
+private struct SecretScanner {
+  private let bytes: [UInt8]
+  private let redaction: Redaction
+  private var position = 0
+  private var copied: [UInt8] = []
+
+  init(_ text: String, _ redaction: Redaction) {
+    bytes = Array(text.utf8)
+    self.redaction = redaction
+  }
+
+  mutating func run() -> String {
+    while position < bytes.count {
+      guard bytes[position] == UInt8(ascii: "\"") else {
+        copy()
+        continue
+      }
+      let name = quoted()
+      copied += name
+      guard isSecret(name), skipToValue() else { continue }
+      skipValue()
+      copied += Array("\"\(redaction.replacement)\"".utf8)
+    }
+    return String(decoding: copied, as: UTF8.self)
+  }
+
+  private mutating func copy() {
+    copied.append(bytes[position])
+    position += 1
+  }
+
+  private func isSecret(_ quoted: ArraySlice<UInt8>) -> Bool {
+    redaction.hides(parameter: String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+  }
+
+  /// Passes over a text in quotes, or what there is of it.
+  private mutating func quoted() -> ArraySlice<UInt8> {
+    let start = position
+    position += 1
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    position = min(position + 1, bytes.count)
+    return bytes[start..<position]
+  }
+
+  /// Copies the colon behind a name, with the white space around it.
+  private mutating func skipToValue() -> Bool {
+    var end = position
+    while end < bytes.count, isBlank(bytes[end]) { end += 1 }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
+    end += 1
+    while end < bytes.count, isBlank(bytes[end]) { end += 1 }
+    copied += bytes[position..<end]
+    position = end
+    return true
+  }
+
+  private mutating func skipValue() {
+    var depth = 0
+    while position < bytes.count {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        _ = quoted()
+        if depth == 0 { return }
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        guard depth > 0 else { return }
+        depth -= 1
+        position += 1
+        if depth == 0 { return }
+      case UInt8(ascii: ",") where depth == 0:
+        return
+      default:
+        position += 1
+      }
+    }
+  }
+
+  private func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte)
+  }
 }

@@ -135,6 +135,89 @@ struct CircuitBreakerMachineTests {
     #expect(machine.admit(now: .zero) == .rejected(retryAfter: .seconds(max(seconds, 10))))
   }
 
+  @Test(
+    "moves the open time up or down by chance, but not over its limit, nor under what the service asks for",
+    arguments: [(0, 5), (0.5, 10), (0.75, 12.5), (0.875, 13.75)]
+  )
+  func jitter(chance: Double, seconds: Double) throws {
+    func opened(by outcome: Machine.Outcome, after openTime: Int, upTo most: Int) throws -> Machine {
+      var machine = Machine(
+        try CircuitBreakerPolicy(
+          consecutiveFailures: 1,
+          openTime: .seconds(openTime),
+          openJitter: 0.5,
+          maxOpenTime: .seconds(most)
+        )
+      )
+      guard case .granted(let permit) = machine.admit(now: .zero) else { return machine }
+      machine.settle(permit, outcome, now: .zero, chance: chance)
+      return machine
+    }
+    var free = try opened(by: failure, after: 10, upTo: 60)
+    #expect(free.admit(now: .zero) == .rejected(retryAfter: .seconds(seconds)))
+    var capped = try opened(by: failure, after: 10, upTo: 12)
+    #expect(capped.admit(now: .zero) == .rejected(retryAfter: .seconds(min(seconds, 12))))
+    var hinted = try opened(by: .failure(hint: .seconds(13)), after: 10, upTo: 60)
+    #expect(hinted.admit(now: .zero) == .rejected(retryAfter: .seconds(max(seconds, 13))))
+  }
+
+  // MARK: Metrics
+
+  @Test("shows what it has counted, and changes nothing by being looked at")
+  func metrics() throws {
+    let slowness = CircuitBreakerPolicy.Slowness(duration: .seconds(2), ratio: 1)
+    var machine = try machine(slowness: slowness, minimum: 10, window: .time(.seconds(10)))
+    call(&machine, .success, taking: .seconds(2))
+    call(&machine, failure)
+    call(&machine, failure)
+    let before = machine
+    let metrics = machine.metrics(now: .seconds(3), refused: 7)
+    #expect(
+      metrics
+        == CircuitBreakerMetrics(
+          state: .closed,
+          calls: 3,
+          failures: 2,
+          slowCalls: 1,
+          failuresInARow: 2,
+          refused: 7
+        )
+    )
+    #expect(metrics.failureRatio == 2.0 / 3)
+    #expect(metrics.slowRatio == 1.0 / 3)
+    // Out of the window by then, though no call has come.
+    #expect(machine.metrics(now: .seconds(30), refused: 0).calls == 0)
+    #expect(machine.metrics(now: .seconds(30), refused: 0).failureRatio == nil)
+    #expect(machine == before)
+  }
+
+  @Test("shows for how long the service is out, how often it opened, and the probes under way")
+  func metricsWhenOut() throws {
+    var machine = try opened()
+    var metrics = machine.metrics(now: .seconds(4), refused: 0)
+    #expect(metrics.retryAfter == .seconds(6))
+    #expect(metrics.outFor == .seconds(4))
+    _ = machine.admit(now: .seconds(10))
+    metrics = machine.metrics(now: .seconds(12), refused: 0)
+    #expect(metrics.probes == 1)
+    #expect(metrics.outFor == .seconds(12))
+    #expect(metrics.retryAfter == nil)
+    call(&machine, failure, at: .seconds(20))
+    #expect(machine.metrics(now: .seconds(20), refused: 0).openings == 2)
+    call(&machine, .success, at: .seconds(40))
+    #expect(machine.metrics(now: .seconds(40), refused: 0) == CircuitBreakerMetrics(state: .closed))
+  }
+
+  @Test("becomes half open when somebody looks after the open time, and not before")
+  func poll() throws {
+    var machine = try opened()
+    machine.poll(now: .seconds(9))
+    #expect(machine.state == .open)
+    machine.poll(now: .seconds(10))
+    #expect(machine.state == .halfOpen)
+    #expect(machine.liveProbes(now: .seconds(10)) == 0)
+  }
+
   // MARK: Half open
 
   @Test("lets as many probes through as there are to be, counted when they begin")

@@ -23,6 +23,13 @@ struct CircuitBreakerPolicyTests {
     #expect(throws: InvalidCircuitBreakerPolicy.maxBelowOpenTime(.seconds(1), openTime: .seconds(30))) {
       try CircuitBreakerPolicy(maxOpenTime: .seconds(1))
     }
+    for jitter in [-0.1, 1.1, .nan] {
+      #expect(throws: InvalidCircuitBreakerPolicy.self) { try CircuitBreakerPolicy(openJitter: jitter) }
+    }
+    #expect(
+      "\(InvalidCircuitBreakerPolicy.jitterOutOfRange(2))"
+        == "Circuit breaker: openJitter is 2.0. Give a number from 0 to 1; 0.1 is a tenth up or down."
+    )
     #expect(
       "\(InvalidCircuitBreakerPolicy.countNotPositive(0))"
         == "Circuit breaker: a number of calls is 0. Give at least 1."

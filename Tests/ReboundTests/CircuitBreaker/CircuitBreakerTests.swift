@@ -13,12 +13,20 @@ struct CircuitBreakerTests {
   private func makeBreaker(
     opensAfter failures: Int = 1,
     probes: Int = 1,
+    jitter: Double = 0,
+    random: RandomSource = .system,
     counting: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) throws -> CircuitBreaker {
     CircuitBreaker(
       "weather",
-      policy: try CircuitBreakerPolicy(consecutiveFailures: failures, openTime: .seconds(10), probes: probes),
+      policy: try CircuitBreakerPolicy(
+        consecutiveFailures: failures,
+        openTime: .seconds(10),
+        openJitter: jitter,
+        probes: probes
+      ),
       time: MonotonicTime { [scheduler] in scheduler.elapsed },
+      random: random,
       countingAsFailure: counting
     )
   }
@@ -170,6 +178,63 @@ struct CircuitBreakerTests {
     breaker.open(scheduler)
     breaker.close()
     #expect(recorder.values == [.closed, .open, .isolated, .closed])
+  }
+
+  @Test("tells observers of each change and each refusal, in order")
+  func events() throws {
+    let (first, second) = (Log<String>(), Log<String>())
+    let breaker = try makeBreaker()
+      .onEvent { first.write($0.description) }
+      .onEvent { second.write($0.description) }
+    breaker.stateChanges.subscribe(
+      Recorder(answering: { state, _ in
+        first.write("\(state)")
+        return .unlimited
+      })
+    )
+    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    scheduler.advance(by: 4)
+    _ = try? breaker.admit()
+    scheduler.advance(by: 6)
+    try breaker.admit().succeed()
+    breaker.isolate()
+    _ = try? breaker.admit()
+    #expect(
+      second.entries == [
+        "weather: closed, now open for 10.0 seconds", "weather: call refused, try again in 6.0 seconds",
+        "weather: open, now halfOpen", "weather: halfOpen, now closed", "weather: closed, now isolated",
+        "weather: call refused",
+      ]
+    )
+    let states = ["closed", "open", "halfOpen", "closed", "isolated"]
+    #expect(first.entries.filter(states.contains) == states)
+    #expect(first.entries.filter { !states.contains($0) } == second.entries)
+    #expect(breaker.metrics.refused == 2)
+  }
+
+  @Test("draws the open time from its own source of randomness, and asks that only for jitter", arguments: [0, 0.2])
+  func jitter(ratio: Double) throws {
+    let draws = Log<Void>()
+    let random = RandomSource {
+      draws.write(())
+      return 0
+    }
+    let breaker = try makeBreaker(jitter: ratio, random: random)
+    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    #expect(breaker.metrics.retryAfter == .seconds(10 * (1 - ratio)))
+    #expect(draws.count == (ratio == 0 ? 0 : 1))
+  }
+
+  @Test("says in a refusal for how long the service has been out")
+  func outFor() throws {
+    let breaker = try makeBreaker()
+    breaker.open(scheduler)
+    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    scheduler.advance(by: 5)
+    let refusal = #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    #expect(refusal?.outFor == .seconds(15))
+    breaker.isolate()
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit() }?.outFor == nil)
   }
 
   @Test("lets exactly as many probes through as there are to be, whoever asks at the same time")

@@ -22,6 +22,42 @@ struct PublisherProtectedTests {
     #expect((recorder.failure as? CircuitOpen)?.name == "weather")
   }
 
+  @Test(
+    "is retried under a refusal only by a policy whose deadline leaves the time for it",
+    arguments: [(nil, false), (.seconds(5), false), (.seconds(10), false), (.seconds(11), true)] as [(Duration?, Bool)]
+  )
+  func refusalUnderRetry(deadline: Duration?, isRetried: Bool) throws {
+    let scheduler = TestScheduler()
+    let breaker = CircuitBreaker(
+      "weather",
+      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10)),
+      time: MonotonicTime { scheduler.elapsed }
+    )
+    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    let log = RetryLog()
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: breaker).traced()
+      .retry(RetryPolicy(clamping: 3, backoff: .immediate, deadline: deadline).onEvent(log.write), scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 60)
+    #expect(log.outcomes == (isRetried ? [.retrying] : [.stopped(.circuitOpen)]))
+    #expect(log.delays == (isRetried ? [.seconds(10)] : [nil]))
+    #expect(upstream.subscriptionCount == (isRetried ? 1 : 0))
+    #expect((recorder.failure?.withoutTrace is CircuitOpen) == !isRetried)
+  }
+
+  @Test("is not retried when a person took the service out, however much time there is")
+  func isolatedUnderRetry() throws {
+    let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy())
+    breaker.isolate()
+    let log = RetryLog()
+    TestPublisher<Int, any Error>().protected(by: breaker)
+      .retry(RetryPolicy(clamping: 3, deadline: .seconds(3600)).onEvent(log.write), scheduler: TestScheduler())
+      .subscribe(Recorder())
+    #expect(log.outcomes == [.stopped(.circuitOpen)])
+  }
+
   @Test("lets go of the downstream at the end, even while someone holds the subscription", arguments: [true, false])
   func releases(cancels: Bool) throws {
     let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy())

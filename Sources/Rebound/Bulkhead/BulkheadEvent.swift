@@ -1,0 +1,67 @@
+/// Something that a bulkhead has decided.
+public enum BulkheadEvent: Hashable, Sendable {
+  /// A call runs, and with it so many.
+  case admitted(running: Int, limit: Int)
+  /// A call waits, and with it so many.
+  case queued(Int)
+  /// A call is refused, since as many wait as may.
+  case rejected(queued: Int, limit: Int)
+  /// A call is refused, since it has waited for as long as it may.
+  case timedOut(queued: Int)
+  /// A call that waited was cancelled.
+  case abandoned(queued: Int)
+  /// A call has ended, and so many run still.
+  case released(running: Int)
+  /// From now on so many may run.
+  case limitChanged(Int)
+}
+
+extension BulkheadEvent: CustomStringConvertible {
+  /// One line for a log: "admitted; 3 of 10 run".
+  public var description: String {
+    switch self {
+    case .admitted(let running, let limit): "admitted; \(running) of \(limit) run"
+    case .queued(let count): "queued; \(count) wait"
+    case .rejected(let queued, let limit): "rejected; \(limit) run and \(queued) wait"
+    case .timedOut(let queued): "rejected after the longest wait; \(queued) wait"
+    case .abandoned(let queued): "cancelled while queued; \(queued) wait"
+    case .released(let running): "released; \(running) run"
+    case .limitChanged(let limit): "limit is now \(limit)"
+    }
+  }
+}
+
+/// A bulkhead has refused a call, because too many run and wait already.
+public struct BulkheadFull: Error, Hashable {
+  /// What the bulkhead protects.
+  public let name: String
+  /// How many calls may run.
+  public let limit: Int
+  /// How many others wait.
+  public let queueLength: Int
+  /// How long the call has waited in vain; `nil` if it was refused at once.
+  public let waited: Duration?
+
+  /// Describes a refusal.
+  ///
+  /// - Parameters:
+  ///   - name: What the bulkhead protects.
+  ///   - limit: How many calls may run.
+  ///   - queueLength: How many others wait.
+  ///   - waited: How long the call has waited in vain.
+  public init(name: String, limit: Int, queueLength: Int, waited: Duration? = nil) {
+    self.name = name
+    self.limit = limit
+    self.queueLength = queueLength
+    self.waited = waited
+  }
+}
+
+extension BulkheadFull: CustomStringConvertible {
+  /// What happened, and what to do next.
+  public var description: String {
+    let state = "\(limit) calls may run at the same time, and \(queueLength) wait."
+    guard let waited else { return "\(name) is too busy; try again later. \(state)" }
+    return "\(name) was too busy for \(waited); try again later. \(state)"
+  }
+}

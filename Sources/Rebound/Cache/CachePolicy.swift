@@ -1,0 +1,88 @@
+/// How long a kept value is good, and for what.
+public struct CacheLifetime: Hashable, Sendable {
+  /// How long it is as good as a new one.
+  public let fresh: Duration
+  /// For how long after that it is delivered at once, while a new one is fetched behind the subscriber's back.
+  public let staleWhileRevalidate: Duration
+  /// For how long after that it is delivered when a new one cannot be had.
+  public let staleIfError: Duration
+
+  /// Describes how long a value is good; a negative time counts as none.
+  ///
+  /// - Parameters:
+  ///   - fresh: How long it is as good as a new one.
+  ///   - staleWhileRevalidate: For how long after that it is delivered while a new one is fetched.
+  ///   - staleIfError: For how long after that it is delivered when a new one cannot be had.
+  ///
+  /// Source: RFC 5861, whose windows begin where the freshness ends, too.
+  public init(fresh: Duration, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero) {
+    self.fresh = fresh.clampedToDelay
+    self.staleWhileRevalidate = staleWhileRevalidate.clampedToDelay
+    self.staleIfError = staleIfError.clampedToDelay
+  }
+
+  /// From which age on it is good for nothing.
+  var end: Duration { fresh + max(staleWhileRevalidate, staleIfError) }
+}
+
+/// How long a cache keeps values, and how many.
+public struct CachePolicy: Hashable, Sendable {
+  /// How long a value is good that says nothing about it itself.
+  public let lifetime: CacheLifetime
+  /// How long a failure is kept, and those who ask for the key get it at once; zero for not at all, the default.
+  public let negative: Duration
+  /// How many values and failures are kept at most; the one whose last use is the longest ago goes first.
+  public let maxCount: Int
+  /// What all values that are kept may cost together; `nil` for no limit.
+  public let maxCost: Int?
+
+  /// Makes a policy, and refuses numbers that make no sense.
+  ///
+  /// - Parameters:
+  ///   - fresh: How long a value is as good as a new one.
+  ///   - staleWhileRevalidate: For how long after that it is delivered while a new one is fetched.
+  ///   - staleIfError: For how long after that it is delivered when a new one cannot be had.
+  ///   - negative: How long a failure is kept.
+  ///   - maxCount: How many values are kept at most.
+  ///   - maxCost: What all values may cost together.
+  /// - Throws: ``InvalidCachePolicy``, with the number that makes no sense.
+  public init(
+    fresh: Duration,
+    staleWhileRevalidate: Duration = .zero,
+    staleIfError: Duration = .zero,
+    negative: Duration = .zero,
+    maxCount: Int = 1_000,
+    maxCost: Int? = nil
+  ) throws(InvalidCachePolicy) {
+    for duration in [fresh, staleWhileRevalidate, staleIfError, negative] where duration < .zero {
+      throw .negativeDuration(duration)
+    }
+    if maxCount < 1 { throw .countNotPositive(maxCount) }
+    if let maxCost, maxCost < 1 { throw .costNotPositive(maxCost) }
+    lifetime = CacheLifetime(fresh: fresh, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
+    self.negative = negative.clampedToDelay
+    self.maxCount = maxCount
+    self.maxCost = maxCost
+  }
+}
+
+/// A cache policy that makes no sense, refused when it is made.
+public enum InvalidCachePolicy: Error, Hashable, Sendable {
+  /// A time is below zero.
+  case negativeDuration(Duration)
+  /// Not even one value may be kept.
+  case countNotPositive(Int)
+  /// Values may not cost anything.
+  case costNotPositive(Int)
+}
+
+extension InvalidCachePolicy: CustomStringConvertible {
+  /// What is wrong, with the number that is, and what to give instead.
+  public var description: String {
+    switch self {
+    case .negativeDuration(let duration): "Cache: a time is \(duration). Give zero for none, or a positive duration."
+    case .countNotPositive(let count): "Cache: maxCount is \(count). Give at least 1."
+    case .costNotPositive(let cost): "Cache: maxCost is \(cost). Give at least 1, or nil for no limit."
+    }
+  }
+}

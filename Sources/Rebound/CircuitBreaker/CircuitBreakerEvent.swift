@@ -1,0 +1,104 @@
+/// Something that a circuit breaker has decided.
+public struct CircuitBreakerEvent: Sendable {
+  /// What was decided.
+  public enum Kind: Sendable {
+    /// The state has changed; with how long it stays open at least, if it is open now.
+    case changed(from: CircuitBreaker.State, to: CircuitBreaker.State, openTime: Duration?)
+    /// A call was refused.
+    case refused(CircuitOpen)
+  }
+
+  /// What the breaker protects.
+  public let name: String
+  /// What was decided.
+  public let kind: Kind
+
+  /// Describes a decision.
+  ///
+  /// - Parameters:
+  ///   - name: What the breaker protects.
+  ///   - kind: What was decided.
+  public init(name: String, kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
+}
+
+extension CircuitBreakerEvent: CustomStringConvertible {
+  /// One line for a log: "weather: closed, now open for 30.0 seconds".
+  public var description: String {
+    switch kind {
+    case .changed(let before, let after, let openTime):
+      "\(name): \(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
+    case .refused(let refusal):
+      "\(name): call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")"
+    }
+  }
+}
+
+/// What a circuit breaker has counted, at one moment.
+public struct CircuitBreakerMetrics: Hashable, Sendable {
+  /// What the breaker does with calls.
+  public let state: CircuitBreaker.State
+  /// How many calls are in the window; none unless it is closed.
+  public let calls: Int
+  /// How many of them failed.
+  public let failures: Int
+  /// How many of them were too slow.
+  public let slowCalls: Int
+  /// How many failures there were since the last success.
+  public let failuresInARow: Int
+  /// How often it has opened since it was closed.
+  public let openings: Int
+  /// For how long the service has been out; `nil` if it is not, or if a person took it out.
+  public let outFor: Duration?
+  /// How long it stays open at least; zero if the next call is a probe, `nil` if it is not open.
+  public let retryAfter: Duration?
+  /// How many probes are under way.
+  public let probes: Int
+  /// How many calls it has refused so far.
+  public let refused: Int
+
+  /// The share of the calls in the window that failed; `nil` if there are none.
+  public var failureRatio: Double? { calls > 0 ? Double(failures) / Double(calls) : nil }
+
+  /// The share of the calls in the window that were too slow; `nil` if there are none.
+  public var slowRatio: Double? { calls > 0 ? Double(slowCalls) / Double(calls) : nil }
+
+  /// Describes what a breaker has counted.
+  ///
+  /// - Parameters:
+  ///   - state: What the breaker does with calls.
+  ///   - calls: How many calls are in the window.
+  ///   - failures: How many of them failed.
+  ///   - slowCalls: How many of them were too slow.
+  ///   - failuresInARow: How many failures there were since the last success.
+  ///   - openings: How often it has opened since it was closed.
+  ///   - outFor: For how long the service has been out.
+  ///   - retryAfter: How long it stays open at least.
+  ///   - probes: How many probes are under way.
+  ///   - refused: How many calls it has refused so far.
+  public init(
+    state: CircuitBreaker.State,
+    calls: Int = 0,
+    failures: Int = 0,
+    slowCalls: Int = 0,
+    failuresInARow: Int = 0,
+    openings: Int = 0,
+    outFor: Duration? = nil,
+    retryAfter: Duration? = nil,
+    probes: Int = 0,
+    refused: Int = 0
+  ) {
+    self.state = state
+    self.calls = calls
+    self.failures = failures
+    self.slowCalls = slowCalls
+    self.failuresInARow = failuresInARow
+    self.openings = openings
+    self.outFor = outFor
+    self.retryAfter = retryAfter
+    self.probes = probes
+    self.refused = refused
+  }
+}

@@ -1,0 +1,154 @@
+import Combine
+import StreamSupport
+
+/// Lets those who want the same thing at the same time share one upstream.
+///
+///     let forecasts = Coalescer<City, Forecast, NetworkFailure>()
+///     client.forecast(for: city).coalesced(by: forecasts, for: city)
+///
+/// Whoever asks for a key while it is in flight joins, and gets every value from the first on; a hundred subscribers
+/// cause one request. When the upstream ends, all get the end, and the next one to ask starts afresh: nothing is
+/// kept, errors least of all. When the last one cancels, the upstream is cancelled.
+///
+/// Publishers and asynchronous functions of one coalescer share with each other.
+///
+/// - Note: It keeps the values of what is in flight, so it is for requests, not for streams without an end.
+public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: Sendable {
+  private let shared = Shared<[Key: Flight<Value, Failure>], CoalescingEvent<Key>>([:])
+
+  /// Makes a coalescer with nothing in flight.
+  public init() {}
+
+  /// How many keys are in flight.
+  public var inFlightCount: Int { shared.read { $0.count } }
+
+  /// Tells one more observer what is decided, in order, with no lock held.
+  @discardableResult
+  public func onEvent(_ observer: @escaping @Sendable (CoalescingEvent<Key>) -> Void) -> Coalescer {
+    shared.observe(observer)
+    return self
+  }
+
+  /// Lets a subscriber join what is in flight for a key, or start it.
+  func join<Upstream: Publisher, Downstream: Subscriber>(_ key: Key, _ upstream: Upstream, _ downstream: Downstream)
+  where
+    Upstream.Output == Value, Upstream.Failure == Failure, Downstream.Input == Value, Downstream.Failure == Failure
+  {
+    while true {
+      let flight = shared.read { $0[key] }
+      if let flight, let passenger = flight.board(downstream) {
+        shared.change { $1.append(.joined(key, subscribers: passenger.number)) }
+        return passenger.begin()
+      }
+      let new = Flight<Value, Failure>()
+      new.whenClosed = { [weak self, weak new] in
+        if let self, let new { self.remove(new, for: key) }
+      }
+      let passenger = new.board(downstream)
+      let hasStarted = shared.change { table, events in
+        // Another thread may have started one meanwhile, which is then joined.
+        guard table[key] === flight else { return false }
+        if flight != nil { events.append(.ended(key)) }
+        events.append(.started(key))
+        table[key] = new
+        return true
+      }
+      guard hasStarted, let passenger else {
+        passenger?.cancel()
+        continue
+      }
+      passenger.begin()
+      return upstream.subscribe(new)
+    }
+  }
+
+  /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
+  func forget(_ key: Key) {
+    let removed = shared.change { table, events in
+      let removed = table.removeValue(forKey: key)
+      if removed != nil { events.append(.ended(key)) }
+      return removed
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Lets everyone who asks from now on start afresh.
+  func forgetAll() {
+    let removed = shared.change { table, events in
+      let removed = table
+      table = [:]
+      events += removed.keys.map { .ended($0) }
+      return removed
+    }
+    withExtendedLifetime(removed) {}
+  }
+
+  private func remove(_ flight: Flight<Value, Failure>, for key: Key) {
+    let removed = shared.change { table, events in
+      guard table[key] === flight else { return nil as Flight<Value, Failure>? }
+      events.append(.ended(key))
+      return table.removeValue(forKey: key)
+    }
+    withExtendedLifetime(removed) {}
+  }
+}
+
+extension Coalescer where Value: Sendable, Failure == any Error {
+  /// Runs an asynchronous function, or waits for the one that is in flight for the key.
+  ///
+  ///     let forecast = try await forecasts.run(city) { try await client.forecast(for: city) }
+  ///
+  /// The function runs in a task of its own, which is cancelled when all who wait for it are.
+  ///
+  /// - Parameters:
+  ///   - key: What is wanted.
+  ///   - isolation: The caller's.
+  ///   - operation: The call.
+  /// - Throws: What the function throws; `CancellationError` if the task is cancelled.
+  public func run(
+    _ key: Key,
+    isolation: isolated (any Actor)? = #isolation,
+    _ operation: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let value: Value? = try await Answer.wait(isolation: isolation) { answer in
+      let first = FirstValue<Value, any Error>(whenKnown: answer)
+      self.join(key, AsyncCall(operation: operation), first)
+      return first
+    }
+    // A publisher that shares the key may finish without a value; a function cannot.
+    guard let value else { throw FinishedWithoutValue() }
+    return value
+  }
+}
+
+/// A publisher that an asynchronous function has joined finished without a value.
+public struct FinishedWithoutValue: Error, Hashable, CustomStringConvertible {
+  /// Makes the error.
+  public init() {}
+
+  /// What happened, and what to do about it.
+  public var description: String {
+    "The publisher finished without a value; let it send one, or fail, where an asynchronous function waits for it."
+  }
+}
+
+/// Something that was decided about equal calls.
+public enum CoalescingEvent<Key: Sendable>: Sendable {
+  /// Nothing was in flight for the key, and a call starts.
+  case started(Key)
+  /// A call is in flight for the key, and is now shared by this many.
+  case joined(Key, subscribers: Int)
+  /// The call for the key has ended, or everyone has cancelled.
+  case ended(Key)
+}
+
+extension CoalescingEvent: CustomStringConvertible {
+  /// One line for a log: "oslo: joined what is in flight; 2 share it".
+  public var description: String {
+    switch self {
+    case .started(let key): "\(key): started"
+    case .joined(let key, let subscribers): "\(key): joined what is in flight; \(subscribers) share it"
+    case .ended(let key): "\(key): ended"
+    }
+  }
+}

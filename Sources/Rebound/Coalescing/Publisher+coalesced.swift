@@ -1,0 +1,58 @@
+import Combine
+
+extension Publisher {
+  /// Shares one subscription to publishers that ask for the same thing at the same time.
+  ///
+  ///     client.forecast(for: city).coalesced(by: forecasts, for: city)
+  ///
+  /// - Parameters:
+  ///   - coalescer: Shared by all that may join each other.
+  ///   - key: What is asked for. Publishers of one key must be interchangeable: only the first is subscribed to.
+  ///
+  /// - Demand: The upstream is asked for what the one who wants most has requested; each gets what it requests, late
+  ///   ones from the first value on.
+  /// - Failure: The upstream's, for each subscriber; it is not kept for those who come after it.
+  /// - Threads: Where the upstream sends, or where the subscriber requests what has come already.
+  public func coalesced<Key>(
+    by coalescer: Coalescer<Key, Output, Failure>,
+    for key: Key
+  ) -> Publishers.Coalesced<Self, Key> {
+    Publishers.Coalesced(upstream: self, coalescer: coalescer, key: key)
+  }
+}
+
+extension Publishers {
+  /// Shares one subscription to publishers that ask for the same thing at the same time.
+  ///
+  /// Made by ``Combine/Publisher/coalesced(by:for:)``.
+  public struct Coalesced<Upstream: Publisher, Key: Hashable & Sendable>: Publisher {
+    /// What the upstream publishes.
+    public typealias Output = Upstream.Output
+    /// What the upstream fails with.
+    public typealias Failure = Upstream.Failure
+
+    /// What is subscribed to if nothing is in flight.
+    public let upstream: Upstream
+    /// Shared by all that may join each other.
+    public let coalescer: Coalescer<Key, Output, Failure>
+    /// What is asked for.
+    public let key: Key
+
+    /// Makes a publisher that shares what is in flight.
+    ///
+    /// - Parameters:
+    ///   - upstream: What is subscribed to if nothing is in flight.
+    ///   - coalescer: Shared by all that may join each other.
+    ///   - key: What is asked for.
+    public init(upstream: Upstream, coalescer: Coalescer<Key, Output, Failure>, key: Key) {
+      self.upstream = upstream
+      self.coalescer = coalescer
+      self.key = key
+    }
+
+    /// Joins what is in flight, or starts it.
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      coalescer.join(key, upstream, subscriber)
+    }
+  }
+}

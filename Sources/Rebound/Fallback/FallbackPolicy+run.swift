@@ -1,0 +1,30 @@
+extension FallbackPolicy {
+  /// Runs an asynchronous function, and another one in its place if it fails.
+  ///
+  ///     let forecast = try await policy.run { try await client.forecast(for: city) } fallback: { _ in .empty }
+  ///
+  /// Both run where the caller does.
+  ///
+  /// - Parameters:
+  ///   - isolation: The caller's.
+  ///   - operation: The call.
+  ///   - replacement: Gets the failure; called if the policy covers it and the task is not cancelled.
+  /// - Returns: What the first one returned that did not fail.
+  /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or
+  ///   `CancellationError` if the fallback throws that.
+  public func run<Value>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ operation: () async throws(Failure) -> Value,
+    fallback replacement: (Failure) async throws -> Value
+  ) async throws -> Value {
+    let original: Failure
+    do { return try await operation() } catch { original = error }
+    guard !Task.isCancelled, covers(original) else { throw original }
+    do {
+      return try await replacement(original)
+    } catch {
+      replacementFailed(error, after: original)
+      throw FallbackFailed.replacing(original, with: error)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/// For which failures something else takes the place of an answer.
+///
+///     let policy = FallbackPolicy<NetworkFailure>()
+///       .when(\.isTransient)
+///       .onEvent { log.notice("\($0)") }
+///     request.fallback(to: .empty, policy)
+///     let forecast = try await policy.run { try await client.forecast(for: city) } fallback: { _ in .empty }
+///
+/// A policy is a plain value without state. The event keeps the failure that a fallback hides. A cancel is no failure:
+/// there is no fallback for `CancellationError`, nor in a task that is cancelled.
+public struct FallbackPolicy<Failure: Error>: Sendable {
+  package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
+  package private(set) var observer: (@Sendable (FallbackEvent) -> Void)?
+
+  /// Makes a policy for all failures.
+  public init() {}
+
+  /// The same policy for fewer failures: those for which this holds, and every condition before.
+  ///
+  /// - Parameter condition: Asked on every failure, on the thread of the failure.
+  public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> FallbackPolicy {
+    var copy = self
+    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
+    return copy
+  }
+
+  /// The same policy, told to one more observer.
+  ///
+  /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
+  public func onEvent(_ observer: @escaping @Sendable (FallbackEvent) -> Void) -> FallbackPolicy {
+    var copy = self
+    copy.observer = { [earlier = self.observer] event in
+      earlier?(event)
+      observer(event)
+    }
+    return copy
+  }
+
+  /// Whether there is a fallback for a failure; told to the observer.
+  func covers(_ error: Failure) -> Bool {
+    if error is CancellationError { return false }
+    let isCovered = condition(error)
+    observer?(isCovered ? .fallingBack(from: error) : .passingOn(error))
+    return isCovered
+  }
+
+  /// Tells the observer that the fallback has failed, too; a cancel is no failure.
+  func replacementFailed(_ failure: any Error, after original: Failure) {
+    if !(failure is CancellationError) { observer?(.failed(FallbackFailed(failure: failure, original: original))) }
+  }
+}
+
+/// One decision of a ``FallbackPolicy``.
+public enum FallbackEvent: Sendable {
+  /// Something else takes the place of the answer, which failed with this.
+  case fallingBack(from: any Error)
+  /// There is no fallback for this failure, and it passes on.
+  case passingOn(any Error)
+  /// The fallback has failed, too.
+  case failed(FallbackFailed)
+}
+
+extension FallbackEvent: CustomStringConvertible {
+  /// One line for a log: "falling back from timedOut".
+  public var description: String {
+    switch self {
+    case .fallingBack(let error): "falling back from \(error)"
+    case .passingOn(let error): "no fallback for \(error)"
+    case .failed(let failed): "fallback failed (\(failed.failure)) after \(failed.original)"
+    }
+  }
+}
+
+/// Both an answer and its fallback have failed.
+public struct FallbackFailed: RetryAfterProviding {
+  /// What the fallback failed with.
+  public let failure: any Error
+  /// What the answer had failed with, for which the fallback was to stand in.
+  public let original: any Error
+
+  /// Describes a fallback that failed.
+  ///
+  /// - Parameters:
+  ///   - failure: What the fallback failed with.
+  ///   - original: What the answer had failed with.
+  public init(failure: any Error, original: any Error) {
+    self.failure = failure
+    self.original = original
+  }
+
+  /// The error for a fallback that has failed: both of them, or a cancel as it is.
+  static func replacing(_ original: any Error, with failure: any Error) -> any Error {
+    failure is CancellationError ? failure : FallbackFailed(failure: failure, original: original)
+  }
+
+  /// The pause that the answer's failure asked for: it is the answer that is tried again.
+  public var retryAfter: Duration? { (original as? any RetryAfterProviding)?.retryAfter }
+}
+
+extension FallbackFailed: CustomStringConvertible {
+  /// What happened, and with which errors.
+  public var description: String { "The fallback failed (\(failure)) after the request itself had: \(original)" }
+}

@@ -1,0 +1,99 @@
+import Combine
+
+extension Publisher {
+  /// Keeps each value, for a time when there is none.
+  ///
+  ///     request.remember(in: forecasts, for: city)
+  ///
+  /// - Parameters:
+  ///   - store: Keeps the latest value.
+  ///   - key: What the values answer.
+  ///
+  /// - Demand: Passes up.
+  /// - Failure: The upstream's.
+  /// - Threads: Where the upstream sends; a value is kept before it is delivered.
+  public func remember<Key>(
+    in store: LastGood<Key, Output>,
+    for key: Key
+  ) -> Publishers.HandleEvents<Self> {
+    handleEvents(receiveOutput: { store.remember($0, for: key) })
+  }
+
+  /// Delivers the last good value in place of a failure, and says of every value where it comes from.
+  ///
+  ///     request
+  ///       .remember(in: forecasts, for: city)
+  ///       .fallback(to: forecasts, for: city)
+  ///       .map { answer in
+  ///         Screen(answer.value, note: answer.age.map { "saved copy, \($0.minutes) minutes old" })
+  ///       }
+  ///
+  /// - Parameters:
+  ///   - store: Where values are kept; asked when a failure comes.
+  ///   - key: What the values answer.
+  ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
+  ///   - policy: For which failures.
+  ///
+  /// - Demand: Passes up. The kept value is only delivered when one is requested.
+  /// - Failure: The upstream's, where the policy does not cover it or no value is kept.
+  /// - Threads: Where the upstream sends; a value that waited for a request comes where the request is made.
+  public func fallback<Key>(
+    to store: LastGood<Key, Output>,
+    for key: Key,
+    maxAge: Duration? = nil,
+    _ policy: FallbackPolicy<Failure> = FallbackPolicy()
+  )
+    -> Publishers.Recover<
+      Publishers.Map<Self, Sourced<Output>>, Publishers.SetFailureType<Just<Sourced<Output>>, Failure>
+    >
+  {
+    map { Sourced($0, from: .fresh) }
+      .recover { error in
+        store.answer(for: key, maxAge: maxAge, after: error, policy)
+          .map { Just($0).setFailureType(to: Failure.self) }
+      }
+  }
+}
+
+extension LastGood {
+  /// Runs an asynchronous function and keeps what it returns; if it fails, returns what was kept.
+  ///
+  ///     let forecast = try await forecasts.run(for: city) { try await client.forecast(for: city) }
+  ///
+  /// - Parameters:
+  ///   - key: What the function answers.
+  ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
+  ///   - policy: For which failures.
+  ///   - isolation: The caller's.
+  ///   - operation: The call.
+  /// - Returns: The answer, and where it comes from.
+  /// - Throws: What the function throws, where the policy does not cover it, nothing is kept or the task is cancelled.
+  public func run<Failure: Error>(
+    for key: Key,
+    maxAge: Duration? = nil,
+    _ policy: FallbackPolicy<Failure> = FallbackPolicy<Failure>(),
+    isolation: isolated (any Actor)? = #isolation,
+    _ operation: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Sourced<Value> {
+    do {
+      let value = try await operation()
+      remember(value, for: key)
+      return Sourced(value, from: .fresh)
+    } catch {
+      guard !Task.isCancelled, let saved = answer(for: key, maxAge: maxAge, after: error, policy) else { throw error }
+      return saved
+    }
+  }
+
+  /// What stands in for an answer that failed.
+  func answer<Failure: Error>(
+    for key: Key,
+    maxAge: Duration?,
+    after error: Failure,
+    _ policy: FallbackPolicy<Failure>
+  ) -> Sourced<Value>? {
+    // Read first, so that the event tells of a fallback only where there is one.
+    guard let saved = value(for: key, maxAge: maxAge), policy.covers(error) else { return nil }
+    return Sourced(saved.value, from: .saved(age: saved.age, reason: error))
+  }
+}

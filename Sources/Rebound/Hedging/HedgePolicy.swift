@@ -1,0 +1,153 @@
+/// When to ask a second time without waiting for the first answer, and take whichever comes first.
+///
+///     let policy = try HedgePolicy<NetworkFailure>(delay: .after(.milliseconds(300)))
+///       .when(\.isTransient)
+///       .within(budget)
+///     request.hedged(policy, scheduler: queue)
+///     let forecast = try await policy.run { hedge in try await client.forecast(for: city, mirror: hedge) }
+///
+/// The first attempt is the primary one; those that follow are hedges. A hedge begins when its delay is over, or at once
+/// when an attempt fails in a way that is worth another one. The first attempt that succeeds wins, and the others are
+/// cancelled. When all have failed, the failure is the primary's.
+///
+/// A hedge sends the same request again while the first may still be at work: use it for idempotent requests only, and
+/// within a ``RetryBudget``, since a service that is slow because of its load gets more of it.
+///
+/// A policy is a plain value without state, except for a budget and a ``LatencyRecorder`` that it may refer to.
+public struct HedgePolicy<Failure: Error>: Sendable {
+  /// What is thrown when a policy makes no sense.
+  public typealias Invalid = InvalidHedgePolicy
+
+  /// How many attempts may follow the first.
+  public let maxHedges: Int
+  /// When they begin.
+  public let delay: HedgeDelay
+
+  package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
+  package private(set) var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
+  package private(set) var observer: (@Sendable (HedgeEvent) -> Void)?
+  package private(set) var budget: RetryBudget?
+  package private(set) var exhaustion: (@Sendable (HedgesFailed<Failure>) -> Failure)?
+
+  /// Makes a policy, and refuses numbers that make no sense.
+  ///
+  /// - Parameters:
+  ///   - maxHedges: How many attempts may follow the first, in `1...10`.
+  ///   - delay: When they begin; 2 s after the one before unless told otherwise, as Polly has it.
+  /// - Throws: ``InvalidHedgePolicy``, with the number that makes no sense.
+  public init(maxHedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws(InvalidHedgePolicy) {
+    guard (1...10).contains(maxHedges) else { throw .hedgesOutOfRange(maxHedges) }
+    try delay.validate()
+    self.init(inRange: maxHedges, delay: delay)
+  }
+
+  private init(inRange maxHedges: Int, delay: HedgeDelay) {
+    self.maxHedges = maxHedges
+    self.delay = delay
+  }
+
+  /// One hedge after 2 s, for every failure.
+  public static var standard: HedgePolicy { HedgePolicy(inRange: 1, delay: .after(.seconds(2))) }
+
+  /// The same policy for fewer failures: those for which this holds, and every condition before.
+  ///
+  /// Any other failure is fatal: it ends the whole at once, whatever is under way.
+  ///
+  /// - Parameter condition: Asked on every failure while nobody has won, with no lock held.
+  public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> HedgePolicy {
+    var copy = self
+    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
+    return copy
+  }
+
+  /// The same policy, for failures that say in their own way how long to wait, in place of ``RetryAfterProviding``.
+  ///
+  /// After a failure that asks for a pause no more hedges begin; those under way go on.
+  ///
+  /// - Parameter hint: The pause that a failure asks for.
+  public func hinted(by hint: @escaping @Sendable (Failure) -> Duration?) -> HedgePolicy {
+    var copy = self
+    copy.hint = hint
+    return copy
+  }
+
+  /// The same policy, told to one more observer.
+  ///
+  /// - Parameter observer: Gets every decision, in order, with no lock held.
+  public func onEvent(_ observer: @escaping @Sendable (HedgeEvent) -> Void) -> HedgePolicy {
+    var copy = self
+    copy.observer = { [earlier = self.observer] event in
+      earlier?(event)
+      observer(event)
+    }
+    return copy
+  }
+
+  /// The same policy, with a budget that all who hold it share, retries too, in place of the one before.
+  ///
+  /// - Parameter budget: Asked for each hedge; when it denies one, no more begin.
+  public func within(_ budget: RetryBudget) -> HedgePolicy {
+    var copy = self
+    copy.budget = budget
+    return copy
+  }
+
+  /// The same policy, which fails with another error when all attempts have failed.
+  ///
+  /// - Parameter error: Makes the error from those of all attempts; called with no lock held.
+  public func onExhaustion(_ error: @escaping @Sendable (HedgesFailed<Failure>) -> Failure) -> HedgePolicy {
+    var copy = self
+    copy.exhaustion = error
+    return copy
+  }
+}
+
+/// All that went wrong, for ``HedgePolicy/onExhaustion(_:)``.
+public struct HedgesFailed<Failure: Error>: Error {
+  /// What the attempts failed with, in the order of the failures; 0 is the primary one.
+  public let errors: [(hedge: Int, error: Failure)]
+  /// What the primary attempt failed with.
+  public let underlying: Failure
+
+  /// Describes attempts that have all failed.
+  ///
+  /// - Parameters:
+  ///   - errors: What the attempts failed with, in the order of the failures.
+  ///   - underlying: What the primary attempt failed with.
+  public init(errors: [(hedge: Int, error: Failure)], underlying: Failure) {
+    self.errors = errors
+    self.underlying = underlying
+  }
+}
+
+extension HedgesFailed: CustomStringConvertible {
+  /// What happened, and with which errors.
+  public var description: String {
+    let causes = errors.map { "\($0.hedge == 0 ? "primary" : "hedge \($0.hedge)"): \($0.error)" }
+    return "All \(errors.count) attempts failed. \(causes.joined(separator: "; "))"
+  }
+}
+
+/// A hedge policy that makes no sense, refused when it is made.
+public enum InvalidHedgePolicy: Error, Hashable, Sendable {
+  /// The number of hedges is not in `1...10`.
+  case hedgesOutOfRange(Int)
+  /// A delay is zero or shorter.
+  case delayNotPositive(Duration)
+  /// The share of calls that a delay is to cover is not between 0 and 1.
+  case percentileOutOfRange(Double)
+}
+
+extension InvalidHedgePolicy: CustomStringConvertible {
+  /// What is wrong, with the number that is, and what to give instead.
+  public var description: String {
+    switch self {
+    case .hedgesOutOfRange(let count):
+      "Hedging: maxHedges is \(count). Give 1 to 10; for none, leave the hedging out."
+    case .delayNotPositive(let delay):
+      "Hedging: a delay is \(delay). Give a positive duration, or use .parallel or .afterFailure."
+    case .percentileOutOfRange(let share):
+      "Hedging: the percentile is \(share). Give a number above 0 and below 1; 0.95 hedges the slowest 5 %."
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Dispatch
+
+/// One shared object for each host, tenant or whatever else calls are told apart by.
+///
+///     let breakers = Keyed<String, CircuitBreaker> { host in CircuitBreaker(host, policy: policy) }
+///     client.publisher(for: request).protected(by: breakers[request.host])
+///
+/// So one sick host does not open the breaker of the others. The objects are made when they are first asked for, once
+/// for each key, and there is a limit to how many are kept: the one whose last use is the longest ago goes first. Calls
+/// that hold it go on with it; the next one for its key gets a new one, with no memory.
+public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
+  private let limit: Int
+  private let shared = Shared<LeastRecentlyUsed<Key, Made<Policy>>, KeyedEvent<Key>>(LeastRecentlyUsed())
+  private let make: @Sendable (Key) -> Policy
+
+  /// Makes an empty collection.
+  ///
+  /// - Parameters:
+  ///   - limit: How many objects are kept; under 1 counts as 1.
+  ///   - make: Makes the object for a key. Called once for each key that is kept, on the thread of the first to ask,
+  ///     while others who ask for the same key wait; it must not ask for that key itself.
+  public init(limit: Int = 1_000, _ make: @escaping @Sendable (Key) -> Policy) {
+    self.limit = max(limit, 1)
+    self.make = make
+  }
+
+  /// How many objects are kept.
+  public var count: Int { shared.read { $0.count } }
+
+  /// Tells one more observer what is decided, in order, with no lock held.
+  @discardableResult
+  public func onEvent(_ observer: @escaping @Sendable (KeyedEvent<Key>) -> Void) -> Keyed {
+    shared.observe(observer)
+    return self
+  }
+
+  /// The object for a key, which is made if it is not there.
+  public subscript(key: Key) -> Policy {
+    let (made, evicted): (Made<Policy>, [Made<Policy>]) = shared.change { table, events in
+      if let made = table.use(key) { return (made, []) }
+      let made = Made<Policy>()
+      _ = table.set(made, for: key)
+      events.append(.made(key))
+      var evicted: [Made<Policy>] = []
+      while table.count > limit, let (oldest, made) = table.removeOldest() {
+        evicted.append(made)
+        events.append(.evicted(oldest))
+      }
+      return (made, evicted)
+    }
+    withExtendedLifetime(evicted) {}
+    return made.value { make(key) }
+  }
+
+  /// The object for a key if it is there; reading it does not count as a use.
+  public func existing(_ key: Key) -> Policy? {
+    shared.read { $0.peek(key) }?.known
+  }
+
+  /// Forgets a key; calls that hold its object go on with it.
+  public func remove(_ key: Key) {
+    let removed = shared.change { table, events in
+      let removed = table.remove(key)
+      if removed != nil { events.append(.evicted(key)) }
+      return removed
+    }
+    withExtendedLifetime(removed) {}
+  }
+}
+
+/// Something that was decided about objects by key.
+public enum KeyedEvent<Key: Sendable>: Sendable {
+  /// An object is made for a key.
+  case made(Key)
+  /// The object for a key is not kept any more.
+  case evicted(Key)
+}
+
+extension KeyedEvent: CustomStringConvertible {
+  /// One line for a log: "api.example.org: made".
+  public var description: String {
+    switch self {
+    case .made(let key): "\(key): made"
+    case .evicted(let key): "\(key): evicted"
+    }
+  }
+}
+
+/// Something that is made once, by the first who wants it, while the others wait.
+///
+/// Unchecked, because the value is written once, before the group is left, and read only after it was waited for.
+private final class Made<Value: Sendable>: @unchecked Sendable {
+  private let shared = Shared<Bool, Never>(false)
+  private let isMade = DispatchGroup()
+  private var made: Value?
+
+  init() {
+    isMade.enter()
+  }
+
+  /// The value, if it is made.
+  var known: Value? {
+    isMade.wait(timeout: .now()) == .success ? made : nil
+  }
+
+  func value(_ make: () -> Value) -> Value {
+    let isFirst = shared.change { hasBegun, _ in
+      defer { hasBegun = true }
+      return !hasBegun
+    }
+    if isFirst {
+      let value = make()
+      made = value
+      isMade.leave()
+      return value
+    }
+    isMade.wait()
+    // It is there: whoever was first has left the group after writing it.
+    return made ?? make()
+  }
+}

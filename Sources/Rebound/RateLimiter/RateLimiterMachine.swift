@@ -1,0 +1,160 @@
+import Foundation
+
+/// Decides which calls begin, which wait and which are refused.
+///
+/// It has no clock and no lock; its owner tells it the time, which never goes back.
+package struct RateLimiterMachine: Hashable, Sendable {
+  package enum Admission: Hashable, Sendable {
+    case granted
+    /// Waits under this number, about so long.
+    case queued(Int, wait: Duration)
+    /// With the time until it could begin if nobody else came.
+    case rejected(retryAfter: Duration)
+  }
+
+  private struct Waiter: Hashable, Sendable {
+    let number: Int
+    let deadline: Duration
+  }
+
+  private let policy: RateLimiterPolicy
+  private let start: Duration
+  private var meter: RateMeter
+  /// The next one first.
+  private var queue: [Waiter] = []
+  private var lastNumber = 0
+  private var pausedUntil: Duration?
+  /// The share of the full rate, and what it was when the service last complained, and when that was.
+  package private(set) var share = 1.0
+  private var before = 1.0
+  private var loweredAt: Duration?
+  private var isFull = true
+
+  package init(_ policy: RateLimiterPolicy, now: Duration) {
+    self.policy = policy
+    start = now
+    meter = RateMeter(policy)
+  }
+
+  package var queued: Int { queue.count }
+
+  /// Nobody begins before this moment, on the meter's time.
+  private func earliest(_ now: Duration) -> Duration {
+    max(now, pausedUntil ?? now) - start
+  }
+
+  /// How long so many calls, those who wait first, would have to wait.
+  private func waits(_ count: Int, now: Duration) -> [Duration] {
+    let earliest = earliest(now)
+    let pause = earliest - (now - start)
+    // To whole nanoseconds, upwards: a timer that rings too early would find nothing.
+    return meter.waits(for: count, now: earliest).map { ($0 + pause).roundedUpToNanoseconds }
+  }
+
+  /// A call asks to begin.
+  ///
+  /// - Complexity: O(1) if nobody waits, otherwise O(n) in those who do.
+  package mutating func enter(now: Duration, mayWait: Bool = true) -> Admission {
+    if queue.isEmpty, earliest(now) == now - start, meter.take(now: now - start) == .zero { return .granted }
+    let wait = waits(queue.count + 1, now: now).last ?? .zero
+    guard mayWait, wait <= policy.maxWait, queue.count < policy.maxQueue else { return .rejected(retryAfter: wait) }
+    lastNumber += 1
+    queue.append(Waiter(number: lastNumber, deadline: now + policy.maxWait))
+    return .queued(lastNumber, wait: wait)
+  }
+
+  /// Lets those begin whose turn has come.
+  ///
+  /// - Returns: Their numbers, in order, and how long until the next one's turn.
+  package mutating func advance(now: Duration) -> (granted: [Int], next: Duration?) {
+    var granted: [Int] = []
+    while let first = queue.first {
+      let wait = waits(1, now: now)[0]
+      guard wait == .zero, meter.take(now: now - start) == .zero else { return (granted, wait) }
+      granted.append(first.number)
+      queue.removeFirst()
+    }
+    return (granted, nil)
+  }
+
+  /// The one whose turn is next.
+  package var next: Int? { queue.first?.number }
+
+  /// One who waits no longer does; those behind move up.
+  ///
+  /// - Returns: Whether it still waited.
+  package mutating func abandon(_ number: Int) -> Bool {
+    guard let index = queue.firstIndex(where: { $0.number == number }) else { return false }
+    queue.remove(at: index)
+    return true
+  }
+
+  /// The service has said that there were too many calls.
+  ///
+  /// A hundred calls that it refuses at the same time lower the rate once: what began before the rate went down says
+  /// nothing about the lower one.
+  ///
+  /// - Parameters:
+  ///   - pause: For how long it wants none.
+  ///   - begun: When the call began that it said so to; `nil` lowers the rate in any case.
+  /// - Returns: Those whose turn would now come too late, with the time until then.
+  package mutating func throttle(
+    pause: Duration?,
+    begun: Duration? = nil,
+    now: Duration
+  ) -> [(number: Int, retryAfter: Duration)] {
+    if let pause, pause > .zero {
+      pausedUntil = max(pausedUntil ?? now, now + pause.clampedToDelay)
+    }
+    let isNews = begun.map { begun in loweredAt.map { begun >= $0 } ?? true } ?? true
+    if isNews {
+      before = share
+      setShare(max(share * policy.feedback.decrease, policy.feedback.floor), now: now)
+      (loweredAt, isFull) = (now, share >= 1)
+    }
+    return refuseLate(now: now)
+  }
+
+  /// A call has succeeded.
+  package mutating func succeed(now: Duration) {
+    guard !isFull, let loweredAt else { return }
+    // In permits per second, as the formula has it: W(t) = C·(t − K)³ + W, with K where the curve is flat.
+    let full = Double(policy.permits) / policy.period.inSeconds
+    let (scale, flat) = (policy.feedback.scale, before * full)
+    guard scale > 0 else { return }
+    let k = cbrt(flat * (1 - policy.feedback.decrease) / scale)
+    let t = (now - loweredAt).inSeconds - k
+    let rate = scale * t * t * t + flat
+    let grown = min(max(rate / full, share), 1)
+    setShare(grown, now: now)
+    isFull = grown >= 1
+  }
+
+  private mutating func setShare(_ share: Double, now: Duration) {
+    self.share = share
+    meter.setShare(share, now: now - start)
+  }
+
+  private mutating func refuseLate(now: Duration) -> [(number: Int, retryAfter: Duration)] {
+    var late: [(number: Int, retryAfter: Duration)] = []
+    // Whoever is refused makes room for those behind, so each is looked at with only those before it that stay.
+    var kept: [Waiter] = []
+    let moments = waits(queue.count, now: now)
+    for waiter in queue {
+      let wait = moments[kept.count]
+      if now + wait <= waiter.deadline { kept.append(waiter) } else { late.append((waiter.number, wait)) }
+    }
+    queue = kept
+    return late
+  }
+}
+
+extension Duration {
+  /// The shortest whole number of nanoseconds that is not shorter.
+  fileprivate var roundedUpToNanoseconds: Duration {
+    let (seconds, attoseconds) = components
+    let nanoseconds = attoseconds / 1_000_000_000
+    let whole = Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
+    return whole < self ? whole + .nanoseconds(1) : whole
+  }
+}

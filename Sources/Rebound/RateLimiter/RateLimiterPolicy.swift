@@ -1,0 +1,159 @@
+/// How many calls may begin in a time.
+public struct RateLimiterPolicy: Hashable, Sendable {
+  package enum Meter: Hashable, Sendable {
+    case bucket(capacity: Int)
+    case fixedWindow
+    case slidingWindow
+  }
+
+  package let meter: Meter
+  /// How many calls may begin within ``period``.
+  public let permits: Int
+  /// The time that ``permits`` are for.
+  public let period: Duration
+  /// How long a call waits at most; zero refuses at once.
+  public private(set) var maxWait: Duration = .zero
+  /// How many calls wait at most.
+  public private(set) var maxQueue = 1_000
+  /// How the rate goes down and up again after the service has said that there were too many calls.
+  public private(set) var feedback = Feedback.standard
+
+  /// How the rate goes down after the service has refused a call for its rate, and up again after calls that succeed.
+  ///
+  /// After a refusal the rate is multiplied by ``decrease``. From there it follows a cubic curve that is flat where the
+  /// rate was when the refusal came, so that it comes near to it fast, stays there for a while, and goes beyond it later.
+  ///
+  /// Source: CUBIC (RFC 9438), as the adaptive retry mode of the AWS SDKs uses it, with 0.7 and 0.4.
+  public struct Feedback: Hashable, Sendable {
+    /// What the rate is multiplied by; 1 leaves it.
+    public let decrease: Double
+    /// How steep the curve is.
+    public let scale: Double
+    /// The share of the full rate under which it does not go.
+    public let floor: Double
+
+    /// Describes how the rate goes down and up; numbers out of range are brought into it.
+    ///
+    /// - Parameters:
+    ///   - decrease: What the rate is multiplied by, in `0.01...1`.
+    ///   - scale: How steep the curve is, in permits per second, by the third power of seconds.
+    ///   - floor: The share of the full rate under which it does not go, in `0.001...1`.
+    public init(decrease: Double = 0.7, scale: Double = 0.4, floor: Double = 0.01) {
+      self.decrease = decrease >= 0.01 ? min(decrease, 1) : 0.01
+      self.scale = scale > 0 ? min(scale, 1e9) : 0
+      self.floor = floor >= 0.001 ? min(floor, 1) : 0.001
+    }
+
+    /// 0.7 down, 0.4 up, not under a hundredth.
+    public static let standard = Feedback()
+    /// Leaves the rate; pauses that the service asks for are kept all the same.
+    public static let pausesOnly = Feedback(decrease: 1)
+  }
+
+  /// Up to here, no sum of times is longer than a `Duration` holds.
+  private static let counts = 1...1_000_000
+
+  private init(_ meter: Meter, _ permits: Int, per period: Duration) throws(InvalidRateLimiterPolicy) {
+    if !Self.counts.contains(permits) { throw .permitsOutOfRange(permits) }
+    if !(.microseconds(1) ... .longestDelay).contains(period) { throw .periodOutOfRange(period) }
+    self.meter = meter
+    self.permits = permits
+    self.period = period
+  }
+
+  /// A bucket of tokens: one for each call, and refilled evenly; a full one lets a burst through.
+  ///
+  /// - Parameters:
+  ///   - permits: How many tokens come back within the period.
+  ///   - period: The time for that.
+  ///   - burst: How many tokens the bucket holds; as many as come back within a period unless told otherwise.
+  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  public static func tokenBucket(
+    _ permits: Int,
+    per period: Duration,
+    burst: Int? = nil
+  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+    if let burst, !counts.contains(burst) { throw .burstOutOfRange(burst) }
+    return try RateLimiterPolicy(.bucket(capacity: burst ?? permits), permits, per: period)
+  }
+
+  /// So many calls in each period, one period after the other, from the limiter's first moment on.
+  ///
+  /// Around the border of two periods twice as many may begin in a short time.
+  ///
+  /// - Parameters:
+  ///   - permits: How many calls.
+  ///   - period: How long a period is.
+  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  public static func fixedWindow(
+    _ permits: Int,
+    per period: Duration
+  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+    try RateLimiterPolicy(.fixedWindow, permits, per: period)
+  }
+
+  /// So many calls in any period, wherever it begins.
+  ///
+  /// - Parameters:
+  ///   - permits: How many calls; as many moments are remembered.
+  ///   - period: How long a period is.
+  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  public static func slidingWindow(
+    _ permits: Int,
+    per period: Duration
+  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+    try RateLimiterPolicy(.slidingWindow, permits, per: period)
+  }
+
+  /// The same policy, with calls that wait for their turn.
+  ///
+  /// - Parameters:
+  ///   - maxWait: How long a call waits at most; one whose turn would come later is refused at once.
+  ///   - maxQueue: How many wait at most.
+  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  public func waiting(
+    atMost maxWait: Duration,
+    maxQueue: Int = 1_000
+  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+    if maxWait < .zero { throw .negativeWait(maxWait) }
+    if maxQueue < 0 { throw .negativeQueue(maxQueue) }
+    var copy = self
+    copy.maxWait = maxWait.clampedToDelay
+    copy.maxQueue = maxQueue
+    return copy
+  }
+
+  /// The same policy, with another answer to a service that says that there were too many calls.
+  public func answering(_ feedback: Feedback) -> RateLimiterPolicy {
+    var copy = self
+    copy.feedback = feedback
+    return copy
+  }
+}
+
+/// A policy for the rate of calls that makes no sense, refused when it is made.
+public enum InvalidRateLimiterPolicy: Error, Hashable, Sendable {
+  /// The number of permits is not in 1 … 1,000,000.
+  case permitsOutOfRange(Int)
+  /// The period is not in 1 µs … 1,000,000,000 s.
+  case periodOutOfRange(Duration)
+  /// The number of tokens that the bucket holds is not in 1 … 1,000,000.
+  case burstOutOfRange(Int)
+  /// The longest wait is below zero.
+  case negativeWait(Duration)
+  /// Fewer than none may wait.
+  case negativeQueue(Int)
+}
+
+extension InvalidRateLimiterPolicy: CustomStringConvertible {
+  /// What is wrong, with the number that is, and what to give instead.
+  public var description: String {
+    switch self {
+    case .permitsOutOfRange(let permits): "Rate limiter: the number of permits is \(permits). Give 1 … 1,000,000."
+    case .periodOutOfRange(let period): "Rate limiter: the period is \(period). Give 1 µs … 1,000,000,000 s."
+    case .burstOutOfRange(let burst): "Rate limiter: burst is \(burst). Give 1 … 1,000,000."
+    case .negativeWait(let wait): "Rate limiter: the longest wait is \(wait). Give zero to refuse at once, or more."
+    case .negativeQueue(let count): "Rate limiter: maxQueue is \(count). Give 0 to refuse at once, or more."
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// Counts calls against a rate, lazily: nothing happens between two calls.
+///
+/// It has no clock; its owner tells it the time, which never goes back.
+package struct RateMeter: Hashable, Sendable {
+  private let meter: RateLimiterPolicy.Meter
+  private let permits: Int
+  private let period: Duration
+  /// The share of the full rate that holds now.
+  private var share = 1.0
+  /// For a bucket: when it is full again.
+  private var fullAt = Duration.zero
+  /// For a fixed window: which one, and how many began in it.
+  private var window: Int64 = 0
+  private var begun = 0
+  /// For a sliding window: when the last calls began, the oldest first; and how many of them have left it.
+  private var moments: [Duration] = []
+  private var left = 0
+
+  package init(_ policy: RateLimiterPolicy) {
+    meter = policy.meter
+    permits = policy.permits
+    period = policy.period
+  }
+
+  /// How many calls may begin within a period now.
+  private var allowed: Int { max(Int(Double(permits) * share), 1) }
+
+  /// How long one token takes to come back, to the attosecond.
+  private var interval: Duration {
+    let even = max(period / permits, Duration(secondsComponent: 0, attosecondsComponent: 1))
+    return share < 1 ? even * (1 / share) : even
+  }
+
+  /// Lets a call begin, if it may begin now.
+  ///
+  /// - Returns: How long it has to wait; zero if it has begun.
+  package mutating func take(now: Duration) -> Duration {
+    switch meter {
+    case .bucket(let capacity):
+      let full = max(fullAt, now) + interval
+      let wait = full - now - interval * capacity
+      if wait > .zero { return wait }
+      fullAt = full
+      return .zero
+
+    case .fixedWindow:
+      // In whole nanoseconds, since a quotient of durations is a floating-point number, and may miss the border.
+      let length = period.wholeNanoseconds
+      let current = max(now.wholeNanoseconds, 0) / length
+      if current > window { (window, begun) = (current, 0) }
+      guard begun < allowed else { return max(.nanoseconds(length) * (window + 1) - now, .nanoseconds(1)) }
+      begun += 1
+      return .zero
+
+    case .slidingWindow:
+      while left < moments.count, moments[left] + period <= now { left += 1 }
+      if left > 64, left * 2 > moments.count {
+        moments.removeFirst(left)
+        left = 0
+      }
+      let inside = moments.count - left
+      guard inside < allowed else { return moments[moments.count - allowed] + period - now }
+      moments.append(now)
+      return .zero
+    }
+  }
+
+  /// How long each of so many calls, one behind the other, would have to wait.
+  package func waits(for count: Int, now: Duration) -> [Duration] {
+    var copy = self
+    var moment = now
+    return (0..<count).map { _ in
+      var wait = copy.take(now: moment)
+      while wait > .zero {
+        moment += wait
+        wait = copy.take(now: moment)
+      }
+      return moment - now
+    }
+  }
+
+  /// Sets the share of the full rate that holds from now on.
+  package mutating func setShare(_ share: Double, now: Duration) {
+    if fullAt > now {
+      // What is missing is a number of tokens, which now come back at another pace.
+      fullAt = now + (fullAt - now) * (self.share / share)
+    }
+    self.share = share
+  }
+}
+
+extension Duration {
+  /// The nanoseconds of at most ``longestDelay``, rounded down.
+  fileprivate var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = min(self, .longestDelay).components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}

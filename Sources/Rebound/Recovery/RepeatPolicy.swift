@@ -1,0 +1,107 @@
+/// How often to do something again that has finished, and after which pause.
+///
+///     poll.repeat(RepeatPolicy(pause: .constant(.seconds(30))), scheduler: queue)
+///
+/// It is to a finish what ``RetryPolicy`` is to a failure. For those who come from RxSwiftExt's `RepeatBehavior`, whose
+/// `maxCount` counts the first run, too:
+///
+/// | RxSwiftExt | here |
+/// |---|---|
+/// | `immediate(maxCount: n)` | `RepeatPolicy(times: n - 1)` |
+/// | `delayed(maxCount: n, time: t)` | `RepeatPolicy(times: n - 1, pause: .constant(t))` |
+/// | `exponentialDelayed(maxCount: n, initial: t, multiplier: m)` | `RepeatPolicy(times: n - 1, pause: .exponential(from: t, multiplier: 1 + m, jitter: .none))` |
+/// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(times: n - 1, pause: .custom { f($0 + 1) })` |
+public struct RepeatPolicy: Sendable {
+  /// What is thrown when a policy makes no sense.
+  public typealias Invalid = InvalidRetryPolicy
+
+  /// How many runs may follow the first; `nil` means for ever.
+  public let times: Int?
+  /// How long to wait before each of them.
+  public let pause: Backoff
+  /// Where jitter gets its randomness.
+  public let random: RandomSource
+
+  package private(set) var condition: @Sendable (_ runs: Int) -> Bool = { _ in true }
+  package private(set) var observer: (@Sendable (RepeatEvent) -> Void)?
+
+  /// Makes a policy, and brings numbers that make no sense into range.
+  ///
+  /// - Parameters:
+  ///   - times: How many runs may follow the first; `nil` means for ever, a negative number none.
+  ///   - pause: How long to wait before each of them.
+  ///   - random: Where jitter gets its randomness.
+  public init(times: Int? = nil, pause: Backoff = .immediate, random: RandomSource = .system) {
+    self.times = times.map { max($0, 0) }
+    self.pause = pause
+    self.random = random
+  }
+
+  /// The same policy, as long as this holds, and every condition before.
+  ///
+  /// - Parameter condition: Gets how many runs have finished; asked after each of them, with no lock held.
+  public func `while`(_ condition: @escaping @Sendable (_ runs: Int) -> Bool) -> RepeatPolicy {
+    var copy = self
+    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
+    return copy
+  }
+
+  /// The same policy, told to one more observer.
+  ///
+  /// - Parameter observer: Gets every decision before it is acted on, on the thread of the finish, with no lock held.
+  public func onEvent(_ observer: @escaping @Sendable (RepeatEvent) -> Void) -> RepeatPolicy {
+    var copy = self
+    copy.observer = { [earlier = self.observer] event in
+      earlier?(event)
+      observer(event)
+    }
+    return copy
+  }
+}
+
+/// One decision of a ``RepeatPolicy``: a run has finished, and this is what comes of it.
+public enum RepeatEvent: Hashable, Sendable {
+  /// Another run follows after this long.
+  case repeating(runs: Int, after: Duration)
+  /// No other run follows.
+  case stopped(runs: Int)
+}
+
+extension RepeatEvent: CustomStringConvertible {
+  /// One line for a log: "run 2 finished; repeating in 1.0 seconds".
+  public var description: String {
+    switch self {
+    case .repeating(let runs, let delay): "run \(runs) finished; repeating in \(delay)"
+    case .stopped(let runs): "run \(runs) finished; stopped"
+    }
+  }
+}
+
+/// Decides what comes of each finish of one execution.
+///
+/// It calls the policy's closures, so it must not be asked under a lock.
+package struct RepeatMachine: Sendable {
+  private let policy: RepeatPolicy
+  private var delays: Backoff.Delays
+  private var runs = 0
+
+  package init(_ policy: RepeatPolicy) {
+    self.policy = policy
+    delays = policy.pause.delays(random: policy.random)
+  }
+
+  /// A run has finished.
+  ///
+  /// - Returns: How long to wait before the next; `nil` if there is none.
+  package mutating func finished() -> Duration? {
+    runs += 1
+    let isWanted = policy.times.map { runs <= $0 } ?? true
+    guard isWanted, policy.condition(runs) else {
+      policy.observer?(.stopped(runs: runs))
+      return nil
+    }
+    let delay = delays.nextStep().delay
+    policy.observer?(.repeating(runs: runs, after: delay))
+    return delay
+  }
+}

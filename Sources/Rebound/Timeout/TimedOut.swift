@@ -1,0 +1,75 @@
+/// Something took longer than a ``TimeoutPolicy`` allows, and was cancelled.
+///
+/// It is an error like any other: a retry may try again after it, and a circuit breaker counts it.
+public struct TimedOut: Error, Hashable, Sendable {
+  /// Which limit was reached.
+  public enum Kind: Hashable, Sendable {
+    /// The one for everything.
+    case total
+    /// The one for one attempt.
+    case attempt
+    /// The one until the first value.
+    case firstValue
+    /// The one from value to value.
+    case betweenValues
+  }
+
+  /// Which limit was reached.
+  public let kind: Kind
+  /// How long that limit is.
+  public let limit: Duration
+  /// How much time had passed in all.
+  public let elapsed: Duration
+  /// How many values had come until then.
+  public let values: Int
+  /// What took the time; `nil` if it has no name.
+  public let name: String?
+
+  /// Describes a timeout.
+  ///
+  /// - Parameters:
+  ///   - kind: Which limit was reached.
+  ///   - limit: How long that limit is.
+  ///   - elapsed: How much time had passed in all; the limit, if nothing is said.
+  ///   - values: How many values had come until then.
+  ///   - name: What took the time.
+  public init(_ kind: Kind, limit: Duration, elapsed: Duration? = nil, values: Int = 0, name: String? = nil) {
+    self.kind = kind
+    self.limit = limit
+    self.elapsed = elapsed ?? limit
+    self.values = values
+    self.name = name
+  }
+}
+
+extension TimedOut: CustomStringConvertible {
+  /// What happened, where, and what to do next.
+  public var description: String {
+    let what =
+      switch kind {
+      case .total: "was not done within \(limit)"
+      case .attempt: "did not answer within \(limit)"
+      case .firstValue: "sent nothing within \(limit)"
+      case .betweenValues: "fell silent for \(limit) after \(values) \(values == 1 ? "value" : "values")"
+      }
+    return "\(name ?? "The request") \(what); try again, or allow more time."
+  }
+}
+
+/// One decision of a ``TimeoutPolicy``.
+public enum TimeoutEvent: Hashable, Sendable {
+  /// A limit was reached; what was under way is cancelled now.
+  case timedOut(TimedOut)
+}
+
+extension TimeoutEvent: CustomStringConvertible {
+  /// One line for a log: "timed out after 30.0 seconds (total, limit 30.0 seconds, values: 0)".
+  public var description: String {
+    switch self {
+    case .timedOut(let error):
+      let name = error.name.map { "\($0) " } ?? ""
+      return
+        "\(name)timed out after \(error.elapsed) (\(error.kind), limit \(error.limit), values: \(error.values))"
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/// How long something may take.
+///
+///     .total(.seconds(30))                    // above the retry: all attempts and waits together
+///     .attempt(.seconds(10))                  // below the retry: each attempt
+///     .betweenValues(.seconds(60))            // a stream that falls silent
+///
+/// A policy is a plain value without state. It may have several limits at once; the first one that is reached ends it.
+/// The end is an error, ``TimedOut``, never a finish.
+///
+/// The limits for the first value and between values only run while a value is owed: a subscriber that asks for nothing
+/// is not kept waiting.
+public struct TimeoutPolicy: Sendable {
+  /// What is thrown when a policy makes no sense.
+  public typealias Invalid = InvalidTimeoutPolicy
+
+  /// The time for everything, retries and their waits included; `nil` means no limit.
+  public let total: Duration?
+  /// The time for one attempt: as ``total``, for use inside of a retry, and named so in the error.
+  public let attempt: Duration?
+  /// The time until the first value or the end.
+  public let firstValue: Duration?
+  /// The time from one value to the next or to the end.
+  ///
+  /// It is also the time until the first value, unless ``firstValue`` says otherwise.
+  public let betweenValues: Duration?
+  /// What takes the time, for the error: "weather"; `nil` if it has no name.
+  public let name: String?
+
+  package private(set) var observer: (@Sendable (TimeoutEvent) -> Void)?
+
+  /// Makes a policy, and refuses limits that make no sense.
+  ///
+  /// - Parameters:
+  ///   - total: The time for everything.
+  ///   - attempt: The time for one attempt.
+  ///   - firstValue: The time until the first value or the end.
+  ///   - betweenValues: The time from one value to the next or to the end.
+  ///   - name: What takes the time, for the error.
+  /// - Throws: ``InvalidTimeoutPolicy``, with the limit that makes no sense.
+  public init(
+    total: Duration? = nil,
+    attempt: Duration? = nil,
+    firstValue: Duration? = nil,
+    betweenValues: Duration? = nil,
+    name: String? = nil
+  ) throws(InvalidTimeoutPolicy) {
+    let limits = [total, attempt, firstValue, betweenValues].compactMap { $0 }
+    if limits.isEmpty { throw .noLimit }
+    if let limit = limits.first(where: { $0 <= .zero }) { throw .limitNotPositive(limit) }
+    self.init(
+      clampingTotal: total,
+      attempt: attempt,
+      firstValue: firstValue,
+      betweenValues: betweenValues,
+      name: name
+    )
+  }
+
+  private init(
+    clampingTotal total: Duration? = nil,
+    attempt: Duration? = nil,
+    firstValue: Duration? = nil,
+    betweenValues: Duration? = nil,
+    name: String? = nil
+  ) {
+    self.total = total?.clampedToDelay
+    self.attempt = attempt?.clampedToDelay
+    self.firstValue = firstValue?.clampedToDelay
+    self.betweenValues = betweenValues?.clampedToDelay
+    self.name = name
+  }
+
+  /// A limit for everything, retries and their waits included.
+  ///
+  /// - Parameter limit: Zero or less, such as what is left of a ``Deadline`` that has passed, is over at once.
+  public static func total(_ limit: Duration) -> TimeoutPolicy { TimeoutPolicy(clampingTotal: limit) }
+
+  /// A limit for one attempt, for use inside of a retry.
+  ///
+  /// - Parameter limit: Zero or less is over at once.
+  public static func attempt(_ limit: Duration) -> TimeoutPolicy { TimeoutPolicy(clampingTotal: nil, attempt: limit) }
+
+  /// A limit for the time until the first value or the end.
+  ///
+  /// - Parameter limit: Zero or less is over at once.
+  public static func firstValue(_ limit: Duration) -> TimeoutPolicy {
+    TimeoutPolicy(clampingTotal: nil, firstValue: limit)
+  }
+
+  /// A limit for the time until each value or the end.
+  ///
+  /// - Parameter limit: Zero or less is over at once.
+  public static func betweenValues(_ limit: Duration) -> TimeoutPolicy {
+    TimeoutPolicy(clampingTotal: nil, betweenValues: limit)
+  }
+
+  /// The same policy, told to one more observer.
+  ///
+  /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: on the scheduler, or in the task
+  ///   that runs the function.
+  public func onEvent(_ observer: @escaping @Sendable (TimeoutEvent) -> Void) -> TimeoutPolicy {
+    var copy = self
+    copy.observer = { [earlier = self.observer] event in
+      earlier?(event)
+      observer(event)
+    }
+    return copy
+  }
+}
+
+/// A timeout policy that makes no sense, refused when it is made.
+public enum InvalidTimeoutPolicy: Error, Hashable, Sendable {
+  /// A limit is zero or shorter.
+  case limitNotPositive(Duration)
+  /// There is no limit at all.
+  case noLimit
+}
+
+extension InvalidTimeoutPolicy: CustomStringConvertible {
+  /// What is wrong, and what to give instead.
+  public var description: String {
+    switch self {
+    case .limitNotPositive(let limit): "Timeout: a limit is \(limit). Give a positive duration, or nil for none."
+    case .noLimit: "Timeout: there is no limit. Give at least one, or leave the timeout out."
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import Combine
+
+/// One credential that all requests share, renewed once for all of them when it is refused or expires.
+///
+///     let session = TokenRefresher<Token>(lifetime: \.expiresIn) { request in
+///       await api.renew(request.credential)   // .refreshed, .rejected or .failed
+///     }
+///     session.signIn(with: token)
+///     session.authenticated(when: \.isUnauthorised, failingWith: NetworkFailure.init) { token in
+///       client.publisher(for: request, token: token)
+///     }
+///
+/// A hundred requests that are refused at the same time cause one refresh and are each sent once more, in the order in
+/// which they were refused. A request that was sent with an older credential is sent again at once. A second refusal
+/// passes on. Cancelling a request, or all of them, does not cancel the refresh: a token that the server has issued
+/// must not be lost.
+///
+/// The refresh must not itself be sent through the refresher, for it would wait for its own end; and it should have a
+/// time limit, since all requests wait for it.
+public final class TokenRefresher<Credential: Sendable>: Sendable {
+  /// Starts a refresh, and has it tell its outcome once.
+  typealias Start = @Sendable (Refresh, _ whenDone: @escaping @Sendable (RefreshOutcome<Credential>) -> Void) -> Void
+
+  struct State {
+    var machine: TokenRefreshMachine<Credential>
+    /// Those who wait, by number.
+    var waiters: [Int: (Result<Access, TokenRefreshFailure>) -> Void] = [:]
+  }
+
+  private let shared: Shared<State, TokenRefreshEvent>
+  private let time: MonotonicTime
+  private let lifetime: @Sendable (Credential) -> Duration?
+  private let start: Start
+
+  private init(
+    policy: TokenRefreshPolicy,
+    time: MonotonicTime,
+    lifetime: @escaping @Sendable (Credential) -> Duration?,
+    start: @escaping Start
+  ) {
+    shared = Shared(State(machine: TokenRefreshMachine(policy)))
+    self.time = time
+    self.lifetime = lifetime
+    self.start = start
+  }
+
+  /// Makes a refresher that renews credentials with an asynchronous function; nobody is signed in yet.
+  ///
+  /// - Parameters:
+  ///   - policy: When to renew, and how often at most.
+  ///   - time: Measures lifetimes and pauses.
+  ///   - lifetime: How long a credential holds from the moment it was issued, such as OAuth's `expires_in`; `nil` if
+  ///     that is not known. Asked once for each credential, when it comes in.
+  ///   - store: Where other processes that use the same credential look; see ``CredentialStore``.
+  ///   - refresh: Renews the credential. Runs in a task of its own, one at a time for each session.
+  public convenience init(
+    policy: TokenRefreshPolicy = .standard,
+    time: MonotonicTime = .continuous,
+    lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
+    store: CredentialStore<Credential>? = nil,
+    refresh: @escaping @Sendable (Refresh) async -> RefreshOutcome<Credential>
+  ) {
+    self.init(policy: policy, time: time, lifetime: lifetime) { request, whenDone in
+      Task {
+        let outcome = await store?.refresh(request, with: refresh)
+        if let outcome { whenDone(outcome) } else { whenDone(await refresh(request)) }
+      }
+    }
+  }
+
+  /// Makes a refresher that renews credentials with a publisher; nobody is signed in yet.
+  ///
+  /// - Parameters:
+  ///   - policy: When to renew, and how often at most.
+  ///   - time: Measures lifetimes and pauses.
+  ///   - lifetime: How long a credential holds from the moment it was issued; `nil` if that is not known.
+  ///   - isRejection: Which failures say that the server will not renew this session; after the others it is kept.
+  ///   - refresh: Makes a publisher of the new credential. Its first value counts.
+  public convenience init<RenewalFailure: Error>(
+    policy: TokenRefreshPolicy = .standard,
+    time: MonotonicTime = .continuous,
+    lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
+    rejectedWhen isRejection: @escaping @Sendable (RenewalFailure) -> Bool,
+    refreshingWith refresh: @escaping @Sendable (Refresh) -> AnyPublisher<Credential, RenewalFailure>
+  ) {
+    self.init(policy: policy, time: time, lifetime: lifetime) { request, whenDone in
+      refresh(request)
+        .subscribe(
+          FirstValue { result in
+            switch result {
+            case .success(let credential?): whenDone(.refreshed(credential))
+            case .success(nil): whenDone(.failed(RefreshWithoutCredential()))
+            case .failure(let error): whenDone(isRejection(error) ? .rejected(error) : .failed(error))
+            }
+          }
+        )
+    }
+  }
+
+  /// Tells one more observer what is decided, in order, on the thread of one of those who cause it, with no lock held.
+  @discardableResult
+  public func onEvent(_ observer: @escaping @Sendable (TokenRefreshEvent) -> Void) -> TokenRefresher {
+    shared.observe(observer)
+    return self
+  }
+
+  /// The credential that requests are sent with now; `nil` if nobody is signed in.
+  public var credential: Credential? { shared.read { $0.machine.credential } }
+
+  /// How many requests wait for a refresh.
+  public var waiterCount: Int { shared.read { $0.machine.waiterCount } }
+
+  // MARK: The session
+
+  /// Begins a session with this credential, in place of the one before.
+  ///
+  /// Requests of the session before that wait for a refresh fail: they must not be sent again as someone else.
+  public func signIn(with credential: Credential) {
+    let (now, lifetime) = (time.now, lifetime(credential))
+    deliver {
+      $0.machine.signIn(credential, lifetime: lifetime, now: now, events: &$1)
+    }
+  }
+
+  /// Ends the session: requests that wait fail, and a refresh that ends late brings nothing back.
+  ///
+  /// Delete what is stored after this, under the lock of the ``CredentialStore`` if there is one.
+  public func signOut() {
+    deliver { $0.machine.signOut(events: &$1) }
+  }
+
+  // MARK: Requests
+
+  /// A credential to send one request with.
+  public struct Access: Sendable {
+    /// What to send.
+    public let credential: Credential
+    let stamp: TokenRefreshMachine<Credential>.Stamp
+
+    /// Counts the credentials of a refresher.
+    public var version: Int { stamp.version }
+  }
+
+  /// A refresh under way.
+  public struct Refresh: Sendable {
+    /// What to renew.
+    public let credential: Credential
+    /// Why.
+    public let cause: TokenRefreshEvent.Cause
+    private let number: Int
+    private let shared: Shared<State, TokenRefreshEvent>
+
+    fileprivate init(_ refresh: TokenRefreshMachine<Credential>.Refresh, of shared: Shared<State, TokenRefreshEvent>) {
+      credential = refresh.credential
+      cause = refresh.cause
+      number = refresh.number
+      self.shared = shared
+    }
+
+    /// Whether the session goes on; store nothing if not.
+    public var isCurrent: Bool { shared.read { $0.machine.isCurrent(number) } }
+
+    func reportNotStored(_ error: any Error) {
+      shared.change { $1.append(.notStored(version: $0.machine.version, error)) }
+    }
+  }
+
+  /// Waits for a credential to send a request with.
+  ///
+  /// - Parameters:
+  ///   - isolation: The caller's.
+  ///   - refused: What the request was sent with when the server refused it; `nil` to send it the first time.
+  /// - Throws: ``TokenRefreshFailure`` if there is none; `CancellationError` if the task is cancelled.
+  public func access(
+    insteadOf refused: Access? = nil,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Access {
+    try await Answer.wait(isolation: isolation) { self.ask(insteadOf: refused, $0) }
+  }
+
+  /// Asks for a credential.
+  ///
+  /// - Parameter answer: Called once, now or later, on any thread, unless what is returned is cancelled before.
+  package func ask(
+    insteadOf refused: Access? = nil,
+    _ answer: @escaping (Result<Access, TokenRefreshFailure>) -> Void
+  ) -> (any Cancellable)? {
+    let now = time.now
+    let reply = shared.change { state, events in
+      let reply = state.machine.ask(insteadOf: refused?.stamp, now: now, events: &events)
+      if case .wait(let number, _) = reply { state.waiters[number] = answer }
+      return reply
+    }
+    switch reply {
+    case .answer(let known):
+      answer(known.result)
+      return nil
+    case .wait(let number, let refresh):
+      if let refresh { begin(refresh) }
+      return AnyCancellable { [shared] in
+        let answer = shared.change { state, _ in
+          state.machine.abandon(number)
+          return state.waiters.removeValue(forKey: number)
+        }
+        withExtendedLifetime(answer) {}
+      }
+    }
+  }
+
+  private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh) {
+    start(Refresh(refresh, of: shared)) { outcome in
+      let now = self.time.now
+      var (lifetime, hint): (Duration?, Duration?)
+      switch outcome {
+      case .refreshed(let credential): lifetime = self.lifetime(credential)
+      case .failed(let error): hint = (error as? any RetryAfterProviding)?.retryAfter
+      case .rejected: break
+      }
+      self.deliver {
+        $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: now, events: &$1)
+      }
+    }
+  }
+
+  /// Changes the machine, and gives those who wait the answers that come of it, in order.
+  private func deliver(
+    _ change: (inout State, inout [TokenRefreshEvent]) -> [(
+      number: Int, answer: TokenRefreshMachine<Credential>.Answer
+    )]
+  ) {
+    let answers = shared.change { state, events in
+      // What is replaced may hold the last reference to something of the caller's.
+      let before = state.machine
+      let answers = change(&state, &events)
+      return (before, answers.map { (state.waiters.removeValue(forKey: $0.number), $0.answer.result) })
+    }
+    for (waiter, result) in answers.1 { waiter?(result) }
+  }
+}
+
+extension TokenRefreshMachine.Answer {
+  fileprivate var result: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure> {
+    switch self {
+    case .use(let credential, let stamp): .success(TokenRefresher.Access(credential: credential, stamp: stamp))
+    case .fail(let failure): .failure(failure)
+    }
+  }
+}
+
+extension TokenRefresher {
+  /// Runs an asynchronous function with the shared credential, and once more with another if the server refuses it.
+  ///
+  ///     let forecast = try await session.run(when: { ($0 as? NetworkFailure)?.status == 401 }) { token in
+  ///       try await client.forecast(for: city, token: token)
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - isUnauthorised: Which errors say that the server refuses the credential.
+  ///   - isolation: The caller's.
+  ///   - operation: The request; called twice at most.
+  /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; `CancellationError` if the
+  ///   task is cancelled while it waits for one.
+  public func run<Value>(
+    when isUnauthorised: (any Error) -> Bool,
+    isolation: isolated (any Actor)? = #isolation,
+    _ operation: (Credential) async throws -> Value
+  ) async throws -> Value {
+    let first = try await access(isolation: isolation)
+    do {
+      return try await operation(first.credential)
+    } catch  where !(error is CancellationError) && !Task.isCancelled && isUnauthorised(error) {
+      return try await operation(try await access(insteadOf: first, isolation: isolation).credential)
+    }
+  }
+}

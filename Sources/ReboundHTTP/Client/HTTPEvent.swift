@@ -1,0 +1,108 @@
+import Foundation
+import Rebound
+
+/// Something that happens in the life of a call.
+///
+///     let client = WebAPIClient(…).onEvent { log.debug("\($0)") }
+///
+/// The description is one line for a log, without secrets. What the cases carry is complete, secrets included: it is for
+/// programs, not for files.
+public struct HTTPEvent: Sendable {
+  /// What happens.
+  ///
+  /// Later versions may add cases.
+  public enum Kind: Sendable {
+    /// The call begins.
+    case began(HTTPMethod, URL)
+    /// An attempt is sent.
+    case attemptBegan(Int, TransportRequest)
+    /// So many bytes of the body have been sent, of so many.
+    case uploaded(Int64, of: Int64?)
+    /// A server wants the request elsewhere, and it is sent there.
+    case redirected(status: Int, to: URL)
+    /// Status and header fields have come.
+    case responded(ResponseHead)
+    /// So many bytes of the answer's body have come, of so many.
+    case downloaded(Int64, of: Int64?)
+    /// An attempt has an answer that is valid.
+    case attemptSucceeded(Int, HTTPResponse)
+    /// An attempt has failed.
+    case attemptFailed(Int, NetworkFailure)
+    /// A retry policy has decided.
+    case retry(RetryEvent)
+    /// The cache has answered, or could not.
+    case cache(CacheDecision)
+    /// A circuit breaker has refused the attempt.
+    case refused(CircuitOpen)
+    /// The call has its response.
+    case succeeded(ResponseSource)
+    /// The call has failed.
+    case failed(NetworkFailure)
+    /// Nobody waits for the call any more.
+    case cancelled
+  }
+
+  /// What the cache did for a request.
+  public enum CacheDecision: Hashable, Sendable {
+    /// There is no copy that may be used.
+    case miss
+    /// It has answered with a copy.
+    case hit(CacheUse, age: Duration)
+    /// It asks the server whether the copy is still good.
+    case revalidating
+    /// It keeps the answer.
+    case stored
+    /// Copies of this address are forgotten, since it was written to.
+    case invalidated
+  }
+
+  /// What the client calls the call.
+  public let requestID: String
+  /// The name of the request.
+  public let operation: String
+  /// How long ago the call began.
+  public let elapsed: Duration
+  /// What happens.
+  public let kind: Kind
+  let redaction: Redaction
+}
+
+extension HTTPEvent: CustomStringConvertible {
+  /// One line for a log, without secrets.
+  public var description: String { "[\(requestID)] \(operation) +\(elapsed): \(text)" }
+
+  private var text: String {
+    switch kind {
+    case .began(let method, let url):
+      return "\(method) \(redaction.url(url))"
+    case .attemptBegan(let attempt, let message):
+      let length = message.body.length.map { $0 == 0 ? "" : ", sending \($0) bytes" } ?? ", sending a stream"
+      return "attempt \(attempt)\(length)"
+    case .uploaded(let count, let total):
+      return "sent \(count)\(total.map { " of \($0)" } ?? "") bytes"
+    case .redirected(let status, let url):
+      return "\(status), going on to \(redaction.url(url))"
+    case .responded(let head):
+      return "status \(head.status)"
+    case .downloaded(let count, let total):
+      return "received \(count)\(total.map { " of \($0)" } ?? "") bytes"
+    case .attemptSucceeded(let attempt, let response):
+      return
+        "attempt \(attempt) succeeded with \(response.status) in \(response.duration), \(response.body.count) bytes"
+    case .attemptFailed(let attempt, let failure):
+      return "attempt \(attempt): \(failure)"
+    case .retry(let event):
+      return "\(event)"
+    case .cache(let decision):
+      return "cache: \(decision)"
+    case .refused(let error):
+      return "\(error)"
+    case .succeeded(let source):
+      return "succeeded, from \(source)"
+    case .failed(let failure):
+      return "\(failure)"
+    case .cancelled:
+      return "cancelled"
+    }
+  }
+}

@@ -1,0 +1,306 @@
+import Combine
+import Dispatch
+import Foundation
+import Rebound
+
+/// Calls a service: sends requests over a transport, through middleware, and parses what comes back.
+///
+///     let client = WebAPIClient(
+///       baseURL: service,
+///       transport: transport,
+///       middleware: [
+///         Retrying(.http),
+///         Caching(in: HTTPCache()),
+///         Authenticating(with: session) { $0["Authorization"] = "Bearer \($1.accessToken)" },
+///       ]
+///     )
+///     client.publisher(for: Forecast(city: "Rome"))
+///       .sink { … } receiveValue: { … }
+///
+/// A client is a plain value; state that calls share (a cache, a session, a breaker) is in what is handed to its
+/// middleware. Responses arrive on the main queue unless told otherwise.
+public struct WebAPIClient: RequestExecutor {
+  /// The address of the service, for requests that name none.
+  public let baseURL: URL?
+  /// Sends and receives.
+  public let transport: any Transport
+  /// What stands between the client and the transport, from the outside in.
+  public let middleware: [any Middleware]
+  /// For one attempt of a request that names no limits.
+  public var limits = TransportLimits.standard
+  /// For all attempts of a request that names no deadline; `nil`, the default, means none.
+  public var deadline: Duration?
+  /// The header field that tells the server how much time is left, in milliseconds as gRPC writes them ("2500m"), for
+  /// calls with a deadline; none by default.
+  public var deadlineHeader: String?
+  /// Which redirects are followed; up to ten, by default.
+  public var redirects = RedirectPolicy.follow()
+  /// Header fields for all requests; a request's own win.
+  public var headers: HTTPHeaders = [:]
+  /// What must not be seen in logs and failures, nor be taken to another origin.
+  public var redaction = Redaction.standard
+
+  /// Waits and measures.
+  public let time: ClientTime
+  let random: RandomSource
+  let delivery: AnyTimeScheduler?
+  private var identity: @Sendable () -> String? = { nil }
+  private(set) var observer: (@Sendable (HTTPEvent) -> Void)?
+
+  /// Makes a client whose responses arrive on the main queue.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The address of the service, for requests that name none.
+  ///   - transport: Sends and receives.
+  ///   - middleware: What stands in between; put in the order of its places.
+  ///   - time: Waits and measures.
+  ///   - random: Draws request ids, idempotency keys and boundaries.
+  public init(
+    baseURL: URL? = nil,
+    transport: any Transport,
+    middleware: [any Middleware] = [],
+    time: ClientTime = .system,
+    random: RandomSource = .system
+  ) {
+    self.init(baseURL, transport, middleware, time, random, delivery: AnyTimeScheduler(DispatchQueue.main))
+  }
+
+  /// Makes a client whose responses arrive on a scheduler, or, without one, wherever the transport sends them.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The address of the service, for requests that name none.
+  ///   - transport: Sends and receives.
+  ///   - middleware: What stands in between; put in the order of its places.
+  ///   - scheduler: Where responses arrive; `nil` means wherever the transport, or the wait of a retry, sends them.
+  ///   - time: Waits and measures.
+  ///   - random: Draws request ids, idempotency keys and boundaries.
+  public init(
+    baseURL: URL? = nil,
+    transport: any Transport,
+    middleware: [any Middleware] = [],
+    deliveringOn scheduler: AnyTimeScheduler?,
+    time: ClientTime = .system,
+    random: RandomSource = .system
+  ) {
+    self.init(baseURL, transport, middleware, time, random, delivery: scheduler)
+  }
+
+  private init(
+    _ baseURL: URL?,
+    _ transport: any Transport,
+    _ middleware: [any Middleware],
+    _ time: ClientTime,
+    _ random: RandomSource,
+    delivery: AnyTimeScheduler?
+  ) {
+    self.baseURL = baseURL
+    self.transport = transport
+    self.middleware = WebAPIClient.inOrder(middleware)
+    self.time = time
+    self.random = random
+    self.delivery = delivery
+  }
+
+  /// The same client, watched by one more observer.
+  ///
+  /// - Parameter observer: Told what happens in each call, in order, on whichever thread it happens, with no lock held.
+  public func onEvent(_ observer: @escaping @Sendable (HTTPEvent) -> Void) -> WebAPIClient {
+    var copy = self
+    copy.observer = { [earlier = self.observer] event in
+      earlier?(event)
+      observer(event)
+    }
+    return copy
+  }
+
+  /// The same client, which keeps apart what different users have asked for.
+  ///
+  /// - Parameter identity: Who asks now, for each call: a user's id, not a credential. Copies and requests under way of
+  ///   one are not given to another.
+  public func identifying(_ identity: @escaping @Sendable () -> String?) -> WebAPIClient {
+    var copy = self
+    copy.identity = identity
+    return copy
+  }
+
+  // MARK: Calls
+
+  /// The response of a request, or the failure to get one.
+  ///
+  /// - Demand: Nothing is sent before a value is requested.
+  /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
+  /// - Threads: The main queue, or what the client was told.
+  public func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
+    responses(for: request).map(\.value).eraseToAnyPublisher()
+  }
+
+  /// The response of a request with what is known about it: where it comes from, status, header fields.
+  ///
+  ///     client.responses(for: request).map { $0.source.isStale ? .savedCopy($0.value) : .upToDate($0.value) }
+  ///
+  /// - Parameters:
+  ///   - request: What to ask for.
+  ///   - progress: Told how much was sent and has come, on the transport's thread.
+  public func responses<R: Request>(
+    for request: R,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
+    let call = Deferred { self.call(request, progress) }
+    guard let delivery else { return call.eraseToAnyPublisher() }
+    return call.receive(on: delivery).eraseToAnyPublisher()
+  }
+
+  private func call<R: Request>(
+    _ request: R,
+    _ progress: (@Sendable (TransferProgress) -> Void)?
+  ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
+    let id = random.hexadecimal(digits: 16)
+    let context = context(for: request, id: id, observer(adding: progress))
+    let http: HTTPRequest
+    do {
+      http = try prepare(request, id: id, limits: limits, context)
+    } catch {
+      let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
+      let failure = NetworkFailure(.invalidRequest, call: call, underlying: error)
+      context.tell(.failed(failure))
+      return Fail(error: failure).eraseToAnyPublisher()
+    }
+    context.tell(.began(http.message.method, http.message.url))
+    let parser = request.parser
+    return exchange(http)
+      .tryMap { answer in
+        do {
+          return ParsedResponse(value: try parser.parse(answer), answer: answer)
+        } catch {
+          throw http.failure(parsing: answer, error)
+        }
+      }
+      .mapError { $0 as? NetworkFailure ?? http.failure(.other, underlying: $0) }
+      .handleEvents(
+        receiveOutput: { context.tell(.succeeded($0.source)) },
+        receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
+        receiveCancel: { context.tell(.cancelled) }
+      )
+      .eraseToAnyPublisher()
+  }
+
+  private func observer(
+    adding progress: (@Sendable (TransferProgress) -> Void)?
+  ) -> (@Sendable (HTTPEvent) -> Void)? {
+    guard let progress else { return observer }
+    return { [observer] event in
+      observer?(event)
+      switch event.kind {
+      case .uploaded(let count, let total): progress(.sent(count, of: total))
+      case .downloaded(let count, let total): progress(.received(count, of: total))
+      default: break
+      }
+    }
+  }
+
+  func context(
+    for request: some Request,
+    id: String,
+    _ observer: (@Sendable (HTTPEvent) -> Void)?
+  ) -> CallContext {
+    CallContext(id: id, operation: request.operation, time: time, redaction: redaction, observe: observer)
+  }
+
+  func prepare<R: Request>(
+    _ request: R,
+    id: String,
+    limits: TransportLimits,
+    _ context: CallContext
+  ) throws(InvalidRequest) -> HTTPRequest {
+    var message = try request.message(base: baseURL, limits: limits, random: random)
+    var fields = headers
+    fields.set(message.headers)
+    if let field = fields.first(where: { !$0.isValid }) {
+      throw InvalidRequest(operation: request.operation, reason: .header(field.name))
+    }
+    if request.idempotency == .generatedKey { fields["Idempotency-Key"] = random.hexadecimal(digits: 32) }
+    if !fields.contains(name: "X-Request-ID") { fields["X-Request-ID"] = id }
+    message.headers = fields
+    let isIdempotent =
+      switch request.idempotency {
+      case .byMethod: message.method.isIdempotent
+      case .notIdempotent: false
+      case .idempotent, .key, .generatedKey: true
+      }
+    return HTTPRequest(
+      message: message,
+      operation: request.operation,
+      id: id,
+      timeLimit: request.deadline ?? deadline,
+      isIdempotent: isIdempotent,
+      isAuthenticated: request.isAuthenticated,
+      cacheMode: request.cacheMode,
+      identity: identity(),
+      validStatuses: request.validStatuses,
+      takesWebPages: request.parser.takesWebPages,
+      errorParser: request.errorParser,
+      call: context
+    )
+  }
+
+  /// Those of one place keep the order that they were given in.
+  private static func inOrder(_ middleware: [any Middleware]) -> [any Middleware] {
+    MiddlewarePlace.allCases.flatMap { place in middleware.filter { $0.place == place } }
+  }
+
+  /// Sends a request through all middleware.
+  private func exchange(_ request: HTTPRequest) -> HTTPExchange {
+    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport, redirects, deadlineHeader] request in
+      ExchangePublisher(
+        request: request,
+        transport: transport,
+        redirects: redirects,
+        deadlineHeader: deadlineHeader
+      )
+      .eraseToAnyPublisher()
+    }
+    let chain = WebAPIClient.inOrder(middleware + [DeadlineLimit()]).reversed().reduce(network) { next, middleware in
+      { @Sendable request in middleware.exchange(request, next: next) }
+    }
+    return chain(request)
+  }
+}
+
+extension WebAPIClient: CustomStringConvertible {
+  /// What a request passes on its way, from the outside in.
+  public var description: String {
+    (middleware.map(\.name) + ["\(type(of: transport))"]).joined(separator: " → ")
+  }
+}
+
+/// A response with what is known about it.
+@dynamicMemberLookup
+public struct ParsedResponse<Value: Sendable>: Sendable {
+  /// The response.
+  public let value: Value
+  /// What it was made of.
+  public let answer: HTTPResponse
+
+  /// Where it comes from: the server, or the cache, and then how old it is and why.
+  public var source: ResponseSource { answer.source }
+
+  /// The status, the header fields and so on.
+  public subscript<Property>(dynamicMember keyPath: KeyPath<HTTPResponse, Property>) -> Property {
+    answer[keyPath: keyPath]
+  }
+}
+
+/// How far a transfer has come.
+public enum TransferProgress: Hashable, Sendable {
+  /// So many bytes of the body have been sent, of so many if that is known.
+  case sent(Int64, of: Int64?)
+  /// So many bytes of the answer have come, of so many if the server says so.
+  case received(Int64, of: Int64?)
+}
+
+extension RandomSource {
+  /// Random digits for ids and keys.
+  func hexadecimal(digits: Int) -> String {
+    (0..<digits).map { _ in String(Int(next() * 16), radix: 16) }.joined()
+  }
+}

@@ -1,0 +1,24 @@
+import Combine
+import Rebound
+
+extension Publisher where Failure == NetworkFailure {
+  /// Tries again after a failure of one kind, each time after another publisher has done its work.
+  ///
+  ///     client.publisher(for: request)
+  ///       .retry(on: .unauthorised, times: 1) { _ in session.refresh() }
+  ///
+  /// See `retry(on:times:after:failingWith:)` of Rebound for demand, failure and threads. For a credential that requests
+  /// share, ``Authenticating`` renews it once for all of them.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of failure; all others pass on.
+  ///   - times: How many attempts may follow the first.
+  ///   - chained: Made after each such failure; its first value, or its finish, lets the next attempt begin.
+  public func retry<Chained: Publisher>(
+    on kind: NetworkFailure.Kind,
+    times: Int,
+    after chained: @escaping (NetworkFailure) -> Chained
+  ) -> Publishers.RetryOn<Self, Chained> where Chained.Failure == NetworkFailure {
+    retry(on: { (failure: NetworkFailure) in failure.kind == kind }, times: times, after: chained)
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+extension TransportRequest {
+  /// The request as a command for a shell, without secrets.
+  ///
+  ///     print(request.curl())   // curl -X POST 'https://api.example/login' -H 'Accept: application/json' -d '…'
+  ///
+  /// Everything is quoted for a POSIX shell. A body that is a file is named; one that is a stream is left out.
+  ///
+  /// - Parameter redaction: What must not be seen.
+  public func curl(_ redaction: Redaction = .standard) -> String {
+    var words = ["curl"]
+    switch method {
+    case .get: break
+    case .head: words.append("--head")
+    default: words += ["-X", quoted(method.rawValue)]
+    }
+    words.append(quoted(redaction.url(url)))
+    for field in redaction.headers(headers) { words += ["-H", quoted("\(field.name): \(field.value)")] }
+    switch body {
+    case .none:
+      break
+    case .data(let data):
+      words += ["--data-raw", quoted(redaction.body(data, type: headers["Content-Type"]))]
+    case .file(let file):
+      words += ["--data-binary", quoted("@\(file.lastPathComponent)")]
+    case .stream(let stream):
+      words.append("# and a stream of \(stream.length.map(String.init) ?? "unknown many") bytes")
+    }
+    return words.joined(separator: " ")
+  }
+
+  private func quoted(_ text: String) -> String {
+    "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
+  }
+}
+
+extension Redaction {
+  /// A body as text, without its secrets; one that is no text is named by its size.
+  func body(_ data: Data, type: String?) -> String {
+    guard let text = String(validating: data, as: UTF8.self) else { return "<\(data.count) bytes>" }
+    let isForm = type?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+    return isForm ? pairs(text) : self.text(text)
+  }
+}

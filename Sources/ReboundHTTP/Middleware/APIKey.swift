@@ -1,0 +1,54 @@
+import Foundation
+
+/// Adds the key of the program to each request that goes to its service.
+///
+///     APIKey(.query("appid"), key)
+///     APIKey(.header("X-API-Key"), key, for: "api.example.org")
+///
+/// The key is left out of everything that is written for people, where its name is in the client's ``Redaction``.
+public struct APIKey: Middleware {
+  /// Where the key goes.
+  public enum Placement: Hashable, Sendable {
+    /// Into a header field.
+    case header(String)
+    /// Into a parameter of the query.
+    case query(String)
+  }
+
+  private let placement: Placement
+  private let key: @Sendable () -> String
+  private let host: String?
+
+  /// Makes the middleware.
+  ///
+  /// - Parameters:
+  ///   - placement: Where the key goes.
+  ///   - key: The key, asked for each attempt: it may be changed while the program runs.
+  ///   - host: The only host that gets it; `nil` means all that requests are sent to.
+  public init(_ placement: Placement, _ key: @escaping @autoclosure @Sendable () -> String, for host: String? = nil) {
+    self.placement = placement
+    self.key = key
+    self.host = host
+  }
+
+  /// Sends the request with the key.
+  public func exchange(
+    _ request: HTTPRequest,
+    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    if let host, request.message.url.host?.lowercased() != host.lowercased() { return next(request) }
+    var request = request
+    switch placement {
+    case .header(let name):
+      request.message.headers[name] = key()
+    case .query(let name):
+      let pair = Parameters([.init(name, key())]).queryEncoded
+      if var components = URLComponents(url: request.message.url, resolvingAgainstBaseURL: true) {
+        let queries = [components.percentEncodedQuery ?? "", pair].filter { !$0.isEmpty }
+        components.percentEncodedQuery = queries.joined(separator: "&")
+        request.message.url = components.url ?? request.message.url
+      }
+    }
+    return next(request)
+  }
+}

@@ -1,0 +1,138 @@
+import Combine
+import Foundation
+import Rebound
+
+/// Answers from copies that are still good, asks whether old ones are, and lets them stand in when the service fails.
+///
+///     Caching(in: HTTPCache(staleIfError: .seconds(86_400)))
+///
+/// Every response says where it comes from, how old it is and why it was used (``ResponseSource``), so that a screen can
+/// say "saved copy". Copies of an address are forgotten when it is written to.
+public struct Caching: Middleware {
+  private let cache: HTTPCache
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter cache: Where copies are kept; shared by all clients that may use each other's.
+  public init(in cache: HTTPCache) {
+    self.cache = cache
+  }
+
+  /// Around everything that costs time.
+  public var place: MiddlewarePlace { .cache }
+
+  /// Answers from a copy, or sends the request.
+  public func exchange(
+    _ request: HTTPRequest,
+    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    guard request.message.method.isSafe else { return next(request).invalidating(cache, request) }
+    guard let mode = mode(of: request) else { return next(request) }
+    return Deferred { answer(request, mode, next) }.eraseToAnyPublisher()
+  }
+
+  /// What the cache may do; `nil` if it has no part in the request.
+  private func mode(of request: HTTPRequest) -> CacheMode? {
+    let message = request.message
+    let control = CacheControl(message.headers)
+    let hasCondition = ["Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Range", "If-Unmodified-Since"]
+      .contains { message.headers.contains(name: $0) }
+    guard
+      message.method == .get, case .none = message.body, !hasCondition, !control.has("no-store"),
+      request.cacheMode != .bypass
+    else { return nil }
+    return control.has("no-cache") && request.cacheMode == .standard ? .revalidate : request.cacheMode
+  }
+
+  private func answer(
+    _ request: HTTPRequest,
+    _ mode: CacheMode,
+    _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
+    let now = request.call.time.elapsed
+    let copy = cache.copy(for: key, answering: request.message)
+    switch mode {
+    case .onlyCached:
+      guard let copy else {
+        request.tell(.cache(.miss))
+        return Fail(error: request.failure(.notCached)).eraseToAnyPublisher()
+      }
+      return use(copy, copy.isFresh(now: now) ? .fresh : .onlyCached, for: request, now: now)
+    case .standard:
+      if let copy, copy.isFresh(now: now) { return use(copy, .fresh, for: request, now: now) }
+      if let copy, copy.mayBeRenewedLater(now: now) {
+        let answer = use(copy, .staleWhileRevalidating, for: request, now: now)
+        cache.renew(key, with: fetch(request, key, copy, next))
+        return answer
+      }
+    case .revalidate, .bypass:
+      break
+    }
+    return fetch(request, key, copy, next)
+  }
+
+  private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> HTTPExchange {
+    request.tell(.cache(.hit(use, age: copy.age(now: now))))
+    return Just(copy.response(use, now: now)).setFailureType(to: NetworkFailure.self).eraseToAnyPublisher()
+  }
+
+  /// Asks the server: whether the copy is still good, or for a new answer.
+  private func fetch(
+    _ request: HTTPRequest,
+    _ key: HTTPCache.Key,
+    _ copy: CachedCopy?,
+    _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    let question = copy?.question(request)
+    request.tell(.cache(question == nil ? .miss : .revalidating))
+    return next(question ?? request)
+      .map { response -> HTTPResponse in
+        let now = request.call.time.elapsed
+        if response.status == 304, let copy {
+          let refreshed = copy.refreshed(by: response, now: now)
+          if cache.keep(refreshed, for: key) { request.tell(.cache(.stored)) }
+          return refreshed.response(.revalidated, now: now)
+        }
+        if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key) {
+          request.tell(.cache(.stored))
+        }
+        return response
+      }
+      .catch { failure -> HTTPExchange in
+        let now = request.call.time.elapsed
+        guard let copy, failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
+          return Fail(error: failure).eraseToAnyPublisher()
+        }
+        return use(copy, .staleIfError, for: request, now: now)
+      }
+      .eraseToAnyPublisher()
+  }
+}
+
+extension NetworkFailure {
+  /// Whether a copy that is too old may stand in: the service fails or cannot be reached, and has refused nothing.
+  fileprivate var allowsStale: Bool {
+    switch kind {
+    case .transport(.tls), .transport(.cancelled), .transport(.body): false
+    case .transport, .captivePortal, .circuitOpen, .deadlineExceeded: true
+    case .serverError(let status): [500, 502, 503, 504].contains(status)
+    default: false
+    }
+  }
+}
+
+extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
+  /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
+  fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> HTTPExchange {
+    handleEvents(receiveOutput: { response in
+      let url = request.message.url
+      let others = ["Location", "Content-Location"].compactMap { name in
+        response.head.headers[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+      }
+      for changed in [url] + others where changed.host == url.host { cache.invalidate(changed.absoluteString) }
+      request.tell(.cache(.invalidated))
+    })
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,45 @@
+import Combine
+import Rebound
+
+/// Sends one request where several ask for the same thing at the same time.
+///
+/// The same thing is the same address with the same header fields, asked for by the same user with a safe method, and
+/// with the same limit of time. The last one that loses interest cancels it; a failure is shared, too, and not kept.
+public struct Coalescing: Middleware {
+  private struct Key: Hashable, Sendable {
+    let method: HTTPMethod
+    let url: String
+    let headers: [HTTPHeaders.Field]
+    let identity: String?
+    let isAuthenticated: Bool
+    let timeLimit: Duration?
+    let mode: CacheMode
+  }
+
+  private let coalescer = Coalescer<Key, HTTPResponse, NetworkFailure>()
+
+  /// Makes the middleware; requests join those that go through the same one.
+  public init() {}
+
+  /// Inside the cache, around the retries.
+  public var place: MiddlewarePlace { .coalescing }
+
+  /// Sends the request, or joins one that is under way.
+  public func exchange(
+    _ request: HTTPRequest,
+    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    guard request.message.method.isSafe, case .none = request.message.body else { return next(request) }
+    let key = Key(
+      method: request.message.method,
+      url: request.message.url.absoluteString,
+      // Each call has an id of its own.
+      headers: request.message.headers.filter { !HTTPHeaders.equal($0.name, "X-Request-ID") },
+      identity: request.identity,
+      isAuthenticated: request.isAuthenticated,
+      timeLimit: request.timeLimit,
+      mode: request.cacheMode
+    )
+    return next(request).coalesced(by: coalescer, for: key).eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,35 @@
+import Combine
+import Rebound
+
+/// Limits the time of all attempts and waits of a call together; part of every client.
+///
+/// The time that is left goes along: no attempt is given more than that.
+struct DeadlineLimit: Middleware {
+  var place: MiddlewarePlace { .deadline }
+
+  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    guard let limit = request.timeLimit else { return next(request) }
+    return TimeoutPolicy.total(limit)
+      .publisher(
+        scheduler: request.call.time.scheduler,
+        failingWith: { timedOut in exceeded(request, timedOut, after: timedOut.elapsed) }
+      ) { deadline -> HTTPExchange in
+        var limited = request
+        limited.deadline = deadline.nearer(request.deadline)
+        return next(limited)
+          .mapError { failure in
+            // The transport has kept the same limit, and was the first to say so.
+            guard failure.kind == .transport(.timeout(.total)), deadline.isOver else { return failure }
+            return exceeded(request, failure, after: limit)
+          }
+          .eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
+  }
+
+  private func exceeded(_ request: HTTPRequest, _ cause: any Error, after elapsed: Duration) -> NetworkFailure {
+    var failure = request.failure(.deadlineExceeded, underlying: cause, duration: elapsed)
+    failure.earlier = request.call.earlier
+    return failure
+  }
+}

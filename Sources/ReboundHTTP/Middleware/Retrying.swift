@@ -1,0 +1,87 @@
+import Combine
+import Rebound
+import StreamSupport
+
+/// Tries again as a policy says, where that can do no harm.
+///
+///     Retrying(.http)
+///     Retrying(try RetryPolicy(maxRetries: 4, deadline: .seconds(20)).within(budget))
+///
+/// Whatever the policy says, a request is sent again only after a failure that is transient, if its body can be read
+/// again, and if it is idempotent or the server cannot have acted on it. The pause that a server asks for is kept.
+public struct Retrying: Middleware {
+  /// When, how often and how late.
+  public let policy: RetryPolicy<NetworkFailure>
+
+  /// Makes the middleware.
+  ///
+  /// - Parameter policy: When, how often and how late.
+  public init(_ policy: RetryPolicy<NetworkFailure> = .http) {
+    self.policy = policy
+  }
+
+  /// Around each attempt.
+  public var place: MiddlewarePlace { .retry }
+  /// With the number of retries.
+  public var name: String { "Retrying(\(policy.maxRetries.map(String.init) ?? "for ever"))" }
+
+  /// Sends the request, and again.
+  public func exchange(
+    _ request: HTTPRequest,
+    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    Deferred {
+      let attempts = Counter()
+      return Deferred { next(request.attempt(attempts.next())) }
+        .retry(policy(for: request), scheduler: request.call.time.scheduler)
+    }
+    .mapError { failure in
+      var failure = failure
+      failure.earlier = Array(request.call.earlier.dropLast())
+      return failure
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private func policy(for request: HTTPRequest) -> RetryPolicy<NetworkFailure> {
+    let asked = policy.decision
+    let policy = policy.deciding { failure, context in
+      // To wait past the end would only keep from the user what the server has said.
+      if let deadline = request.deadline, (failure.retryAfter ?? .zero) >= deadline.remaining { return .stop }
+      return asked(failure, context)
+    }
+    return RetryPolicy.http(policy).onEvent { event in
+      if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
+      request.tell(.retry(event))
+    }
+  }
+}
+
+extension RetryPolicy<NetworkFailure> {
+  /// Two retries, after about 0.5 s and 1 s, with full jitter, of calls that may be sent again.
+  public static var http: RetryPolicy { http(.standard) }
+
+  /// The same policy, for calls that may be sent again: see ``NetworkFailure/isRetryable``.
+  public static func http(_ policy: RetryPolicy) -> RetryPolicy {
+    let asked = policy.decision
+    return policy.when(\.isRetryable).deciding { failure, context in
+      if let limit = failure.retryLimit, context.retries >= limit { return .stop }
+      return asked(failure, context)
+    }
+  }
+}
+
+/// Counts the attempts of one execution.
+///
+/// Unchecked, because the lock guards the number.
+final class Counter: @unchecked Sendable {
+  private let lock = Lock()
+  private var count = 0
+
+  func next() -> Int {
+    lock.withLock {
+      count += 1
+      return count
+    }
+  }
+}

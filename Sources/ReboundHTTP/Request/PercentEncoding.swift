@@ -1,0 +1,37 @@
+/// Percent-encoding by bytes (RFC 3986 §2.1).
+///
+/// A `%` that comes in is a character like others and goes out as `%25`: nothing is ever taken for encoded already.
+enum PercentEncoding {
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+
+  /// Encodes all but the unreserved characters: safe anywhere in an address.
+  static func value(_ text: String) -> String { encode(text, sparing: "") }
+
+  /// Encodes what may not stand in a path, and leaves its slashes and sub-delimiters alone.
+  static func path(_ text: String) -> String { encode(text, sparing: "!$&'()*+,;=:@/") }
+
+  private static func encode(_ text: String, sparing others: StaticString) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    let spared = others.withUTF8Buffer { Array($0) }
+    for byte in text.utf8 {
+      if isUnreserved(byte) || spared.contains(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      return true
+    default:
+      return false
+    }
+  }
+}

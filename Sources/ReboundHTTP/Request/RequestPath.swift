@@ -1,0 +1,75 @@
+/// The path of a request below the address of its service.
+///
+///     var path: RequestPath { "users/\(name)/posts" }
+///
+/// What is written in the literal is the shape of the path, and its slashes part it. What is put in is data: a name with
+/// a slash in it stays one step of the path, and one that would lead elsewhere (empty, `.` or `..`) is refused with
+/// ``InvalidRequest``, since no encoding keeps clients and servers from following it.
+public struct RequestPath: Hashable, Sendable, ExpressibleByStringInterpolation {
+  fileprivate enum Piece: Hashable, Sendable {
+    case shape(String)
+    case value(String)
+  }
+
+  fileprivate let pieces: [Piece]
+
+  /// Makes a path of a text whose slashes part it.
+  ///
+  /// For a path that comes from elsewhere whole. It is encoded as all is: a `?` in it begins no query.
+  public init(_ text: String) {
+    pieces = [.shape(text)]
+  }
+
+  /// Makes a path without data in it.
+  public init(stringLiteral text: String) {
+    self.init(text)
+  }
+
+  /// Makes a path with data in it.
+  public init(stringInterpolation: StringInterpolation) {
+    pieces = stringInterpolation.pieces
+  }
+
+  /// Collects the pieces of a path.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var pieces: [Piece] = []
+
+    /// Makes an empty path.
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+
+    /// Adds to the shape.
+    public mutating func appendLiteral(_ literal: String) {
+      pieces.append(.shape(literal))
+    }
+
+    /// Adds data.
+    public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+      pieces.append(.value(value.description))
+    }
+  }
+
+  /// The path, percent-encoded.
+  ///
+  /// - Throws: ``InvalidRequest/Reason-swift.enum/path(_:)`` if data in it would lead elsewhere.
+  func encoded() throws(InvalidRequest.Reason) -> String {
+    var steps: [(text: String, hasData: Bool)] = [("", false)]
+    var encoded = ""
+    for piece in pieces {
+      switch piece {
+      case .shape(let text):
+        encoded += PercentEncoding.path(text)
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+          if index > 0 { steps.append(("", false)) }
+          steps[steps.count - 1].text += part
+        }
+      case .value(let text):
+        encoded += PercentEncoding.value(text)
+        steps[steps.count - 1].text += text
+        steps[steps.count - 1].hasData = true
+      }
+    }
+    for step in steps where step.hasData && ["", ".", ".."].contains(step.text) { throw .path(step.text) }
+    return encoded
+  }
+}

@@ -1,0 +1,256 @@
+import Combine
+import Foundation
+import Rebound
+import StreamSupport
+
+/// One connection of an event stream: first it is opened, then its events are read as they are asked for.
+///
+/// While events wait that nobody has asked for, the transport is paused.
+///
+/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
+final class EventReader: @unchecked Sendable {
+  typealias WhenOpened = (Result<HTTPResponse, NetworkFailure>) -> Void
+
+  struct Sink {
+    let receive: (ServerSentEvent) -> Subscribers.Demand
+    let end: (Subscribers.Completion<NetworkFailure>) -> Void
+  }
+
+  private struct State {
+    var whenOpened: WhenOpened?
+    var exchange: (any TransportExchange)?
+    var isOver = false
+    var head: ResponseHead?
+    /// The body of an answer that is no stream.
+    var refusal: Data?
+    var parser: EventStreamParser
+    var waiting: ArraySlice<ServerSentEvent> = []
+    var end: Subscribers.Completion<NetworkFailure>?
+    var owed = Subscribers.Demand.none
+    var sink: Sink?
+    var isDelivering = false
+    var isPaused = false
+  }
+
+  private let request: HTTPRequest
+  private let memory: StreamMemory
+  private let lock = Lock()
+  private var state: State
+
+  init(_ request: HTTPRequest, _ memory: StreamMemory) {
+    self.request = request
+    self.memory = memory
+    state = State(parser: EventStreamParser(lastEventID: memory.lastEventID))
+  }
+
+  /// Sends the request, and tells once whether there is a stream.
+  func open(over transport: any Transport, whenOpened: @escaping WhenOpened) {
+    let begins = lock.withLock {
+      guard !state.isOver else { return false }
+      state.whenOpened = whenOpened
+      return true
+    }
+    guard begins else { return }
+    request.tell(.attemptBegan(request.attempt, request.message))
+    let exchange = transport.start(request.message) { [self] event in receive(event) }
+    let isOver = lock.withLock {
+      if !state.isOver { state.exchange = exchange }
+      return state.isOver
+    }
+    if isOver { exchange.cancel() }
+  }
+
+  /// Begins to read; called once, after it is open.
+  func read(into sink: Sink) {
+    lock.withLock { state.sink = sink }
+    deliver()
+  }
+
+  func ask(for demand: Subscribers.Demand) {
+    lock.withLock { state.owed += demand }
+    deliver()
+  }
+
+  func cancel() {
+    let rest = lock.withLock {
+      let rest = state
+      state.isOver = true
+      (state.whenOpened, state.exchange, state.sink) = (nil, nil, nil)
+      (state.waiting, state.end) = ([], nil)
+      return rest
+    }
+    rest.exchange?.cancel()
+  }
+
+  // MARK: What the transport tells
+
+  private func receive(_ event: TransportEvent) {
+    switch event {
+    case .sent: break
+    case .head(let head): receive(head)
+    case .chunk(let chunk): receive(chunk)
+    case .finished: finish()
+    case .failed(let failure): fail(request.failure(.transport(failure.kind), underlying: failure))
+    }
+  }
+
+  private func receive(_ head: ResponseHead) {
+    guard !lock.withLock({ state.isOver }) else { return }
+    request.tell(.responded(head))
+    let answer = HTTPResponse(head: head, receivedAt: request.call.time.wallClock(), attempt: request.attempt)
+    // With 204 the server says that there will be no more events.
+    let isStream = head.status == 204 || (head.status == 200 && answer.mediaType == "text/event-stream")
+    let whenOpened: WhenOpened? = lock.withLock {
+      state.head = head
+      guard isStream else {
+        state.refusal = Data()
+        return nil
+      }
+      let whenOpened = state.whenOpened
+      state.whenOpened = nil
+      return whenOpened
+    }
+    whenOpened?(.success(answer))
+  }
+
+  private func receive(_ chunk: Data) {
+    var isTooLong = false
+    let parser: EventStreamParser? = lock.withLock {
+      if let refusal = state.refusal {
+        state.refusal = refusal + chunk.prefix(max(NetworkFailure.bodyLimit - refusal.count, 0))
+        return nil
+      }
+      do {
+        state.waiting += try state.parser.events(in: chunk)
+      } catch {
+        isTooLong = true
+      }
+      return state.parser
+    }
+    if let parser { memory.learn(parser) }
+    if isTooLong { return fail(request.failure(.transport(.tooLarge), underlying: TransportFailure(.tooLarge))) }
+    deliver()
+    pauseIfAhead()
+  }
+
+  private func finish() {
+    let (head, refusal) = lock.withLock { (state.head, state.refusal) }
+    if head?.status == 204 {
+      lock.withLock {
+        state.isOver = true
+        state.end = .finished
+        state.exchange = nil
+      }
+      return deliver()
+    }
+    guard let head, let refusal else {
+      // The server has closed the stream, or somebody in between; whoever listens wants to go on.
+      let closed = TransportFailure(.truncated, detail: "the stream was closed")
+      return fail(request.failure(.transport(.truncated), underlying: closed))
+    }
+    let answer = HTTPResponse(
+      head: head,
+      body: refusal,
+      receivedAt: request.call.time.wallClock(),
+      attempt: request.attempt
+    )
+    let type = UnexpectedContentType(found: answer.mediaType, allowed: ["text/event-stream"])
+    fail(
+      request.rejection(of: answer)
+        ?? request.failure(.unexpectedContentType, response: answer, underlying: type)
+    )
+  }
+
+  private func fail(_ failure: NetworkFailure) {
+    var failure = failure
+    failure.retryAfter = failure.retryAfter ?? memory.retry
+    let rest: (whenOpened: WhenOpened?, exchange: (any TransportExchange)?)? = lock.withLock {
+      guard !state.isOver else { return nil }
+      state.isOver = true
+      state.end = .failure(failure)
+      let rest = (state.whenOpened, state.exchange)
+      (state.whenOpened, state.exchange) = (nil, nil)
+      return rest
+    }
+    guard let (whenOpened, exchange) = rest else { return }
+    exchange?.cancel()
+    request.tell(.attemptFailed(request.attempt, failure))
+    if let whenOpened { whenOpened(.failure(failure)) } else { deliver() }
+  }
+
+  // MARK: What is read
+
+  private enum Delivery {
+    case event(ServerSentEvent, Sink)
+    case end(Subscribers.Completion<NetworkFailure>, Sink)
+    case resume(any TransportExchange)
+  }
+
+  /// Hands over what was asked for, one thread at a time.
+  private func deliver() {
+    let begins = lock.withLock {
+      guard !state.isDelivering, state.sink != nil else { return false }
+      state.isDelivering = true
+      return true
+    }
+    guard begins else { return }
+    while let delivery = next() {
+      switch delivery {
+      case .event(let event, let sink):
+        let more = sink.receive(event)
+        lock.withLock { state.owed += more }
+      case .end(let end, let sink): sink.end(end)
+      case .resume(let exchange): exchange.resume()
+      }
+    }
+  }
+
+  private func next() -> Delivery? {
+    lock.withLock {
+      if let sink = state.sink {
+        if state.owed > .none, let event = state.waiting.popFirst() {
+          state.owed -= 1
+          return .event(event, sink)
+        }
+        if state.waiting.isEmpty, let end = state.end {
+          (state.sink, state.end) = (nil, nil)
+          return .end(end, sink)
+        }
+        if state.waiting.isEmpty, state.isPaused, let exchange = state.exchange {
+          state.isPaused = false
+          return .resume(exchange)
+        }
+      }
+      state.isDelivering = false
+      return nil
+    }
+  }
+
+  private func pauseIfAhead() {
+    let exchange: (any TransportExchange)? = lock.withLock {
+      guard !state.waiting.isEmpty, !state.isPaused, let exchange = state.exchange else { return nil }
+      state.isPaused = true
+      return exchange
+    }
+    exchange?.pause()
+  }
+}
+
+/// What a stream remembers from one connection to the next.
+///
+/// Unchecked, because the lock guards all that changes.
+final class StreamMemory: @unchecked Sendable {
+  private let lock = Lock()
+  private var id = ""
+  private var pause: Duration?
+
+  var lastEventID: String { lock.withLock { id } }
+  var retry: Duration? { lock.withLock { pause } }
+
+  func learn(_ parser: EventStreamParser) {
+    lock.withLock {
+      id = parser.lastEventID
+      pause = parser.retry ?? pause
+    }
+  }
+}

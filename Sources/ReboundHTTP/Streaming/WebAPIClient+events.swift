@@ -1,0 +1,198 @@
+import Combine
+import Foundation
+import Rebound
+import StreamSupport
+
+extension WebAPIClient {
+  /// The events that a server sends, over as many connections as it takes (HTML Standard, "Server-sent events").
+  ///
+  ///     client.events(for: Prices()).sink { … } receiveValue: { event in … }
+  ///
+  /// A connection that breaks or is closed is made again, after the pause that the policy and the server ask for, and
+  /// the server is told the last id that has come, so that it can go on from there. Credentials, breakers and
+  /// adaptations have their part in it; cache, retries and deadlines do not. Redirects are not followed.
+  ///
+  /// - Parameters:
+  ///   - request: Where the stream is. Without limits of its own it may be silent for ever.
+  ///   - policy: When a connection is made again; events in between start its count and back-off afresh.
+  ///
+  /// - Demand: The connection is made on subscription. While events wait that were not requested, the transport pauses.
+  /// - Failure: What the policy does not take up again; a refusal by status, or another media type, for one.
+  /// - Threads: As ``publisher(for:)``.
+  public func events<R: Request>(
+    for request: R,
+    reconnecting policy: RetryPolicy<NetworkFailure> = .reconnecting
+  ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
+    let events = Deferred { self.stream(request, policy) }
+    guard let delivery else { return events.eraseToAnyPublisher() }
+    return events.receive(on: delivery).eraseToAnyPublisher()
+  }
+
+  private func stream<R: Request>(
+    _ request: R,
+    _ policy: RetryPolicy<NetworkFailure>
+  ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
+    let id = random.hexadecimal(digits: 16)
+    let context = context(for: request, id: id, observer)
+    var prepared: HTTPRequest
+    do {
+      prepared = try prepare(request, id: id, limits: TransportLimits(connect: .seconds(10)), context)
+    } catch {
+      let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
+      return Fail(error: NetworkFailure(.invalidRequest, call: call, underlying: error)).eraseToAnyPublisher()
+    }
+    prepared.message.headers.set(["Accept": "text/event-stream", "Cache-Control": "no-store"])
+    context.tell(.began(prepared.message.method, prepared.message.url))
+    let (first, memory, attempts) = (prepared, StreamMemory(), Counter())
+    return Deferred {
+      var attempt = first.attempt(attempts.next())
+      let lastEventID = HTTPHeaders.Field("Last-Event-ID", memory.lastEventID)
+      if !lastEventID.value.isEmpty, lastEventID.isValid {
+        attempt.message.headers[lastEventID.name] = lastEventID.value
+      }
+      return connection(attempt, memory)
+    }
+    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, scheduler: time.scheduler)
+    .handleEvents(
+      receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
+      receiveCancel: { context.tell(.cancelled) }
+    )
+    .eraseToAnyPublisher()
+  }
+
+  /// One connection: what stands next to the network opens it, and then its events are read.
+  private func connection(
+    _ request: HTTPRequest,
+    _ memory: StreamMemory
+  ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
+    let current = CurrentReader()
+    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport] request in
+      Deferred { OpeningPublisher(reader: current.renew(EventReader(request, memory)), transport: transport) }
+        .eraseToAnyPublisher()
+    }
+    let chain = middleware.filter { $0.place >= .authentication }.reversed().reduce(network) { next, middleware in
+      { @Sendable request in middleware.exchange(request, next: next) }
+    }
+    return chain(request).map { _ in EventPublisher(reader: current.reader) }
+      .switchToLatest()
+      .eraseToAnyPublisher()
+  }
+}
+
+extension RetryPolicy<NetworkFailure> {
+  /// For ever, after 1 s at first and half a minute at last, with full jitter, afresh after each event.
+  public static var reconnecting: RetryPolicy {
+    RetryPolicy(clamping: nil, backoff: .exponential(from: .seconds(1), upTo: .seconds(30))).countingInARow()
+  }
+}
+
+/// The reader of the connection that was opened last.
+///
+/// Unchecked, because the lock guards the only state.
+private final class CurrentReader: @unchecked Sendable {
+  private let lock = Lock()
+  private var current: EventReader?
+
+  var reader: EventReader? { lock.withLock { current } }
+
+  func renew(_ reader: EventReader) -> EventReader {
+    let before = lock.withLock {
+      let before = current
+      current = reader
+      return before
+    }
+    withExtendedLifetime(before) {}
+    return reader
+  }
+}
+
+/// Opens a connection, and publishes the head of its answer.
+private struct OpeningPublisher: Publisher {
+  typealias Output = HTTPResponse
+  typealias Failure = NetworkFailure
+
+  let reader: EventReader
+  let transport: any Transport
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let opening = Opening(reader, over: transport) { result in
+      switch result {
+      case .success(let answer):
+        _ = subscriber.receive(answer)
+        subscriber.receive(completion: .finished)
+      case .failure(let failure):
+        subscriber.receive(completion: .failure(failure))
+      }
+    }
+    subscriber.receive(subscription: opening)
+  }
+}
+
+/// The lock guards the only state.
+private final class Opening: Subscription, CustomStringConvertible {
+  private let reader: EventReader
+  private let transport: any Transport
+  private let lock = Lock()
+  private var whenOpened: EventReader.WhenOpened?
+  private var isOpen = false
+
+  init(_ reader: EventReader, over transport: any Transport, whenOpened: @escaping EventReader.WhenOpened) {
+    self.reader = reader
+    self.transport = transport
+    self.whenOpened = whenOpened
+  }
+
+  var description: String { "Opening" }
+
+  func request(_ demand: Subscribers.Demand) {
+    let whenOpened = lock.withLock {
+      let whenOpened = self.whenOpened
+      self.whenOpened = nil
+      return whenOpened
+    }
+    guard demand > .none, let whenOpened else { return }
+    reader.open(over: transport) { [self] result in
+      // From here on the connection belongs to whoever reads it.
+      lock.withLock { isOpen = true }
+      whenOpened(result)
+    }
+  }
+
+  func cancel() {
+    if !lock.withLock({ isOpen }) { reader.cancel() }
+  }
+}
+
+/// The events of an open connection.
+private struct EventPublisher: Publisher {
+  typealias Output = ServerSentEvent
+  typealias Failure = NetworkFailure
+
+  let reader: EventReader?
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    guard let reader else {
+      return Empty().receive(subscriber: subscriber)
+    }
+    subscriber.receive(subscription: Reading(reader))
+    reader.read(into: .init(receive: { subscriber.receive($0) }, end: { subscriber.receive(completion: $0) }))
+  }
+}
+
+private final class Reading: Subscription, CustomStringConvertible {
+  private let reader: EventReader
+
+  init(_ reader: EventReader) {
+    self.reader = reader
+  }
+
+  var description: String { "Events" }
+
+  func request(_ demand: Subscribers.Demand) {
+    if demand > .none { reader.ask(for: demand) }
+  }
+
+  func cancel() {
+    reader.cancel()
+  }
+}

@@ -1,0 +1,377 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import StreamSupport
+
+/// A transport that answers as a script says, and writes down what was sent.
+///
+///     let transport = ScriptedTransport([.status(503, retryAfter: 2), .timeout, .ok(#"{"name":"Rome"}"#)], on: scheduler)
+///     let client = WebAPIClient(baseURL: service, transport: transport, deliveringOn: nil, time: transport.time)
+///     …
+///     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
+///
+/// Each exchange takes the next step of the script; when there is none left, it fails with a failure that says so.
+///
+/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
+public final class ScriptedTransport: Transport, @unchecked Sendable {
+  /// What one exchange does.
+  public struct Step: Sendable {
+    fileprivate enum Content: Sendable {
+      case response(status: Int, headers: HTTPHeaders, chunks: [Data])
+      case failure(TransportFailure, afterHead: ResponseHead?, chunks: [Data])
+      case silence
+      case computed(@Sendable (TransportRequest) -> Step)
+    }
+
+    fileprivate let content: Content
+    fileprivate var latency = Duration.zero
+    /// Between one chunk and the next.
+    fileprivate var pause = Duration.zero
+
+    /// An answer.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - headers: The header fields.
+    ///   - body: The body.
+    public static func response(_ status: Int, _ headers: HTTPHeaders = [:], _ body: Data = Data()) -> Step {
+      Step(content: .response(status: status, headers: headers, chunks: body.isEmpty ? [] : [body]))
+    }
+
+    /// Status 200 with a body of JSON.
+    public static func ok(_ json: String, _ headers: HTTPHeaders = [:]) -> Step {
+      status(200, json, headers)
+    }
+
+    /// A status with a body of JSON.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - json: The body.
+    ///   - headers: Header fields, besides the content type.
+    ///   - seconds: What the Retry-After field says.
+    public static func status(
+      _ status: Int,
+      _ json: String = "",
+      _ headers: HTTPHeaders = [:],
+      retryAfter seconds: Int? = nil
+    ) -> Step {
+      var fields = headers
+      if !json.isEmpty, !fields.contains(name: "Content-Type") { fields["Content-Type"] = "application/json" }
+      if let seconds { fields["Retry-After"] = "\(seconds)" }
+      return response(status, fields, Data(json.utf8))
+    }
+
+    /// A redirect.
+    public static func redirect(_ status: Int = 302, to location: String) -> Step {
+      response(status, ["Location": location])
+    }
+
+    /// A page for a browser in place of an answer.
+    public static let captivePortal = response(
+      200,
+      ["Content-Type": "text/html"],
+      Data("<!DOCTYPE html><html><body>Please sign in.</body></html>".utf8)
+    )
+
+    /// An answer whose body comes in pieces.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - headers: The header fields.
+    ///   - chunks: The pieces.
+    ///   - pause: How long it takes from one to the next.
+    public static func chunks(
+      _ status: Int = 200,
+      _ headers: HTTPHeaders = [:],
+      _ chunks: [Data],
+      every pause: Duration = .zero
+    ) -> Step {
+      var step = Step(content: .response(status: status, headers: headers, chunks: chunks))
+      step.pause = pause
+      return step
+    }
+
+    /// The network fails.
+    public static func failure(_ kind: TransportFailure.Kind) -> Step { failure(TransportFailure(kind)) }
+
+    /// The network fails.
+    public static func failure(_ failure: TransportFailure) -> Step {
+      Step(content: .failure(failure, afterHead: nil, chunks: []))
+    }
+
+    /// The answer begins, and the network fails.
+    ///
+    /// - Parameters:
+    ///   - failure: How it fails.
+    ///   - head: What came before.
+    ///   - chunks: What came of the body.
+    public static func failure(
+      _ failure: TransportFailure,
+      after head: ResponseHead,
+      _ chunks: [Data] = []
+    ) -> Step {
+      Step(content: .failure(failure, afterHead: head, chunks: chunks))
+    }
+
+    /// There is no network.
+    public static let offline = failure(.offline)
+    /// Nothing comes in time.
+    public static let timeout = failure(.timeout(.idle))
+    /// The connection is refused.
+    public static let refused = failure(.connect)
+    /// The connection breaks.
+    public static let reset = failure(.reset)
+    /// Nothing ever comes.
+    ///
+    /// Only the total limit of the request ends it, and a cancel.
+    public static let silence = Step(content: .silence)
+
+    /// What the request calls for.
+    public static func answering(_ answer: @escaping @Sendable (TransportRequest) -> Step) -> Step {
+      Step(content: .computed(answer))
+    }
+
+    /// The same step, this much later; needs a scheduler.
+    public func after(_ latency: Duration) -> Step {
+      var copy = self
+      copy.latency = latency
+      return copy
+    }
+  }
+
+  /// An exchange that took place.
+  public struct Call: Sendable {
+    /// What was sent.
+    public let request: TransportRequest
+    /// What was sent along, read to its end; `nil` if it could not be read.
+    public let body: Data?
+    /// When it began, since the transport was made.
+    public let time: Duration
+    /// Whether it was cancelled before its end.
+    public fileprivate(set) var isCancelled = false
+    /// Whether it is to pause; a script goes on all the same.
+    public fileprivate(set) var isPaused = false
+  }
+
+  private let scheduler: AnyTimeScheduler?
+  private let start: Duration
+  private let lock = Lock()
+  private var script: [Step]
+  private let repeatsLast: Bool
+  private var position = 0
+  private var log: [Call] = []
+
+  /// Makes a transport that answers at once, on the thread that sends.
+  ///
+  /// - Parameters:
+  ///   - script: What each exchange does, in order.
+  ///   - repeatsLast: Whether the last step answers all exchanges after it.
+  public init(_ script: [Step], repeatingLast repeatsLast: Bool = false) {
+    self.script = script
+    self.repeatsLast = repeatsLast
+    scheduler = nil
+    start = .zero
+  }
+
+  /// Makes a transport that answers on a scheduler.
+  ///
+  /// - Parameters:
+  ///   - script: What each exchange does, in order.
+  ///   - repeatsLast: Whether the last step answers all exchanges after it.
+  ///   - scheduler: Whose time the latencies take, and the calls are noted in.
+  public init<Context: Scheduler & Sendable>(
+    _ script: [Step],
+    repeatingLast repeatsLast: Bool = false,
+    on scheduler: Context
+  ) {
+    let scheduler = AnyTimeScheduler(scheduler)
+    self.script = script
+    self.repeatsLast = repeatsLast
+    self.scheduler = scheduler
+    start = scheduler.sinceMade
+  }
+
+  /// What was sent, in order.
+  public var calls: [Call] { lock.withLock { log } }
+
+  /// How many exchanges were begun.
+  public var count: Int { calls.count }
+
+  /// Adds steps to the end of the script.
+  public func append(_ steps: Step...) {
+    lock.withLock { script += steps }
+  }
+
+  /// Begins the next exchange of the script.
+  public func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange {
+    let body = ScriptedTransport.read(request.body)
+    let time = scheduler.map { $0.sinceMade - start } ?? .zero
+    let (number, step) = lock.withLock {
+      log.append(Call(request: request, body: body, time: time))
+      let step = position < script.count ? script[position] : repeatsLast ? script.last : nil
+      position += 1
+      return (log.count - 1, step)
+    }
+    let exchange = ScriptedExchange(receiver) { [weak self] change in
+      self?.lock.withLock { if let self { change(&self.log[number]) } }
+    }
+    let missing = TransportFailure(.other, detail: "the script has no step for exchange \(number + 1)")
+    play(step ?? .failure(missing), for: request, to: exchange)
+    return exchange
+  }
+
+  private static func read(_ body: TransportBody) -> Data? {
+    guard let reader = try? body.open() else { return nil }
+    var all = Data()
+    while let piece = try? reader.read(upTo: 65_536) {
+      if piece.isEmpty { return all }
+      all += piece
+    }
+    return nil
+  }
+
+  private func play(_ step: Step, for request: TransportRequest, to exchange: ScriptedExchange) {
+    if case .computed(let answer) = step.content {
+      var computed = answer(request)
+      if computed.latency == .zero { computed.latency = step.latency }
+      return play(computed, for: request, to: exchange)
+    }
+    let events = ScriptedTransport.events(of: step, for: request)
+    guard let scheduler else {
+      for (event, _) in events { exchange.tell(event) }
+      return
+    }
+    ScriptedTransport.tell(events[...], to: exchange, on: scheduler, elapsed: .zero)
+    if let total = request.limits.total {
+      exchange.hold(scheduler.after(total) { exchange.tell(.failed(TransportFailure(.timeout(.total)))) })
+    }
+  }
+
+  /// Tells events one after the other: timers of the same moment need not fire in order.
+  private static func tell(
+    _ events: ArraySlice<(event: TransportEvent, time: Duration)>,
+    to exchange: ScriptedExchange,
+    on scheduler: AnyTimeScheduler,
+    elapsed: Duration
+  ) {
+    guard let time = events.first?.time else { return }
+    let timer = scheduler.after(time - elapsed) {
+      let due = events.prefix { $0.time == time }
+      for (event, _) in due { exchange.tell(event) }
+      tell(events.dropFirst(due.count), to: exchange, on: scheduler, elapsed: time)
+    }
+    exchange.hold(timer)
+  }
+
+  private static func events(of step: Step, for request: TransportRequest) -> [(event: TransportEvent, time: Duration)]
+  {
+    var (events, time) = ([(event: TransportEvent, time: Duration)](), step.latency)
+    let add = { (chunks: [Data]) in
+      for (index, chunk) in chunks.enumerated() {
+        if index > 0 { time += step.pause }
+        events.append((.chunk(chunk), time))
+      }
+    }
+    switch step.content {
+    case .response(let status, let headers, let chunks):
+      if let length = request.body.length, length > 0 { events.append((.sent(length), time)) }
+      var headers = headers
+      if !chunks.isEmpty, !headers.contains(name: "Content-Length") {
+        headers["Content-Length"] = "\(chunks.reduce(0) { $0 + $1.count })"
+      }
+      events.append((.head(ResponseHead(status: status, headers: headers, url: request.url)), time))
+      add(chunks)
+      events.append((.finished, time))
+    case .failure(let failure, let head, let chunks):
+      if let head { events.append((.head(head), time)) }
+      add(chunks)
+      events.append((.failed(failure), time))
+    case .silence, .computed:
+      break
+    }
+    return events
+  }
+}
+
+extension AnyTimeScheduler {
+  fileprivate var sinceMade: Duration { .nanoseconds(now.dispatchTime.uptimeNanoseconds) }
+
+  /// Does work after a delay, unless what is returned is cancelled before.
+  fileprivate func after(_ delay: Duration, _ action: @escaping () -> Void) -> any Cancellable {
+    let components = delay.components
+    let stride = SchedulerTimeType.Stride.nanoseconds(
+      Int(components.seconds) * 1_000_000_000 + Int(components.attoseconds / 1_000_000_000)
+    )
+    return schedule(
+      after: now.advanced(by: stride),
+      interval: .seconds(1_000_000),
+      tolerance: .zero,
+      options: nil,
+      action
+    )
+  }
+}
+
+/// An exchange of a script.
+///
+/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
+private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
+  private let lock = Lock()
+  private let note: @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
+  private var receiver: (@Sendable (TransportEvent) -> Void)?
+  private var timers: [any Cancellable] = []
+
+  init(
+    _ receiver: @escaping @Sendable (TransportEvent) -> Void,
+    note: @escaping @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
+  ) {
+    self.receiver = receiver
+    self.note = note
+  }
+
+  func hold(_ timer: any Cancellable) {
+    let isOver = lock.withLock {
+      if receiver != nil { timers.append(timer) }
+      return receiver == nil
+    }
+    if isOver { timer.cancel() }
+  }
+
+  func tell(_ event: TransportEvent) {
+    let isEnd =
+      switch event {
+      case .finished, .failed: true
+      case .sent, .head, .chunk: false
+      }
+    let receiver = isEnd ? end() : lock.withLock { self.receiver }
+    receiver?(event)
+  }
+
+  func cancel() {
+    if end() != nil { note { $0.isCancelled = true } }
+  }
+
+  func pause() {
+    note { $0.isPaused = true }
+  }
+
+  func resume() {
+    note { $0.isPaused = false }
+  }
+
+  private func end() -> (@Sendable (TransportEvent) -> Void)? {
+    let (receiver, timers) = lock.withLock {
+      let rest = (self.receiver, self.timers)
+      self.receiver = nil
+      self.timers = []
+      return rest
+    }
+    for timer in timers { timer.cancel() }
+    return receiver
+  }
+}

@@ -1,0 +1,114 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("N34 Pages")
+struct PagesTests {
+  struct Page: Decodable {
+    let items: [Int]
+    let next: Int?
+  }
+
+  struct Numbers: Request {
+    let page: Int
+    var path: RequestPath { "numbers" }
+    var query: Parameters { ["page": page] }
+    typealias Response = Page
+  }
+
+  /// As many pages as asked for, of one number each.
+  static func server(pages: Int) -> ScriptedTransport.Step {
+    .answering { request in
+      let page = request.url.query.flatMap { Int($0.dropFirst("page=".count)) } ?? 0
+      return .ok(#"{"items":[\#(page)],"next":\#(page + 1 < pages ? "\(page + 1)" : "null")}"#)
+    }
+  }
+
+  static func pages(_ client: WebAPIClient) -> Pages<Numbers> {
+    client.pages(of: Numbers(page: 0)) { page in page.next.map { Numbers(page: $0) } }
+  }
+
+  @Test("come one after the other, and finish behind the last")
+  func all() throws {
+    let test = ClientUnderTest([Self.server(pages: 3)], repeatingLast: true)
+    let recorder = Recorder<Page, NetworkFailure>()
+    Self.pages(test.client).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
+    #expect(recorder.isFinished && recorder.completions.count == 1)
+  }
+
+  @Test("are fetched as they are requested, and not before")
+  func demand() throws {
+    let test = ClientUnderTest([Self.server(pages: 3)], repeatingLast: true)
+    let recorder = Recorder<Page, NetworkFailure>(requesting: .none)
+    Self.pages(test.client).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(test.transport.count == 0)
+    for count in 1...3 {
+      recorder.request(.max(1))
+      try test.scheduler.run()
+      #expect(test.transport.count == count)
+      #expect(recorder.values.count == count)
+    }
+    #expect(recorder.isFinished)
+  }
+
+  @Test("end with the failure of the first page that fails, behind those before it")
+  func failure() throws {
+    let test = ClientUnderTest([.ok(#"{"items":[0],"next":1}"#), .status(500)])
+    let recorder = Recorder<Page, NetworkFailure>()
+    Self.pages(test.client).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values.count == 1)
+    #expect(recorder.failure?.kind == .serverError(500))
+  }
+
+  @Test("a cancel stops the page that is on its way, and no other follows")
+  func cancel() throws {
+    let test = ClientUnderTest([Self.server(pages: 3).after(.seconds(1))], repeatingLast: true)
+    let recorder = Recorder<Page, NetworkFailure>()
+    Self.pages(test.client).subscribe(recorder)
+    test.scheduler.advance(by: 1.5)
+    recorder.cancel()
+    try test.scheduler.run()
+    #expect(recorder.values.count == 1 && recorder.completions.isEmpty)
+    #expect(test.transport.calls.map(\.isCancelled) == [false, true])
+  }
+
+  @Test("two thousand that are there at once take the same stack as one")
+  func flatStack() {
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([Self.server(pages: 2_000)], repeatingLast: true),
+      deliveringOn: nil
+    )
+    let recorder = Recorder<Page, NetworkFailure>()
+    Self.pages(client).subscribe(recorder)
+    #expect(recorder.values.count == 2_000)
+    #expect(recorder.isFinished)
+  }
+
+  @Test("a call that is not done yet is asked about again with a retry policy")
+  func polling() throws {
+    struct Job: Request {
+      var path: RequestPath { "job" }
+      typealias Response = [String: Bool]
+    }
+    let test = ClientUnderTest([.ok(#"{"done":false}"#), .ok(#"{"done":false}"#), .ok(#"{"done":true}"#)])
+    let recorder = Recorder<[String: Bool], NetworkFailure>(on: test.scheduler)
+    test.client.publisher(for: Job())
+      .retry(
+        RetryPolicy(clamping: nil, backoff: .steps(.seconds(1), .seconds(5))),
+        rejecting: { $0["done"] == true ? nil : NetworkFailure(.noData) },
+        scheduler: test.scheduler
+      )
+      .subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values == [["done": true]])
+    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(1), .seconds(6)])
+  }
+}

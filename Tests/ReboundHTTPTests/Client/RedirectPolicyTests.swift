@@ -1,0 +1,103 @@
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("RedirectPolicy")
+struct RedirectPolicyTests {
+  static func run(
+    _ script: [ScriptedTransport.Step],
+    _ request: Anything = Anything(),
+    _ redirects: RedirectPolicy = .follow()
+  ) throws -> (calls: [ScriptedTransport.Call], failure: NetworkFailure?) {
+    var test = ClientUnderTest(script)
+    test.client.redirects = redirects
+    let recorder = try test.run(request)
+    return (test.transport.calls, recorder.failure)
+  }
+
+  @Test(
+    "methods and bodies after a redirect are those of RFC 9110 §15.4",
+    arguments: [
+      (301, .get, .get), (302, .get, .get), (301, .post, .get), (302, .post, .get), (303, .post, .get),
+      (303, .put, .get), (303, .head, .head), (301, .put, .put), (307, .post, .post), (308, .post, .post),
+      (308, .delete, .delete),
+    ] as [(Int, HTTPMethod, HTTPMethod)]
+  )
+  func methods(status: Int, before: HTTPMethod, after: HTTPMethod) throws {
+    let body: RequestBody = before == .get || before == .head ? .none : .form(["a": 1])
+    let (calls, failure) = try Self.run(
+      [.redirect(status, to: "/other"), .status(200)],
+      Anything(method: before, body: body)
+    )
+    #expect(failure == nil)
+    #expect(calls.map(\.request.method) == [before, after])
+    #expect(calls.last?.request.url.absoluteString == "https://api.example/other")
+    #expect(calls.last?.body == (after == before ? calls.first?.body : Data()))
+    #expect(calls.last?.request.headers.contains(name: "Content-Type") == (after == before && !body.isNone))
+  }
+
+  @Test("credentials go to the same origin only")
+  func credentials() throws {
+    let request = Anything(headers: ["Authorization": "a", "Cookie": "b", "X-Other": "c"])
+    for (location, keeps) in [
+      ("/b", true), ("https://api.example:443/b", true), ("https://other.example/b", false),
+      ("https://api.example:8443/b", false),
+    ] {
+      let (calls, _) = try Self.run([.redirect(to: location), .status(200)], request)
+      let headers = try #require(calls.last?.request.headers)
+      #expect(headers.contains(name: "Authorization") == keeps, "\(location)")
+      #expect(headers.contains(name: "Cookie") == keeps)
+      #expect(headers["X-Other"] == "c")
+    }
+  }
+
+  @Test(
+    "no redirect leads out of https, or anywhere but to http",
+    arguments: ["http://api.example/", "ftp://a.example/", "https:///x"]
+  )
+  func downgrade(location: String) throws {
+    let (calls, failure) = try Self.run([.redirect(to: location)])
+    #expect(calls.count == 1)
+    #expect(failure?.kind == .unexpectedStatus(302))
+  }
+
+  @Test("a circle ends at the limit, and counts the redirects")
+  func circle() throws {
+    let (calls, failure) = try Self.run(Array(repeating: .redirect(to: "/a"), count: 20), Anything(), .follow(limit: 3))
+    #expect(calls.count == 4)
+    #expect(failure?.kind == .transport(.tooManyRedirects))
+    #expect(failure?.transport?.redirects == 3)
+  }
+
+  @Test("what fails after a redirect proves nothing about the request before")
+  func failureAfterRedirect() throws {
+    let (_, failure) = try Self.run(
+      [.redirect(307, to: "/b"), .refused],
+      Anything(method: .post, body: .form(["a": 1]))
+    )
+    #expect(failure?.kind == .transport(.connect))
+    #expect(failure?.isRetryable == false)
+  }
+
+  @Test("none are followed, or only those that stay, if the client says so")
+  func policies() throws {
+    #expect(try Self.run([.redirect(to: "/b")], Anything(), .none).failure?.kind == .unexpectedStatus(302))
+    #expect(try Self.run([.redirect(to: "https://b.example/")], Anything(), .sameOrigin()).calls.count == 1)
+    #expect(try Self.run([.redirect(to: "/b"), .status(200)], Anything(), .sameOrigin()).failure == nil)
+  }
+
+  @Test("N32 a body that can be read once is not sent elsewhere")
+  func onceOnly() throws {
+    let stream = BodyStream.once { _ in Data() }
+    let request = Anything(method: .put, body: .stream(stream, contentType: "a/b"))
+    let (calls, failure) = try Self.run([.redirect(307, to: "/b")], request)
+    #expect(calls.count == 1)
+    #expect(failure?.kind == .unexpectedStatus(307))
+  }
+}
+
+extension RequestBody {
+  fileprivate var isNone: Bool { (try? Anything(body: self).message(base: .service).body.length) == 0 }
+}

@@ -1,0 +1,380 @@
+import Combine
+import Dispatch
+import Foundation
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("WebAPIClient")
+struct WebAPIClientTests {
+  @Test("N1 a request gives its response, and the stream finishes")
+  func response() throws {
+    let test = ClientUnderTest([.ok(rome)])
+    let recorder = try test.run(Forecast(city: "Rome"))
+    #expect(recorder.values == [Place(name: "Rome", temperature: 12)])
+    #expect(recorder.isFinished)
+    #expect(
+      test.transport.calls.map(\.request.url.absoluteString) == ["https://api.example/v1/data/2.5/weather?q=Rome"]
+    )
+  }
+
+  @Test("nothing is sent before a value is requested, and each subscription is a call of its own")
+  func demand() throws {
+    let test = ClientUnderTest([.ok(rome), .ok(rome)])
+    let publisher = test.client.publisher(for: Forecast(city: "Rome"))
+    let first = Recorder<Place, NetworkFailure>(requesting: .none)
+    publisher.subscribe(first)
+    try test.scheduler.run()
+    #expect(test.transport.count == 0)
+    first.request(.max(1))
+    try test.scheduler.run()
+    #expect(first.values.count == 1 && first.isFinished)
+    publisher.subscribe(Recorder<Place, NetworkFailure>())
+    try test.scheduler.run()
+    let ids = test.transport.calls.map { $0.request.headers["X-Request-ID"] }
+    #expect(ids.count == 2 && ids[0] != ids[1])
+  }
+
+  @Test("[N] a request that makes no sense comes out of the publisher as a failure, and nothing is sent")
+  func invalidRequest() throws {
+    let test = ClientUnderTest([])
+    let recorder = try test.run(Anything(path: "users/\("..")"))
+    #expect(recorder.failure?.kind == .invalidRequest)
+    #expect(recorder.failure?.invalidRequest != nil)
+    #expect(test.transport.count == 0)
+  }
+
+  @Test(
+    "[N] every status that is no success is a failure of its kind, with body and server's words",
+    arguments: [
+      (400, .badRequest), (401, .unauthorised), (403, .forbidden), (404, .notFound), (406, .notAcceptable),
+      (409, .conflict), (418, .clientError(418)), (422, .unprocessable), (429, .tooManyRequests),
+      (500, .serverError(500)), (503, .serverError(503)),
+    ] as [(Int, NetworkFailure.Kind)]
+  )
+  func statuses(status: Int, kind: NetworkFailure.Kind) throws {
+    let test = ClientUnderTest([.status(status, #"{"error":true,"reason":"No."}"#, retryAfter: 7)])
+    let failure = try #require(try test.run(Forecast(city: "Rome")).failure)
+    #expect(failure.kind == kind)
+    #expect(failure.status == status)
+    #expect(failure.serverMessage == "No.")
+    #expect(failure.errorDescription == "No.")
+    #expect(failure.body == Data(#"{"error":true,"reason":"No."}"#.utf8))
+    #expect(failure.retryAfter == .seconds(7))
+    #expect(failure.call.url == "https://api.example/v1/data/2.5/weather?q=Rome")
+    #expect(failure.call.requestID != nil)
+  }
+
+  @Test("N2 the body of a 5xx goes through the request's error parser")
+  func domainError() throws {
+    struct Corrupted: Error, Decodable, Equatable { let table: String }
+    let test = ClientUnderTest([.status(500, #"{"table":"users"}"#)])
+    let failure = try test.run(Anything(errorParser: .json(Corrupted.self))).failure
+    #expect(failure?.domainError(Corrupted.self) == Corrupted(table: "users"))
+    #expect(failure?.kind == .serverError(500))
+  }
+
+  @Test(
+    "N16 a status is valid if the request says so",
+    arguments: [(200, true), (204, true), (299, true), (300, false), (304, false), (399, false), (199, false)]
+  )
+  func validStatuses(status: Int, isValid: Bool) throws {
+    #expect(try ClientUnderTest([.status(status)]).run(Anything()).isFinished == isValid)
+    #expect(try ClientUnderTest([.status(status)]).run(Anything(validStatuses: 100...599)).isFinished)
+  }
+
+  @Test("N16 another media type than required is refused, and named")
+  func contentType() throws {
+    struct Strict: Request {
+      var path: RequestPath { "" }
+      var parser: ResponseParser<Place> { .json().requiring("application/json") }
+    }
+    #expect(try ClientUnderTest([.ok(rome)]).run(Strict()).isFinished)
+    let other = try #require(try ClientUnderTest([.ok(rome, ["Content-Type": "text/plain"])]).run(Strict()).failure)
+    #expect(other.kind == .unexpectedContentType)
+    #expect("\(other)".contains("text/plain in place of application/json"))
+  }
+
+  @Test("N4 a captive portal's page is told from an answer that this version does not understand")
+  func captivePortal() throws {
+    let portal = try #require(try ClientUnderTest([.captivePortal]).run(Forecast(city: "Rome")).failure)
+    #expect(portal.kind == .captivePortal)
+    #expect(portal.status == 200)
+    #expect(!portal.isTransient)
+    #expect(portal.isOfflineLike)
+    let changed = try #require(try ClientUnderTest([.ok(#"{"name":"Rome"}"#)]).run(Forecast(city: "Rome")).failure)
+    #expect(changed.kind == .decoding)
+    #expect(changed.decoding?.expected == "a value for 'temperature'")
+    #expect(changed.decoding?.snippet == #"{"name":"Rome"}"#)
+  }
+
+  @Test("N4 a page in place of an error is the status' failure, with the beginning of the page")
+  func webPageAsError() throws {
+    let page = Data("<html>502 Bad Gateway</html>".utf8)
+    let failure = try ClientUnderTest([.response(502, ["Content-Type": "text/html"], page)]).run(Forecast(city: ""))
+      .failure
+    #expect(failure?.kind == .serverError(502))
+    #expect(failure?.body == page)
+    #expect(failure?.serverMessage == nil)
+  }
+
+  @Test("JSON that is called text/html is JSON, and a request for a page gets it")
+  func mislabelled() throws {
+    #expect(try ClientUnderTest([.ok(rome, ["Content-Type": "text/html"])]).run(Forecast(city: "")).values.count == 1)
+    struct Page: Request {
+      var path: RequestPath { "" }
+      typealias Response = String
+    }
+    #expect(try ClientUnderTest([.captivePortal]).run(Page()).values.first?.contains("sign in") == true)
+  }
+
+  @Test("an empty answer is no data, unless the request can do without")
+  func noData() throws {
+    struct Maybe: Request {
+      var path: RequestPath { "" }
+      var parser: ResponseParser<Place?> { .jsonIfAny() }
+    }
+    struct Nothing: Request {
+      var path: RequestPath { "" }
+      typealias Response = NoContent
+    }
+    #expect(try ClientUnderTest([.status(200)]).run(Forecast(city: "")).failure?.kind == .noData)
+    #expect(try ClientUnderTest([.status(204)]).run(Maybe()).values == [nil])
+    #expect(try ClientUnderTest([.status(204)]).run(Nothing()).values == [NoContent()])
+  }
+
+  @Test(
+    "N6 what the network did is kept",
+    arguments: [.offline, .dns, .connect, .tls(.untrusted), .timeout(.idle), .reset, .truncated, .protocol, .other]
+      as [TransportFailure.Kind]
+  )
+  func transportFailures(kind: TransportFailure.Kind) throws {
+    struct Cause: Error, Equatable { let code: Int }
+    let transport = TransportFailure(kind, detail: "detail", underlying: Cause(code: 7))
+    let failure = try #require(try ClientUnderTest([.failure(transport)]).run(Forecast(city: "")).failure)
+    #expect(failure.kind == .transport(kind))
+    #expect(failure.transport?.underlying as? Cause == Cause(code: 7))
+    #expect("\(failure)".contains("detail"))
+  }
+
+  @Test("an answer that breaks off is a failure, not a shorter answer")
+  func truncated() throws {
+    let head = ResponseHead(status: 200, url: .service)
+    let step = ScriptedTransport.Step.failure(
+      TransportFailure(.truncated, bytesReceived: 4),
+      after: head,
+      [Data("{\"na".utf8)]
+    )
+    #expect(try ClientUnderTest([step]).run(Forecast(city: "")).failure?.kind == .transport(.truncated))
+  }
+
+  @Test("N28 a cancel stops the exchange and is no failure")
+  func cancel() throws {
+    let test = ClientUnderTest([.ok(rome).after(.seconds(1))])
+    let recorder = test.send(Forecast(city: "Rome"))
+    test.scheduler.advance(by: 0.5)
+    recorder.cancel()
+    try test.scheduler.run()
+    #expect(recorder.values.isEmpty && recorder.completion == nil)
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    #expect(test.log.lines.last?.hasSuffix("cancelled") == true)
+  }
+
+  @Test("N28 an asynchronous caller gets the value, the failure, or the cancel")
+  func asynchronous() async throws {
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([.ok(rome), .status(404)]),
+      deliveringOn: nil
+    )
+    let place = try await client.value(of: Forecast(city: "Rome"))
+    #expect(place == Place(name: "Rome", temperature: 12))
+    do throws(NetworkFailure) {
+      _ = try await client.value(of: Forecast(city: "Rome"))
+      Issue.record("a 404 gave a value")
+    } catch {
+      #expect(error.kind == .notFound)
+    }
+    let test = ClientUnderTest([.silence])
+    let task = Task { [client = test.client] in
+      try await client.value(of: Forecast(city: "Rome"))
+    }
+    task.cancel()
+    let result = await task.result
+    #expect(throws: NetworkFailure.self) { try result.get() }
+    if case .failure(let error as NetworkFailure) = result { #expect(error.kind == .cancelled) }
+    #expect(test.transport.calls.allSatisfy { $0.isCancelled })
+  }
+
+  @Test("[N] responses arrive on the main queue unless told otherwise")
+  func mainQueue() async throws {
+    let client = WebAPIClient(baseURL: .service, transport: ScriptedTransport([.ok(rome)]))
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    let isMain = await withCheckedContinuation { continuation in
+      var subscription: AnyCancellable?
+      subscription = client.publisher(for: Forecast(city: "Rome"))
+        .sink { _ in
+          withExtendedLifetime(subscription) {}
+        } receiveValue: { _ in
+          continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+        }
+    }
+    #expect(isMain)
+  }
+
+  @Test("a client can be swapped for a stub")
+  func stub() throws {
+    struct Stub: RequestExecutor {
+      func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
+        Fail(error: NetworkFailure(.transport(.offline))).eraseToAnyPublisher()
+      }
+    }
+    let recorder = Recorder<Place, NetworkFailure>()
+    Forecast(city: "Rome").publisher(via: Stub()).subscribe(recorder)
+    #expect(recorder.failure?.kind == .transport(.offline))
+  }
+
+  @Test("N17 progress of both directions is told")
+  func progress() throws {
+    let chunks = ["ab", "cd", "e"].map { Data($0.utf8) }
+    let test = ClientUnderTest([.chunks(200, [:], chunks, every: .seconds(1))])
+    let log = ValueLog<TransferProgress>()
+    let request = Anything(method: .post, body: .data(Data(count: 9), contentType: "a/b"))
+    test.client.responses(for: request, progress: log.append).subscribe(Recorder())
+    try test.scheduler.run()
+    #expect(log.values == [.sent(9, of: 9), .received(2, of: 5), .received(4, of: 5), .received(5, of: 5)])
+  }
+
+  @Test("N13 a call tells its whole life, in order, without secrets")
+  func events() throws {
+    let test = ClientUnderTest(
+      [.status(503), .redirect(to: "/b?token=s3cret"), .ok(rome)],
+      [Retrying(.init(clamping: 1, backoff: .immediate))]
+    )
+    let recorder = try test.run(Anything(headers: ["Authorization": "s3cret"], query: ["token": "s3cret"]))
+    #expect(recorder.isFinished)
+    let text = test.log.lines.joined(separator: "\n")
+    #expect(!text.contains("s3cret"))
+    let stages = test.log.events.map { "\($0.kind)".prefix { $0 != "(" } }
+    #expect(
+      stages == [
+        "began", "attemptBegan", "responded", "attemptFailed", "retry", "attemptBegan", "redirected", "responded",
+        "downloaded", "attemptSucceeded", "succeeded",
+      ]
+    )
+    #expect(Set(test.log.events.map(\.requestID)).count == 1)
+  }
+
+  @Test("N8 middleware stands in the order of its places, and those of one place as they were given")
+  func order() throws {
+    struct Mark: Middleware {
+      let text: String
+      var place: MiddlewarePlace
+      var name: String { text }
+      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+        var request = request
+        request.message.headers.add("X-Mark", text)
+        return next(request)
+      }
+    }
+    let test = ClientUnderTest(
+      [.status(200)],
+      [
+        Mark(text: "a1", place: .adaptation), Mark(text: "r", place: .retry), Mark(text: "a2", place: .adaptation),
+        Mark(text: "c", place: .cache), Mark(text: "t", place: .authentication), Mark(text: "b", place: .protection),
+        Mark(text: "j", place: .coalescing), Mark(text: "f", place: .fallback), Mark(text: "d", place: .deadline),
+      ]
+    )
+    _ = try test.run(Anything())
+    #expect(
+      test.transport.calls.first?.request.headers.values(of: "X-Mark") == [
+        "f", "c", "j", "d", "r", "t", "b", "a1", "a2",
+      ]
+    )
+    #expect("\(test.client)" == "f → c → j → d → r → t → b → a1 → a2 → ScriptedTransport")
+  }
+
+  @Test("N27 a deadline ends the call, cancels what runs, and tells what failed before")
+  func deadline() throws {
+    let test = ClientUnderTest(
+      [.status(503), .silence],
+      [Retrying(.init(clamping: 3, backoff: .constant(.seconds(1))))]
+    )
+    let recorder = try test.run(Anything(deadline: .seconds(5)))
+    #expect(recorder.failure?.kind == .deadlineExceeded)
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 5_000_000_000))
+    #expect(recorder.failure?.earlier.first?.kind == .serverError(503))
+    #expect(test.transport.calls.count == 2)
+  }
+
+  @Test("a pause that would end behind the deadline is not waited for: the server's failure comes at once")
+  func hintBehindDeadline() throws {
+    let test = ClientUnderTest([.status(503, retryAfter: 5)], [Retrying(.init(clamping: 3, backoff: .immediate))])
+    let recorder = try test.run(Anything(deadline: .seconds(5)))
+    #expect(recorder.failure?.kind == .serverError(503))
+    #expect(recorder.completionTime == .start)
+  }
+
+  @Test("M18 each attempt is given no more time than is left of the whole, and the server is told")
+  func deadlineReachesTransport() throws {
+    var test = ClientUnderTest(
+      [.status(503).after(.seconds(2)), .status(200)],
+      [Retrying(.init(clamping: 1, backoff: .constant(.seconds(1))))]
+    )
+    test.client.deadlineHeader = "Grpc-Timeout"
+    _ = try test.run(Anything(deadline: .seconds(10), limits: TransportLimits(total: .seconds(8))))
+    #expect(test.transport.calls.map(\.request.limits.total) == [.seconds(8), .seconds(7)])
+    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["10000m", "7000m"])
+  }
+
+  @Test("N31 the client's limits and header fields hold, and a request's own win")
+  func defaults() throws {
+    var test = ClientUnderTest([.status(200), .status(200)])
+    test.client.limits = TransportLimits(idle: .seconds(3), responseBytes: 9)
+    test.client.headers = ["User-Agent": "Example/1", "Accept-Language": "it"]
+    _ = try test.run(Anything())
+    _ = try test.run(Anything(headers: ["accept-language": "de"], limits: TransportLimits(idle: .seconds(1))))
+    let requests = test.transport.calls.map(\.request)
+    #expect(requests[0].limits == TransportLimits(idle: .seconds(3), responseBytes: 9))
+    #expect(requests[1].limits == TransportLimits(idle: .seconds(1)))
+    #expect(requests[1].headers.values(of: "Accept-Language") == ["de"])
+    #expect(requests[1].headers["User-Agent"] == "Example/1")
+  }
+
+  @Test("nothing keeps a call alive after its end or its cancel")
+  func memory() throws {
+    final class Token: Sendable {}
+    struct Holding: Request {
+      let token: Token
+      var path: RequestPath { "" }
+      typealias Response = NoContent
+    }
+    weak var ended: Token?
+    weak var cancelled: Token?
+    let test = ClientUnderTest([.status(200), .silence], [Retrying(.http), Coalescing(), Caching(in: HTTPCache())])
+    try {
+      let (first, second) = (Token(), Token())
+      (ended, cancelled) = (first, second)
+      _ = try test.run(Holding(token: first))
+      test.send(Holding(token: second)).cancel()
+    }()
+    #expect(ended == nil)
+    #expect(cancelled == nil)
+  }
+}
+
+/// Keeps values from any thread.
+///
+/// Unchecked, because the lock guards every access to them.
+final class ValueLog<Value: Sendable>: @unchecked Sendable {
+  private let lock = Lock()
+  private var log: [Value] = []
+
+  func append(_ value: Value) { lock.withLock { log.append(value) } }
+
+  var values: [Value] { lock.withLock { log } }
+}

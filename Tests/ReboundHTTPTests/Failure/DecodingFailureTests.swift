@@ -1,0 +1,65 @@
+import Foundation
+import ReboundHTTP
+import Testing
+
+@Suite("N5 DecodingFailure names the place, what was expected and what was found")
+struct DecodingFailureTests {
+  struct Station: Decodable {
+    let name: String
+    let readings: [Reading]
+  }
+
+  struct Reading: Decodable {
+    let temperature: Double
+  }
+
+  static func failure<Value: Decodable>(_ type: Value.Type, _ body: String) throws -> DecodingFailure {
+    let data = Data(body.utf8)
+    let error = try #require(throws: DecodingError.self) { try JSONDecoder().decode(type, from: data) }
+    return DecodingFailure(error, body: data)
+  }
+
+  @Test("a value of another type")
+  func typeMismatch() throws {
+    let failure = try Self.failure(
+      Station.self,
+      #"{"name":"Roma","readings":[{"temperature":1},{"temperature":"12 °C"}]}"#
+    )
+    #expect(failure.path == "readings[1].temperature")
+    #expect(failure.expected == "Double")
+    #expect(failure.found == #"a text: "12 °C""#)
+  }
+
+  @Test("a member that is missing")
+  func missing() throws {
+    let failure = try Self.failure(Place.self, #"{"name":"Rome","city":1}"#)
+    #expect(failure.path == "")
+    #expect(failure.expected == "a value for 'temperature'")
+    #expect(failure.found == "an object with 'city', 'name'")
+    #expect("\(failure)".hasPrefix("the answer: expected a value for 'temperature', found an object"))
+  }
+
+  @Test("a null where there should be something")
+  func null() throws {
+    let failure = try Self.failure(Place.self, #"{"name":"Rome","temperature":null}"#)
+    #expect(failure.path == "temperature")
+    #expect(failure.found == "null")
+  }
+
+  @Test("a document that is no JSON")
+  func corrupted() throws {
+    let failure = try Self.failure(Place.self, "Bad Gateway")
+    #expect(failure.expected == nil)
+    #expect(failure.snippet == "Bad Gateway")
+  }
+
+  @Test("the snippet is capped, and shows no secret, not even one that is of the wrong type")
+  func snippet() throws {
+    let long = try Self.failure(Place.self, #"{"name":""# + String(repeating: "é", count: 5_000) + #""}"#)
+    #expect(long.snippet.count == DecodingFailure.snippetLength)
+    struct Token: Decodable { let token: Int }
+    let secret = try Self.failure(Token.self, #"{"token":"s3cret"}"#)
+    #expect(!"\(secret)".contains("s3cret"))
+    #expect(secret.found == "a text")
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Rebound
+import ReboundHTTP
+import Testing
+
+@Suite("NetworkFailure")
+struct NetworkFailureTests {
+  static func failure(status: Int, retryAfter: Duration? = nil, message: String? = nil) -> NetworkFailure {
+    NetworkFailure(
+      .init(status: status),
+      head: ResponseHead(status: status, url: .service),
+      server: message.map { ServerMessage(text: $0) },
+      retryAfter: retryAfter
+    )
+  }
+
+  @Test(
+    "§1.3 these statuses are transient, and others are not",
+    arguments: [
+      (200, false), (301, false), (304, false), (400, false), (401, false), (403, false), (404, false), (406, false),
+      (408, true), (409, false), (410, false), (413, false), (418, false), (422, false), (425, true), (429, true),
+      (451, false), (500, true), (501, false), (502, true), (503, true), (504, true), (505, false), (507, false),
+      (511, false), (599, false),
+    ]
+  )
+  func transientStatuses(status: Int, isTransient: Bool) {
+    #expect(Self.failure(status: status).isTransient == isTransient)
+  }
+
+  @Test("§1.3 a 413 is transient once the server says when to come back")
+  func payloadTooLarge() {
+    #expect(Self.failure(status: 413, retryAfter: .seconds(5)).isTransient)
+  }
+
+  @Test(
+    "§1.3 what the network did is transient, and proves that nothing was sent, as this table says",
+    arguments: [
+      (.offline, true, true), (.dns, true, true), (.connect, true, true), (.tls(.handshake), true, true),
+      (.tls(.untrusted), false, true), (.tls(.expired), false, true), (.tls(.notYetValid), false, true),
+      (.tls(.wrongHost), false, true), (.tls(.notPinned), false, true), (.timeout(.connect), true, true),
+      (.timeout(.idle), true, false), (.timeout(.total), true, false), (.reset, true, false),
+      (.truncated, true, false), (.protocol, true, false), (.cancelled, false, false),
+      (.tooManyRedirects, false, false), (.tooLarge, false, false), (.body, false, false), (.other, false, false),
+    ] as [(TransportFailure.Kind, Bool, Bool)]
+  )
+  func transportTable(kind: TransportFailure.Kind, isTransient: Bool, provesNothingWasSent: Bool) {
+    let transport = TransportFailure(kind)
+    let failure = NetworkFailure(.transport(kind), underlying: transport)
+    #expect(failure.isTransient == isTransient)
+    #expect(transport.provesNothingWasSent == provesNothingWasSent)
+    #expect(Self.isRetryable(failure, .get) == isTransient)
+    #expect(Self.isRetryable(failure, .post) == (isTransient && provesNothingWasSent))
+  }
+
+  @Test("once anything was sent or received, no failure proves that nothing was")
+  func progressDisproves() {
+    #expect(!TransportFailure(.offline, bytesSent: 1).provesNothingWasSent)
+    #expect(!TransportFailure(.connect, bytesReceived: 1).provesNothingWasSent)
+    #expect(!TransportFailure(.dns, redirects: 1).provesNothingWasSent)
+  }
+
+  @Test("P14 a request that is not idempotent is not sent again after a 503 or 429, but after a 425")
+  func idempotencyGate() {
+    for status in [429, 500, 503] {
+      #expect(Self.isRetryable(Self.failure(status: status), .get))
+      #expect(!Self.isRetryable(Self.failure(status: status), .post))
+      #expect(!Self.isRetryable(Self.failure(status: status), .patch))
+      #expect(Self.isRetryable(Self.failure(status: status), .post, isIdempotent: true))
+      #expect(!Self.isRetryable(Self.failure(status: status), .get, isReplayable: false))
+    }
+    #expect(Self.isRetryable(Self.failure(status: 425), .post))
+    #expect(!Self.isRetryable(Self.failure(status: 404), .get))
+  }
+
+  static func isRetryable(
+    _ failure: NetworkFailure,
+    _ method: HTTPMethod,
+    isIdempotent: Bool? = nil,
+    isReplayable: Bool = true
+  ) -> Bool {
+    var failure = failure
+    failure.call = .init(method: method, isIdempotent: isIdempotent, isReplayable: isReplayable)
+    return failure.isRetryable
+  }
+
+  @Test("[N] each status has a kind of its own; 403, 409, 422 and 429 are told apart")
+  func kinds() {
+    let kinds: [Int: NetworkFailure.Kind] = [
+      400: .badRequest, 401: .unauthorised, 403: .forbidden, 404: .notFound, 406: .notAcceptable, 409: .conflict,
+      410: .gone, 422: .unprocessable, 429: .tooManyRequests, 418: .clientError(418), 500: .serverError(500),
+      503: .serverError(503), 302: .unexpectedStatus(302), 511: .captivePortal,
+    ]
+    for (status, kind) in kinds { #expect(NetworkFailure.Kind(status: status) == kind) }
+  }
+
+  @Test("every kind has a text for people, and all but a cancel say what to do")
+  func texts() {
+    let kinds: [NetworkFailure.Kind] = [
+      .captivePortal, .noData, .decoding, .unexpectedContentType, .badRequest, .unauthorised, .forbidden, .notFound,
+      .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
+      .unexpectedStatus(302), .invalidRequest, .circuitOpen, .deadlineExceeded, .notCached, .other,
+      .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
+      .transport(.timeout(.idle)), .transport(.reset), .transport(.truncated), .transport(.protocol),
+      .transport(.tooManyRedirects), .transport(.tooLarge), .transport(.body), .transport(.other),
+    ]
+    for kind in kinds {
+      let failure = NetworkFailure(kind, call: .init(url: "https://api.example/v1"))
+      #expect(failure.errorDescription?.isEmpty == false)
+      #expect(failure.recoverySuggestion?.isEmpty == false, "\(kind) does not say what to do")
+      for text in [failure.errorDescription, failure.failureReason, failure.recoverySuggestion] {
+        #expect(text?.contains("{") != true, "\(kind): \(text ?? "")")
+      }
+    }
+    #expect(NetworkFailure(.cancelled).errorDescription == "It was cancelled.")
+  }
+
+  @Test("the texts name the host")
+  func textsNameTheHost() {
+    let failure = NetworkFailure(.transport(.connect), call: .init(url: "https://api.example/v1?token=…"))
+    #expect(failure.errorDescription == "api.example cannot be reached.")
+    #expect(NetworkFailure(.transport(.connect)).errorDescription == "the service cannot be reached.")
+  }
+
+  @Test("a captive portal and a changed service get different advice")
+  func captivePortalAdvice() {
+    #expect(NetworkFailure(.captivePortal).recoverySuggestion?.contains("sign in to the network") == true)
+    #expect(NetworkFailure(.decoding).recoverySuggestion == "Please update the app.")
+  }
+
+  @Test("the server's own words come first")
+  func serverMessage() {
+    #expect(Self.failure(status: 400, message: "Username is too short.").errorDescription == "Username is too short.")
+    #expect(Self.failure(status: 500).errorDescription == "Server error.")
+    #expect(
+      Self.failure(status: 500, message: "The database is corrupted").errorDescription == "The database is corrupted"
+    )
+  }
+
+  @Test(
+    "when to try again is said in whole units, rounded up",
+    arguments: [
+      (Duration.milliseconds(100), "1 second"), (.seconds(1), "1 second"), (.seconds(17), "17 seconds"),
+      (.seconds(90), "90 seconds"), (.seconds(91), "2 minutes"), (.seconds(3_600), "60 minutes"),
+      (.seconds(5_401), "2 hours"), (.seconds(86_400), "24 hours"),
+    ]
+  )
+  func waits(pause: Duration, text: String) {
+    #expect(Self.failure(status: 503, retryAfter: pause).recoverySuggestion == "Try again in \(text).")
+  }
+
+  @Test("the line for a log has all that is needed to find the call, and no secret")
+  func logLine() {
+    var failure = Self.failure(status: 503, retryAfter: .seconds(2), message: "down")
+    failure.call = .init(
+      operation: "Forecast",
+      method: .get,
+      url: "https://api.example/v1?appid=…",
+      requestID: "7f3a",
+      attempt: 2,
+      duration: .milliseconds(300)
+    )
+    #expect(
+      "\(failure)" == """
+        Forecast: GET https://api.example/v1?appid=… failed: 503, 'down'; retry after 2.0 seconds (attempt 2, \
+        0.3 seconds, request 7f3a)
+        """
+    )
+  }
+
+  @Test("no more of a body is kept than the limit")
+  func bodyLimit() {
+    let failure = NetworkFailure(.serverError(500), body: Data(count: NetworkFailure.bodyLimit + 1))
+    #expect(failure.body.count == NetworkFailure.bodyLimit)
+  }
+}
+
+/// Replaces what the whole process reads, so it looks at a text that no other test looks at.
+@Suite("NetworkFailure.Texts")
+struct NetworkFailureTextsTests {
+  @Test("texts can be replaced, one by one, and placeholders are filled")
+  func replace() {
+    let english = NetworkFailure.Texts.current
+    NetworkFailure.Texts.current = NetworkFailure.Texts { key, english in
+      key == .gone ? .init(description: "{host} hat das nicht mehr ({status}).") : english
+    }
+    defer { NetworkFailure.Texts.current = english }
+    let failure = NetworkFailure(.gone, head: ResponseHead(status: 410, url: .service))
+    #expect(failure.errorDescription == "api.example hat das nicht mehr (410).")
+    #expect(failure.recoverySuggestion == nil)
+  }
+}

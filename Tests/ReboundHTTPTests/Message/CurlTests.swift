@@ -1,0 +1,34 @@
+import Foundation
+import ReboundHTTP
+import Testing
+
+@Suite("N14 cURL text")
+struct CurlTests {
+  @Test("is quoted for a shell, and shows no secret")
+  func golden() throws {
+    let request = Anything(
+      path: "login",
+      method: .post,
+      headers: ["Authorization": "Bearer s3cret", "X-Name": "it's"],
+      query: ["api_key": "s3cret", "q": "a b"],
+      body: .json(["password": "s3cret"])
+    )
+    let message = try request.message(base: .service)
+    #expect(
+      message.curl() == #"""
+        curl -X 'POST' 'https://api.example/v1/login?api_key=…&q=a%20b' -H 'Content-Type: application/json' \#
+        -H 'Authorization: …' -H 'X-Name: it'\''s' --data-raw '{"password":"…"}'
+        """#
+    )
+  }
+
+  @Test("names what is no text, and hides the secrets of a form")
+  func bodies() throws {
+    let form = try Anything(method: .post, body: .form(["user": "joe", "password": "s3cret"])).message(base: .service)
+    #expect(form.curl().hasSuffix("--data-raw 'user=joe&password=…'"))
+    let bytes = try Anything(method: .put, body: .data(Data([0xFF, 0xFE]), contentType: "a/b")).message(base: .service)
+    #expect(bytes.curl().hasSuffix("--data-raw '<2 bytes>'"))
+    #expect(try Anything().message(base: .service).curl() == "curl 'https://api.example/v1'")
+    #expect(try Anything(method: .head).message(base: .service).curl().hasPrefix("curl --head "))
+  }
+}

@@ -1,0 +1,63 @@
+import ReboundHTTP
+import Testing
+
+@Suite("HTTPHeaders")
+struct HTTPHeadersTests {
+  @Test("names know no case, and keep their spelling")
+  func caseInsensitive() {
+    var headers: HTTPHeaders = ["Content-Type": "text/plain", "accept": "*/*"]
+    #expect(headers["content-type"] == "text/plain")
+    #expect(headers["ACCEPT"] == "*/*")
+    headers["CONTENT-TYPE"] = "text/html"
+    #expect(headers.map(\.name) == ["CONTENT-TYPE", "accept"])
+    #expect(headers["Content-Type"] == "text/html")
+    #expect(headers["missing"] == nil)
+  }
+
+  @Test("fields of one name keep their order, and read as one list")
+  func severalValues() {
+    var headers: HTTPHeaders = ["Via": "a", "X": "1"]
+    headers.add("via", "b, c")
+    #expect(headers.values(of: "VIA") == ["a", "b, c"])
+    #expect(headers["Via"] == "a, b, c")
+    #expect(headers.members(of: "Via") == ["a", "b", "c"])
+    headers["Via"] = nil
+    #expect(Array(headers) == [HTTPHeaders.Field("X", "1")])
+  }
+
+  @Test("cookies are not joined, since their dates have commas")
+  func setCookie() {
+    var headers: HTTPHeaders = ["Set-Cookie": "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT"]
+    headers.add("set-cookie", "b=2")
+    #expect(headers["Set-Cookie"] == "a=1; Expires=Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(headers.values(of: "Set-Cookie").count == 2)
+  }
+
+  @Test("setting others replaces all fields of their names, and keeps several of one name")
+  func setOthers() {
+    var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+    var others: HTTPHeaders = ["a": "4"]
+    others.add("A", "5")
+    headers.set(others)
+    #expect(headers.values(of: "A") == ["4", "5"])
+    #expect(headers["B"] == "2")
+  }
+
+  @Test(
+    "a field that would break out of its line is not valid",
+    arguments: [
+      ("X-Name", "plain", true), ("X-Name", "ü\t", true), ("X-Name", "", true),
+      ("X-Name", "a\r\nX-Other: b", false), ("X-Name", "a\nb", false), ("X-Name", "a\0b", false),
+      ("", "a", false), ("X Name", "a", false), ("X-Name:", "a", false), ("Näme", "a", false),
+    ]
+  )
+  func validity(name: String, value: String, isValid: Bool) {
+    #expect(HTTPHeaders.Field(name, value).isValid == isValid)
+  }
+
+  @Test("printing headers shows no secret")
+  func description() {
+    let headers: HTTPHeaders = ["Authorization": "Bearer abc", "Accept": "*/*"]
+    #expect("\(headers)" == "Authorization: …\nAccept: */*")
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import ReboundHTTP
+import Testing
+
+@Suite("N15 Redaction: secrets are never shown")
+struct RedactionTests {
+  @Test(
+    "header fields with credentials, whatever their case",
+    arguments: ["Authorization", "authorization", "PROXY-AUTHORIZATION", "Cookie", "Set-Cookie", "x-api-key"]
+  )
+  func headerFields(name: String) {
+    let shown = Redaction.standard.headers([name: "s3cret", "Accept": "*/*"])
+    #expect(shown[name] == "…")
+    #expect(shown["Accept"] == "*/*")
+  }
+
+  @Test(
+    "addresses without user, password, secret parameters and fragment",
+    arguments: [
+      ("https://a.example/p?q=Rome&appid=s3cret", "https://a.example/p?q=Rome&appid=…"),
+      ("https://joe:s3cret@a.example/p", "https://…@a.example/p"),
+      ("https://a.example/?Access_Token=s3cret#s3cret", "https://a.example/?Access_Token=…"),
+      ("https://a.example/?acc%65ss_token=s3cret", "https://a.example/?acc%65ss_token=…"),
+      ("https://a.example/p?flag&token=", "https://a.example/p?flag&token=…"),
+    ]
+  )
+  func addresses(text: String, shown: String) throws {
+    let url = try #require(URL(string: text))
+    #expect(Redaction.standard.url(url) == shown)
+  }
+
+  @Test(
+    "members of JSON, at any depth, of any type, and cut off anywhere",
+    arguments: [
+      (#"{"user":"joe","password":"s3cret"}"#, #"{"user":"joe","password":"…"}"#),
+      (#"{"a":[{"token" : "s3\"cret", "n":1}]}"#, #"{"a":[{"token" : "…", "n":1}]}"#),
+      (#"{"secret":{"a":["s3cret",{"b":"]}"}]},"n":1}"#, #"{"secret":"…","n":1}"#),
+      (#"{"key":12345,"n":1}"#, #"{"key":"…","n":1}"#),
+      (#"{"password":"s3cr"#, #"{"password":"…""#),
+      (#"{"text":"the password: 1"}"#, #"{"text":"the password: 1"}"#),
+      (#"plain "token" text"#, #"plain "token" text"#),
+      (#"{"password""#, #"{"password""#),
+    ]
+  )
+  func json(text: String, shown: String) {
+    #expect(Redaction.standard.text(text) == shown)
+  }
+
+  @Test("the list can be made longer, and another text put in place")
+  func ownList() {
+    var redaction = Redaction.standard.hiding(header: "X-Session").hiding(parameter: "Pin")
+    redaction.replacement = "[hidden]"
+    #expect(redaction.headers(["x-session": "1"])["X-Session"] == "[hidden]")
+    #expect(redaction.pairs("pin=1234&a=b") == "pin=[hidden]&a=b")
+  }
+}

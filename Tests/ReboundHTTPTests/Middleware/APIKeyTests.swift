@@ -1,0 +1,24 @@
+import Foundation
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("[N] APIKey")
+struct APIKeyTests {
+  @Test("goes into the query, encoded once, behind what is there")
+  func query() throws {
+    let test = ClientUnderTest([.ok(rome), .ok(rome)], [APIKey(.query("appid"), "a+b&c")])
+    _ = try test.run(Forecast(city: "Rome"))
+    _ = try test.run(Anything())
+    #expect(test.transport.calls.map(\.request.url.query) == ["q=Rome&appid=a%2Bb%26c", "appid=a%2Bb%26c"])
+    #expect(!test.log.lines.joined().contains("a%2Bb"))
+  }
+
+  @Test("goes into a header field, for its own host only")
+  func header() throws {
+    let test = ClientUnderTest([.status(200), .status(200)], [APIKey(.header("X-API-Key"), "k", for: "API.example")])
+    _ = try test.run(Anything())
+    _ = try test.run(Anything(baseURL: URL(string: "https://other.example")))
+    #expect(test.transport.calls.map { $0.request.headers["X-API-Key"] } == ["k", nil])
+  }
+}

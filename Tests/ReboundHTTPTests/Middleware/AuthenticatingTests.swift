@@ -1,0 +1,147 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("N10 Authenticating")
+struct AuthenticatingTests {
+  typealias Token = String
+
+  /// A client with a session whose refreshes a test ends by hand.
+  struct Session {
+    let test: ClientUnderTest
+    let refresher: TokenRefresher<Token>
+    let refreshes = TestPublisher<Token, NetworkFailure>()
+
+    init(_ script: [ScriptedTransport.Step], _ middleware: [any Middleware] = []) {
+      let refreshes = refreshes
+      let refresher = TokenRefresher<Token>(
+        rejectedWhen: { (failure: NetworkFailure) in failure.kind == .badRequest },
+        refreshingWith: { _ in refreshes.eraseToAnyPublisher() }
+      )
+      refresher.signIn(with: "old")
+      self.refresher = refresher
+      let bearer = Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1)" }
+      test = ClientUnderTest(script, repeatingLast: true, [bearer] + middleware)
+    }
+
+    var tokens: [String?] { test.transport.calls.map { $0.request.headers["Authorization"] } }
+
+    func succeed() throws {
+      refreshes.send("new")
+      try test.scheduler.run()
+    }
+  }
+
+  /// Refuses the old token.
+  static let server = ScriptedTransport.Step.answering { request in
+    request.headers["Authorization"] == "Bearer new" ? .ok(rome) : .status(401)
+  }
+
+  @Test("a hundred requests that are refused cause one refresh, and are each sent once more")
+  func singleFlight() throws {
+    let session = Session([Self.server])
+    let recorders = (0..<100).map { session.test.send(Forecast(city: "\($0)")) }
+    try session.test.scheduler.run()
+    #expect(session.refreshes.subscriptionCount == 1)
+    try session.succeed()
+    #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
+    #expect(session.test.transport.count == 200)
+    #expect(session.refreshes.subscriptionCount == 1)
+  }
+
+  @Test("a second refusal passes on: no loop")
+  func secondRefusal() throws {
+    let session = Session([.status(401)])
+    let recorder = session.test.send(Forecast(city: "Rome"))
+    try session.test.scheduler.run()
+    try session.succeed()
+    #expect(recorder.failure?.kind == .unauthorised)
+    #expect(session.tokens == ["Bearer old", "Bearer new"])
+  }
+
+  @Test("N11 a refresh that fails for the moment fails the request with its cause, and keeps the session")
+  func transientRefreshFailure() throws {
+    let session = Session([Self.server])
+    let recorder = session.test.send(Forecast(city: "Rome"))
+    try session.test.scheduler.run()
+    session.refreshes.send(completion: .failure(NetworkFailure(.serverError(503), retryAfter: .seconds(9))))
+    #expect(recorder.failure?.kind == .serverError(503))
+    #expect(recorder.failure?.retryAfter == .seconds(9))
+    #expect(recorder.failure?.call.operation == "Forecast")
+    #expect(session.refresher.credential == "old")
+  }
+
+  @Test("a session that the server will not renew means to sign in, and no request is sent any more")
+  func rejected() throws {
+    let session = Session([Self.server])
+    let recorder = session.test.send(Forecast(city: "Rome"))
+    try session.test.scheduler.run()
+    session.refreshes.send(completion: .failure(NetworkFailure(.badRequest)))
+    #expect(recorder.failure?.kind == .unauthorised)
+    let later = try session.test.run(Forecast(city: "Rome"))
+    #expect(later.failure?.kind == .unauthorised)
+    #expect(later.failure?.recoverySuggestion == "Sign in, and try again.")
+    #expect(session.test.transport.count == 1)
+  }
+
+  @Test("N12 a sign-out fails who waits, and what a late refresh brings is not sent")
+  func signOut() throws {
+    let session = Session([Self.server])
+    let recorder = session.test.send(Forecast(city: "Rome"))
+    try session.test.scheduler.run()
+    session.refresher.signOut()
+    #expect(recorder.failure?.kind == .unauthorised)
+    try session.succeed()
+    #expect(session.refresher.credential == nil)
+    #expect(session.test.transport.count == 1)
+  }
+
+  @Test("a request that is not authenticated goes without, also while nobody is signed in")
+  func unauthenticated() throws {
+    let session = Session([.ok(rome)])
+    session.refresher.signOut()
+    #expect(try session.test.run(Anything(isAuthenticated: false)).isFinished)
+    #expect(session.tokens == [nil])
+  }
+
+  @Test("a 401 is no vote in the breaker, and the refresh is inside the retries")
+  func order() throws {
+    let breaker = try CircuitBreaker(
+      "api",
+      policy: CircuitBreakerPolicy(consecutiveFailures: 1),
+      countingAsFailure: NetworkFailure.speaksAgainstService
+    )
+    let session = Session(
+      [Self.server],
+      [
+        Protecting(with: breaker), Retrying(RetryPolicy(clamping: 3, backoff: .immediate)),
+      ]
+    )
+    let recorder = session.test.send(Forecast(city: "Rome"))
+    try session.test.scheduler.run()
+    try session.succeed()
+    #expect(recorder.values.count == 1)
+    #expect(breaker.state == .closed)
+    #expect(session.test.log.retries.isEmpty)
+  }
+
+  @Test("N32 a body that can be read once is not sent a second time")
+  func onceOnly() throws {
+    let session = Session([.status(401)])
+    let request = Anything(method: .post, body: .stream(.once { _ in Data() }, contentType: "a/b"))
+    let recorder = try session.test.run(request)
+    #expect(recorder.failure?.kind == .unauthorised)
+    #expect(session.refreshes.subscriptionCount == 0)
+  }
+
+  @Test("a token with a line break in it is not sent")
+  func badToken() throws {
+    let session = Session([.ok(rome)])
+    session.refresher.signIn(with: "a\r\nX-Evil: b")
+    #expect(try session.test.run(Forecast(city: "Rome")).failure?.kind == .invalidRequest)
+    #expect(session.test.transport.count == 0)
+  }
+}

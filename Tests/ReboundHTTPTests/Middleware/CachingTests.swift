@@ -1,0 +1,298 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("M8 N19 N20 Caching")
+struct CachingTests {
+  /// A client with a cache, and the parts of its story that these tests look at.
+  struct Setting {
+    var test: ClientUnderTest
+    let cache: HTTPCache
+
+    init(_ script: [ScriptedTransport.Step], staleIfError: Duration = .zero, _ more: [any Middleware] = []) {
+      cache = HTTPCache(staleIfError: staleIfError)
+      test = ClientUnderTest(script, [Caching(in: cache)] + more)
+    }
+
+    /// Sends a request, and tells the response and where it came from.
+    func get(_ request: Anything = Anything()) throws -> (
+      text: String?, source: ResponseSource?, failure: NetworkFailure?
+    ) {
+      let recorder = try test.runDetailed(request)
+      let response = recorder.values.first
+      return (response.map { String(decoding: $0.value, as: UTF8.self) }, response?.source, recorder.failure)
+    }
+
+    func wait(_ time: Duration) { test.scheduler.advance(by: .init(time)) }
+
+    var conditions: [String?] { test.transport.calls.map { $0.request.headers["If-None-Match"] } }
+  }
+
+  static func answer(_ text: String, _ headers: HTTPHeaders) -> ScriptedTransport.Step {
+    .response(200, headers, Data(text.utf8))
+  }
+
+  @Test("a copy answers as long as it is fresh, and says how old it is")
+  func fresh() throws {
+    let setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
+    #expect(try setting.get().source == .network)
+    setting.wait(.seconds(59))
+    let second = try setting.get()
+    #expect(second.text == "a")
+    #expect(second.source == .cache(age: .seconds(59), .fresh))
+    setting.wait(.seconds(1))
+    #expect(try setting.get().text == "b")
+    #expect(setting.test.log.cacheDecisions == [.miss, .stored, .hit(.fresh, age: .seconds(59)), .miss])
+  }
+
+  @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new")
+  func etag() throws {
+    let setting = Setting([
+      Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", "X-Kept": "1", "X-Changed": "1"]),
+      .response(304, ["Cache-Control": "max-age=10", "X-Changed": "2", "Content-Length": "0"]),
+      Self.answer("b", [:]),
+    ])
+    _ = try setting.get()
+    setting.wait(.seconds(60))
+    let second = try setting.test.runDetailed(Anything()).values.first
+    #expect(second?.value == Data("a".utf8))
+    #expect(second?.source == .cache(age: .zero, .revalidated))
+    #expect(second?.head.headers["X-Kept"] == "1")
+    #expect(second?.head.headers["X-Changed"] == "2")
+    #expect(second?.source.isStale == false)
+    setting.wait(.seconds(9))
+    #expect(try setting.get().source == .cache(age: .seconds(9), .fresh))
+    setting.wait(.seconds(1))
+    #expect(try setting.get().text == "b")
+    #expect(setting.conditions == [nil, "\"1\"", "\"1\""])
+  }
+
+  @Test("N19 without an ETag the date of the last change is asked about")
+  func lastModified() throws {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    let setting = Setting([Self.answer("a", ["Cache-Control": "no-cache", "Last-Modified": date]), .response(304)])
+    _ = try setting.get()
+    #expect(try setting.get().text == "a")
+    #expect(setting.test.transport.calls.last?.request.headers["If-Modified-Since"] == date)
+  }
+
+  @Test("a 304 that nobody asked for is a failure")
+  func unasked304() throws {
+    let setting = Setting([.response(304)])
+    #expect(try setting.get().failure?.kind == .unexpectedStatus(304))
+  }
+
+  @Test(
+    "lifetimes are read from these fields, against the server's own clock",
+    arguments: [
+      (["Cache-Control": "max-age=100"], 100), (["Cache-Control": "public, MAX-AGE=\"100\""], 100),
+      (["Cache-Control": "max-age=100", "Age": "40"], 60), (["Cache-Control": "s-maxage=100"], 0),
+      (["Cache-Control": "max-age=nonsense"], 0), (["Cache-Control": "max-age=-5"], 0),
+      (["Expires": ClientUnderTest.serverDate(100), "Date": ClientUnderTest.serverDate()], 100),
+      (["Expires": "0", "Date": ClientUnderTest.serverDate()], 0),
+      (
+        [
+          "Expires": ClientUnderTest.serverDate(100), "Cache-Control": "max-age=5",
+          "Date": ClientUnderTest.serverDate(),
+        ], 5
+      ),
+      (["Last-Modified": ClientUnderTest.serverDate(-1_000), "Date": ClientUnderTest.serverDate()], 100),
+      (["Cache-Control": "no-cache, max-age=100"], 0), (["Cache-Control": "no-store, max-age=100"], 0),
+      (["Cache-Control": "max-age=100", "Vary": "*"], 0), ([:], 0),
+    ] as [(HTTPHeaders, Int)]
+  )
+  func lifetimes(headers: HTTPHeaders, seconds: Int) throws {
+    let setting = Setting(Array(repeating: Self.answer("a", headers), count: 9))
+    _ = try setting.get()
+    guard seconds > 0 else {
+      _ = try setting.get()
+      #expect(setting.test.transport.count == 2)
+      return
+    }
+    setting.wait(.seconds(seconds - 1))
+    _ = try setting.get()
+    #expect(setting.test.transport.count == 1)
+    setting.wait(.seconds(1))
+    _ = try setting.get()
+    #expect(setting.test.transport.count == 2)
+  }
+
+  @Test("Vary: each variant has a copy of its own")
+  func vary() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Other"]
+    let setting = Setting([Self.answer("ciao", headers), Self.answer("hallo", headers)])
+    let (italian, german) = (Anything(headers: ["accept-language": "it"]), Anything(headers: ["Accept-Language": "de"]))
+    #expect(try setting.get(italian).text == "ciao")
+    #expect(try setting.get(german).text == "hallo")
+    #expect(try setting.get(italian).text == "ciao")
+    #expect(try setting.get(german).text == "hallo")
+    #expect(setting.test.transport.count == 2)
+  }
+
+  @Test("what one user has asked for is not given to another")
+  func identity() throws {
+    let user = User()
+    var setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
+    setting.test.client = setting.test.client.identifying { user.name }
+    #expect(try setting.get().text == "a")
+    user.name = "other"
+    #expect(try setting.get().text == "b")
+    user.name = nil
+    #expect(try setting.get().text == "a")
+  }
+
+  @Test(
+    "N20 stale-if-error: an old copy stands in when the service or the network fails, and says so",
+    arguments: [
+      (.status(500), true), (.status(503), true), (.offline, true), (.timeout, true), (.captivePortal, true),
+      (.status(404), false), (.status(501), false), (.failure(.tls(.untrusted)), false), (.status(401), false),
+    ]
+      as [(ScriptedTransport.Step, Bool)]
+  )
+  func staleIfError(step: ScriptedTransport.Step, standsIn: Bool) throws {
+    let setting = Setting([Self.answer("{}", ["Cache-Control": "max-age=60, stale-if-error=30"]), step])
+    struct Object: Request {
+      var path: RequestPath { "" }
+      var parser: ResponseParser<[String: Int]> { .json() }
+    }
+    _ = try setting.test.run(Object())
+    setting.wait(.seconds(89))
+    let recorder = try setting.test.runDetailed(Object())
+    #expect((recorder.values.first?.source == .cache(age: .seconds(89), .staleIfError)) == standsIn)
+    #expect((recorder.failure == nil) == standsIn)
+    #expect(recorder.values.first?.source.isStale != false)
+  }
+
+  @Test("N20 stale-if-error ends with its window, and the server's word wins over the client's default")
+  func staleIfErrorWindow() throws {
+    let said = Setting(
+      [Self.answer("a", ["Cache-Control": "max-age=60, stale-if-error=30"]), .offline],
+      staleIfError: .seconds(999)
+    )
+    _ = try said.get()
+    said.wait(.seconds(90))
+    #expect(try said.get().failure?.kind == .transport(.offline))
+    let unsaid = Setting(
+      [Self.answer("a", ["Cache-Control": "max-age=60"]), .offline, .offline],
+      staleIfError: .seconds(100)
+    )
+    _ = try unsaid.get()
+    unsaid.wait(.seconds(159))
+    #expect(try unsaid.get().source == .cache(age: .seconds(159), .staleIfError))
+    unsaid.wait(.seconds(1))
+    #expect(try unsaid.get().failure?.kind == .transport(.offline))
+  }
+
+  @Test("N20 must-revalidate: no old copy stands in, whatever else is said")
+  func mustRevalidate() throws {
+    let headers: HTTPHeaders = [
+      "Cache-Control": "max-age=60, must-revalidate, stale-if-error=30, stale-while-revalidate=30"
+    ]
+    let setting = Setting([Self.answer("a", headers), .offline], staleIfError: .seconds(999))
+    _ = try setting.get()
+    setting.wait(.seconds(61))
+    #expect(try setting.get().failure?.kind == .transport(.offline))
+  }
+
+  @Test("N20 stale-while-revalidate: the old copy answers at once and is renewed behind it, once")
+  func staleWhileRevalidate() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers).after(.seconds(1))])
+    _ = try setting.get()
+    setting.wait(.seconds(89))
+    let recorders = (0..<3).map { _ in setting.test.send(Anything()) }
+    #expect(recorders.map { $0.values.first } == Array(repeating: Data("a".utf8), count: 3))
+    try setting.test.scheduler.run()
+    #expect(setting.test.transport.count == 2)
+    #expect(try setting.get().text == "b")
+    #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
+  }
+
+  @Test("the modes of a request", arguments: [CacheMode.standard, .revalidate, .bypass, .onlyCached])
+  func modes(mode: CacheMode) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "1"]
+    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers)])
+    if mode == .onlyCached {
+      let failure = try setting.get(Anything(cacheMode: mode)).failure
+      #expect(failure?.kind == .notCached)
+    }
+    _ = try setting.get()
+    let second = try setting.get(Anything(cacheMode: mode))
+    switch mode {
+    case .standard, .onlyCached: #expect(second.source == .cache(age: .zero, .fresh))
+    case .revalidate: #expect(second.text == "b" && setting.conditions == [nil, "1"])
+    case .bypass: #expect(second.text == "b" && setting.conditions == [nil, nil])
+    }
+    setting.wait(.seconds(1_000))
+    if mode == .onlyCached {
+      #expect(try setting.get(Anything(cacheMode: mode)).source == .cache(age: .seconds(1_000), .onlyCached))
+    }
+  }
+
+  @Test("writing to an address forgets its copies, and those of the addresses that the server names")
+  func invalidation() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting([
+      Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers),
+      .response(201, ["Location": "/v1/b", "Content-Location": "https://other.example/c"]),
+      Self.answer("a2", headers), Self.answer("b2", headers), Self.answer("c2", headers),
+    ])
+    let paths: [RequestPath] = ["a", "b", "c"]
+    for path in paths { _ = try setting.get(Anything(path: path)) }
+    _ = try setting.get(Anything(path: "a", method: .put, body: .form(["x": 1])))
+    let texts = try paths.map { try setting.get(Anything(path: $0)).text }
+    #expect(texts == ["a2", "b2", "c"])
+  }
+
+  @Test("a refused write forgets nothing")
+  func refusedWrite() throws {
+    let setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
+    _ = try setting.get()
+    _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(try setting.get().text == "a")
+  }
+
+  @Test("requests with conditions or ranges of their own pass by")
+  func ownConditions() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers)])
+    _ = try setting.get()
+    #expect(try setting.get(Anything(headers: ["Range": "bytes=0-1"])).text == "b")
+    #expect(try setting.get(Anything(headers: ["Cache-Control": "no-store"])).text == "c")
+    #expect(try setting.get().text == "a")
+  }
+
+  @Test("a fresh copy answers while the breaker is open, and spares the retries")
+  func outermost() throws {
+    let retrying = Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=600"]
+    let setting = Setting([Self.answer("a", headers), .offline, .offline, .offline], [retrying])
+    _ = try setting.get()
+    setting.wait(.seconds(60))
+    #expect(try setting.get().source == .cache(age: .seconds(62), .staleIfError))
+    #expect(setting.test.transport.count == 4)
+  }
+
+  @Test("room is bounded: what was not used for the longest time goes first, and what is too large is not kept")
+  func capacity() throws {
+    let cache = HTTPCache(capacity: 100_000)
+    let body = String(repeating: "x", count: 5_000)
+    let large = ScriptedTransport.Step.answering { request in
+      Self.answer(request.url.path.hasSuffix("large") ? body + body : body, ["Cache-Control": "max-age=60"])
+    }
+    let test = ClientUnderTest([large], repeatingLast: true, [Caching(in: cache)])
+    _ = try test.run(Anything(path: "large"))
+    #expect(cache.usedBytes == 0)
+    for number in 0..<200 {
+      _ = try test.run(Anything(path: "\(number)"))
+      _ = try test.run(Anything(path: "0"))
+      #expect(cache.usedBytes <= 100_000)
+    }
+    #expect(test.transport.count == 201, "the one that is in use stays")
+    cache.removeAll()
+    #expect(cache.usedBytes == 0)
+  }
+}

@@ -1,0 +1,76 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("P38 Coalescing")
+struct CoalescingTests {
+  @Test("a hundred requests for the same thing are one, and all get the response")
+  func joins() throws {
+    let test = ClientUnderTest([.ok(rome).after(.seconds(1))], [Coalescing()])
+    let recorders = (0..<100).map { _ in test.send(Forecast(city: "Rome")) }
+    try test.scheduler.run()
+    #expect(test.transport.count == 1)
+    #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
+  }
+
+  @Test("the last one that loses interest cancels it, and none before")
+  func cancels() throws {
+    let test = ClientUnderTest([.ok(rome).after(.seconds(1))], [Coalescing()])
+    let recorders = (0..<3).map { _ in test.send(Forecast(city: "Rome")) }
+    recorders[0].cancel()
+    recorders[1].cancel()
+    #expect(test.transport.calls.map(\.isCancelled) == [false])
+    recorders[2].cancel()
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("a failure is shared, and not kept")
+  func failures() throws {
+    let test = ClientUnderTest([.status(500).after(.seconds(1)), .ok(rome)], [Coalescing()])
+    let recorders = (0..<2).map { _ in test.send(Forecast(city: "Rome")) }
+    try test.scheduler.run()
+    #expect(recorders.map { $0.failure?.kind } == [.serverError(500), .serverError(500)])
+    #expect(try test.run(Forecast(city: "Rome")).values.count == 1)
+  }
+
+  @Test("what differs in address, fields, method or user is not the same")
+  func differences() throws {
+    var test = ClientUnderTest([.ok(rome).after(.seconds(1))], repeatingLast: true, [Coalescing()])
+    let user = User()
+    test.client = test.client.identifying { user.name }
+    let requests = [
+      Anything(), Anything(query: ["a": 1]), Anything(headers: ["Accept": "a/b"]), Anything(method: .head),
+      Anything(isAuthenticated: false), Anything(deadline: .seconds(9)),
+    ]
+    let recorders = requests.map { test.send($0) }
+    user.name = "other"
+    let other = test.send(Anything())
+    try test.scheduler.run()
+    #expect(test.transport.count == requests.count + 1)
+    #expect((recorders + [other]).allSatisfy { $0.isFinished })
+  }
+
+  @Test("what is not safe is never joined")
+  func unsafe() throws {
+    let test = ClientUnderTest([.status(200).after(.seconds(1))], repeatingLast: true, [Coalescing()])
+    for _ in 0..<2 { _ = test.send(Anything(method: .put, body: .form(["a": 1]))) }
+    #expect(test.transport.count == 2)
+  }
+}
+
+/// Who is signed in.
+///
+/// Unchecked, because the lock guards the only state.
+final class User: @unchecked Sendable {
+  private let lock = Lock()
+  private var value: String?
+
+  var name: String? {
+    get { lock.withLock { value } }
+    set { lock.withLock { value = newValue } }
+  }
+}

@@ -1,0 +1,189 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("N9 Retrying")
+struct RetryingTests {
+  static let policy = RetryPolicy<NetworkFailure>(clamping: 3, backoff: .constant(.seconds(1)))
+
+  static func times(_ test: ClientUnderTest) -> [Duration] { test.transport.calls.map(\.time) }
+
+  @Test("sends again after a failure that is transient, and gives the response")
+  func recovers() throws {
+    let test = ClientUnderTest([.status(503), .timeout, .ok(rome)], [Retrying(Self.policy)])
+    #expect(try test.run(Forecast(city: "Rome")).values.count == 1)
+    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(2)])
+    #expect(test.log.retries.map(\.attempt) == [1, 2])
+  }
+
+  @Test("passes the last failure on, with those before it and the number of its attempt")
+  func exhausted() throws {
+    let test = ClientUnderTest([.status(503), .reset, .status(502), .status(500)], [Retrying(Self.policy)])
+    let failure = try #require(try test.run(Forecast(city: "Rome")).failure)
+    #expect(failure.kind == .serverError(500))
+    #expect(failure.call.attempt == 4)
+    #expect(failure.earlier.map(\.kind) == [.serverError(503), .transport(.reset), .serverError(502)])
+    #expect(failure.earlier.map(\.call.attempt) == [1, 2, 3])
+  }
+
+  @Test("P3 [F] is asked on every failure: one that is not transient ends it")
+  func stops() throws {
+    let test = ClientUnderTest([.status(503), .status(400)], [Retrying(Self.policy)])
+    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .badRequest)
+    #expect(test.transport.count == 2)
+  }
+
+  @Test(
+    "P14 a request that is not idempotent is sent once, unless nothing can have been done",
+    arguments: [
+      (.status(503), 1), (.status(429, retryAfter: 1), 1), (.reset, 1), (.timeout, 1), (.status(425), 2), (.refused, 2),
+      (.offline, 2), (.failure(.dns), 2), (.failure(.tls(.handshake)), 2), (.failure(.timeout(.connect)), 2),
+    ] as [(ScriptedTransport.Step, Int)]
+  )
+  func idempotency(step: ScriptedTransport.Step, attempts: Int) throws {
+    for method in [HTTPMethod.post, .patch] {
+      let test = ClientUnderTest([step, .status(200)], [Retrying(Self.policy)])
+      _ = try test.run(Anything(method: method, body: .form(["a": 1])))
+      #expect(test.transport.count == attempts, "\(method)")
+    }
+    for idempotency in [Idempotency.idempotent, .key("k"), .generatedKey] {
+      let test = ClientUnderTest([step, .status(200)], [Retrying(Self.policy)])
+      _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: idempotency))
+      #expect(test.transport.count == 2, "\(idempotency)")
+    }
+    let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
+    _ = try test.run(Anything(idempotency: .notIdempotent))
+    #expect(test.transport.count == 1)
+  }
+
+  @Test("N23 the idempotency key and the request id are the same for all attempts, and differ between calls")
+  func keys() throws {
+    let test = ClientUnderTest([.status(503), .status(200), .status(200)], [Retrying(Self.policy)])
+    let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    _ = try test.run(request)
+    _ = try test.run(request)
+    let keys = test.transport.calls.map { $0.request.headers["Idempotency-Key"] }
+    let ids = test.transport.calls.map { $0.request.headers["X-Request-ID"] }
+    #expect(keys[0]?.count == 32 && keys[0] == keys[1] && keys[1] != keys[2])
+    #expect(ids[0] == ids[1] && ids[1] != ids[2])
+  }
+
+  @Test("P12 the pause that the server asks for is kept, longer pauses of the policy's own too")
+  func retryAfterSeconds() throws {
+    let test = ClientUnderTest(
+      [.status(503, retryAfter: 0), .status(429, retryAfter: 5), .ok(rome)],
+      [
+        Retrying(RetryPolicy(clamping: 3, backoff: .constant(.seconds(1)), random: .fixed(0)))
+      ]
+    )
+    _ = try test.run(Forecast(city: "Rome"))
+    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(6)])
+  }
+
+  @Test("M7 a date is measured against the server's own clock; the device's is an hour slow here")
+  func retryAfterDate() throws {
+    let headers: HTTPHeaders = [
+      "Date": ClientUnderTest.serverDate(), "Retry-After": ClientUnderTest.serverDate(30),
+    ]
+    let test = ClientUnderTest(
+      [.status(503, "", headers), .ok(rome)],
+      [
+        Retrying(RetryPolicy(clamping: 3, backoff: .constant(.seconds(1)), random: .fixed(0)))
+      ]
+    )
+    _ = try test.run(Forecast(city: "Rome"))
+    #expect(Self.times(test) == [.zero, .seconds(30)])
+  }
+
+  @Test("P13 a pause that is too long is not waited for, but told")
+  func hintTooLong() throws {
+    let test = ClientUnderTest([.status(503, retryAfter: 86_400)], [Retrying(Self.policy)])
+    let failure = try test.run(Forecast(city: "Rome")).failure
+    #expect(failure?.retryAfter == .seconds(86_400))
+    #expect(failure?.recoverySuggestion == "Try again in 24 hours.")
+    #expect(test.transport.count == 1)
+  }
+
+  @Test(
+    "§1.3 a 425 and a failed handshake are tried again once",
+    arguments: [.status(425), .failure(.tls(.handshake))] as [ScriptedTransport.Step]
+  )
+  func once(step: ScriptedTransport.Step) throws {
+    let test = ClientUnderTest([step], repeatingLast: true, [Retrying(Self.policy)])
+    _ = try test.run(Forecast(city: "Rome"))
+    #expect(test.transport.count == 2)
+  }
+
+  @Test("N32 a body that can be read once is sent once")
+  func onceOnlyBody() throws {
+    for idempotency in [Idempotency.byMethod, .generatedKey] {
+      let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
+      let stream = BodyStream.once { _ in Data() }
+      let recorder = try test.run(
+        Anything(method: .put, body: .stream(stream, contentType: "a/b"), idempotency: idempotency)
+      )
+      #expect(recorder.failure?.kind == .serverError(503))
+      #expect(test.transport.count == 1)
+    }
+  }
+
+  @Test("N32 a file is sent again whole")
+  func replayableBody() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
+    try Data("content".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
+    _ = try test.run(Anything(method: .put, body: .file(file)))
+    #expect(test.transport.calls.map(\.body) == [Data("content".utf8), Data("content".utf8)])
+  }
+
+  @Test("a cancel during the wait ends it: no later attempt")
+  func cancelInWait() throws {
+    let test = ClientUnderTest([.status(503), .ok(rome)], [Retrying(Self.policy)])
+    let recorder = test.send(Forecast(city: "Rome"))
+    test.scheduler.advance(by: 0.5)
+    recorder.cancel()
+    try test.scheduler.run()
+    #expect(test.transport.count == 1)
+    #expect(test.scheduler.pendingCount == 0)
+  }
+
+  @Test("a budget is shared by all calls, and the failure stays the server's")
+  func budget() throws {
+    let budget = try RetryBudget.ratio(0, floor: 1)
+    let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(Self.policy.within(budget))])
+    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .serverError(503))
+    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .serverError(503))
+    #expect(test.transport.count == 3)
+    #expect(test.log.retries.last?.outcome == .stopped(.budgetExhausted))
+  }
+
+  @Test("a whole call can be retried from outside, by the same rule")
+  func outside() throws {
+    let test = ClientUnderTest([.status(503), .ok(rome), .status(503)])
+    let recorder = Recorder<Place, NetworkFailure>()
+    test.client.publisher(for: Forecast(city: "Rome")).retry(.http, scheduler: test.scheduler).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values.count == 1)
+    let post = Recorder<Data, NetworkFailure>()
+    test.client.publisher(for: Anything(method: .post, body: .form(["a": 1])))
+      .retry(.http, scheduler: test.scheduler).subscribe(post)
+    try test.scheduler.run()
+    #expect(post.failure?.kind == .serverError(503))
+    #expect(test.transport.count == 3)
+  }
+
+  @Test("two subscribers of one publisher have attempts of their own")
+  func perSubscription() throws {
+    let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(Self.policy)])
+    let publisher = test.client.publisher(for: Forecast(city: "Rome"))
+    let recorders = (0..<2).map { _ in Recorder<Place, NetworkFailure>() }
+    for recorder in recorders { publisher.subscribe(recorder) }
+    try test.scheduler.run()
+    #expect(recorders.map { $0.failure?.call.attempt } == [4, 4])
+    #expect(test.transport.count == 8)
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Rebound
+import ReboundTesting
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("RequestBody")
+struct RequestBodyTests {
+  /// All bytes of a body, read in pieces of a size that fits nothing.
+  static func bytes(of body: TransportBody) throws -> Data {
+    let reader = try body.open()
+    var all = Data()
+    while true {
+      let piece = try reader.read(upTo: 7)
+      #expect(piece.count <= 7)
+      if piece.isEmpty { return all }
+      all += piece
+    }
+  }
+
+  static func made(_ body: RequestBody, random: RandomSource = .seeded(1)) throws -> (
+    text: String, message: TransportRequest
+  ) {
+    let message = try Anything(method: .post, body: body).message(base: .service, random: random)
+    return (String(decoding: try bytes(of: message.body), as: UTF8.self), message)
+  }
+
+  @Test("N30 JSON is sent as JSON")
+  func json() throws {
+    let (text, message) = try Self.made(.json(Place(name: "Rome", temperature: 12)))
+    #expect(try JSONDecoder().decode(Place.self, from: Data(text.utf8)) == Place(name: "Rome", temperature: 12))
+    #expect(message.headers["Content-Type"] == "application/json")
+    #expect(message.body.length == Int64(text.utf8.count))
+  }
+
+  @Test("what JSON cannot say is an invalid request, not a crash")
+  func jsonFails() {
+    #expect(throws: InvalidRequest.self) { try Self.made(.json(Double.nan)) }
+  }
+
+  @Test("N29 a form is encoded once, with + for a space")
+  func form() throws {
+    let (text, message) = try Self.made(.form(["user": "Jo & Co", "sum": "1+1", "city": "Köln"]))
+    #expect(text == "user=Jo+%26+Co&sum=1%2B1&city=K%C3%B6ln")
+    #expect(message.headers["Content-Type"] == "application/x-www-form-urlencoded")
+  }
+
+  @Test("N18 a multipart body has its parts between boundaries, and reads files while it is sent")
+  func multipart() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+    try Data("file's content".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let body = RequestBody.multipart([
+      .field("title", "Hello"),
+      .data("raw", Data([0, 1, 2]), fileName: "a.bin"),
+      .file("photo", file, fileName: "p.txt", contentType: "text/plain"),
+    ])
+    let (text, message) = try Self.made(body)
+    let type = try #require(message.headers["Content-Type"])
+    #expect(type.hasPrefix("multipart/form-data; boundary="))
+    let boundary = type.dropFirst("multipart/form-data; boundary=".count)
+    let expected = """
+      --\(boundary)\r
+      Content-Disposition: form-data; name="title"\r
+      \r
+      Hello\r
+      --\(boundary)\r
+      Content-Disposition: form-data; name="raw"; filename="a.bin"\r
+      Content-Type: application/octet-stream\r
+      \r
+      \u{0}\u{1}\u{2}\r
+      --\(boundary)\r
+      Content-Disposition: form-data; name="photo"; filename="p.txt"\r
+      Content-Type: text/plain\r
+      \r
+      file's content\r
+      --\(boundary)--\r
+
+      """
+    #expect(text == expected)
+    #expect(message.body.length == Int64(text.utf8.count))
+    #expect(message.body.isReplayable)
+    #expect(try Self.bytes(of: message.body) == Data(text.utf8), "a second reading gives the same")
+  }
+
+  @Test("N18 a name of a part cannot end its line")
+  func multipartNames() throws {
+    let (text, _) = try Self.made(.multipart([.data("a\"\r\nX: y", Data(), fileName: "\"b\n")]))
+    #expect(text.contains(#"name="a%22%0D%0AX: y"; filename="%22b%0A""#))
+  }
+
+  @Test("N18 a boundary that stands in the data is drawn again")
+  func multipartBoundary() throws {
+    let first = try Self.made(.multipart([.field("a", "")]), random: .seeded(7)).message.headers["Content-Type"]
+    let boundary = try #require(first?.split(separator: "=").last)
+    let second = try Self.made(.multipart([.field("a", "x\(boundary)x")]), random: .seeded(7))
+    #expect(second.message.headers["Content-Type"] != first)
+    #expect(second.text.contains("x\(boundary)x"))
+  }
+
+  @Test("N18 data that contains every boundary is refused")
+  func multipartHostile() {
+    let all = "rebound-" + String(repeating: "0", count: 32)
+    #expect(throws: InvalidRequest.self) { try Self.made(.multipart([.field("a", all)]), random: .fixed(0)) }
+  }
+
+  @Test("a file that is not there is an invalid request, before anything is sent")
+  func missingFile() {
+    let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
+    #expect(throws: InvalidRequest.self) { try Self.made(.file(nowhere)) }
+    #expect(throws: InvalidRequest.self) { try Self.made(.multipart([.file("a", nowhere)])) }
+  }
+
+  @Test("N32 a stream that can be read once says so, and refuses a second reading")
+  func onceOnly() throws {
+    var pieces = ["ab", "c", ""].map { Data($0.utf8) }[...]
+    // Read by this test alone, on one thread.
+    nonisolated(unsafe) let next = { () -> Data in pieces.popFirst() ?? Data() }
+    let stream = BodyStream.once(length: 3) { _ in next() }
+    let (text, message) = try Self.made(.stream(stream, contentType: "text/plain"))
+    #expect(text == "abc")
+    #expect(!message.body.isReplayable)
+    #expect(throws: BodyStream.AlreadyRead.self) { try message.body.open() }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import ReboundHTTP
+import Testing
+
+@Suite("ErrorParser and ProblemDetails")
+struct ErrorParserTests {
+  static func answer(_ body: String, type: String? = "application/json", status: Int = 400) -> HTTPResponse {
+    let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
+    return HTTPResponse(
+      head: ResponseHead(status: status, headers: headers, url: .service.appendingPathComponent("orders/7")),
+      body: Data(body.utf8),
+      receivedAt: HTTPDate(secondsSinceEpoch: 0)
+    )
+  }
+
+  @Test(
+    "N2 the usual members are read, in this order",
+    arguments: [
+      (#"{"message":"a","reason":"b"}"#, "a"),
+      (#"{"error":true,"reason":"Username is too short."}"#, "Username is too short."),
+      (#"{"error":"bad"}"#, "bad"), (#"{"error":{"code":7,"message":"inner"}}"#, "inner"),
+      (#"{"message":"","detail":"d"}"#, "d"), (#"{"error":"invalid_grant","error_description":"x"}"#, "invalid_grant"),
+      (#"{"message":7}"#, nil), (#"{}"#, nil), (#"[]"#, nil), (#""text""#, nil), ("", nil), ("<html>", nil), ("{", nil),
+    ] as [(String, String?)]
+  )
+  func usualMembers(body: String, text: String?) {
+    #expect(ErrorParser.standard.parse(Self.answer(body))?.text == text)
+  }
+
+  @Test("N3 all members of problem details are read, others kept, relative addresses resolved")
+  func problemDetails() throws {
+    let body = #"""
+      {"type":"/problems/out-of-credit","title":"Out of credit","status":403,"detail":"It costs 50.",
+       "instance":"msgs/5","balance":30,"accounts":["/a/1"]}
+      """#
+    let problem = try #require(
+      ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json; charset=utf-8"))?.problem
+    )
+    #expect(problem.type == "https://api.example/problems/out-of-credit")
+    #expect(problem.title == "Out of credit")
+    #expect(problem.status == 403)
+    #expect(problem.detail == "It costs 50.")
+    #expect(problem.instance == "https://api.example/v1/orders/msgs/5")
+    #expect(problem.extensions == ["balance": .number(30), "accounts": .array([.string("/a/1")])])
+  }
+
+  @Test("N3 without a type it is about:blank")
+  func problemDefaults() {
+    let problem = ProblemDetails(members: [:])
+    #expect(problem.type == "about:blank")
+    #expect(problem.title == nil && problem.status == nil && problem.detail == nil && problem.instance == nil)
+    #expect(ProblemDetails(members: ["type": .string("")]).type == "about:blank")
+  }
+
+  @Test("N3 members of the wrong type are passed over")
+  func problemBadMembers() {
+    let problem = ProblemDetails(members: [
+      "type": .number(1), "title": .array([]), "status": .string("403"), "detail": .null, "instance": .bool(true),
+    ])
+    #expect(problem == ProblemDetails(members: [:]))
+    #expect(ProblemDetails(members: ["status": .number(403.5)]).status == nil)
+  }
+
+  @Test("N3 a body that claims to be problem details and is not says nothing", arguments: ["[]", "nonsense", "", "3"])
+  func problemNotAnObject(body: String) {
+    #expect(ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json")) == nil)
+  }
+
+  @Test("N3 its text for people is the detail, or else the title")
+  func problemText() {
+    let type = "application/problem+json"
+    #expect(ErrorParser.standard.parse(Self.answer(#"{"title":"t","detail":"d"}"#, type: type))?.text == "d")
+    #expect(ErrorParser.standard.parse(Self.answer(#"{"title":"t"}"#, type: type))?.text == "t")
+    #expect(ErrorParser.standard.parse(Self.answer("{}", type: type))?.text == nil)
+  }
+
+  @Test(
+    "U9 errors of fields are read from the usual forms",
+    arguments: [
+      #"{"errors":{"name":["too short","taken"],"age":"missing","x":7}}"#,
+      ##"""
+      {"errors":[{"name":"name","detail":"too short"},{"field":"name","message":"taken"},
+      {"pointer":"#/age","detail":"missing"},{"a":1}]}
+      """##,
+    ]
+  )
+  func fieldErrors(body: String) throws {
+    let problem = ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json"))?.problem
+    #expect(problem?.fieldErrors == ["name": ["too short", "taken"], "age": ["missing"]])
+  }
+
+  @Test("N2 an error type of the program is decoded, and anything else read as usual")
+  func ownType() throws {
+    struct SignUpError: Error, Decodable, Equatable, LocalizedError {
+      let code: Int
+      var errorDescription: String? { "code \(code)" }
+    }
+    let parser = ErrorParser.json(SignUpError.self)
+    let message = try #require(parser.parse(Self.answer(#"{"code":7,"message":"m"}"#)))
+    #expect(message.error as? SignUpError == SignUpError(code: 7))
+    #expect(message.text == "code 7")
+    let other = try #require(parser.parse(Self.answer(#"{"message":"m"}"#)))
+    #expect(other.error == nil)
+    #expect(other.text == "m")
+  }
+}

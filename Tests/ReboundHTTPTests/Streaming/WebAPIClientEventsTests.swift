@@ -1,0 +1,133 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("N35 Event streams")
+struct WebAPIClientEventsTests {
+  static func stream(_ texts: String..., every pause: Duration = .zero) -> ScriptedTransport.Step {
+    .chunks(200, ["Content-Type": "text/event-stream; charset=utf-8"], texts.map { Data($0.utf8) }, every: pause)
+  }
+
+  static let policy = RetryPolicy<NetworkFailure>(clamping: nil, backoff: .constant(.seconds(1)), random: .fixed(0))
+    .countingInARow()
+
+  static func listen(
+    _ test: ClientUnderTest,
+    requesting demand: Subscribers.Demand = .unlimited
+  ) -> Recorder<ServerSentEvent, NetworkFailure> {
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(requesting: demand, on: test.scheduler)
+    test.client.events(for: Anything(), reconnecting: policy).subscribe(recorder)
+    return recorder
+  }
+
+  @Test("events arrive as they come, however they are cut")
+  func events() throws {
+    let test = ClientUnderTest([Self.stream("data: a\n\nda", "ta: b\n\n", every: .seconds(1)), .silence])
+    let recorder = Self.listen(test)
+    test.scheduler.advance(by: 1)
+    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 1_000_000_000])
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(test.transport.calls[0].request.headers["Accept"] == "text/event-stream")
+    #expect(test.transport.calls[0].request.headers["Last-Event-ID"] == nil)
+    recorder.cancel()
+  }
+
+  @Test("a closed or broken connection is made again, from the last id, after the server's pause")
+  func reconnects() throws {
+    let test = ClientUnderTest([
+      Self.stream("retry: 5000\nid: 7\ndata: a\n\n"), .offline, Self.stream("data: b\n\n"), .status(204),
+    ])
+    let recorder = Self.listen(test)
+    try test.scheduler.run()
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(recorder.values.map(\.id) == ["7", "7"])
+    #expect(recorder.isFinished, "204 means that there is no more")
+    #expect(test.transport.calls.map { $0.request.headers["Last-Event-ID"] } == [nil, "7", "7", "7"])
+    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(5), .seconds(10), .seconds(15)])
+  }
+
+  @Test(
+    "what is no stream ends it, with status and server's words",
+    arguments: [(.status(403, #"{"message":"No."}"#), .forbidden), (.ok("{}"), .unexpectedContentType)]
+      as [(ScriptedTransport.Step, NetworkFailure.Kind)]
+  )
+  func refusal(step: ScriptedTransport.Step, kind: NetworkFailure.Kind) throws {
+    let test = ClientUnderTest([step])
+    let recorder = Self.listen(test)
+    try test.scheduler.run()
+    #expect(recorder.failure?.kind == kind)
+    #expect(kind != .forbidden || recorder.failure?.serverMessage == "No.")
+    #expect(test.transport.count == 1)
+  }
+
+  @Test("a service in trouble is asked again")
+  func serviceUnavailable() throws {
+    let test = ClientUnderTest([.status(503, retryAfter: 3), Self.stream("data: a\n\n"), .status(204)])
+    let recorder = Self.listen(test)
+    try test.scheduler.run()
+    #expect(recorder.values.map(\.data) == ["a"])
+    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(3), .seconds(4)])
+  }
+
+  @Test("no event is delivered beyond the demand, and the transport pauses meanwhile")
+  func demand() throws {
+    let test = ClientUnderTest([
+      Self.stream("data: a\n\ndata: b\n\ndata: c\n\n", ": still there\n", every: .seconds(9)), .status(204),
+    ])
+    let recorder = Self.listen(test, requesting: .max(1))
+    test.scheduler.advance()
+    #expect(recorder.values.map(\.data) == ["a"])
+    #expect(test.transport.calls[0].isPaused)
+    recorder.request(.max(1))
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(test.transport.calls[0].isPaused)
+    recorder.request(.max(1))
+    #expect(recorder.values.map(\.data) == ["a", "b", "c"])
+    #expect(!test.transport.calls[0].isPaused)
+    try test.scheduler.run()
+    #expect(recorder.isFinished)
+  }
+
+  @Test("a cancel closes the connection, or ends the wait for the next")
+  func cancel() throws {
+    let open = ClientUnderTest([Self.stream("data: a\n\n", "data: b\n\n", every: .seconds(9))])
+    let first = Self.listen(open)
+    open.scheduler.advance(by: 1)
+    first.cancel()
+    try open.scheduler.run()
+    #expect(open.transport.calls.map(\.isCancelled) == [true])
+    #expect(first.values.count == 1)
+    let waiting = ClientUnderTest([.offline])
+    let second = Self.listen(waiting)
+    waiting.scheduler.advance(by: 0.5)
+    second.cancel()
+    try waiting.scheduler.run()
+    #expect(waiting.transport.count == 1)
+    let opening = ClientUnderTest([.silence])
+    Self.listen(opening).cancel()
+    #expect(opening.transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("a stream is opened with the user's credential, renewed if it is refused")
+  func credential() throws {
+    let refreshes = TestPublisher<String, NetworkFailure>()
+    let session = TokenRefresher<String>(
+      rejectedWhen: { (_: NetworkFailure) in false },
+      refreshingWith: { _ in refreshes.eraseToAnyPublisher() }
+    )
+    session.signIn(with: "old")
+    let test = ClientUnderTest(
+      [.status(401), Self.stream("data: a\n\n"), .status(204)],
+      [Authenticating(with: session) { $0["Authorization"] = $1 }]
+    )
+    let recorder = Self.listen(test)
+    try test.scheduler.run()
+    refreshes.send("new")
+    try test.scheduler.run()
+    #expect(recorder.values.map(\.data) == ["a"])
+    #expect(test.transport.calls.map { $0.request.headers["Authorization"] } == ["old", "new", "new"])
+  }
+}

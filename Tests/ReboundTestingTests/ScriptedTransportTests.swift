@@ -1,0 +1,81 @@
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("N24 ScriptedTransport")
+struct ScriptedTransportTests {
+  /// Keeps what a transport tells.
+  ///
+  /// Unchecked, because the lock guards every access to the lines.
+  final class Log: @unchecked Sendable {
+    private let lock = Lock()
+    private var log: [String] = []
+
+    func write(_ event: TransportEvent) {
+      let line =
+        switch event {
+        case .sent(let count): "sent \(count)"
+        case .head(let head): "head \(head.status)"
+        case .chunk(let chunk): "chunk \(String(decoding: chunk, as: UTF8.self))"
+        case .finished: "finished"
+        case .failed(let failure): "failed: \(failure)"
+        }
+      lock.withLock { log.append(line) }
+    }
+
+    var lines: [String] { lock.withLock { log } }
+  }
+
+  static func request(_ body: TransportBody = .none, _ limits: TransportLimits = .none) throws -> TransportRequest {
+    TransportRequest(try #require(URL(string: "https://api.example/")), method: .put, body: body, limits: limits)
+  }
+
+  @Test("plays one step for each exchange, and writes down what was sent")
+  func script() throws {
+    let transport = ScriptedTransport([.ok("{}"), .reset])
+    let log = Log()
+    for text in ["a", "bc", "d"] { _ = transport.start(try Self.request(.data(Data(text.utf8))), telling: log.write) }
+    #expect(
+      log.lines == [
+        "sent 1", "head 200", "chunk {}", "finished", "failed: the connection was broken off",
+        "failed: the network failed (the script has no step for exchange 3)",
+      ]
+    )
+    #expect(transport.calls.map(\.body) == [Data("a".utf8), Data("bc".utf8), Data("d".utf8)])
+  }
+
+  @Test("takes its time in that of the scheduler, and notes when an exchange began")
+  func time() throws {
+    let scheduler = TestScheduler()
+    scheduler.advance(by: 3)
+    let chunks = [Data("a".utf8), Data("b".utf8)]
+    let transport = ScriptedTransport([.chunks(200, [:], chunks, every: .seconds(2)).after(.seconds(1))], on: scheduler)
+    let log = Log()
+    scheduler.advance(by: 4)
+    _ = transport.start(try Self.request(), telling: log.write)
+    #expect(transport.calls.map(\.time) == [.seconds(4)])
+    scheduler.advance(by: 1)
+    #expect(log.lines == ["head 200", "chunk a"])
+    scheduler.advance(by: 2)
+    #expect(log.lines == ["head 200", "chunk a", "chunk b", "finished"])
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("keeps the total limit, and ends at a cancel")
+  func ends() throws {
+    let scheduler = TestScheduler()
+    let transport = ScriptedTransport([.silence], repeatingLast: true, on: scheduler)
+    let log = Log()
+    _ = transport.start(try Self.request(.none, TransportLimits(total: .seconds(5))), telling: log.write)
+    let exchange = transport.start(try Self.request(), telling: log.write)
+    exchange.pause()
+    #expect(transport.calls.map(\.isPaused) == [false, true])
+    exchange.cancel()
+    try scheduler.run()
+    #expect(log.lines == ["failed: no complete answer in time"])
+    #expect(transport.calls.map(\.isCancelled) == [false, true])
+  }
+}

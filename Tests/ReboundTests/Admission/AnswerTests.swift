@@ -1,0 +1,74 @@
+import Combine
+import Dispatch
+import Rebound
+import StreamSupport
+import Testing
+
+@Suite("Answer")
+struct AnswerTests {
+  /// Keeps the closure that answers.
+  ///
+  /// Unchecked, because it is set before the stream says so, and called after.
+  private final class Slot: @unchecked Sendable {
+    var answer: (Result<Int, TestFailure>) -> Void = { _ in }
+  }
+
+  @Test("returns or throws what is answered, at once or later", arguments: [true, false])
+  func answers(later: Bool) async throws {
+    @Sendable func ask(_ result: Result<Int, TestFailure>) async throws -> Int {
+      try await Answer<Int>.wait { (answer: @escaping (Result<Int, TestFailure>) -> Void) in
+        guard later else {
+          answer(result)
+          return nil
+        }
+        let slot = Slot()
+        slot.answer = answer
+        DispatchQueue.global().async { slot.answer(result) }
+        return nil
+      }
+    }
+    #expect(try await ask(.success(7)) == 7)
+    await #expect(throws: TestFailure.transient) { try await ask(.failure(.transient)) }
+  }
+
+  @Test("asks for nothing in a task that is cancelled already")
+  func cancelledBefore() async {
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await Answer<Int>.wait { (_: @escaping (Result<Int, TestFailure>) -> Void) in
+        Issue.record("asked")
+        return nil
+      }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test("loses no answer when it meets a cancel: it is returned, or handed back", arguments: 0..<200)
+  func race(round: Int) async {
+    let (slot, unwanted, stops) = (Slot(), EventLog<Int>(), EventLog<Int>())
+    let asked = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await Answer<Int>.wait(unwanted: unwanted.write) {
+        (answer: @escaping (Result<Int, TestFailure>) -> Void) in
+        slot.answer = answer
+        asked.continuation.yield()
+        return AnyCancellable { stops.write(1) }
+      }
+    }
+    for await _ in asked.stream { break }
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+      if index == 0 { task.cancel() } else { slot.answer(.success(7)) }
+    }
+    switch await task.result {
+    case .success(let value):
+      #expect(value == 7)
+      #expect(unwanted.events.isEmpty)
+    case .failure(let error):
+      #expect(error is CancellationError)
+      #expect(unwanted.events == [7])
+    }
+    // A second answer is handed back in any case.
+    slot.answer(.success(8))
+    #expect(unwanted.events.last == 8)
+  }
+}

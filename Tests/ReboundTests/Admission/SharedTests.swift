@@ -1,0 +1,51 @@
+import Dispatch
+import Rebound
+import Testing
+
+@Suite("Shared")
+struct SharedTests {
+  @Test("tells events in the order of the decisions, one at a time, whoever decides", arguments: 0..<5)
+  func order(round: Int) {
+    let shared = Shared<Int, Int>(0)
+    let log = EventLog<Int>()
+    shared.observe(log.write)
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<250 {
+        shared.change { state, events in
+          state += 1
+          events.append(state)
+        }
+      }
+    }
+    #expect(log.events == Array(1...1_000))
+  }
+
+  @Test("lets observers change the state, and tells what comes of that after")
+  func reentrant() {
+    let shared = Shared<Int, Int>(0)
+    let log = EventLog<Int>()
+    shared.observe { event in
+      if event < 3 { shared.change { $1.append(event + 1) } }
+    }
+    shared.observe(log.write)
+    shared.change { $1.append(1) }
+    #expect(log.events == [1, 2, 3])
+  }
+
+  @Test("keeps nothing for observers that come later, and tells what was decided before an error")
+  func errors() {
+    let shared = Shared<Int, Int>(0)
+    let log = EventLog<Int>()
+    shared.change { $1.append(1) }
+    shared.observe(log.write)
+    #expect(throws: TestFailure.permanent) {
+      try shared.change { (state, events) throws(TestFailure) in
+        state = 7
+        events.append(2)
+        throw .permanent
+      }
+    }
+    #expect(log.events == [2])
+    #expect(shared.read { $0 } == 7)
+  }
+}

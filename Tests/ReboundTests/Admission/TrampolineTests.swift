@@ -1,0 +1,70 @@
+import Dispatch
+import Rebound
+import Testing
+
+@Suite("Trampoline")
+struct TrampolineTests {
+  @Test("does work that work causes after it, in order, a hundred thousand times on the same stack")
+  func order() {
+    var done: [Int] = []
+    func piece(_ number: Int) {
+      if number < 100_000 { Trampoline.run([{ piece(number + 1) }]) }
+      done.append(number)
+    }
+    Trampoline.run([{ piece(0) }])
+    #expect(done == Array(0...100_000))
+  }
+
+  @Test("lets go of what is done and of what is not begun")
+  func releases() {
+    final class Held {}
+    weak var held: Held?
+    do {
+      let new = Held()
+      held = new
+      Trampoline.run([{ withExtendedLifetime(new) {} }])
+    }
+    #expect(held == nil)
+    Trampoline.run([])
+  }
+
+  @Test("does not let a task that was started from inside wait for what the loop is at")
+  func besideTheLoop() async {
+    let results = AsyncStream<DispatchTimeoutResult>.makeStream()
+    DispatchQueue.global().async {
+      Trampoline.run([
+        {
+          let isDone = DispatchSemaphore(value: 0)
+          Task { Trampoline.run([{ isDone.signal() }]) }
+          // Only a failure waits for so long.
+          results.continuation.yield(isDone.wait(timeout: .now() + 60))
+        }
+      ])
+    }
+    for await result in results.stream {
+      #expect(result == .success)
+      break
+    }
+  }
+
+  @Test("does work of a task that was started from inside, though it comes after the loop has ended")
+  func lateTask() async {
+    let gate = AsyncStream<Void>.makeStream()
+    let tasks = EventLog<Task<Bool, Never>>()
+    Trampoline.run([
+      {
+        tasks.write(
+          Task {
+            for await _ in gate.stream { break }
+            let done = EventLog<Int>()
+            Trampoline.run([{ done.write(1) }])
+            return done.count == 1
+          }
+        )
+      }
+    ])
+    gate.continuation.yield()
+    for task in tasks.events { #expect(await task.value) }
+    #expect(tasks.count == 1)
+  }
+}

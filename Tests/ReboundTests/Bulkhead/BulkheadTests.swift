@@ -1,0 +1,106 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Bulkhead")
+struct BulkheadTests {
+  private func makeBulkhead(
+    _ maxConcurrent: Int = 1,
+    maxQueue: Int = 10,
+    maxWait: Duration? = nil,
+    order: BulkheadPolicy.Order = .fifo
+  ) throws -> Bulkhead {
+    let policy = try BulkheadPolicy(maxConcurrent: maxConcurrent, maxQueue: maxQueue, maxWait: maxWait, order: order)
+    return Bulkhead("search", policy: policy)
+  }
+
+  @Test("gives each place once, and takes it back once")
+  func permits() throws {
+    let bulkhead = try makeBulkhead(2)
+    let first = try bulkhead.acquire()
+    let second = try bulkhead.acquire()
+    #expect(throws: BulkheadFull(name: "search", limit: 2, queueLength: 0)) { try bulkhead.acquire() }
+    first.release()
+    first.release()
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 2))
+    second.release(.failed(TestFailure.transient))
+    #expect(bulkhead.snapshot.running == 0)
+  }
+
+  @Test("takes a place back that is forgotten")
+  func forgotten() throws {
+    let bulkhead = try makeBulkhead()
+    _ = try bulkhead.acquire()
+    #expect(bulkhead.snapshot.running == 0)
+  }
+
+  @Test("runs functions as places are free, and gives the place back however they end")
+  func functions() async throws {
+    let bulkhead = try makeBulkhead(maxQueue: 0)
+    #expect(try await bulkhead.run { bulkhead.snapshot.running } == 1)
+    await #expect(throws: TestFailure.transient) { try await bulkhead.run { throw TestFailure.transient } }
+    await #expect(throws: CancellationError.self) { try await bulkhead.run { throw CancellationError() } }
+    #expect(bulkhead.snapshot.running == 0)
+    let held = try bulkhead.acquire()
+    var ran = false
+    await #expect(throws: BulkheadFull.self) { try await bulkhead.run { ran = true } }
+    #expect(!ran)
+    held.release()
+  }
+
+  @Test("lets a function wait that comes too early, and refuses it after the longest wait")
+  func functionWaits() async throws {
+    let bulkhead = try makeBulkhead(maxWait: .seconds(5))
+    let held = try bulkhead.acquire()
+    await #expect(throws: BulkheadFull(name: "search", limit: 1, queueLength: 0, waited: .seconds(5))) {
+      try await bulkhead.run(clock: JumpingClock()) { 1 }
+    }
+    held.release()
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
+  }
+
+  @Test("stops to wait when the task is cancelled")
+  func cancelledFunction() async throws {
+    let bulkhead = try makeBulkhead()
+    let held = try bulkhead.acquire()
+    let waits = AsyncStream<Void>.makeStream()
+    bulkhead.onEvent { if case .queued = $0 { waits.continuation.yield() } }
+    let task = Task { try await bulkhead.run { 1 } }
+    for await _ in waits.stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+    held.release()
+    #expect(bulkhead.snapshot.running == 0)
+  }
+
+  @Test("never runs more than it may, and loses no place, on real threads", arguments: 0..<5 as Range<UInt64>)
+  func race(seed: UInt64) throws {
+    let bulkhead = try makeBulkhead(3, maxQueue: 20)
+    let excess = EventLog<Int>()
+    bulkhead.onEvent { if case .admitted(let running, let limit) = $0, running > limit { excess.write(running) } }
+    let upstream = TestPublisher<Int, any Error>()
+    let recorders = EventLog<Recorder<Int, any Error>>()
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var numbers = SeededRandom(seed: seed * 4 + UInt64(thread))
+      for _ in 0..<200 {
+        let recorder = Recorder<Int, any Error>()
+        upstream.limited(by: bulkhead).subscribe(recorder)
+        recorders.write(recorder)
+        let connections = upstream.connections
+        switch Int.random(in: 0..<3, using: &numbers) {
+        case 0: recorder.cancel()
+        case 1: connections.randomElement(using: &numbers)?.send(completion: .finished)
+        default: connections.randomElement(using: &numbers)?.send(completion: .failure(TestFailure.transient))
+        }
+        if bulkhead.snapshot.running > 3 { excess.write(bulkhead.snapshot.running) }
+      }
+    }
+    for recorder in recorders.events { recorder.cancel() }
+    #expect(excess.events.isEmpty)
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
+    #expect(recorders.events.allSatisfy { $0.completions.count <= 1 })
+  }
+}

@@ -1,0 +1,349 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Cache")
+struct CacheTests {
+  private typealias Subject = Cache<String, Int, TestFailure>
+
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let log = EventLog<CacheEvent<String>>()
+
+  private func makeCache(
+    fresh: Duration = .seconds(10),
+    staleWhileRevalidate: Duration = .zero,
+    staleIfError: Duration = .zero,
+    negative: Duration = .zero,
+    maxCount: Int = 100,
+    maxCost: Int? = nil,
+    lifetime: @escaping @Sendable (Int) -> CacheLifetime? = { _ in nil }
+  ) throws -> Subject {
+    let policy = try CachePolicy(
+      fresh: fresh,
+      staleWhileRevalidate: staleWhileRevalidate,
+      staleIfError: staleIfError,
+      negative: negative,
+      maxCount: maxCount,
+      maxCost: maxCost
+    )
+    let cache = Subject(
+      policy: policy,
+      time: .of(scheduler),
+      lifetime: lifetime,
+      cost: { $0 },
+      staleWhen: \.isTransient
+    )
+    return cache.onEvent(log.write)
+  }
+
+  private func ask(
+    _ cache: Subject,
+    _ key: String = "oslo",
+    requesting demand: Subscribers.Demand = .unlimited
+  ) -> Recorder<Cached<Int>, TestFailure> {
+    let recorder = Recorder<Cached<Int>, TestFailure>(requesting: demand)
+    upstream.cached(in: cache, for: key).subscribe(recorder)
+    return recorder
+  }
+
+  // MARK: Freshness
+
+  @Test("delivers what is fresh without a call, with its age, to the nanosecond")
+  func fresh() throws {
+    let cache = try makeCache()
+    let first = ask(cache)
+    upstream.send(1)
+    #expect(first.summary == ["1 0.0 seconds network"])
+    #expect(first.isFinished)
+    scheduler.advance(by: .nanoseconds(9_999_999_999))
+    #expect(ask(cache).summary == ["1 9.999999999 seconds cache"])
+    scheduler.advance(by: .nanoseconds(1))
+    #expect(ask(cache).summary.isEmpty)
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("asks for one value, once one is wanted, and cancels the upstream after it")
+  func demand() throws {
+    let cache = try makeCache()
+    let recorder = ask(cache, requesting: .none)
+    #expect(upstream.requests.isEmpty)
+    recorder.request(.max(5))
+    upstream.send(1)
+    upstream.send(2)
+    #expect(recorder.values.map(\.value) == [1])
+    #expect(upstream.cancelCount == 1)
+    let kept = ask(cache, requesting: .none)
+    #expect(kept.values.isEmpty)
+    kept.request(.max(1))
+    #expect(kept.values.map(\.value) == [1])
+  }
+
+  @Test("delivers what is stale at once while one new value is fetched, which is for the next")
+  func revalidate() throws {
+    let cache = try makeCache(staleWhileRevalidate: .seconds(5))
+    _ = ask(cache)
+    upstream.send(1)
+    scheduler.advance(by: 12)
+    let copies = (0..<3).map { _ in ask(cache) }
+    #expect(copies.allSatisfy { $0.summary == ["1 12.0 seconds saved copy, while a new one is fetched"] })
+    #expect(copies.allSatisfy { $0.isFinished })
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send(2)
+    #expect(ask(cache).summary == ["2 0.0 seconds cache"])
+    scheduler.advance(by: 15)
+    #expect(ask(cache).summary.isEmpty)
+  }
+
+  @Test("keeps what is stale when the fetch behind it fails, and tries again with the next")
+  func revalidationFails() throws {
+    let cache = try makeCache(staleWhileRevalidate: .seconds(5))
+    _ = ask(cache)
+    upstream.send(1)
+    scheduler.advance(by: 12)
+    #expect(ask(cache).values.count == 1)
+    upstream.send(completion: .failure(.transient))
+    #expect(log.lines.last == "oslo: no new value (transient); the stale one stays")
+    #expect(ask(cache).values.count == 1)
+    #expect(upstream.subscriptionCount == 3)
+  }
+
+  @Test("delivers what is stale after an error for which that is allowed, and only so long")
+  func staleIfError() throws {
+    let cache = try makeCache(staleIfError: .seconds(90))
+    _ = ask(cache)
+    upstream.send(1)
+    scheduler.advance(by: 99)
+    let saved = ask(cache)
+    upstream.send(completion: .failure(.transient))
+    #expect(saved.summary == ["1 99.0 seconds saved copy, since no new one could be had (transient)"])
+    #expect(saved.isFinished)
+    let refused = ask(cache)
+    upstream.send(completion: .failure(.permanent))
+    #expect(refused.failure == .permanent)
+    let late = ask(cache)
+    scheduler.advance(by: 1)
+    upstream.send(completion: .failure(.transient))
+    #expect(late.failure == .transient)
+  }
+
+  @Test("holds the saved copy back until it is asked for")
+  func fallbackDemand() throws {
+    let cache = try makeCache(staleIfError: .seconds(90))
+    cache.store(1, for: "oslo")
+    scheduler.advance(by: 20)
+    let recorder = ask(cache, requesting: .none)
+    upstream.send(completion: .failure(.transient))
+    #expect(recorder.values.isEmpty)
+    recorder.request(.max(1))
+    #expect(recorder.values.count == 1)
+    #expect(recorder.isFinished)
+  }
+
+  @Test("lets a value say itself how long it is good")
+  func ownLifetime() throws {
+    let cache = try makeCache(lifetime: { $0 == 1 ? CacheLifetime(fresh: .seconds(100)) : CacheLifetime(fresh: .zero) })
+    _ = ask(cache)
+    upstream.send(1)
+    scheduler.advance(by: 99)
+    #expect(ask(cache).values.map(\.value) == [1])
+    cache.store(2, for: "oslo")
+    #expect(cache.count == 0)
+  }
+
+  @Test("finishes without a value when the upstream does, and keeps nothing")
+  func empty() throws {
+    let cache = try makeCache()
+    let recorder = ask(cache)
+    upstream.send(completion: .finished)
+    #expect(recorder.isFinished)
+    #expect(recorder.values.isEmpty)
+    #expect(cache.count == 0)
+  }
+
+  // MARK: Failures
+
+  @Test("keeps a failure for a while only when told to", arguments: [Duration.zero, .seconds(5)])
+  func negative(time: Duration) throws {
+    let cache = try makeCache(negative: time)
+    _ = ask(cache)
+    upstream.send(completion: .failure(.transient))
+    scheduler.advance(by: 4)
+    let again = ask(cache)
+    #expect(again.failure == (time > .zero ? .transient : nil))
+    #expect(upstream.subscriptionCount == (time > .zero ? 1 : 2))
+    scheduler.advance(by: 1)
+    _ = ask(cache)
+    // Those who missed while a call was under way have joined it.
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("does not let a failure take the place of a copy that may still help")
+  func failureAndCopy() throws {
+    let cache = try makeCache(staleIfError: .seconds(90), negative: .seconds(50))
+    cache.store(1, for: "oslo")
+    scheduler.advance(by: 20)
+    for _ in 0..<2 {
+      let recorder = ask(cache)
+      upstream.send(completion: .failure(.transient))
+      #expect(recorder.values.map(\.value) == [1])
+    }
+  }
+
+  // MARK: Sharing
+
+  @Test("fetches once for all who miss at the same time, and stores once")
+  func coalesced() throws {
+    let cache = try makeCache()
+    let recorders = (0..<100).map { _ in ask(cache) }
+    upstream.send(1)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(recorders.allSatisfy { $0.summary == ["1 0.0 seconds network"] })
+    #expect(log.lines.count { $0 == "oslo: stored" } == 1)
+  }
+
+  @Test("cancels the call when all who wait for it have cancelled, and keeps nothing")
+  func cancel() throws {
+    let cache = try makeCache()
+    let recorders = [ask(cache), ask(cache)]
+    recorders[0].cancel()
+    #expect(upstream.cancelCount == 0)
+    recorders[1].cancel()
+    #expect(upstream.cancelCount == 1)
+    upstream.send(1)
+    #expect(cache.count == 0)
+    _ = ask(cache)
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("neither keeps nor shares a call that began before its key was removed", arguments: [true, false])
+  func remove(all: Bool) throws {
+    let cache = try makeCache()
+    let before = ask(cache)
+    if all { cache.removeAll() } else { cache.remove("oslo") }
+    let after = ask(cache)
+    #expect(upstream.subscriptionCount == 2)
+    upstream.connections[0].send(1)
+    #expect(before.values.map(\.value) == [1])
+    #expect(cache.peek("oslo") == nil)
+    #expect(after.values.isEmpty)
+    upstream.connections[1].send(2)
+    #expect(cache.peek("oslo")?.value == 2)
+  }
+
+  // MARK: Limits
+
+  @Test("keeps as many values as it may, those used last")
+  func count() throws {
+    let cache = try makeCache(maxCount: 2)
+    cache.store(1, for: "a")
+    cache.store(2, for: "b")
+    _ = ask(cache, "a")
+    cache.store(3, for: "c")
+    #expect(cache.peek("b") == nil)
+    #expect(cache.peek("a")?.value == 1)
+    #expect(cache.count == 2)
+    #expect(log.lines.last == "b: evicted")
+  }
+
+  @Test("keeps what costs as much as it may in all, and nothing that alone costs more")
+  func cost() throws {
+    let cache = try makeCache(maxCost: 10)
+    cache.store(4, for: "a")
+    cache.store(6, for: "b")
+    #expect(cache.totalCost == 10)
+    cache.store(5, for: "c")
+    #expect(cache.totalCost == 5)
+    #expect(cache.count == 1)
+    cache.store(11, for: "c")
+    #expect(cache.count == 0)
+    #expect(cache.totalCost == 0)
+    cache.store(3, for: "d")
+    cache.store(2, for: "d")
+    #expect(cache.totalCost == 2)
+    cache.store(-5, for: "e")
+    #expect(cache.totalCost == 2)
+    cache.removeAll()
+    #expect(cache.totalCost == 0)
+  }
+
+  @Test("shows what it keeps without using it")
+  func peek() throws {
+    let cache = try makeCache(staleIfError: .seconds(10), maxCount: 2)
+    cache.store(1, for: "a")
+    scheduler.advance(by: 12)
+    #expect(cache.peek("a")?.isStale == true)
+    #expect(cache.peek("a")?.age == .seconds(12))
+    cache.store(2, for: "b")
+    _ = cache.peek("a")
+    cache.store(3, for: "c")
+    #expect(cache.peek("a") == nil)
+    scheduler.advance(by: 20)
+    #expect(cache.peek("b") == nil)
+  }
+
+  @Test("lets go of values with its lock open, so that their ends may use it")
+  func deinits() throws {
+    final class Value: Sendable {
+      let atEnd: @Sendable () -> Void
+      init(atEnd: @escaping @Sendable () -> Void) { self.atEnd = atEnd }
+      deinit { atEnd() }
+    }
+    let cache = Cache<String, Value, TestFailure>(policy: try CachePolicy(fresh: .seconds(1), maxCount: 1))
+    let ended = EventLog<Int>()
+    for key in ["a", "b", "b"] {
+      cache.store(Value { [weak cache] in ended.write(cache?.count ?? -1) }, for: key)
+    }
+    cache.remove("b")
+    #expect(ended.events == [1, 1, 0])
+  }
+
+  @Test("counts right, whoever stores, asks and removes at the same time", arguments: 0..<10 as Range<UInt64>)
+  func race(seed: UInt64) throws {
+    let cache = try makeCache(maxCount: 5, maxCost: 40)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var numbers = SeededRandom(seed: seed * 4 + UInt64(thread))
+      for _ in 0..<300 {
+        let key = "\(Int.random(in: 0..<9, using: &numbers))"
+        switch Int.random(in: 0..<4, using: &numbers) {
+        case 0: cache.remove(key)
+        case 1: cache.store(Int.random(in: 0..<20, using: &numbers), for: key)
+        default: Just(3).setFailureType(to: TestFailure.self).cached(in: cache, for: key).subscribe(Recorder())
+        }
+      }
+    }
+    let kept = (0..<9).compactMap { cache.peek("\($0)")?.value }
+    #expect(cache.count == kept.count)
+    #expect(cache.totalCost == kept.reduce(0, +))
+    #expect(kept.count <= 5)
+  }
+
+  // MARK: Functions
+
+  @Test("keeps what functions return, and delivers it to the next")
+  func functions() async throws {
+    let policy = try CachePolicy(fresh: .seconds(10), staleIfError: .seconds(10))
+    let cache = Cache<String, Int, any Error>(policy: policy, time: .of(scheduler))
+    #expect(try await cache.value(for: "oslo") { 1 }.value == 1)
+    let second = try await cache.value(for: "oslo") { 2 }
+    #expect(second.value == 1)
+    #expect("\(second.source)" == "cache")
+    scheduler.advance(by: 15)
+    let saved = try await cache.value(for: "oslo") { throw TestFailure.transient }
+    #expect(saved.value == 1)
+    #expect(saved.isStale)
+    scheduler.advance(by: 15)
+    await #expect(throws: TestFailure.transient) {
+      try await cache.value(for: "oslo") { throw TestFailure.transient }
+    }
+  }
+}
+
+extension Recorder where Input == Cached<Int> {
+  /// The values, their ages and sources.
+  fileprivate var summary: [String] {
+    values.map { "\($0.value) \($0.age) \($0.source)" }
+  }
+}

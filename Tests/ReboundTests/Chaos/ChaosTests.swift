@@ -1,0 +1,95 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Chaos")
+struct ChaosTests {
+  private let log = EventLog<ChaosEvent>()
+
+  @Test("does to a function what was ordered, in order: behaviour, delay, and then a fault or an outcome")
+  func functions() async throws {
+    let clock = JumpingClock()
+    let done = EventLog<String>()
+    let chaos = Chaos<Int, TestFailure>()
+      .behaviour(at: 1) { done.write("behaviour") }
+      .latency(at: 1, .seconds(3))
+      .onEvent(log.write)
+    #expect(try await chaos.run(clock: clock) { 1 } == 1)
+    #expect(clock.now.sinceStart == .seconds(3))
+    #expect(done.events == ["behaviour"])
+    await #expect(throws: TestFailure.transient) {
+      try await chaos.fault(at: 1) { .transient }.outcome(at: 1) { 7 }.run(clock: clock) { 1 }
+    }
+    var ran = false
+    let replaced = try await chaos.outcome(at: 1) { 7 }
+      .run(clock: clock) {
+        ran = true
+        return 1
+      }
+    #expect(replaced == 7)
+    #expect(!ran)
+    #expect(
+      log.lines == [
+        "chaos: behaviour", "chaos: latency of 3.0 seconds",
+        "chaos: behaviour", "chaos: latency of 3.0 seconds", "chaos: fault (transient)",
+        "chaos: behaviour", "chaos: latency of 3.0 seconds", "chaos: outcome replaced",
+      ]
+    )
+  }
+
+  @Test("changes and delays what a function returns")
+  func values() async throws {
+    let clock = JumpingClock()
+    let chaos = Chaos<String, TestFailure>()
+      .corruptingValues(at: 1) { String($0.prefix(3)) }
+      .delayingValues(at: 1, by: .seconds(2))
+      .onEvent(log.write)
+    #expect(try await chaos.run(clock: clock) { "whole body" } == "who")
+    #expect(clock.now.sinceStart == .seconds(2))
+    #expect(log.lines == ["chaos: value corrupted", "chaos: value delayed by 2.0 seconds"])
+  }
+
+  @Test("does nothing while it is not enabled, and draws no number")
+  func disabled() async throws {
+    let draws = EventLog<Int>()
+    let random = RandomSource {
+      draws.write(0)
+      return 0
+    }
+    let chaos = Chaos<Int, TestFailure>(enabled: { false }, random: random).fault(at: 0.5) { .transient }
+    #expect(try await chaos.run { 1 } == 1)
+    #expect(draws.events.isEmpty)
+  }
+
+  @Test("gives the same chaos for the same seed, with a delay between two bounds")
+  func seeded() async {
+    func delays() async -> [Duration] {
+      let clock = JumpingClock()
+      let chaos = Chaos<Int, TestFailure>(random: .seeded(3)).latency(at: 0.5, .seconds(1)...(.seconds(2)))
+      var delays: [Duration] = []
+      for _ in 0..<50 {
+        let start = clock.now.sinceStart
+        _ = try? await chaos.run(clock: clock) { 1 }
+        delays.append(clock.now.sinceStart - start)
+      }
+      return delays
+    }
+    let first = await delays()
+    #expect(first == (await delays()))
+    #expect(Set(first).count > 10)
+    #expect(first.allSatisfy { $0 == .zero || (.seconds(1)...(.seconds(2))).contains($0) })
+  }
+
+  @Test(
+    "tells each thing in one line",
+    arguments: [
+      (ChaosEvent.duplicatedValue, "chaos: value duplicated"),
+      (.violatedDemand, "chaos: demand violated"),
+      (.droppedCompletion, "chaos: completion dropped"),
+      (.deliversElsewhere, "chaos: delivered on another thread"),
+    ]
+  )
+  func lines(event: ChaosEvent, line: String) {
+    #expect("\(event)" == line)
+  }
+}

@@ -1,0 +1,33 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("InjectionRate")
+struct InjectionRateTests {
+  private func hits(_ rate: InjectionRate, of count: Int = 10_000) async -> Int {
+    let chaos = Chaos<Int, TestFailure>(random: .seeded(7)).fault(at: rate) { .transient }
+    var hits = 0
+    for _ in 0..<count where (try? await chaos.run { 1 }) == nil { hits += 1 }
+    return hits
+  }
+
+  @Test("hits as often as it says, never at 0 and always at 1")
+  func share() async {
+    #expect(await hits(0) == 0)
+    #expect(await hits(1) == 10_000)
+    #expect((900...1_100).contains(await hits(0.1)))
+    #expect(await hits(InjectionRate(.nan)) == 0)
+    #expect(await hits(-3) == 0)
+    #expect(await hits(3) == 10_000)
+  }
+
+  @Test("may change from one time to the next")
+  func function() async throws {
+    let calls = EventLog<Int>()
+    let rate = InjectionRate {
+      calls.write(0)
+      return calls.count > 2 ? 1 : 0
+    }
+    #expect(await hits(rate, of: 5) == 3)
+  }
+}

@@ -1,0 +1,58 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("stateChanges(on:)")
+struct CircuitBreakerStateChangesTests {
+  private let scheduler = TestScheduler()
+
+  private func makeBreaker() throws -> CircuitBreaker {
+    CircuitBreaker(
+      "weather",
+      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10)),
+      time: MonotonicTime { [scheduler] in scheduler.elapsed }
+    )
+  }
+
+  @Test("shows that the open time is over although nobody calls, as often as it opens")
+  func halfOpens() throws {
+    let breaker = try makeBreaker()
+    let recorder = Recorder<CircuitBreaker.State, Never>(on: scheduler)
+    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    try breaker.admit().fail(with: TestFailure.transient)
+    scheduler.advance(by: 60)
+    try breaker.admit().fail(with: TestFailure.transient)
+    scheduler.advance(by: 60)
+    #expect(recorder.values == [.closed, .open, .halfOpen, .open, .halfOpen])
+    // Open for 10 s, then for 20 s.
+    #expect(recorder.timedValues.map(\.time.nanoseconds).map { $0 / 1_000_000_000 } == [0, 0, 10, 60, 80])
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("stops the timer when the state changes otherwise, or nobody observes any more", arguments: [true, false])
+  func stops(cancels: Bool) throws {
+    let breaker = try makeBreaker()
+    let recorder = Recorder<CircuitBreaker.State, Never>()
+    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    try breaker.admit().fail(with: TestFailure.transient)
+    #expect(scheduler.pendingCount == 1)
+    if cancels { recorder.cancel() } else { breaker.isolate() }
+    #expect(scheduler.pendingCount == 0)
+    scheduler.advance(by: 60)
+    #expect(breaker.state == (cancels ? .open : .isolated))
+  }
+
+  @Test("looks at once after a breaker that was open before")
+  func openBefore() throws {
+    let breaker = try makeBreaker()
+    try breaker.admit().fail(with: TestFailure.transient)
+    scheduler.advance(by: 4)
+    let recorder = Recorder<CircuitBreaker.State, Never>()
+    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    scheduler.advance(by: 5.9)
+    #expect(recorder.values == [.open])
+    scheduler.advance(by: 0.1)
+    #expect(recorder.values == [.open, .halfOpen])
+  }
+}

@@ -1,0 +1,29 @@
+import Rebound
+import Testing
+
+@Suite("CircuitBreakerEvent")
+struct CircuitBreakerEventTests {
+  @Test("is told in one line")
+  func descriptions() {
+    func text(_ kind: CircuitBreakerEvent.Kind) -> String {
+      CircuitBreakerEvent(name: "weather", kind: kind).description
+    }
+    #expect(
+      text(.changed(from: .halfOpen, to: .open, openTime: .seconds(60)))
+        == "weather: halfOpen, now open for 60.0 seconds"
+    )
+    #expect(text(.changed(from: .open, to: .halfOpen, openTime: nil)) == "weather: open, now halfOpen")
+    let refusal = CircuitOpen(name: "weather", retryAfter: .seconds(4))
+    #expect(text(.refused(refusal)) == "weather: call refused, try again in 4.0 seconds")
+    #expect(text(.refused(CircuitOpen(name: "weather", retryAfter: nil))) == "weather: call refused")
+  }
+
+  @Test("shares are of the calls there were, and none without a call")
+  func ratios() {
+    let metrics = CircuitBreakerMetrics(state: .closed, calls: 8, failures: 2, slowCalls: 4)
+    #expect(metrics.failureRatio == 0.25)
+    #expect(metrics.slowRatio == 0.5)
+    #expect(CircuitBreakerMetrics(state: .open).failureRatio == nil)
+    #expect(CircuitBreakerMetrics(state: .open).slowRatio == nil)
+  }
+}

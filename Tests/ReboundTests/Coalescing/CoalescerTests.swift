@@ -1,0 +1,119 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Coalescer")
+struct CoalescerTests {
+  private let coalescer = Coalescer<String, Int, any Error>()
+  private let upstream = TestPublisher<Int, any Error>()
+
+  @Test("tells what it decides, one line each")
+  func events() {
+    let log = EventLog<CoalescingEvent<String>>()
+    coalescer.onEvent(log.write)
+    let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
+    for recorder in recorders { upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder) }
+    upstream.send(completion: .finished)
+    #expect(log.lines == ["oslo: started", "oslo: joined what is in flight; 2 share it", "oslo: ended"])
+  }
+
+  @Test("runs a function once for all who want it at the same time, publishers among them")
+  func functions() async throws {
+    let calls = EventLog<Void>()
+    let gate = AsyncStream<Void>.makeStream()
+    let coalescer = coalescer
+    let joined = AsyncStream<Int>.makeStream()
+    coalescer.onEvent { if case .joined(_, let count) = $0 { joined.continuation.yield(count) } }
+    let tasks = (0..<10).map { _ in
+      Task {
+        try await coalescer.run("oslo") {
+          calls.write(())
+          for await _ in gate.stream { break }
+          return 7
+        }
+      }
+    }
+    for await count in joined.stream where count == 10 { break }
+    let recorder = Recorder<Int, any Error>()
+    upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
+    gate.continuation.yield()
+    for task in tasks { #expect(try await task.value == 7) }
+    #expect(calls.count == 1)
+    #expect(recorder.values == [7])
+    #expect(upstream.subscriptionCount == 0)
+    #expect(coalescer.inFlightCount == 0)
+  }
+
+  @Test("throws what the function throws, and keeps nothing of it")
+  func throwing() async throws {
+    await #expect(throws: TestFailure.transient) { try await coalescer.run("oslo") { throw TestFailure.transient } }
+    #expect(try await coalescer.run("oslo") { 8 } == 8)
+  }
+
+  @Test("cancels the function when all who wait for it are cancelled")
+  func cancel() async throws {
+    let coalescer = coalescer
+    let started = AsyncStream<Void>.makeStream()
+    let ended = AsyncStream<Bool>.makeStream()
+    let joined = AsyncStream<Void>.makeStream()
+    coalescer.onEvent { if case .joined = $0 { joined.continuation.yield() } }
+    let tasks = (0..<2).map { _ in
+      Task {
+        try await coalescer.run("oslo") {
+          started.continuation.yield()
+          let (never, continuation) = AsyncStream<Void>.makeStream()
+          await withTaskCancellationHandler {
+            for await _ in never {}
+          } onCancel: {
+            continuation.finish()
+          }
+          ended.continuation.yield(Task.isCancelled)
+          return 1
+        }
+      }
+    }
+    for await _ in started.stream { break }
+    for await _ in joined.stream { break }
+    tasks[0].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[0].value }
+    #expect(coalescer.inFlightCount == 1)
+    tasks[1].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[1].value }
+    for await isCancelled in ended.stream {
+      #expect(isCancelled)
+      break
+    }
+    #expect(coalescer.inFlightCount == 0)
+  }
+
+  @Test("says so when a publisher that a function has joined finishes without a value")
+  func noValue() async throws {
+    upstream.coalesced(by: coalescer, for: "oslo").subscribe(Recorder())
+    let (coalescer, upstream) = (coalescer, upstream)
+    coalescer.onEvent { if case .joined = $0 { DispatchQueue.global().async { upstream.send(completion: .finished) } } }
+    await #expect(throws: FinishedWithoutValue.self) { try await coalescer.run("oslo") { 1 } }
+    #expect("\(FinishedWithoutValue())".contains("without a value"))
+  }
+
+  @Test("counts as many starts as ends, whoever comes and goes at the same time")
+  func race() {
+    let log = EventLog<CoalescingEvent<String>>()
+    coalescer.onEvent(log.write)
+    let (coalescer, upstream) = (coalescer, upstream)
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      for _ in 0..<200 {
+        let recorder = Recorder<Int, any Error>()
+        upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
+        recorder.cancel()
+      }
+    }
+    let starts = log.events.count { if case .started = $0 { true } else { false } }
+    let ends = log.events.count { if case .ended = $0 { true } else { false } }
+    #expect(starts == ends)
+    #expect(starts == upstream.subscriptionCount)
+    #expect(upstream.cancelCount == upstream.subscriptionCount)
+    #expect(coalescer.inFlightCount == 0)
+  }
+}

@@ -1,0 +1,62 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Publishers.Asynchronous")
+struct AsynchronousTests {
+  @Test("calls nothing that nobody has asked for, and calls once for each subscriber")
+  func demand() async {
+    let calls = Log<Void>()
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let publisher = Publishers.Asynchronous { calls.number(()) }
+    let idle = Recorder<Int, any Error>(requesting: .none)
+    publisher.subscribe(idle)
+    let recorder = Recorder<Int, any Error>(requesting: .max(1), whenCompleted: { continuation.yield() })
+    publisher.subscribe(recorder)
+    recorder.request(.max(1))
+    for await _ in stream { break }
+    #expect(recorder.values == [1])
+    #expect(recorder.isFinished)
+    #expect(calls.count == 1)
+    #expect(idle.values == [])
+    idle.cancel()
+    idle.request(.max(1))
+    #expect(calls.count == 1)
+  }
+
+  @Test("cancels the task with the subscription, and delivers nothing after")
+  func cancel() async {
+    let begun = AsyncStream<Void>.makeStream()
+    let ended = AsyncStream<Bool>.makeStream()
+    let recorder = Recorder<Int, any Error>()
+    Publishers.Asynchronous {
+      begun.continuation.yield()
+      await untilCancelled()
+      ended.continuation.yield(Task.isCancelled)
+      return 1
+    }
+    .subscribe(recorder)
+    for await _ in begun.stream { break }
+    recorder.cancel()
+    for await isCancelled in ended.stream {
+      #expect(isCancelled)
+      break
+    }
+    #expect(recorder.events.count == 1)
+  }
+
+  @Test("delivers no completion when the value is answered with a cancel")
+  func cancelFromValue() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Int, any Error>(answering: { _, recorder in
+      recorder.cancel()
+      continuation.yield()
+      return .max(1)
+    })
+    Publishers.Asynchronous { 1 }.subscribe(recorder)
+    for await _ in stream { break }
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+  }
+}

@@ -1,0 +1,93 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("LastGood")
+struct LastGoodTests {
+  private let scheduler = TestScheduler()
+
+  private func store(capacity: Int = 100) throws -> LastGood<String, Int> {
+    try LastGood(capacity: capacity, time: MonotonicTime { [scheduler] in scheduler.elapsed })
+  }
+
+  @Test("refuses to keep nothing")
+  func refuses() {
+    let invalid = #expect(throws: InvalidLastGood.capacityNotPositive(0)) { try LastGood<String, Int>(capacity: 0) }
+    #expect(invalid?.description == "Last good answers: the capacity is 0. Give at least 1.")
+  }
+
+  @Test("keeps the latest value of each key, and knows its age")
+  func age() throws {
+    let store = try store()
+    store.remember(1, for: "Bern")
+    scheduler.advance(by: 60)
+    store.remember(2, for: "Bern")
+    store.remember(3, for: "Rome")
+    scheduler.advance(by: 30)
+    #expect(store.value(for: "Bern")?.value == 2)
+    #expect(store.value(for: "Bern")?.age == .seconds(30))
+    #expect(store.value(for: "Oslo") == nil)
+    #expect(store.value(for: "Rome", maxAge: .seconds(30))?.value == 3)
+    #expect(store.value(for: "Rome", maxAge: .seconds(29)) == nil)
+    store.forget("Rome")
+    #expect(store.value(for: "Rome") == nil)
+    store.forgetAll()
+    #expect(store.count == 0)
+  }
+
+  @Test("forgets what was used least recently, as a plain list does", arguments: 0..<5 as Range<UInt64>)
+  func recency(seed: UInt64) throws {
+    let store = try store(capacity: 4)
+    // The most recent one last.
+    var model: [(key: String, value: Int)] = []
+    var random = SeededRandom(seed: seed)
+    for step in 0..<500 {
+      let key = "\(Int.random(in: 0..<7, using: &random))"
+      let known = model.firstIndex { $0.key == key }.map { model.remove(at: $0) }
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0, 1:
+        store.remember(step, for: key)
+        model.append((key, step))
+        if model.count > 4 { model.removeFirst() }
+      case 2:
+        store.forget(key)
+      default:
+        #expect(store.value(for: key)?.value == known?.value)
+        if let known { model.append(known) }
+      }
+      #expect(store.count == model.count)
+    }
+  }
+
+  @Test("lets go of a value that is replaced, forgotten or too old to be kept")
+  func releases() throws {
+    final class Value: Sendable {}
+    let store = try LastGood<Int, Value>(capacity: 1)
+    weak var first: Value?
+    weak var second: Value?
+    do {
+      let values = (Value(), Value())
+      (first, second) = values
+      store.remember(values.0, for: 1)
+      store.remember(values.1, for: 2)
+    }
+    #expect(first == nil)
+    #expect(second != nil)
+    store.forget(2)
+    #expect(second == nil)
+  }
+
+  @Test("is used from many threads at once")
+  func concurrency() throws {
+    let store = try store(capacity: 8)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for step in 0..<500 {
+        store.remember(step, for: "\(step % 16)")
+        if let saved = store.value(for: "\((step + thread) % 16)") { #expect(saved.value < 500) }
+      }
+    }
+    #expect(store.count == 8)
+  }
+}

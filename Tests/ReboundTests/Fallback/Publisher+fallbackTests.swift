@@ -1,0 +1,121 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("fallback")
+struct PublisherFallbackTests {
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let anyUpstream = TestPublisher<Int, any Error>()
+  private let events = Log<String>()
+
+  private func policy<Failure>(for: Failure.Type = Failure.self) -> FallbackPolicy<Failure> {
+    FallbackPolicy<Failure>().onEvent { [events] in events.write($0.description) }
+  }
+
+  @Test("delivers a value in place of a failure, when one is requested, and keeps the failure in the event")
+  func constant() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    upstream.fallback(to: 0, policy()).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.transient))
+    #expect(events.entries == ["falling back from transient"])
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 0])
+    #expect(recorder.isFinished)
+  }
+
+  @Test("passes on what the policy does not cover, unchanged")
+  func predicate() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.fallback(to: 0, policy().when(\.isTransient).when { $0 != .numbered(1) }).subscribe(recorder)
+    upstream.send(completion: .failure(.permanent))
+    #expect(recorder.failure == .permanent)
+    #expect(events.entries == ["no fallback for permanent"])
+  }
+
+  @Test("does nothing and tells nothing without a failure")
+  func transparent() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.fallback(to: 0, policy()).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    #expect(recorder.values == [1])
+    #expect(recorder.isFinished)
+    #expect(events.count == 0)
+  }
+
+  @Test("goes on with another publisher, and carries both failures when that fails, too")
+  func publisher() {
+    let mirror = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, any Error>(requesting: .max(3))
+    anyUpstream.fallback(policy()) { _ in mirror }.subscribe(recorder)
+    anyUpstream.send(1)
+    anyUpstream.send(completion: .failure(TestFailure.busy(.seconds(9))))
+    #expect(mirror.requests == [.max(2)])
+    mirror.send(2)
+    mirror.send(completion: .failure(.permanent))
+    #expect(recorder.values == [1, 2])
+    let failed = recorder.failure as? FallbackFailed
+    #expect(failed?.failure as? TestFailure == .permanent)
+    #expect(failed?.original as? TestFailure == .busy(.seconds(9)))
+    #expect(failed?.retryAfter == .seconds(9))
+    #expect(
+      failed?.description
+        == "The fallback failed (permanent) after the request itself had: busy(9.0 seconds)"
+    )
+    #expect(
+      events.entries == ["falling back from busy(9.0 seconds)", "fallback failed (permanent) after busy(9.0 seconds)"]
+    )
+  }
+
+  @Test("maps two failures into the publisher's own type")
+  func typed() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream
+      .fallback(policy(), failingWith: { original, other in original == .transient ? other : original }) { _ in
+        Fail<Int, TestFailure>(error: .numbered(2))
+      }
+      .subscribe(recorder)
+    upstream.send(completion: .failure(.transient))
+    #expect(recorder.failure == .numbered(2))
+    #expect(events.entries.last == "fallback failed (numbered(2)) after transient")
+  }
+
+  @Test("has no fallback for a cancel, and passes on one of the fallback's", arguments: [true, false])
+  func cancellation(ofUpstream: Bool) {
+    let recorder = Recorder<Int, any Error>()
+    anyUpstream
+      .fallback(policy()) { _ in Fail<Int, any Error>(error: CancellationError()) }
+      .subscribe(recorder)
+    anyUpstream.send(completion: .failure(ofUpstream ? CancellationError() : TestFailure.transient))
+    #expect(recorder.failure is CancellationError)
+    #expect(events.entries == (ofUpstream ? [] : ["falling back from transient"]))
+  }
+
+  @Test("cancels the fallback that runs")
+  func cancels() {
+    let mirror = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.fallback(failingWith: { original, _ in original }) { _ in mirror }.subscribe(recorder)
+    upstream.send(completion: .failure(.transient))
+    recorder.cancel()
+    #expect(mirror.cancelCount == 1)
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("delivers what an asynchronous function returns")
+  func asynchronous() async throws {
+    var answers: [Int] = []
+    let upstream = Fail<Int, any Error>(error: TestFailure.numbered(7))
+    let fallback = upstream.fallback(async: { error in (error as? TestFailure) == .numbered(7) ? 42 : 0 })
+    for try await answer in fallback.values { answers.append(answer) }
+    #expect(answers == [42])
+    let failing = upstream.fallback(async: { _ in throw TestFailure.permanent })
+    let failed = await #expect(throws: FallbackFailed.self) { for try await _ in failing.values {} }
+    #expect(failed?.original as? TestFailure == .numbered(7))
+    #expect(failed?.failure as? TestFailure == .permanent)
+  }
+}

@@ -1,0 +1,86 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("fallback(to:for:)")
+struct PublisherLastGoodTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let events = Log<String>()
+
+  private var policy: FallbackPolicy<TestFailure> {
+    FallbackPolicy<TestFailure>().when(\.isTransient).onEvent { [events] in events.write($0.description) }
+  }
+
+  private func store() throws -> LastGood<String, Int> {
+    try LastGood(time: MonotonicTime { [scheduler] in scheduler.elapsed })
+  }
+
+  @Test("delivers the saved copy with its age in place of a failure, and fresh values as such")
+  func savedCopy() throws {
+    let store = try store()
+    let recorders = (0..<2).map { _ in Recorder<Sourced<Int>, TestFailure>() }
+    let publisher = upstream.remember(in: store, for: "Bern").fallback(to: store, for: "Bern", policy)
+    publisher.subscribe(recorders[0])
+    upstream.send(7)
+    upstream.send(completion: .finished)
+    scheduler.advance(by: 300)
+    publisher.subscribe(recorders[1])
+    upstream.send(completion: .failure(.transient))
+    #expect(recorders[0].values.map(\.value) == [7])
+    #expect(recorders[0].values.map(\.age) == [nil])
+    #expect(recorders[1].values.map(\.value) == [7])
+    #expect(recorders[1].values.first?.age == .seconds(300))
+    #expect(recorders[1].values.first?.reason as? TestFailure == .transient)
+    #expect(recorders[1].isFinished)
+    #expect(events.entries == ["falling back from transient"])
+  }
+
+  @Test(
+    "passes the failure on when nothing is saved, it is too old, or the policy does not cover the failure",
+    arguments: [("Oslo", 300, TestFailure.transient), ("Bern", 59, .transient), ("Bern", 300, .permanent)]
+  )
+  func nothing(city: String, maxAge: Int, error: TestFailure) throws {
+    let store = try store()
+    store.remember(7, for: "Bern")
+    scheduler.advance(by: 60)
+    let recorder = Recorder<Sourced<Int>, TestFailure>()
+    upstream.fallback(to: store, for: city, maxAge: .seconds(maxAge), policy).subscribe(recorder)
+    upstream.send(completion: .failure(error))
+    #expect(recorder.failure == error)
+    #expect(events.entries == (error == .permanent ? ["no fallback for permanent"] : []))
+  }
+
+  @Test("does the same for a function")
+  func function() async throws {
+    let store = try store()
+    let fresh = try await store.run(for: "Bern", policy) { () throws(TestFailure) in 7 }
+    #expect(fresh.age == nil)
+    scheduler.advance(by: 5)
+    let saved = try await store.run(for: "Bern", policy) { () throws(TestFailure) in throw .transient }
+    #expect(saved.value == 7)
+    #expect(saved.age == .seconds(5))
+    await #expect(throws: TestFailure.permanent) {
+      _ = try await store.run(for: "Bern", policy) { () throws(TestFailure) in throw .permanent }
+    }
+    await #expect(throws: TestFailure.transient) {
+      _ = try await store.run(for: "Oslo", policy) { () throws(TestFailure) in throw .transient }
+    }
+  }
+
+  @Test("has no saved copy for a task that is cancelled")
+  func cancelled() async throws {
+    let store = try store()
+    store.remember(7, for: "Bern")
+    let policy = policy
+    let task = Task {
+      try await store.run(for: "Bern", policy) { () throws(TestFailure) in
+        withUnsafeCurrentTask { $0?.cancel() }
+        throw .transient
+      }
+    }
+    await #expect(throws: TestFailure.transient) { _ = try await task.value }
+    #expect(events.count == 0)
+  }
+}

@@ -1,0 +1,184 @@
+import Rebound
+import Testing
+
+@Suite("HedgeMachine")
+struct HedgeMachineTests {
+  private typealias Machine = HedgeMachine<TestFailure>
+  private typealias Policy = HedgePolicy<TestFailure>
+
+  private let events = Log<String>()
+
+  private func machine(_ policy: Policy) -> Machine {
+    Machine(policy.onEvent { [events] in events.write($0.description) })
+  }
+
+  /// A machine whose primary attempt runs and is waited for.
+  private func running(_ policy: Policy) -> (Machine, [Int]) {
+    var machine = machine(policy)
+    let begun = machine.begin(now: .zero).launches + machine.watch(now: .zero).launches
+    return (machine, begun.map(\.hedge))
+  }
+
+  @Test("begins a hedge after each delay, counted from the attempt before, and no more than there are to be")
+  func latency() throws {
+    var (machine, begun) = running(try Policy(maxHedges: 2, delay: .after(.seconds(2))))
+    #expect(begun == [0])
+    #expect(machine.due == .seconds(2))
+    #expect(machine.timeHasCome(now: .seconds(1)).launches.isEmpty)
+    #expect(machine.timeHasCome(now: .seconds(2)).launches.map(\.hedge) == [1])
+    #expect(machine.due == .seconds(4))
+    #expect(machine.timeHasCome(now: .seconds(4)).launches.map(\.hedge) == [2])
+    #expect(machine.due == nil)
+    #expect(events.entries.first == "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)")
+  }
+
+  @Test("begins all at once when told to")
+  func parallel() throws {
+    let (machine, begun) = running(try Policy(maxHedges: 3, delay: .parallel))
+    #expect(begun == [0, 1, 2, 3])
+    #expect(machine.due == nil)
+    #expect(events.entries[2] == "hedge 3 begins after 0.0 seconds (parallel)")
+  }
+
+  @Test("begins a hedge only after a failure when told to")
+  func afterFailure() throws {
+    var (machine, begun) = running(try Policy(maxHedges: 1, delay: .afterFailure))
+    #expect(begun == [0])
+    #expect(machine.due == nil)
+    #expect(machine.failed(0, with: .transient, now: .seconds(9)).launches.map(\.hedge) == [1])
+    #expect(
+      events.entries == [
+        "primary attempt failed after 9.0 seconds (transient)", "hedge 1 begins after 9.0 seconds (failure)",
+      ]
+    )
+  }
+
+  @Test("begins the next at once after a failure, and counts the delay from there")
+  func failureBeforeDelay() throws {
+    var (machine, _) = running(try Policy(maxHedges: 2, delay: .after(.seconds(2))))
+    #expect(machine.failed(0, with: .transient, now: .seconds(1)).launches.map(\.hedge) == [1])
+    #expect(machine.due == .seconds(3))
+  }
+
+  @Test("asks a closure for each hedge: a delay, at once, or only after a failure")
+  func custom() throws {
+    var (machine, begun) = running(
+      try Policy(maxHedges: 3, delay: .custom { [1: .seconds(1), 2: .seconds(-1)][$0] })
+    )
+    #expect(begun == [0])
+    #expect(machine.timeHasCome(now: .seconds(1)).launches.map(\.hedge) == [1, 2])
+    #expect(machine.due == nil)
+  }
+
+  @Test("fails as the primary attempt did when all have failed, with the others kept")
+  func exhausted() throws {
+    let policy = try Policy(maxHedges: 2, delay: .parallel)
+    var (machine, _) = running(policy)
+    var (other, _) = running(policy.onExhaustion { .numbered(100 + $0.errors.count + $0.errors[0].hedge) })
+    for hedge in [2, 0] {
+      #expect(machine.failed(hedge, with: .numbered(hedge), now: .zero).failure == nil)
+      _ = other.failed(hedge, with: .numbered(hedge), now: .zero)
+    }
+    #expect(machine.failed(1, with: .numbered(1), now: .seconds(3)).failure == .numbered(0))
+    #expect(other.failed(1, with: .numbered(1), now: .zero).failure == .numbered(105))
+    #expect(events.entries.contains("all 3 attempts failed after 3.0 seconds"))
+    let all = HedgesFailed(errors: [(1, TestFailure.transient), (0, .permanent)], underlying: .permanent)
+    #expect(all.description == "All 2 attempts failed. hedge 1: transient; primary: permanent")
+  }
+
+  @Test("ends at once with a fatal failure, whoever has it and whatever runs")
+  func fatal() throws {
+    var (machine, _) = running(try Policy(maxHedges: 2, delay: .parallel).when(\.isTransient))
+    #expect(machine.failed(1, with: .permanent, now: .seconds(1)).failure == .permanent)
+    #expect(events.entries.last == "hedge 1 failed after 1.0 seconds, fatally (permanent)")
+    #expect(machine.failed(0, with: .transient, now: .seconds(2)).failure == nil)
+    #expect(machine.due == nil)
+  }
+
+  @Test("begins no more hedges after a failure that asks for a pause, and lets the others go on")
+  func pushback() throws {
+    var (machine, _) = running(try Policy(maxHedges: 3, delay: .after(.seconds(1))))
+    _ = machine.timeHasCome(now: .seconds(1))
+    let step = machine.failed(0, with: .busy(.seconds(30)), now: .seconds(1))
+    #expect(step.launches.isEmpty)
+    #expect(step.failure == nil)
+    #expect(machine.due == nil)
+    #expect(events.entries.last == "no more hedges after 1.0 seconds (asked to wait 30.0 seconds)")
+    #expect(machine.failed(1, with: .numbered(1), now: .seconds(2)).failure == .busy(.seconds(30)))
+  }
+
+  @Test("draws each hedge from the budget, and begins no more when that is used up")
+  func budget() throws {
+    let budget = try RetryBudget.ratio(0, floor: 1)
+    var (machine, begun) = running(try Policy(maxHedges: 3, delay: .parallel).within(budget))
+    #expect(begun == [0, 1])
+    #expect(events.entries.last == "no more hedges after 0.0 seconds (budget exhausted)")
+    #expect(budget.snapshot.denied == 1)
+    _ = machine.failed(1, with: .transient, now: .zero)
+    #expect(machine.failed(0, with: .numbered(0), now: .zero).failure == .numbered(0))
+    #expect(budget.snapshot.denied == 1)
+  }
+
+  @Test("earns the budget what a retry earns it")
+  func earns() throws {
+    let budget = try RetryBudget.bucket(tokens: 10, cost: 4)
+    var (machine, _) = running(try Policy(maxHedges: 1, delay: .parallel).within(budget))
+    #expect(budget.snapshot.available == 1)
+    machine.won(1, now: .zero)
+    #expect(budget.snapshot.available == 2)
+  }
+
+  @Test("gives back to the budget a hedge that never began")
+  func givesBack() throws {
+    let budget = try RetryBudget.bucket(tokens: 4, cost: 4)
+    do {
+      var (machine, _) = running(try Policy(maxHedges: 1, delay: .after(.seconds(1))).within(budget))
+      let step = machine.timeHasCome(now: .seconds(1))
+      #expect(budget.snapshot.waiting == 1)
+      machine.cancel()
+      withExtendedLifetime(step) {}
+    }
+    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot.available == 1)
+  }
+
+  @Test("learns from the winner how long a call takes, and from those it cancels how long it takes at least")
+  func latencies() throws {
+    let recorder = LatencyRecorder(capacity: 10, minimumCount: 1)
+    let policy = try Policy(maxHedges: 1, delay: .percentile(0.95, of: recorder, atFirst: .seconds(3)))
+    var (machine, _) = running(policy)
+    #expect(machine.due == .seconds(3))
+    _ = machine.timeHasCome(now: .seconds(3))
+    machine.won(1, now: .seconds(4))
+    #expect(events.entries.last == "hedge 1 won after 4.0 seconds (cancelled: 1)")
+    #expect(recorder.percentile(0) == .seconds(1))
+    #expect(recorder.percentile(1) == .seconds(4))
+    #expect(running(policy).0.due == .seconds(4))
+  }
+
+  @Test("takes no notice of what comes after the end, or from an attempt that is not under way")
+  func late() throws {
+    var (machine, _) = running(try Policy(maxHedges: 1, delay: .after(.seconds(1))))
+    #expect(machine.failed(7, with: .permanent, now: .zero).failure == nil)
+    machine.won(7, now: .zero)
+    machine.won(0, now: .zero)
+    let count = events.count
+    #expect(machine.due == nil)
+    #expect(machine.timeHasCome(now: .seconds(1)).launches.isEmpty)
+    #expect(machine.failed(0, with: .transient, now: .zero).launches.isEmpty)
+    #expect(machine.watch(now: .zero).launches.isEmpty)
+    machine.won(0, now: .zero)
+    #expect(events.count == count)
+  }
+
+  @Test("counts no delay before anybody waits")
+  func notWatched() throws {
+    var machine = machine(try Policy(maxHedges: 1, delay: .after(.seconds(1))))
+    _ = machine.begin(now: .zero)
+    #expect(machine.due == nil)
+    _ = machine.watch(now: .seconds(60))
+    #expect(machine.due == .seconds(61))
+    _ = machine.watch(now: .milliseconds(60_500))
+    #expect(machine.due == .seconds(61))
+  }
+}

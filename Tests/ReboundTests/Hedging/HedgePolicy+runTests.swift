@@ -1,0 +1,132 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("HedgePolicy.run")
+struct HedgePolicyRunTests {
+  private typealias Policy = HedgePolicy<TestFailure>
+
+  private let clock = SteppedClock()
+  private let events = Log<String>()
+
+  private func policy(hedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws -> Policy {
+    try Policy(maxHedges: hedges, delay: delay).when(\.isTransient).onEvent { [events] in events.write($0.description) }
+  }
+
+  @Test("returns what the primary attempt returns in time, and stops the timer")
+  func primary() async throws {
+    let value = try await policy().run(clock: clock) { hedge throws(TestFailure) in hedge + 10 }
+    #expect(value == 10)
+    #expect(clock.sleeperCount == 0)
+    #expect(events.entries == ["primary attempt won after 0.0 seconds (cancelled: 0)"])
+  }
+
+  @Test("goes on with a hedge when the primary attempt is late, which is cancelled and waited for")
+  func hedgeWins() async throws {
+    let ended = Log<Bool>()
+    let policy = try policy()
+    let task = Task {
+      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+        if hedge == 0 {
+          await untilCancelled()
+          ended.write(Task.isCancelled)
+        }
+        return hedge
+      }
+    }
+    await clock.untilAsleep(1)
+    clock.advance(by: .seconds(2))
+    #expect(try await task.value == 1)
+    #expect(ended.entries == [true])
+    #expect(
+      events.entries == [
+        "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)", "hedge 1 won after 2.0 seconds (cancelled: 1)",
+      ]
+    )
+  }
+
+  @Test("throws what the primary attempt threw when all fail, and a fatal error at once", arguments: [true, false])
+  func failures(isFatal: Bool) async throws {
+    let policy = try policy(hedges: 2, delay: .afterFailure)
+    let begun = Log<Int>()
+    await #expect(throws: isFatal ? TestFailure.permanent : .numbered(0)) {
+      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+        begun.write(hedge)
+        throw isFatal && hedge == 1 ? .permanent : .numbered(hedge)
+      }
+    }
+    #expect(begun.entries == (isFatal ? [0, 1] : [0, 1, 2]))
+  }
+
+  @Test("tells the hook what a loser throws")
+  func loserThrows() async throws {
+    let dropped = Log<String>()
+    let observation = DroppedErrors.observe { dropped.write($0.description) }
+    let policy = try policy(delay: .parallel)
+    let value = try await policy.run(clock: clock) { hedge throws(TestFailure) in
+      if hedge == 1 { return 1 }
+      await untilCancelled()
+      throw .numbered(7_005)
+    }
+    #expect(value == 1)
+    #expect(
+      dropped.entries.filter { $0.contains("7005") }
+        == ["HedgePolicy dropped an error that came too late: numbered(7005)"]
+    )
+    observation.cancel()
+  }
+
+  @Test("begins no hedge in a task that is cancelled, and takes the cancel for no failure")
+  func cancelled() async throws {
+    let begun = Log<Int>()
+    let policy = try policy(hedges: 3)
+    let task = Task {
+      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+        begun.write(hedge)
+        await untilCancelled()
+        throw .transient
+      }
+    }
+    await clock.untilAsleep(1)
+    task.cancel()
+    await #expect(throws: TestFailure.transient) { try await task.value }
+    #expect(begun.entries == [0])
+    #expect(events.count == 0)
+    #expect(clock.sleeperCount == 0)
+  }
+
+  @Test("has the events of the hedged publisher")
+  func equalLogs() async throws {
+    let scheduler = TestScheduler()
+    let upstream = TestPublisher<Int, TestFailure>()
+    upstream.hedged(try policy(hedges: 2), scheduler: scheduler).subscribe(Recorder())
+    scheduler.advance(by: 2)
+    upstream.send(completion: .failure(.numbered(1)))
+    scheduler.advance(by: 1)
+    upstream.connections[2].send(1)
+    let expected = events.entries
+
+    let other = Log<String>()
+    let policy = try Policy(maxHedges: 2).when(\.isTransient).onEvent { other.write($0.description) }
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+        switch hedge {
+        case 0: await untilCancelled()
+        case 1: throw .numbered(1)
+        default: for await _ in stream { break }
+        }
+        return hedge
+      }
+    }
+    await clock.untilAsleep(1)
+    clock.advance(by: .seconds(2))
+    while other.count < 3 { await Task.yield() }
+    clock.advance(by: .seconds(1))
+    continuation.yield()
+    #expect(try await task.value == 2)
+    #expect(other.entries == expected)
+    #expect(expected.count == 4)
+  }
+}

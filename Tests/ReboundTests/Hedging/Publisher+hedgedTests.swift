@@ -1,0 +1,41 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("hedged(_:scheduler:)")
+struct PublisherHedgedTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, any Error>()
+
+  @Test("races again for each attempt of a retry around it, with one budget for both")
+  func underRetry() throws {
+    let budget = try RetryBudget.ratio(0, floor: 3)
+    let recorder = Recorder<Int, any Error>()
+    upstream
+      .hedged(try HedgePolicy(delay: .parallel).within(budget), scheduler: scheduler)
+      .retry(RetryPolicy(clamping: nil, backoff: .constant(.seconds(1))).within(budget), scheduler: scheduler)
+      .subscribe(recorder)
+    for _ in 0..<2 {
+      for connection in upstream.connections { connection.send(completion: .failure(TestFailure.transient)) }
+      scheduler.advance(by: 1)
+    }
+    // A race of two, a retry, another race of two: three of what the budget has, and no fourth.
+    #expect(upstream.subscriptionCount == 4)
+    #expect(recorder.failure as? TestFailure == .transient)
+    #expect(budget.snapshot.granted == 3)
+    #expect(budget.snapshot.waiting == 0)
+  }
+
+  @Test("limits each attempt by a timeout inside, after which the next begins at once")
+  func aroundTimeout() throws {
+    let recorder = Recorder<Int, any Error>()
+    upstream
+      .timeout(.attempt(.seconds(1)), scheduler: scheduler)
+      .hedged(try HedgePolicy(delay: .afterFailure), scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 2)
+    #expect(upstream.subscriptionCount == 2)
+    #expect(recorder.failure as? TimedOut == TimedOut(.attempt, limit: .seconds(1)))
+  }
+}

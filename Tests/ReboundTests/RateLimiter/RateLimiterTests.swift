@@ -1,0 +1,86 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("RateLimiter")
+struct RateLimiterTests {
+  private let scheduler = TestScheduler()
+
+  private func makeLimiter(_ permits: Int = 1, maxWait: Duration = .zero, maxQueue: Int = 1_000) throws -> RateLimiter {
+    let policy = try RateLimiterPolicy.tokenBucket(permits, per: .seconds(1), burst: 1)
+    return RateLimiter(
+      "search",
+      policy: try policy.waiting(atMost: maxWait, maxQueue: maxQueue),
+      time: .of(scheduler)
+    )
+  }
+
+  @Test("lets as many begin as may, and says exactly when the next could")
+  func acquire() throws {
+    let limiter = try makeLimiter()
+    try limiter.acquire()
+    scheduler.advance(by: .milliseconds(400))
+    #expect(throws: RateLimited(name: "search", retryAfter: .milliseconds(600), queueLength: 0)) {
+      try limiter.acquire()
+    }
+    scheduler.advance(by: .milliseconds(600))
+    try limiter.acquire()
+  }
+
+  @Test("runs functions, and learns from how they end")
+  func functions() async throws {
+    let limiter = try makeLimiter(1_000)
+    #expect(try await limiter.run { 1 } == 1)
+    scheduler.advance(by: 1)
+    await #expect(throws: TestFailure.permanent) { try await limiter.run { throw TestFailure.permanent } }
+    #expect(limiter.share == 1)
+    scheduler.advance(by: 1)
+    await #expect(throws: TestFailure.busy(.seconds(5))) {
+      try await limiter.run { throw TestFailure.busy(.seconds(5)) }
+    }
+    #expect(limiter.share == 0.7)
+    scheduler.advance(by: 4)
+    await #expect(throws: RateLimited(name: "search", retryAfter: .seconds(1), queueLength: 0)) {
+      try await limiter.run { 1 }
+    }
+    scheduler.advance(by: 100)
+    #expect(try await limiter.run { 2 } == 2)
+    #expect(limiter.share == 1)
+  }
+
+  @Test("lets a function wait for its turn, and stops when the task is cancelled")
+  func functionWaits() async throws {
+    let limiter = try makeLimiter(maxWait: .seconds(10))
+    try limiter.acquire()
+    let waits = AsyncStream<Void>.makeStream()
+    limiter.onEvent { if case .queued = $0 { waits.continuation.yield() } }
+    let task = Task { try await limiter.run(clock: JumpingClock(whenAsleep: {})) { 1 } }
+    for await _ in waits.stream { break }
+    #expect(limiter.queued == 1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(limiter.queued == 0)
+    let second = Task { [scheduler] in
+      let clock = JumpingClock(whenAsleep: nil)
+      scheduler.advance(by: 1)
+      return try await limiter.run(clock: clock) { 2 }
+    }
+    #expect(try await second.value == 2)
+  }
+
+  @Test("lets no more begin than may, however many ask on real threads", arguments: 0..<5)
+  func race(round: Int) throws {
+    let policy = try RateLimiterPolicy.fixedWindow(50, per: .seconds(1))
+    let limiter = RateLimiter("search", policy: policy, time: .of(scheduler))
+    let begun = EventLog<Int>()
+    for second in 1...3 {
+      DispatchQueue.concurrentPerform(iterations: 4) { thread in
+        for _ in 0..<40 where (try? limiter.acquire()) != nil { begun.write(thread) }
+      }
+      #expect(begun.count == 50 * second)
+      scheduler.advance(by: 1)
+    }
+  }
+}

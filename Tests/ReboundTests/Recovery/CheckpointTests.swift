@@ -1,0 +1,50 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("checkpoint")
+struct CheckpointTests {
+  @Test("notes in a failure by which places it came, in order, and names the line")
+  func places() throws {
+    let recorder = Recorder<Int, any Error>()
+    let line = #line as UInt
+    Fail<Int, TestFailure>(error: .busy(.seconds(9)))
+      .checkpoint("request")
+      .map { $0 + 1 }
+      .traced()
+      .subscribe(recorder)
+    let traced = try #require(recorder.failure as? TracedError)
+    #expect(traced.underlying as? TestFailure == .busy(.seconds(9)))
+    #expect(traced.trace.map(\.name) == ["request", nil])
+    #expect(traced.trace.map(\.line) == [line + 2, line + 4])
+    #expect(
+      traced.description == "busy(9.0 seconds), by way of request (ReboundTests/CheckpointTests.swift:\(line + 2)), "
+        + "then ReboundTests/CheckpointTests.swift:\(line + 4)"
+    )
+    #expect(traced.withoutTrace as? TestFailure == .busy(.seconds(9)))
+    #expect(TestFailure.transient.withoutTrace as? TestFailure == .transient)
+  }
+
+  @Test("hides neither the pause that was asked for nor a cancel")
+  func transparent() {
+    let error = Recorder<Int, any Error>()
+    Fail<Int, TestFailure>(error: .busy(.seconds(9))).traced().subscribe(error)
+    #expect((error.failure as? any RetryAfterProviding)?.retryAfter == .seconds(9))
+    let cancel = Recorder<Int, any Error>()
+    Fail<Int, any Error>(error: CancellationError()).checkpoint("request").subscribe(cancel)
+    #expect(cancel.failure is CancellationError)
+  }
+
+  @Test("notes the same in what a function throws")
+  func function() async throws {
+    #expect(try await Checkpoint(name: "request").run { 1 } == 1)
+    let outer = Checkpoint()
+    let traced = await #expect(throws: TracedError.self) {
+      try await outer.run { try await Checkpoint(name: "request").run { throw TestFailure.permanent } }
+    }
+    #expect(traced?.underlying as? TestFailure == .permanent)
+    #expect(traced?.trace.map(\.name) == ["request", nil])
+    #expect(traced?.trace.last?.line == outer.line)
+  }
+}

@@ -1,0 +1,133 @@
+import Combine
+import Dispatch
+import Foundation
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("repeat")
+struct RepeatTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, TestFailure>()
+  private let events = Log<RepeatEvent>()
+
+  @Test("subscribes again after each finish, as often and as late as the policy says")
+  func repeats() {
+    let recorder = Recorder<Int, TestFailure>(on: scheduler)
+    let policy = RepeatPolicy(times: 2, pause: .linear(.seconds(1))).onEvent(events.write)
+    upstream.repeat(policy, scheduler: scheduler).subscribe(recorder)
+    for value in 1...3 {
+      upstream.send(value)
+      upstream.send(completion: .finished)
+      scheduler.advance(by: 10)
+    }
+    #expect(recorder.values == [1, 2, 3])
+    #expect(recorder.isFinished)
+    #expect(upstream.subscriptionCount == 3)
+    #expect(
+      events.entries == [
+        .repeating(runs: 1, after: .seconds(1)), .repeating(runs: 2, after: .seconds(2)), .stopped(runs: 3),
+      ]
+    )
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("stops when the condition does not hold any more")
+  func condition() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream
+      .repeat(RepeatPolicy().while { $0 < 3 }.while { $0 < 9 }, scheduler: scheduler)
+      .subscribe(recorder)
+    for _ in 0..<3 { upstream.send(completion: .finished) }
+    #expect(recorder.isFinished)
+    #expect(upstream.subscriptionCount == 3)
+  }
+
+  @Test("ends with a failure, which repeats nothing")
+  func failure() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.repeat(RepeatPolicy().onEvent(events.write), scheduler: scheduler).subscribe(recorder)
+    upstream.send(completion: .finished)
+    upstream.send(completion: .failure(.permanent))
+    #expect(recorder.failure == .permanent)
+    #expect(recorder.completions.count == 1)
+    #expect(upstream.subscriptionCount == 2)
+    #expect(events.count == 1)
+  }
+
+  @Test("carries the demand that is left over to the next run")
+  func demand() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(3))
+    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), scheduler: scheduler).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    recorder.request(.max(2))
+    scheduler.advance(by: 1)
+    for value in 2...9 { upstream.send(value) }
+    #expect(upstream.requests == [.max(3), .max(4)])
+    #expect(recorder.values == [1, 2, 3, 4, 5])
+  }
+
+  @Test("stops timer or run when it is cancelled", arguments: [true, false])
+  func cancel(inPause: Bool) {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), scheduler: scheduler).subscribe(recorder)
+    if inPause { upstream.send(completion: .finished) }
+    recorder.cancel()
+    #expect(scheduler.pendingCount == 0)
+    #expect(upstream.cancelCount == (inPause ? 0 : 1))
+    scheduler.advance(by: 10)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("does nothing more when the observer cancels", arguments: [0, 1])
+  func cancelFromObserver(pause: Int) {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream
+      .repeat(
+        RepeatPolicy(pause: .constant(.seconds(pause))).onEvent { _ in recorder.cancel() },
+        scheduler: scheduler
+      )
+      .subscribe(recorder)
+    upstream.send(completion: .finished)
+    scheduler.advance(by: 10)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("takes no stack for 10,000 synchronous runs")
+  func flatStack() {
+    let finished = DispatchSemaphore(value: 0)
+    let recorder = Recorder<Int, Never>(whenCompleted: { finished.signal() })
+    let thread = Thread {
+      Just(1).repeat(RepeatPolicy(times: 9_999), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+    }
+    thread.stackSize = 128 * 1_024
+    thread.start()
+    finished.wait()
+    #expect(recorder.values.count == 10_000)
+    #expect(recorder.isFinished)
+  }
+
+  @Test("lets go of everything when it is over", arguments: [true, false])
+  func releases(cancels: Bool) {
+    weak var weakRecorder: Recorder<Int, TestFailure>?
+    weak var weakToken: Log<Int>?
+    var subscription: (any Subscription)?
+    do {
+      let (recorder, token) = (Recorder<Int, TestFailure>(), Log<Int>())
+      (weakRecorder, weakToken) = (recorder, token)
+      upstream
+        .handleEvents(receiveSubscription: { subscription = $0 })
+        .repeat(RepeatPolicy(times: 0).onEvent { _ in token.write(0) }, scheduler: scheduler)
+        .handleEvents(receiveSubscription: { subscription = $0 })
+        .subscribe(recorder)
+      if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
+    }
+    #expect(subscription != nil)
+    upstream.connections[0].letGo()
+    #expect(weakRecorder == nil)
+    #expect(weakToken == nil)
+  }
+}

@@ -1,0 +1,64 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("timeout(_:scheduler:)")
+struct PublisherTimeoutTests {
+  private let scheduler = TestScheduler()
+
+  @Test("limits each attempt inside of a retry, and all of them outside")
+  func aroundRetry() throws {
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Int, any Error>(on: scheduler)
+    upstream
+      .timeout(.attempt(.seconds(10)), scheduler: scheduler)
+      .retry(.constant(.seconds(1)), times: nil, scheduler: scheduler)
+      .timeout(.total(.seconds(30)), scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 60)
+    // At 0, 11 and 22 s.
+    #expect(upstream.subscriptionCount == 3)
+    #expect(upstream.cancelCount == 3)
+    #expect(recorder.failure as? TimedOut == TimedOut(.total, limit: .seconds(30)))
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 30_000_000_000))
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("fails with the publisher's own type of error when told how")
+  func typed() {
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>()
+      .timeout(.total(.seconds(1)), scheduler: scheduler) { .busy($0.limit) }
+      .subscribe(recorder)
+    scheduler.advance(by: 1)
+    #expect(recorder.failure == .busy(.seconds(1)))
+  }
+
+  @Test("gives a publisher that cannot fail the one failure it needs")
+  func neverFails() {
+    let recorder = Recorder<Int, TimedOut>()
+    Empty<Int, Never>(completeImmediately: false)
+      .timeout(.firstValue(.seconds(1)), scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 1)
+    #expect(recorder.failure == TimedOut(.firstValue, limit: .seconds(1)))
+  }
+
+  @Test("tells each attempt how much time is left, for each subscriber anew")
+  func deadline() {
+    let scheduler = scheduler
+    let remaining = Log<Duration>()
+    let publisher = TimeoutPolicy.total(.seconds(30)).publisher(scheduler: scheduler) { deadline in
+      Deferred { () -> Fail<Int, any Error> in
+        remaining.write(deadline.limiting(.seconds(25)))
+        return Fail(error: TestFailure.transient)
+      }
+      .retry(2, after: .seconds(8), scheduler: scheduler)
+    }
+    publisher.subscribe(Recorder())
+    scheduler.advance(by: 20)
+    publisher.subscribe(Recorder())
+    #expect(remaining.entries == [.seconds(25), .seconds(22), .seconds(14), .seconds(25)])
+  }
+}

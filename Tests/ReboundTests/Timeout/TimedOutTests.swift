@@ -1,0 +1,29 @@
+import Rebound
+import Testing
+
+@Suite("TimedOut")
+struct TimedOutTests {
+  @Test(
+    "says what happened, where, and what to do next",
+    arguments: [
+      (TimedOut(.total, limit: .seconds(30), name: "weather"), "weather was not done within 30.0 seconds"),
+      (TimedOut(.attempt, limit: .seconds(10)), "The request did not answer within 10.0 seconds"),
+      (TimedOut(.firstValue, limit: .seconds(5)), "The request sent nothing within 5.0 seconds"),
+      (
+        TimedOut(.betweenValues, limit: .seconds(3), values: 1), "The request fell silent for 3.0 seconds after 1 value"
+      ),
+    ]
+  )
+  func description(error: TimedOut, text: String) {
+    #expect(error.description == text + "; try again, or allow more time.")
+  }
+
+  @Test("tells an event in one line")
+  func event() {
+    let error = TimedOut(.betweenValues, limit: .seconds(3), elapsed: .seconds(8), values: 2, name: "weather")
+    #expect(
+      TimeoutEvent.timedOut(error).description
+        == "weather timed out after 8.0 seconds (betweenValues, limit 3.0 seconds, values: 2)"
+    )
+  }
+}

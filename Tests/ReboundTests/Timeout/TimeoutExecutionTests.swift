@@ -1,0 +1,323 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("TimeoutExecution")
+struct TimeoutExecutionTests {
+  private let scheduler = TestScheduler()
+  private let upstream = TestPublisher<Int, any Error>()
+  private let events = Log<TimeoutEvent>()
+
+  private func limited(_ policy: TimeoutPolicy)
+    -> Publishers.TimeoutWithPolicy<TestPublisher<Int, any Error>, TestScheduler>
+  {
+    upstream.timeout(policy.onEvent(events.write), scheduler: scheduler)
+  }
+
+  private func timedOut(_ recorder: Recorder<Int, any Error>) -> TimedOut? { recorder.failure as? TimedOut }
+
+  // MARK: Limits
+
+  @Test("fails at the limit for the whole, whether something is owed or not", arguments: [true, false])
+  func total(isOwed: Bool) {
+    let recorder = Recorder<Int, any Error>(requesting: isOwed ? .unlimited : .none)
+    limited(.total(.seconds(10))).subscribe(recorder)
+    scheduler.advance(by: 9)
+    upstream.send(1)
+    #expect(recorder.completion == nil)
+    scheduler.advance(by: 1)
+    #expect(timedOut(recorder) == TimedOut(.total, limit: .seconds(10), values: isOwed ? 1 : 0))
+    #expect(recorder.values == (isOwed ? [1] : []))
+    #expect(events.count == 1)
+  }
+
+  @Test("waits for the first value only")
+  func firstValue() {
+    let recorder = Recorder<Int, any Error>()
+    limited(.firstValue(.seconds(5))).subscribe(recorder)
+    scheduler.advance(by: 4)
+    upstream.send(1)
+    scheduler.advance(by: 3600)
+    #expect(recorder.completion == nil)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("begins anew with each value, and fails when one stays away")
+  func betweenValues() {
+    let recorder = Recorder<Int, any Error>(on: scheduler)
+    limited(.betweenValues(.seconds(5))).subscribe(recorder)
+    for value in 1...4 {
+      scheduler.advance(by: 4)
+      upstream.send(value)
+    }
+    scheduler.advance(by: 60)
+    #expect(recorder.values == [1, 2, 3, 4])
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 21_000_000_000))
+    #expect(timedOut(recorder) == TimedOut(.betweenValues, limit: .seconds(5), elapsed: .seconds(21), values: 4))
+  }
+
+  @Test("takes no demand for no stall: none for an hour, no timeout", arguments: [true, false])
+  func noDemand(isFirst: Bool) {
+    let recorder = Recorder<Int, any Error>(requesting: .none, on: scheduler)
+    limited(isFirst ? .firstValue(.seconds(5)) : .betweenValues(.seconds(5))).subscribe(recorder)
+    scheduler.advance(by: 3600)
+    #expect(recorder.completion == nil)
+    recorder.request(.max(1))
+    scheduler.advance(by: 4)
+    #expect(recorder.completion == nil)
+    scheduler.advance(by: 1)
+    #expect(timedOut(recorder)?.elapsed == .seconds(3605))
+  }
+
+  @Test("rests while all that was owed has come, and goes on with the next request")
+  func finiteDemand() {
+    let recorder = Recorder<Int, any Error>(requesting: .max(2), on: scheduler)
+    limited(.betweenValues(.seconds(5))).subscribe(recorder)
+    upstream.send(1)
+    scheduler.advance(by: 3)
+    upstream.send(2)
+    upstream.send(3)
+    scheduler.advance(by: 3600)
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completion == nil)
+    #expect(scheduler.pendingCount == 0)
+    recorder.request(.max(1))
+    scheduler.advance(by: 5)
+    #expect(timedOut(recorder)?.values == 2)
+  }
+
+  @Test("counts from the moment at which a value brings new demand")
+  func demandFromValue() {
+    let recorder = Recorder<Int, any Error>(
+      requesting: .max(1),
+      answering: { value, _ in value == 1 ? .max(1) : .none }
+    )
+    limited(.betweenValues(.seconds(5))).subscribe(recorder)
+    scheduler.advance(by: 4)
+    #expect(upstream.send(1) == .max(1))
+    scheduler.advance(by: 4)
+    #expect(recorder.completion == nil)
+    upstream.send(2)
+    scheduler.advance(by: 3600)
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("sets an earlier timer for a nearer limit, and keeps to the farther one after it")
+  func twoLimits() throws {
+    let recorder = Recorder<Int, any Error>(requesting: .none, on: scheduler)
+    limited(try TimeoutPolicy(total: .seconds(60), betweenValues: .seconds(5))).subscribe(recorder)
+    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 60_000_000_000))
+    recorder.request(.max(1))
+    #expect(scheduler.pendingCount == 1)
+    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 5_000_000_000))
+    upstream.send(1)
+    scheduler.advance(by: 59)
+    #expect(recorder.completion == nil)
+    scheduler.advance(by: 1)
+    #expect(timedOut(recorder)?.kind == .total)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  // MARK: Races
+
+  @Test("lets whichever was scheduled first win at the same moment", arguments: [true, false])
+  func sameMoment(valueIsFirst: Bool) {
+    let recorder = Recorder<Int, any Error>()
+    let (scheduler, upstream) = (scheduler, upstream)
+    func scheduleValue() {
+      scheduler.schedule(after: scheduler.now.advanced(by: 5)) {
+        upstream.send(1)
+        upstream.send(completion: .finished)
+      }
+    }
+    if valueIsFirst { scheduleValue() }
+    limited(.total(.seconds(5))).subscribe(recorder)
+    if !valueIsFirst { scheduleValue() }
+    scheduler.advance(by: 5)
+    #expect(recorder.values == (valueIsFirst ? [1] : []))
+    #expect(recorder.isFinished == valueIsFirst)
+    #expect(recorder.completions.count == 1)
+    #expect(upstream.cancelCount == (valueIsFirst ? 0 : 1))
+  }
+
+  @Test("ends once when end, timer and cancel race", arguments: 0..<3 as Range<UInt64>)
+  func race(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    for _ in 0..<100 {
+      let (scheduler, upstream) = (TestScheduler(), TestPublisher<Int, any Error>())
+      let recorder = Recorder<Int, any Error>()
+      upstream.timeout(.betweenValues(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+      let cancels = Bool.random(using: &random)
+      DispatchQueue.concurrentPerform(iterations: 3) { index in
+        switch index {
+        case 0: scheduler.advance(by: 1)
+        case 1: upstream.send(1)
+        default: if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
+        }
+      }
+      scheduler.advance(by: 1)
+      #expect(cancels ? recorder.completions.count <= 1 : recorder.completions.count == 1)
+      #expect(scheduler.pendingCount == 0)
+    }
+  }
+
+  @Test("asks the upstream once for what is requested while its subscription comes")
+  func requestRacesWithSubscription() {
+    for _ in 0..<200 {
+      let handed = Log<AnySubscriber<Int, any Error>>()
+      let upstream = TestPublisher<Int, any Error>(handingOver: handed.write)
+      let recorder = Recorder<Int, any Error>(requesting: .none)
+      upstream.timeout(.betweenValues(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+      let source = TestPublisher<Int, any Error>()
+      source.subscribe(Recorder(requesting: .none))
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        if index == 0 {
+          recorder.request(.max(3))
+        } else {
+          handed.entries[0].receive(subscription: source.connections[0])
+        }
+      }
+      #expect(source.requests == [.max(3)])
+      recorder.cancel()
+    }
+  }
+
+  // MARK: The end
+
+  enum Ending: CaseIterable { case finish, failure, timeout, cancel }
+
+  @Test("stops the timer and lets go of everything when it is over", arguments: Ending.allCases)
+  func lettingGo(ending: Ending) {
+    weak var weakRecorder: Recorder<Int, any Error>?
+    weak var weakToken: Log<Int>?
+    var subscription: (any Subscription)?
+    do {
+      let recorder = Recorder<Int, any Error>()
+      let token = Log<Int>()
+      (weakRecorder, weakToken) = (recorder, token)
+      let upstream = upstream
+      TimeoutPolicy.betweenValues(.seconds(1))
+        .publisher(scheduler: scheduler, failingWith: { $0 }) { _ in withExtendedLifetime(token) { upstream } }
+        .subscribe(
+          AnySubscriber<Int, any Error>(
+            receiveSubscription: {
+              subscription = $0
+              recorder.receive(subscription: $0)
+            },
+            receiveValue: recorder.receive(_:),
+            receiveCompletion: recorder.receive(completion:)
+          )
+        )
+      switch ending {
+      case .finish: upstream.send(completion: .finished)
+      case .failure: upstream.send(completion: .failure(TestFailure.permanent))
+      case .timeout: scheduler.advance(by: 1)
+      case .cancel: recorder.cancel()
+      }
+      #expect(recorder.completions.count == (ending == .cancel ? 0 : 1))
+    }
+    #expect(subscription.map { "\($0)" } == "TimeoutWithPolicy")
+    #expect(scheduler.pendingCount == 0)
+    #expect(upstream.cancelCount == (ending == .timeout || ending == .cancel ? 1 : 0))
+    upstream.connections[0].letGo()
+    #expect(weakRecorder == nil)
+    #expect(weakToken == nil)
+    subscription?.request(.max(1))
+    subscription?.cancel()
+    #expect(upstream.requests == [.unlimited])
+  }
+
+  @Test("cancels the upstream before it delivers the failure, after the observer knows")
+  func order() {
+    let log = Log<String>()
+    let upstream = upstream.handleEvents(receiveCancel: { log.write("cancelled") })
+    upstream
+      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in log.write("told") }, scheduler: scheduler)
+      .subscribe(Recorder<Int, any Error>(whenCompleted: { log.write("failed") }))
+    scheduler.advance(by: 1)
+    #expect(log.entries == ["told", "cancelled", "failed"])
+  }
+
+  @Test("delivers nothing when the observer cancels, and cancels the upstream once")
+  func cancelFromObserver() {
+    let recorder = Recorder<Int, any Error>()
+    upstream
+      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in recorder.cancel() }, scheduler: scheduler)
+      .subscribe(recorder)
+    scheduler.advance(by: 1)
+    #expect(recorder.completion == nil)
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test(
+    "tells the hook of a failure that comes after the timeout, not of one after a cancel",
+    arguments: [true, false]
+  )
+  func lateFailure(timesOut: Bool) {
+    let number = timesOut ? 7_002 : 7_003
+    let dropped = Log<String>()
+    let observation = DroppedErrors.observe { dropped.write($0.description) }
+    var handed: AnySubscriber<Int, any Error>?
+    let upstream = TestPublisher<Int, any Error>(handingOver: { handed = $0 })
+    let recorder = Recorder<Int, any Error>()
+    upstream.timeout(.total(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+    if timesOut { scheduler.advance(by: 1) } else { recorder.cancel() }
+    handed?.receive(completion: .failure(TestFailure.numbered(number)))
+    #expect(recorder.completions.count == (timesOut ? 1 : 0))
+    #expect(dropped.entries.count { $0.contains("\(number)") } == (timesOut ? 1 : 0))
+    observation.cancel()
+  }
+
+  @Test("times out while the upstream's subscription stays away, and cancels it when it comes")
+  func noSubscription() {
+    var handed: AnySubscriber<Int, any Error>?
+    let upstream = TestPublisher<Int, any Error>(handingOver: { handed = $0 })
+    let recorder = Recorder<Int, any Error>()
+    upstream.timeout(.firstValue(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+    scheduler.advance(by: 1)
+    #expect(timedOut(recorder) != nil)
+    let late = TestPublisher<Int, any Error>()
+    late.subscribe(Recorder(requesting: .none))
+    handed?.receive(subscription: late.connections[0])
+    #expect(late.cancelCount == 1)
+  }
+
+  @Test("does not subscribe to the upstream when it is cancelled on its own subscription")
+  func cancelOnSubscription() {
+    limited(.total(.seconds(1)))
+      .subscribe(AnySubscriber<Int, any Error>(receiveSubscription: { $0.cancel() }))
+    #expect(upstream.subscriptionCount == 0)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("cancels a second subscription, and keeps the first")
+  func secondSubscription() {
+    limited(.total(.seconds(1))).subscribe(Recorder())
+    let intruder = TestPublisher<Int, any Error>()
+    intruder.subscribe(Recorder(requesting: .none))
+    upstream.connections[0].send(subscription: intruder.connections[0])
+    #expect(intruder.cancelCount == 1)
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("passes demand on, and drops what comes beyond it")
+  func demand() {
+    let recorder = Recorder<Int, any Error>(requesting: .max(1))
+    limited(.total(.seconds(1))).subscribe(recorder)
+    recorder.request(.max(2))
+    recorder.request(.none)
+    for value in 1...5 { upstream.send(value) }
+    #expect(upstream.requests == [.max(1), .max(2)])
+    #expect(recorder.values == [1, 2, 3])
+  }
+
+  @Test("times out at once on a scheduler that lets all time pass at once")
+  func immediateScheduler() {
+    let recorder = Recorder<Int, any Error>()
+    upstream.timeout(.betweenValues(.seconds(1)), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+    #expect(timedOut(recorder)?.limit == .seconds(1))
+    #expect(recorder.completions.count == 1)
+  }
+}

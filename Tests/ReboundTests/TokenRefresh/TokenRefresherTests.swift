@@ -1,0 +1,343 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("TokenRefresher")
+struct TokenRefresherTests {
+  private let scheduler = TestScheduler()
+  private let renewal = TestPublisher<String, TestFailure>()
+  private let log = EventLog<TokenRefreshEvent>()
+
+  private func makeRefresher(
+    _ policy: TokenRefreshPolicy = .standard,
+    lifetime: Duration? = nil
+  ) -> TokenRefresher<String> {
+    let refresher = TokenRefresher<String>(
+      policy: policy,
+      time: .of(scheduler),
+      lifetime: { _ in lifetime },
+      rejectedWhen: { $0 == .permanent },
+      refreshingWith: { [renewal] _ in renewal.eraseToAnyPublisher() }
+    )
+    refresher.onEvent(log.write)
+    refresher.signIn(with: "A")
+    return refresher
+  }
+
+  /// What one who asked was told.
+  private final class Asked {
+    var values: [String] = []
+    var failure: TokenRefreshFailure?
+    var waiter: (any Cancellable)?
+  }
+
+  private func ask(
+    _ refresher: TokenRefresher<String>,
+    insteadOf refused: TokenRefresher<String>.Access? = nil
+  ) -> Asked {
+    let asked = Asked()
+    asked.waiter = refresher.ask(insteadOf: refused) { result in
+      switch result {
+      case .success(let access): asked.values.append(access.credential)
+      case .failure(let failure): asked.failure = failure
+      }
+    }
+    return asked
+  }
+
+  // MARK: Expiry
+
+  @Test("hands a credential out until its leeway begins, and waits for a new one from there")
+  func proactive() throws {
+    let refresher = makeRefresher(try TokenRefreshPolicy(leeway: .seconds(10)), lifetime: .seconds(60))
+    scheduler.advance(by: .nanoseconds(49_999_999_999))
+    #expect(ask(refresher).values == ["A"])
+    scheduler.advance(by: .nanoseconds(1))
+    let waiting = ask(refresher)
+    let next = ask(refresher)
+    #expect(waiting.values.isEmpty)
+    #expect(renewal.subscriptionCount == 1)
+    renewal.send("B")
+    #expect(waiting.values == ["B"])
+    #expect(next.values == ["B"])
+    #expect(ask(refresher).values == ["B"])
+    #expect(renewal.subscriptionCount == 1)
+    #expect(
+      log.lines == [
+        "credential 1: signed in",
+        "credential 1: refresh begins (expiring)",
+        "credential 2: refreshed; 2 waiting requests go on",
+      ]
+    )
+  }
+
+  @Test("goes on with what is not yet expired when an early refresh fails for the moment, and fails after")
+  func earlyFailure() throws {
+    let policy = try TokenRefreshPolicy(leeway: .seconds(10), cooldown: .seconds(4))
+    let refresher = makeRefresher(policy, lifetime: .seconds(60))
+    scheduler.advance(by: 50)
+    let early = ask(refresher)
+    renewal.send(completion: .failure(.transient))
+    #expect(early.values == ["A"])
+    // In the pause after the failure no other refresh begins.
+    #expect(ask(refresher).values == ["A"])
+    #expect(renewal.subscriptionCount == 1)
+    scheduler.advance(by: 4)
+    let second = ask(refresher)
+    #expect(renewal.subscriptionCount == 2)
+    scheduler.advance(by: 6)
+    renewal.send(completion: .failure(.transient))
+    #expect(second.failure?.reason == .failed)
+    #expect(second.failure?.retryAfter == .seconds(8))
+    #expect(ask(refresher).failure?.retryAfter == .seconds(8))
+    #expect(renewal.subscriptionCount == 2)
+  }
+
+  // MARK: Failures
+
+  @Test("keeps the session after a failure for the moment, waits longer each time, and forgets that upon success")
+  func transient() throws {
+    let policy = try TokenRefreshPolicy(
+      maxRefreshes: 100,
+      cooldown: .seconds(1),
+      maxCooldown: .seconds(3)
+    )
+    let refresher = makeRefresher(policy)
+    let refused = try #require(current(refresher))
+    for pause in [1, 2, 3, 3] {
+      let waiting = ask(refresher, insteadOf: refused)
+      renewal.send(completion: .failure(.transient))
+      #expect(waiting.failure?.underlying as? TestFailure == .transient)
+      #expect(waiting.failure?.retryAfter == Duration.seconds(pause))
+      let count = renewal.subscriptionCount
+      #expect(ask(refresher, insteadOf: refused).failure?.reason == .failed)
+      #expect(renewal.subscriptionCount == count)
+      #expect(refresher.credential == "A")
+      scheduler.advance(by: .seconds(pause))
+    }
+    let waiting = ask(refresher, insteadOf: refused)
+    renewal.send("B")
+    #expect(waiting.values == ["B"])
+    let again = ask(refresher, insteadOf: current(refresher))
+    renewal.send(completion: .failure(.transient))
+    #expect(again.failure?.retryAfter == .seconds(1))
+  }
+
+  @Test("waits for as long as the server asks for")
+  func hint() throws {
+    let refresher = makeRefresher()
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    renewal.send(completion: .failure(.busy(.seconds(77))))
+    #expect(waiting.failure?.retryAfter == .seconds(77))
+  }
+
+  @Test("takes a refresh that finishes without a credential for one that failed for the moment")
+  func empty() throws {
+    let refresher = makeRefresher()
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    renewal.send(completion: .finished)
+    #expect(waiting.failure?.reason == .failed)
+    #expect(waiting.failure?.underlying is RefreshWithoutCredential)
+    #expect("\(RefreshWithoutCredential())".contains("let its publisher send one"))
+  }
+
+  @Test("fails at once, with no call, after the server rejected the session, and says so once")
+  func rejected() throws {
+    let refresher = makeRefresher()
+    let (first, second) = (ask(refresher, insteadOf: current(refresher)), ask(refresher, insteadOf: current(refresher)))
+    renewal.send(completion: .failure(.permanent))
+    #expect(first.failure?.reason == .rejected)
+    #expect(second.failure?.reason == .rejected)
+    for _ in 0..<3 { #expect(ask(refresher).failure?.underlying as? TestFailure == .permanent) }
+    #expect(renewal.subscriptionCount == 1)
+    #expect(log.lines.count { $0.contains("rejected") } == 1)
+    refresher.signIn(with: "B")
+    #expect(ask(refresher).values == ["B"])
+  }
+
+  @Test("refuses more refreshes than there may be, until the first of them is old enough")
+  func excessive() throws {
+    let refresher = makeRefresher(try TokenRefreshPolicy(maxRefreshes: 2, window: .seconds(30)))
+    for index in 0..<2 {
+      let waiting = ask(refresher, insteadOf: current(refresher))
+      renewal.send("B\(index)")
+      #expect(waiting.values == ["B\(index)"])
+      scheduler.advance(by: 10)
+    }
+    let refused = ask(refresher, insteadOf: current(refresher))
+    #expect(refused.failure?.reason == .excessive)
+    #expect(refused.failure?.retryAfter == .seconds(10))
+    #expect(log.lines.last == "credential 3: too many refreshes; next in 10.0 seconds")
+    scheduler.advance(by: 10)
+    _ = ask(refresher, insteadOf: current(refresher))
+    #expect(renewal.subscriptionCount == 3)
+  }
+
+  // MARK: The session
+
+  @Test("fails without anybody signed in")
+  func signedOut() {
+    let refresher = makeRefresher()
+    refresher.signOut()
+    refresher.signOut()
+    #expect(refresher.credential == nil)
+    #expect(ask(refresher).failure?.reason == .signedOut)
+    #expect(log.lines == ["credential 1: signed in", "signed out; 0 waiting requests fail"])
+  }
+
+  @Test("does not bring a session back with a refresh that ends after the sign-out")
+  func lateRefresh() {
+    let refresher = makeRefresher()
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    refresher.signOut()
+    #expect(waiting.failure?.reason == .signedOut)
+    renewal.send("B")
+    #expect(refresher.credential == nil)
+    #expect(log.lines.last == "a refresh ended after its session; its result is dropped")
+  }
+
+  @Test("does not mix a refresh of one session into the next")
+  func otherSession() {
+    let refresher = makeRefresher()
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    refresher.signIn(with: "another user")
+    #expect(waiting.failure?.reason == .signedOut)
+    renewal.send("B")
+    #expect(refresher.credential == "another user")
+    #expect(ask(refresher).values == ["another user"])
+  }
+
+  @Test("lets observers sign out from inside, and tells the events in order")
+  func reentrant() {
+    let refresher = makeRefresher()
+    refresher.onEvent { [weak refresher] event in
+      if case .refreshBegins = event { refresher?.signOut() }
+    }
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    #expect(waiting.failure?.reason == .signedOut)
+    renewal.send("B")
+    #expect(refresher.credential == nil)
+    #expect(
+      log.lines == [
+        "credential 1: signed in",
+        "credential 1: refresh begins (refused)",
+        "signed out; 1 waiting requests fail",
+        "a refresh ended after its session; its result is dropped",
+      ]
+    )
+  }
+
+  // MARK: Functions
+
+  @Test("runs a function with the credential, and once more with the next")
+  func run() async throws {
+    let refresher = asyncRefresher { .refreshed($0.credential + "'") }
+    var sent: [String] = []
+    let value = try await refresher.run(when: { $0 as? TestFailure == .permanent }) { credential in
+      sent.append(credential)
+      if credential == "A" { throw TestFailure.permanent }
+      return credential
+    }
+    #expect(value == "A'")
+    #expect(sent == ["A", "A'"])
+  }
+
+  @Test("passes a second refusal on, and every other error at once")
+  func runTwice() async throws {
+    let refresher = asyncRefresher { .refreshed($0.credential + "'") }
+    var sent = 0
+    await #expect(throws: TestFailure.permanent) {
+      try await refresher.run(when: { $0 as? TestFailure == .permanent }) { _ in
+        sent += 1
+        throw TestFailure.permanent
+      }
+    }
+    #expect(sent == 2)
+    await #expect(throws: TestFailure.transient) {
+      try await refresher.run(when: { $0 as? TestFailure == .permanent }) { _ in
+        sent += 1
+        throw TestFailure.transient
+      }
+    }
+    #expect(sent == 3)
+    #expect(refresher.credential == "A'")
+  }
+
+  @Test("throws why there is no credential")
+  func runWithout() async throws {
+    let refresher = asyncRefresher { _ in .rejected(TestFailure.permanent) }
+    await #expect(throws: TokenRefreshFailure.self) {
+      try await refresher.run(when: { _ in true }) { _ in throw TestFailure.transient }
+    }
+    refresher.signOut()
+    await #expect(throws: TokenRefreshFailure.self) { try await refresher.run(when: { _ in true }) { $0 } }
+  }
+
+  @Test("stops to wait when the task is cancelled, and lets the refresh end")
+  func cancelledRun() async throws {
+    let refresher = makeRefresher()
+    let waits = AsyncStream<Void>.makeStream()
+    refresher.onEvent { if case .refreshBegins = $0 { waits.continuation.yield() } }
+    let task = Task {
+      try await refresher.run(when: { _ in true }) { _ in throw TestFailure.permanent }
+    }
+    for await _ in waits.stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(refresher.waiterCount == 0)
+    #expect(renewal.cancelCount == 0)
+    renewal.send("B")
+    #expect(refresher.credential == "B")
+  }
+
+  @Test("does not take a cancelled function for a refused one")
+  func cancelIsNoRefusal() async throws {
+    let refresher = makeRefresher()
+    await #expect(throws: CancellationError.self) {
+      try await refresher.run(when: { _ in true }) { _ in throw CancellationError() }
+    }
+    #expect(renewal.subscriptionCount == 0)
+  }
+
+  @Test("refreshes once for a hundred functions that are refused at the same time")
+  func hundredFunctions() async throws {
+    let refreshes = EventLog<String>()
+    let refresher = asyncRefresher {
+      refreshes.write($0.credential)
+      return .refreshed("B")
+    }
+    let sent = EventLog<String>()
+    let values = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<100 {
+        group.addTask {
+          try await refresher.run(when: { $0 as? TestFailure == .permanent }) { credential in
+            sent.write(credential)
+            if credential == "A" { throw TestFailure.permanent }
+            return credential
+          }
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(values == Array(repeating: "B", count: 100))
+    #expect(refreshes.events == ["A"])
+    #expect(sent.events.count { $0 == "B" } == 100)
+  }
+
+  private func asyncRefresher(
+    _ refresh: @escaping @Sendable (TokenRefresher<String>.Refresh) async -> RefreshOutcome<String>
+  ) -> TokenRefresher<String> {
+    let refresher = TokenRefresher<String>(refresh: refresh)
+    refresher.signIn(with: "A")
+    return refresher
+  }
+
+  /// What a request would be sent with now.
+  private func current(_ refresher: TokenRefresher<String>) -> TokenRefresher<String>.Access? {
+    var access: TokenRefresher<String>.Access?
+    _ = refresher.ask { access = try? $0.get() }
+    return access
+  }
+}
