@@ -8,7 +8,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "http-benchmarks",
-      dependencies: [.product(name: "ReboundHTTP", package: "Rebound")]
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
     )
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 import ReboundHTTP
 
@@ -35,6 +36,27 @@ struct Contestant: Sendable {
         }
       }
     }
+  }
+}
+
+extension Contestant {
+  /// A client over a transport, which parses nothing and hands on the bytes.
+  static func client(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
+    let client = WebAPIClient(baseURL: url, transport: transport, deliveringOn: nil)
+    return Contestant(name: name) { done in
+      client.publisher(for: Reading()).subscribe(
+        Subscribers.Sink(
+          receiveCompletion: { if case .failure = $0 { done(nil) } },
+          receiveValue: { done($0.count) }
+        )
+      )
+    }
+  }
+
+  private struct Reading: Request {
+    typealias Response = Data
+
+    var path: RequestPath { "reading" }
   }
 }
 
