@@ -7,7 +7,7 @@ import Testing
 /// Many requests that meet faults by chance leave nothing behind.
 ///
 /// REBOUND_FAULT_REQUESTS sets how many; the default is a short form of the 10,000 that scripts/stress-http sends. That
-/// many are for `CurlTransport` alone: some thousand broken connections crash Foundation's event loop on Linux.
+/// many are for `CurlTransport` alone: with so many broken connections Foundation's event loop has been seen to crash.
 @Suite("Random faults", .timeLimit(.minutes(10)), .serialized)
 struct RandomFaultTests {
   static let shortForm = 300
