@@ -67,6 +67,19 @@ public struct HTTPEvent: Sendable {
   let redaction: Redaction
 }
 
+extension HTTPEvent.CacheDecision: CustomStringConvertible {
+  /// What the cache did, in words: "a copy answers (59.0 seconds old, fresh)".
+  public var description: String {
+    switch self {
+    case .miss: "no copy"
+    case .hit(let use, let age): "a copy answers (\(age) old, \(use))"
+    case .revalidating: "asking whether the copy is still good"
+    case .stored: "kept"
+    case .invalidated: "copies forgotten"
+    }
+  }
+}
+
 extension HTTPEvent: CustomStringConvertible {
   /// One line for a log, without secrets.
   public var description: String { "[\(requestID)] \(operation) +\(elapsed): \(text)" }

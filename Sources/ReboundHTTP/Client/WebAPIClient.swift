@@ -36,6 +36,8 @@ public struct WebAPIClient: RequestExecutor {
   /// Which redirects are followed; up to ten, by default.
   public var redirects = RedirectPolicy.follow()
   /// Header fields for all requests; a request's own win.
+  ///
+  /// Besides, each call has an X-Request-ID of its own, the same for all attempts, to find it in the server's logs.
   public var headers: HTTPHeaders = [:]
   /// What must not be seen in logs and failures, nor be taken to another origin.
   public var redaction = Redaction.standard

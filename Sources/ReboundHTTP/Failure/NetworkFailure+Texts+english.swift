@@ -61,6 +61,8 @@ extension NetworkFailure.Texts {
     case other
     /// When to try again, in place of another suggestion; `{wait}` stands for the pause.
     case retryAfter
+    /// What `{host}` stands for where the host is not known.
+    case unknownHost
 
     init(_ kind: NetworkFailure.Kind) {
       switch kind {
@@ -232,6 +234,8 @@ extension NetworkFailure.Texts {
         Text(description: "It was cancelled.")
       case .retryAfter:
         Text(description: "Try again in {wait}.")
+      case .unknownHost:
+        Text(description: "the service")
       default:
         Text(description: "Something went wrong.", suggestion: "Try again.")
       }

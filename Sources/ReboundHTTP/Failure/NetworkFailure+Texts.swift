@@ -66,9 +66,12 @@ extension NetworkFailure {
 
     func text(for key: Key, of failure: NetworkFailure) -> Text {
       let text = lookUp(key, key.english)
+      let service = lookUp(.unknownHost, Key.unknownHost.english).description
       let fill = { (template: String) in
-        template.replacingOccurrences(of: "{host}", with: failure.host ?? "the service")
+        let start = failure.host == nil && template.hasPrefix("{host}") ? service.prefix(1).uppercased() : ""
+        let text = template.replacingOccurrences(of: "{host}", with: failure.host ?? service)
           .replacingOccurrences(of: "{status}", with: failure.status.map(String.init) ?? "")
+        return start + text.dropFirst(start.count)
       }
       return Text(
         description: fill(text.description),

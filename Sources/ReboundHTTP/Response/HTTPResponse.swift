@@ -98,3 +98,26 @@ public enum CacheUse: Hashable, Sendable {
   /// The request takes a copy of any age.
   case onlyCached
 }
+
+extension ResponseSource: CustomStringConvertible {
+  /// Where it comes from, in words: "the cache (59.0 seconds old, fresh)".
+  public var description: String {
+    switch self {
+    case .network: "the network"
+    case .cache(let age, let use): "the cache (\(age) old, \(use))"
+    }
+  }
+}
+
+extension CacheUse: CustomStringConvertible {
+  /// Why the cache answered, in words.
+  public var description: String {
+    switch self {
+    case .fresh: "fresh"
+    case .revalidated: "not changed"
+    case .staleWhileRevalidating: "old, being renewed"
+    case .staleIfError: "old, in place of a failure"
+    case .onlyCached: "old, as asked for"
+    }
+  }
+}

@@ -215,13 +215,10 @@ struct WebAPIClientTests {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
     let isMain = await withCheckedContinuation { continuation in
-      var subscription: AnyCancellable?
-      subscription = client.publisher(for: Forecast(city: "Rome"))
-        .sink { _ in
-          withExtendedLifetime(subscription) {}
-        } receiveValue: { _ in
-          continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
-        }
+      let recorder = Recorder<Place, NetworkFailure>(
+        whenCompleted: { continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true) }
+      )
+      client.publisher(for: Forecast(city: "Rome")).subscribe(recorder)
     }
     #expect(isMain)
   }

@@ -118,7 +118,8 @@ struct NetworkFailureTests {
   func textsNameTheHost() {
     let failure = NetworkFailure(.transport(.connect), call: .init(url: "https://api.example/v1?token=…"))
     #expect(failure.errorDescription == "api.example cannot be reached.")
-    #expect(NetworkFailure(.transport(.connect)).errorDescription == "the service cannot be reached.")
+    #expect(NetworkFailure(.transport(.connect)).errorDescription == "The service cannot be reached.")
+    #expect(NetworkFailure(.noData).errorDescription == "The answer of the service is empty.")
   }
 
   @Test("a captive portal and a changed service get different advice")

@@ -46,6 +46,9 @@ struct CachingTests {
     setting.wait(.seconds(1))
     #expect(try setting.get().text == "b")
     #expect(setting.test.log.cacheDecisions == [.miss, .stored, .hit(.fresh, age: .seconds(59)), .miss])
+    let lines = setting.test.log.lines
+    #expect(lines.contains { $0.hasSuffix("cache: a copy answers (59.0 seconds old, fresh)") })
+    #expect(lines.contains { $0.hasSuffix("succeeded, from the cache (59.0 seconds old, fresh)") })
   }
 
   @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new")
