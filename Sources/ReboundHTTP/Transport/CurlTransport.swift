@@ -6,7 +6,7 @@
   /// Sends requests through libcurl: far cheaper than Foundation's URLSession on Linux, and without its faults.
   ///
   ///     .package(url: …, traits: ["Curl"])                    // in the manifest; libcurl's headers must be installed
-  ///     let client = HTTPClient(transport: CurlTransport())
+  ///     let client = WebAPIClient(transport: CurlTransport())
   ///
   /// One thread carries all requests of a transport, over connections that are kept open and, where the server can, over
   /// HTTP/2. Events come on that thread: a receiver that blocks holds up all of them. Bodies from files and streams are

@@ -7,7 +7,7 @@ import Rebound
 
 /// Sends requests through URLSession, which every platform has: the transport for most programs.
 ///
-///     let client = HTTPClient(transport: URLSessionTransport())
+///     let client = WebAPIClient(transport: URLSessionTransport())
 ///
 /// It keeps what ``Transport`` promises where URLSession does not by itself: the limits are measured here, failures are
 /// named the same on every platform, and cookies, caches, credentials and redirects are left to the client.
@@ -18,9 +18,10 @@ import Rebound
 ///
 /// Foundation on Linux repeats a request when a connection that was kept open turns out to be closed, whatever its method,
 /// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
-/// connection of its own, which costs some time. Two faults cannot be mended from here; the `CurlTransport` of this package
-/// has none of them:
+/// connection of its own, which costs some time. These faults cannot be mended from here; the `CurlTransport` of this
+/// package has none of them:
 /// - A server that closes the connection within the fields of the head stops the whole process.
+/// - Among some thousand connections that break, its event loop has been seen to stop the process, too.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
 public final class URLSessionTransport: Transport {
   private let configuration: URLSessionConfiguration

@@ -1,0 +1,17 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "ReboundHTTPBenchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "Rebound", path: "../..", traits: ["Curl"])],
+  targets: [
+    .executableTarget(
+      name: "http-benchmarks",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
