@@ -26,6 +26,7 @@ final class Session: @unchecked Sendable {
 
   private let queue = DispatchQueue(label: "session")
   private let services: Services
+  private let patience: DispatchTimeInterval
   private let onAbandoned: @Sendable () -> Void
 
   // Each app is made when its tab is first shown.
@@ -46,16 +47,15 @@ final class Session: @unchecked Sendable {
   private var streams: [ObjectIdentifier: EventStream] = [:]
   private var abandonment: DispatchWorkItem?
 
-  /// How long a session waits for its page to come back.
-  private static let patience = DispatchTimeInterval.seconds(60)
-
   /// Makes a session.
   ///
   /// - Parameters:
   ///   - services: What its apps ask.
-  ///   - onAbandoned: Called when no page has listened for a minute.
-  init(services: Services, onAbandoned: @escaping @Sendable () -> Void) {
+  ///   - patience: How long it waits for its page to come back.
+  ///   - onAbandoned: Called when no page has listened for so long.
+  init(services: Services, patience: DispatchTimeInterval, onAbandoned: @escaping @Sendable () -> Void) {
     self.services = services
+    self.patience = patience
     self.onAbandoned = onAbandoned
     queue.async { [self] in waitForPage() }
   }
@@ -134,6 +134,6 @@ final class Session: @unchecked Sendable {
     abandonment?.cancel()
     let item = DispatchWorkItem { [onAbandoned] in onAbandoned() }
     abandonment = item
-    queue.asyncAfter(deadline: .now() + Self.patience, execute: item)
+    queue.asyncAfter(deadline: .now() + patience, execute: item)
   }
 }

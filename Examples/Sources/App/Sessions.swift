@@ -1,19 +1,23 @@
-import Foundation
+import Dispatch
 import WebServer
 
 /// The sessions of all pages that are open, by their secret names.
 final class Sessions: Sendable {
   private let services: Services
+  private let patience: DispatchTimeInterval
   private let sessions = Locked<[String: Session]>([:])
 
-  init(services: Services) {
+  init(services: Services, patience: DispatchTimeInterval) {
     self.services = services
+    self.patience = patience
   }
 
   /// Opens a session, and returns its name, which nobody can guess.
   func open() -> String {
     let name = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
-    let session = Session(services: services) { [weak self] in self?.sessions.withLock { $0[name] = nil } }
+    let session = Session(services: services, patience: patience) { [weak self] in
+      self?.sessions.withLock { $0[name] = nil }
+    }
     sessions.withLock { $0[name] = session }
     return name
   }

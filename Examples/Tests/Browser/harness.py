@@ -79,6 +79,12 @@ class Process:
             self.process.wait()
         self.process = None
 
+    def kill(self):
+        """Ends it at once, with no chance to put anything in order."""
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
     def output(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
