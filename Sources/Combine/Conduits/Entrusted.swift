@@ -44,3 +44,17 @@ extension MulticastConduit: Entrusted {
     Combine.entrust(downstream)
   }
 }
+
+extension AnySubscriber: Entrusted {
+  @inlinable
+  func entrust() {
+    port.entrust()
+  }
+}
+
+extension MeetingInlet: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    pipe.entrustInlet()
+  }
+}

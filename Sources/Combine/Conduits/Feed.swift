@@ -30,6 +30,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
   ) {
     var iterator = elements.makeIterator()
     if let first = iterator.next() {
+      entrust(downstream)
       downstream.receive(
         subscription: Feed(
           first,
