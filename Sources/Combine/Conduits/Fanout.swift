@@ -53,15 +53,15 @@ final class Fanout<Output, Failure: Error>: Crowd {
 
   /// Delivers a value to a run of ports of one type, and says to how many.
   @inlinable
-  func deliver(_ value: Output, from first: UnsafeMutablePointer<Entry>, _ port: Port<Output, Failure>) -> Int {
+  func deliver(_ value: Output, from first: UnsafeMutablePointer<RosterEntry>, _ port: Port<Output, Failure>) -> Int {
     var served = 0
-    withUnsafeMutablePointer(to: &served) { port.receive(value, in: Run(of: self, from: first, served: $0)) }
+    withUnsafeMutablePointer(to: &served) { port.receive(value, in: RosterRun(of: self, from: first, served: $0)) }
     return served
   }
 
   /// Runs `offer` for each of these outlets, and opens the roster if all of those that are there want everything.
   @inlinable
-  func walk(from start: UnsafeMutablePointer<Entry>?, _ number: Int, _ offer: (Outlet<Output, Failure>) -> Bool) {
+  func walk(from start: UnsafeMutablePointer<RosterEntry>?, _ number: Int, _ offer: (Outlet<Output, Failure>) -> Bool) {
     var entry = start
     var remaining = number
     var doAllWantAll = true

@@ -5,14 +5,14 @@
 @usableFromInline
 class Port<Input, Failure: Error> {
   /// Takes a value, for this port or, if there is a run, for all ports of that.
-  @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<Crowd.Run>?) -> Subscribers.Demand
+  @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand
   @usableFromInline let receiveSubscription: (AnyObject, any Subscription) -> Void
   /// Takes the end; nil is the promise of ``Entrusted``.
   @usableFromInline let receiveEnd: (AnyObject, Subscribers.Completion<Failure>?) -> Void
 
   @inlinable
   init(
-    receiveValue: @escaping (AnyObject, Input, UnsafePointer<Crowd.Run>?) -> Subscribers.Demand,
+    receiveValue: @escaping (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand,
     receiveSubscription: @escaping (AnyObject, any Subscription) -> Void,
     receiveEnd: @escaping (AnyObject, Subscribers.Completion<Failure>?) -> Void
   ) {
@@ -32,7 +32,7 @@ class Port<Input, Failure: Error> {
 
   /// Takes a value for this port and those of the same type that follow it.
   @inlinable @inline(__always)
-  final func receive(_ input: Input, in run: Crowd.Run) {
+  final func receive(_ input: Input, in run: RosterRun) {
     _ = withUnsafePointer(to: run) { receiveValue(self, input, $0) }
   }
 

@@ -100,11 +100,10 @@ extension Subscribers {
       // The subscription is over; keeping it would keep what it holds.
       let upstream = upstream
       self.upstream = nil
-      let ending = handlers?.takeUnretainedValue()
       let idle = takeIdleHandlers()
+      // What the closures captured may run code of its own when it goes: here, outside the lock.
+      let ending = idle?.takeRetainedValue() ?? handlers?.takeUnretainedValue()
       lock.unlock()
-      // Outside the lock: what they captured may run code of its own when it goes.
-      idle?.release()
       ending?.receiveCompletion(completion)
       if idle == nil { releaseIfIdle() }
       withExtendedLifetime(upstream) {}
@@ -126,7 +125,7 @@ extension Subscribers {
       let idle = takeIdleHandlers()
       lock.unlock()
       subscription.cancel()
-      // As above.
+      // Outside the lock, as above.
       idle?.release()
     }
 
@@ -153,7 +152,7 @@ extension Subscribers.Sink {
   }
 
   /// Takes a value if nobody promises to let go of the sink in time, or after the end.
-  @inlinable
+  @inlinable @inline(__always)
   func receiveWithCare(_ value: Input) -> Subscribers.Demand {
     if isEntrusted { return .none }
     guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
