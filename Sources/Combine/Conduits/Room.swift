@@ -35,7 +35,7 @@ struct Room<Content> {
     withUnsafeMutablePointer(to: &words) { words in
       if Self.isInPlace { return body(UnsafeMutableRawPointer(words).assumingMemoryBound(to: Content.self)) }
       // Allocated in `init`, and there until `close()`.
-      return body(unsafeBitCast(words.pointee.0, to: UnsafeMutablePointer<Content>.self))
+      return body(UnsafeMutablePointer(bitPattern: words.pointee.0).unsafelyUnwrapped)
     }
   }
 
