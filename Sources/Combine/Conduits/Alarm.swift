@@ -40,9 +40,10 @@ final class Alarm<Context: Scheduler, Payload> {
 
   /// Sets the alarm, or puts it off, and replaces the payload.
   ///
-  /// - Parameter job: what the scheduler is to do with the number of a timer when it fires: call ``ring(_:_:)``.
+  /// - Parameter makeJob: makes what the scheduler is to do with the number of a timer when it fires: call
+  ///   ``ring(_:_:)``. Called if a timer is needed, which is seldom.
   @inlinable @inline(__always)
-  func putOff(_ payload: Payload, _ job: @escaping (Int) -> Void) {
+  func putOff(_ payload: Payload, _ makeJob: () -> (Int) -> Void) {
     let due = scheduler.now.advanced(by: interval)
     lock.lock()
     guard !isStopped else {
@@ -53,7 +54,7 @@ final class Alarm<Context: Scheduler, Payload> {
     self.payload = payload
     self.due = due
     if armedFor == nil {
-      arm(unlockingWith: job)
+      arm(unlockingWith: makeJob())
     } else {
       lock.unlock()
     }

@@ -7,8 +7,10 @@ import Synchronization
 ///   order. Sends from inside a subscriber are delivered depth first.
 /// - A value goes to those who were there when its round began. Who is there is kept under a leaf lock; a round walks a
 ///   copy, made anew only when somebody came or went, so attaching and detaching stay linear in number.
-/// - What is behind a subscriber who leaves is let go at once if no round is under way, else when the round ends: the
-///   round may be inside, on this thread or another. So rounds walk and deliver without a retain.
+/// - What is behind a subscriber who leaves, and the owner that the subscriber kept, are let go at once if no round is
+///   under way, else when the round ends: the round may be inside, on this thread or another. So rounds walk and deliver
+///   without a retain.
+/// - While nobody comes or goes and all want everything, a round looks at nothing but that: the copy is *open*.
 ///
 /// Not generic, so that its code exists once; ``Fanout`` adds the values.
 @usableFromInline
@@ -26,12 +28,15 @@ class Crowd {
   // Touched only inside the turnstile: the copy that rounds walk, in its own object and at hand, and the older copies
   // that outer rounds still walk.
   @exclusivity(unchecked) private var roster: Roster?
-  @exclusivity(unchecked) @usableFromInline var first: UnsafeMutablePointer<Unmanaged<Place>>?
+  @exclusivity(unchecked) @usableFromInline var first: UnsafeMutablePointer<RosterEntry>?
   @exclusivity(unchecked) @usableFromInline var count = 0
   @exclusivity(unchecked) private var olderRosters: [Roster] = []
 
   // Whether the roster differs from `places`; changed under `lock`.
   @usableFromInline let isStale = Atomic<Bool>(false)
+  // Whether the roster is that of `places`, and all in it want everything and are owed nothing; changed under `lock`, set
+  // by an outermost round only, so that rounds around it do not take it for theirs.
+  @usableFromInline let isOpen = Atomic<Bool>(false)
   // Whether something waits for the end of the round: to be let go, or to be served. Sequentially consistent with the
   // turnstile: who brings an errand sets it before trying the turnstile, who ends a round reads it after leaving it.
   @usableFromInline let hasErrands = Atomic<Bool>(false)
@@ -40,24 +45,6 @@ class Crowd {
 
   @usableFromInline
   init() {}
-
-  /// A copy of those attached, which keeps them as long as it is needed.
-  private final class Roster {
-    let first: UnsafeMutablePointer<Unmanaged<Place>>?
-    let count: Int
-
-    init(_ places: ContiguousArray<Place?>) {
-      let present = places.lazy.compactMap { $0 }
-      count = places.count { $0 != nil }
-      first = count == 0 ? nil : .allocate(capacity: count)
-      for (index, place) in present.enumerated() { first?.advanced(by: index).initialize(to: .passRetained(place)) }
-    }
-
-    deinit {
-      for index in 0..<count { first?[index].release() }
-      first?.deallocate()
-    }
-  }
 
   /// Starts a round: enters the turnstile and brings the roster up to date.
   @inlinable @inline(__always)
@@ -75,6 +62,7 @@ class Crowd {
   final func refreshRoster() {
     lock.lock()
     isStale.store(false, ordering: .relaxed)
+    isOpen.store(false, ordering: .relaxed)
     closeGaps()
     let current = Roster(places)
     lock.unlock()
@@ -84,6 +72,23 @@ class Crowd {
     first = current.first
     count = current.count
     withExtendedLifetime(previous) {}
+  }
+
+  /// Notes that all in the roster took a value and want everything.
+  ///
+  /// Called inside the turnstile.
+  @usableFromInline
+  final func open() {
+    guard turnstile.isOutermost else { return }
+    lock.lock()
+    if !isStale.load(ordering: .relaxed) { isOpen.store(true, ordering: .relaxed) }
+    lock.unlock()
+  }
+
+  /// Called under the lock.
+  private func markStale() {
+    isStale.store(true, ordering: .releasing)
+    isOpen.store(false, ordering: .releasing)
   }
 
   /// Gives the rosters away, to be released with nothing held.
@@ -102,7 +107,7 @@ class Crowd {
   private func closeGaps() {
     guard holes > 0 else { return }
     places.removeAll { $0 == nil }
-    for index in places.indices { places[index]?.index = index }
+    for index in places.indices { places[index]?.index = Int32(truncatingIfNeeded: index) }
     holes = 0
   }
 
@@ -112,19 +117,19 @@ class Crowd {
     lock.lock()
     defer { lock.unlock() }
     guard !hasEnded.load(ordering: .relaxed) else { return false }
-    place.index = places.count
+    place.index = Int32(truncatingIfNeeded: places.count)
     places.append(place)
-    isStale.store(true, ordering: .releasing)
+    markStale()
     return true
   }
 
   /// Takes a place out, and lets go of what is behind it when no round can be inside.
   @usableFromInline
-  final func detach(_ place: Place) {
-    guard turnstile.tryEnter() else { return detachDuringRound(place) }
+  final func detach(_ place: Place, of owner: AnyObject) {
+    guard turnstile.tryEnter() else { return detachDuringRound(place, of: owner) }
     guard turnstile.isOutermost else {
       turnstile.leave()
-      return detachDuringRound(place)
+      return detachDuringRound(place, of: owner)
     }
     // Nobody is inside and nobody can come, so the port can go as soon as the turnstile is left.
     let port = place.takePort()
@@ -133,36 +138,40 @@ class Crowd {
     lock.unlock()
     let rosters = takeRosters()
     endRound()
-    withExtendedLifetime((port, rosters)) {}
+    withExtendedLifetime(port) {}
+    withExtendedLifetime(rosters) {}
+    withExtendedLifetime(owner) {}
   }
 
-  private func detachDuringRound(_ place: Place) {
+  private func detachDuringRound(_ place: Place, of owner: AnyObject) {
     lock.lock()
     remove(place)
     lock.unlock()
-    retire(place)
+    retire(place, of: owner)
     runErrands()
   }
 
   /// Called under the lock.
   private func remove(_ place: Place) {
-    if places.indices.contains(place.index), places[place.index] === place {
-      places[place.index] = nil
+    let index = Int(place.index)
+    if places.indices.contains(index), places[index] === place {
+      places[index] = nil
       holes += 1
       while case .some(.none) = places.last {
         places.removeLast()
         holes -= 1
       }
     }
-    isStale.store(true, ordering: .releasing)
+    markStale()
   }
 
-  /// Keeps what is behind a place until no round can be inside any more.
+  /// Keeps what is behind a place, and the owner that it kept, until no round can be inside any more.
   @usableFromInline
-  final func retire(_ place: Place) {
+  final func retire(_ place: Place, of owner: AnyObject) {
     guard let port = place.takePort() else { return }
     lock.lock()
     leavers.append(port)
+    leavers.append(owner)
     hasErrands.store(true, ordering: .sequentiallyConsistent)
     lock.unlock()
   }
@@ -187,6 +196,8 @@ class Crowd {
   /// Lets go of those who left, and serves those who wait, if no round is under way; if one is, it will.
   @usableFromInline
   final func runErrands() {
+    // Released at the very end: it may be what keeps the crowd.
+    var dismissed: [(leavers: ContiguousArray<AnyObject>, rosters: (Roster, [Roster])?)] = []
     while hasErrands.load(ordering: .sequentiallyConsistent), turnstile.tryEnter() {
       guard turnstile.isOutermost else {
         turnstile.leave()
@@ -198,15 +209,15 @@ class Crowd {
       leavers = []
       let waiting = waiters
       waiters = []
-      if !gone.isEmpty { isStale.store(true, ordering: .releasing) }
+      if !gone.isEmpty { markStale() }
       lock.unlock()
       // Only then is the roster made anew.
-      let rosters = gone.isEmpty ? nil : takeRosters()
+      if !gone.isEmpty { dismissed.append((gone, takeRosters())) }
       for place in waiting { place.serve() }
       turnstile.leave()
-      // Here, with nothing held, chains and what they captured may go.
-      withExtendedLifetime((gone, rosters)) {}
     }
+    // Here, with nothing held, chains and what they captured may go.
+    withExtendedLifetime(dismissed) {}
   }
 
   /// Ends the crowd, and hands out who was in it; nil if it has ended already.
@@ -219,7 +230,7 @@ class Crowd {
     let present = ContiguousArray(places.compactMap { $0 })
     places = []
     holes = 0
-    isStale.store(true, ordering: .releasing)
+    markStale()
     return present
   }
 }
@@ -232,10 +243,10 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   // Holds one reference to a ``Port``. Rounds read it without a retain: who takes it out hands it to `Crowd.retire`,
   // which keeps it until no round is under way.
   @usableFromInline let port: Atomic<Unmanaged<AnyObject>?>
-  // The index among the crowd's places; guarded by the crowd's lock.
-  @exclusivity(unchecked) fileprivate var index = -1
-
   private let lock = Lock()
+  // The index among the crowd's places; guarded by the crowd's lock. Half a word, which saves a subscription sixteen
+  // bytes; so many subscribers do not fit into memory.
+  @exclusivity(unchecked) fileprivate var index: Int32 = -1
   // Guarded by `lock`, emptied when the place closes. The owner, a subject, lives as long as somebody is subscribed.
   @exclusivity(unchecked) private var crowd: Crowd?
   @exclusivity(unchecked) private var owner: AnyObject?
@@ -261,20 +272,18 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
     return owner
   }
 
-  /// Closes the place, and gives its crowd to the one caller who did.
+  /// Closes the place, and gives what it held to the one caller who did: its crowd, and the owner, which must not go
+  /// while a round is under way.
   @usableFromInline
-  final func close() -> Crowd? {
+  final func close() -> (crowd: Crowd, owner: AnyObject)? {
     guard let last = ledger.close() else { return nil }
     lock.lock()
     owedAtEnd = last
-    let crowd = crowd
-    let owner = owner
-    self.crowd = nil
-    self.owner = nil
+    let crowd = crowd.take()
+    let owner = owner.take()
     lock.unlock()
-    // The owner may have been kept by this place alone; the crowd that is returned does not need it.
-    withExtendedLifetime(owner) {}
-    return crowd
+    guard let crowd, let owner else { return nil }
+    return (crowd, owner)
   }
 
   /// Takes the port out, with the reference it was held by.
@@ -299,7 +308,7 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
 
   @usableFromInline
   final func cancel() {
-    close()?.detach(self)
+    if let (crowd, owner) = close() { crowd.detach(self, of: owner) }
   }
 
   // MARK: Reflection

@@ -11,7 +11,10 @@ protocol Entrusted {
   func entrust()
 }
 
-/// Entrusts a subscriber that knows how; the question is settled at compile time where the code is specialised.
+/// Entrusts a subscriber that knows how.
+///
+/// Where the code is specialised and the subscriber knows, that is settled at compile time; to find at run time that it
+/// does not know takes long. So pipes that come and go by the thousand say so by a conformance that does nothing.
 @inlinable @inline(__always)
 func entrust<S: Subscriber>(_ subscriber: S) {
   (subscriber as? any Entrusted)?.entrust()
@@ -43,4 +46,24 @@ extension MulticastConduit: Entrusted {
   func entrust() {
     Combine.entrust(downstream)
   }
+}
+
+extension AnySubscriber: Entrusted {
+  @inlinable
+  func entrust() {
+    port.entrust()
+  }
+}
+
+extension MeetingInlet: Entrusted {
+  @inlinable @inline(__always)
+  func entrust() {
+    pipe.entrustInlet()
+  }
+}
+
+extension FlatMapPipe.Child: Entrusted {
+  // The other children know nothing of the promise.
+  @inlinable @inline(__always)
+  func entrust() {}
 }

@@ -11,28 +11,71 @@ final class Fanout<Output, Failure: Error>: Crowd {
   @usableFromInline
   override init() {}
 
-  /// Goes one round: runs `body` for each outlet that is there now.
+  /// Goes a round with a value.
   @inlinable @inline(__always)
-  func round(_ body: (Outlet<Output, Failure>) -> Void) {
+  func send(_ value: Output) {
     beginRound()
-    walk(body)
+    deliver(value) { outlet in
+      outlet.offer(value)
+      return outlet.ledger.isUnlimited
+    }
     endRound()
   }
 
-  /// Runs `body` for each outlet that was there when the round began.
+  /// Delivers a value to each outlet that was there when the round began.
   ///
   /// Called inside a round.
+  ///
+  /// - Parameter offer: delivers the value to an outlet if one is owed, and says whether the outlet wants everything
+  ///   and has got it so far.
   @inlinable @inline(__always)
-  func walk(_ body: (Outlet<Output, Failure>) -> Void) {
-    var place = first
+  func deliver(_ value: Output, _ offer: (Outlet<Output, Failure>) -> Bool) {
     // Copies of first and count: a round inside this one may change them, not what they stand for.
+    var entry = first
     var remaining = count
-    while remaining > 0, let current = place {
+    while remaining > 0, let current = entry, isOpen.load(ordering: .acquiring) {
+      var served = 1
+      current.pointee.port._withUnsafeGuaranteedRef {
+        // A port of these types is all that an outlet is made with.
+        let port = unsafeDowncast($0, to: Port<Output, Failure>.self)
+        // More can't be asked, so the answer doesn't matter.
+        if current.pointee.runLength == 1 {
+          _ = port.receive(value)
+        } else {
+          served = deliver(value, from: current, port)
+        }
+      }
+      entry = current + served
+      remaining &-= served
+    }
+    if remaining > 0 { walk(from: entry, remaining, offer) }
+  }
+
+  /// Delivers a value to a run of ports of one type, and says to how many.
+  @inlinable
+  func deliver(_ value: Output, from first: UnsafeMutablePointer<RosterEntry>, _ port: Port<Output, Failure>) -> Int {
+    var served = 0
+    withUnsafeMutablePointer(to: &served) { port.receive(value, in: RosterRun(of: self, from: first, served: $0)) }
+    return served
+  }
+
+  /// Runs `offer` for each of these outlets, and opens the roster if all of those that are there want everything.
+  @inlinable
+  func walk(from start: UnsafeMutablePointer<RosterEntry>?, _ number: Int, _ offer: (Outlet<Output, Failure>) -> Bool) {
+    var entry = start
+    var remaining = number
+    var doAllWantAll = true
+    while remaining > 0, let current = entry {
       // Outlets of these types are all that is attached here.
-      current.pointee._withUnsafeGuaranteedRef { body(unsafeDowncast($0, to: Outlet<Output, Failure>.self)) }
-      place = current + 1
+      let wantsAll = current.pointee.place._withUnsafeGuaranteedRef {
+        offer(unsafeDowncast($0, to: Outlet<Output, Failure>.self))
+      }
+      doAllWantAll = doAllWantAll && wantsAll
+      entry = current + 1
       remaining &-= 1
     }
+    // If the roster is the one that was walked, and from its first entry on.
+    if doAllWantAll, start == first, number == count { open() }
   }
 
   /// Adds an outlet and hands it to its subscriber; if the end has come already, the subscriber gets only that.
@@ -94,18 +137,8 @@ class Outlet<Output, Failure: Error>: Place {
   /// Delivers a value if one is owed; says whether it did.
   ///
   /// Called inside the turnstile.
-  @inlinable @inline(__always) @discardableResult
+  @inlinable @discardableResult
   final func offer(_ value: Output) -> Bool {
-    if ledger.isUnlimited {
-      // More can't be asked, so the answer doesn't matter.
-      _ = deliver(value)
-      return true
-    }
-    return offerCounted(value)
-  }
-
-  @inlinable
-  final func offerCounted(_ value: Output) -> Bool {
     guard ledger.takeOne() else { return false }
     ledger.owe(deliver(value))
     return true
@@ -125,8 +158,10 @@ class Outlet<Output, Failure: Error>: Place {
   /// Called inside the turnstile.
   @inlinable
   final func finish(_ completion: Subscribers.Completion<Failure>) {
-    guard let crowd = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
-    crowd.retire(self)
+    guard let (crowd, owner) = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else {
+      return
+    }
+    crowd.retire(self, of: owner)
     // As in `deliver`.
     unsafeDowncast(port, to: Port<Output, Failure>.self).receive(completion: completion)
   }

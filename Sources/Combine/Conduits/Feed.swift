@@ -11,13 +11,35 @@ enum FeedKind {
 /// Delivers a sequence, one element ahead of the subscriber, and then an end.
 @usableFromInline
 final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where Downstream.Input == Elements.Element {
-  // Both are read and written by the one drain; emptied after it.
-  @exclusivity(unchecked) @usableFromInline var iterator: Elements.Iterator?
-  @exclusivity(unchecked) @usableFromInline var next: Elements.Element?
-  // Emptied at the end, when no drain is under way.
-  @exclusivity(unchecked) @usableFromInline var downstream: Downstream?
-  @exclusivity(unchecked) @usableFromInline var elements: Elements?
-  @usableFromInline let completion: Subscribers.Completion<Downstream.Failure>
+  @frozen
+  @usableFromInline
+  struct Stock {
+    // Both are read and written by the one drain; emptied after it.
+    @usableFromInline var iterator: Elements.Iterator?
+    @usableFromInline var next: Elements.Element?
+    // Emptied at the end, when no drain is under way.
+    @usableFromInline var downstream: Downstream?
+    @usableFromInline var elements: Elements?
+    @usableFromInline var completion: Subscribers.Completion<Downstream.Failure>
+
+    @inlinable @inline(__always)
+    init(
+      iterator: Elements.Iterator?,
+      next: Elements.Element?,
+      downstream: Downstream?,
+      elements: Elements?,
+      completion: Subscribers.Completion<Downstream.Failure>
+    ) {
+      self.iterator = iterator
+      self.next = next
+      self.downstream = downstream
+      self.elements = elements
+      self.completion = completion
+    }
+  }
+
+  // Guarded as its parts are.
+  @exclusivity(unchecked) @usableFromInline var stock: Room<Stock>
   @usableFromInline let kind: FeedKind
 
   /// Subscribes `downstream` to `elements` and the end after them.
@@ -30,6 +52,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
   ) {
     var iterator = elements.makeIterator()
     if let first = iterator.next() {
+      entrust(downstream)
       downstream.receive(
         subscription: Feed(
           first,
@@ -55,34 +78,38 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
     as kind: FeedKind,
     to downstream: Downstream
   ) {
-    self.iterator = iterator
-    next = first
-    self.elements = elements
-    self.completion = completion
+    stock = Room {
+      $0.initialize(
+        to: Stock(iterator: iterator, next: first, downstream: downstream, elements: elements, completion: completion)
+      )
+    }
     self.kind = kind
-    self.downstream = downstream
     super.init { feed, duty in
       // Sources hand themselves over, nothing else.
       let feed = unsafeDowncast(feed, to: Feed.self)
       switch duty {
       case .drain: feed.deliver()
       case .release: feed.release()
+      case .destroy: feed.destroy()
       }
     }
   }
 
+  deinit { perform(self, .destroy) }
+
   /// Delivers while something is owed.
   @inlinable @inline(__always)
   func deliver() {
+    // Iterator and element are moved out, so that an iterator that holds a buffer stays its only owner.
+    let (downstream, iterator, next) = stock.access { stock in
+      (stock.pointee.downstream, stock.pointee.iterator.take(), stock.pointee.next.take())
+    }
     guard let downstream, var iterator, var element = next else { return }
-    // Moved out, so that an iterator that holds a buffer stays its only owner.
-    self.iterator = nil
-    self.next = nil
-    while !isOver.load(ordering: .relaxed), ledger.takeOne() {
+    while !isOver, ledger.takeOne() {
       let following = iterator.next()
       let more = downstream.receive(element)
       guard let following else {
-        guard !isOver.load(ordering: .acquiring) else { return }
+        guard !isOver else { return }
         finish()
         downstream.receive(completion: completion)
         return
@@ -90,19 +117,39 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
       element = following
       if more != .none { ledger.owe(more) }
     }
-    self.iterator = iterator
-    self.next = element
+    stock.access { stock in
+      stock.pointee.iterator = iterator
+      stock.pointee.next = element
+    }
   }
 
   @inlinable @inline(__always)
   func release() {
-    let held = (iterator, next, downstream, elements)
-    iterator = nil
-    next = nil
-    downstream = nil
-    elements = nil
-    withExtendedLifetime(held) {}
+    // One by one: the compiler destroys a tuple by way of its type.
+    let iterator = stock.access { $0.pointee.iterator.take() }
+    let next = stock.access { $0.pointee.next.take() }
+    let downstream = stock.access { $0.pointee.downstream.take() }
+    let elements = stock.access { $0.pointee.elements.take() }
+    withExtendedLifetime(iterator) {}
+    withExtendedLifetime(next) {}
+    withExtendedLifetime(downstream) {}
+    withExtendedLifetime(elements) {}
   }
+
+  @inlinable @inline(__always)
+  func destroy() {
+    release()
+    stock.access { stock in
+      withUnsafeMutablePointer(to: &stock.pointee.completion) { _ = $0.deinitialize(count: 1) }
+    }
+    stock.close()
+  }
+
+  @inlinable
+  var elements: Elements? { stock.access { $0.pointee.elements } }
+
+  @inlinable
+  var completion: Subscribers.Completion<Downstream.Failure> { stock.access { $0.pointee.completion } }
 
   @usableFromInline
   override var name: String {

@@ -18,9 +18,11 @@ final class Latest<Output, Failure: Error> {
   /// Called inside a round.
   @inlinable @inline(__always)
   func deliver(_ value: Output) {
-    fanout.walk { outlet in
+    fanout.deliver(value) { outlet in
       // A latest outlet is the only kind that is attached here.
-      unsafeDowncast(outlet, to: LatestOutlet<Output, Failure>.self).offerLatest(value)
+      let outlet = unsafeDowncast(outlet, to: LatestOutlet<Output, Failure>.self)
+      outlet.offerLatest(value)
+      return outlet.ledger.isUnlimited && !outlet.isOwedLatest.load(ordering: .relaxed)
     }
   }
 
@@ -56,7 +58,7 @@ final class LatestOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
     super.init(to: port, of: latest.fanout, owner: owner)
   }
 
-  @inlinable @inline(__always)
+  @inlinable
   func offerLatest(_ value: Output) {
     // Cleared first: the subscriber may ask again from inside, and must not get the same value twice; and what is sent
     // from inside may be owed when this returns.

@@ -27,6 +27,15 @@ struct Ledger: ~Copyable {
     return current == Self.closed ? nil : Subscribers.Demand(rawValue: current)
   }
 
+  /// Whether something is owed, for one who has just announced not to deliver any more.
+  ///
+  /// Reads by way of a write: so either this sees a request, or who made that sees the announcement.
+  @usableFromInline
+  func isOwing() -> Bool {
+    let current = owed.bitwiseOr(0, ordering: .acquiringAndReleasing).oldValue
+    return current > 0 && current != Self.closed
+  }
+
   /// Takes one off what is owed; false if nothing is, or the ledger is closed.
   @inlinable @inline(__always)
   func takeOne() -> Bool {

@@ -9,6 +9,8 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   @usableFromInline final let downstream: Downstream
   // Touched only inside the turnstile; nothing foreign runs while it changes.
   @exclusivity(unchecked) @usableFromInline final var row = R()
+  // How many inlets nobody has promised anything, see ``Entrusted``.
+  @usableFromInline final let distrustedCount: Atomic<Int>
   // Touched only inside the turnstile.
   @exclusivity(unchecked) private final var earlyFailure: Subscribers.Completion<Downstream.Failure>?
 
@@ -20,6 +22,7 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   @usableFromInline
   init(inletCount: Int, to downstream: Downstream) {
     self.downstream = downstream
+    distrustedCount = Atomic(inletCount)
     super.init(inletCount: inletCount)
   }
 
@@ -86,11 +89,21 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   }
 }
 
+extension Meeting {
+  /// Passes the promise on once all upstreams have made it.
+  @inlinable
+  final func entrustInlet() {
+    if distrustedCount.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { entrust(downstream) }
+  }
+}
+
 /// What one upstream of a ``Meeting`` sees.
 @usableFromInline
 protocol MeetingPipe: Courier {
   associatedtype R: Row
   associatedtype Failure: Error
+
+  func entrustInlet()
 
   func receive(subscription: any Subscription, at index: Int)
   func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R

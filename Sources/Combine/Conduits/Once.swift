@@ -3,25 +3,26 @@ import Synchronization
 /// Delivers one value upon the first request, and the end after it.
 @usableFromInline
 final class Once<Downstream: Subscriber>: Source {
-  // Emptied at the end, when no drain is under way.
-  @exclusivity(unchecked) @usableFromInline var downstream: Downstream?
-  @usableFromInline let output: Downstream.Input
+  // The output, and who is to get it: nobody after the end, when no drain is under way.
+  @exclusivity(unchecked) @usableFromInline var stock: Room<(downstream: Downstream?, output: Downstream.Input)>
   @usableFromInline let label: String
 
   @inlinable @inline(__always)
   init(_ output: Downstream.Input, label: String, to downstream: Downstream) {
-    self.output = output
+    stock = Room { $0.initialize(to: (downstream, output)) }
     self.label = label
-    self.downstream = downstream
     super.init { once, duty in
       // Sources hand themselves over, nothing else.
       let once = unsafeDowncast(once, to: Once.self)
       switch duty {
       case .drain: once.deliver()
       case .release: once.release()
+      case .destroy: once.destroy()
       }
     }
   }
+
+  deinit { perform(self, .destroy) }
 
   @inlinable
   override func request(_ demand: Subscribers.Demand) {
@@ -32,20 +33,31 @@ final class Once<Downstream: Subscriber>: Source {
 
   @inlinable @inline(__always)
   func deliver() {
-    guard let downstream else { return }
-    _ = downstream.receive(output)
-    guard !isOver.load(ordering: .acquiring) else { return }
+    let (receiver, output) = stock.access { $0.pointee }
+    guard let receiver else { return }
+    _ = receiver.receive(output)
+    guard !isOver else { return }
     finish()
-    downstream.receive(completion: .finished)
+    receiver.receive(completion: .finished)
   }
 
   @inlinable @inline(__always)
   func release() {
-    let held = downstream
-    downstream = nil
+    let held = stock.access { $0.pointee.downstream.take() }
     withExtendedLifetime(held) {}
   }
 
+  @inlinable @inline(__always)
+  func destroy() {
+    release()
+    stock.access { stock in
+      withUnsafeMutablePointer(to: &stock.pointee.output) { _ = $0.deinitialize(count: 1) }
+    }
+    stock.close()
+  }
+
   @usableFromInline override var name: String { label }
-  @usableFromInline override var children: [(label: String?, value: Any)] { [(nil, output)] }
+  @usableFromInline override var children: [(label: String?, value: Any)] {
+    [(nil, stock.access { $0.pointee.output })]
+  }
 }

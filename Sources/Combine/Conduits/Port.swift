@@ -4,19 +4,21 @@
 /// made where the subscriber's type is known: what runs behind it is the specialised chain.
 @usableFromInline
 class Port<Input, Failure: Error> {
-  @usableFromInline let receiveValue: (AnyObject, Input) -> Subscribers.Demand
+  /// Takes a value, for this port or, if there is a run, for all ports of that.
+  @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand
   @usableFromInline let receiveSubscription: (AnyObject, any Subscription) -> Void
-  @usableFromInline let receiveCompletion: (AnyObject, Subscribers.Completion<Failure>) -> Void
+  /// Takes the end; nil is the promise of ``Entrusted``.
+  @usableFromInline let receiveEnd: (AnyObject, Subscribers.Completion<Failure>?) -> Void
 
   @inlinable
   init(
-    receiveValue: @escaping (AnyObject, Input) -> Subscribers.Demand,
+    receiveValue: @escaping (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand,
     receiveSubscription: @escaping (AnyObject, any Subscription) -> Void,
-    receiveCompletion: @escaping (AnyObject, Subscribers.Completion<Failure>) -> Void
+    receiveEnd: @escaping (AnyObject, Subscribers.Completion<Failure>?) -> Void
   ) {
     self.receiveValue = receiveValue
     self.receiveSubscription = receiveSubscription
-    self.receiveCompletion = receiveCompletion
+    self.receiveEnd = receiveEnd
   }
 
   /// The subscriber itself, for reflection only.
@@ -25,7 +27,13 @@ class Port<Input, Failure: Error> {
 
   @inlinable @inline(__always)
   final func receive(_ input: Input) -> Subscribers.Demand {
-    receiveValue(self, input)
+    receiveValue(self, input, nil)
+  }
+
+  /// Takes a value for this port and those of the same type that follow it.
+  @inlinable @inline(__always)
+  final func receive(_ input: Input, in run: RosterRun) {
+    _ = withUnsafePointer(to: run) { receiveValue(self, input, $0) }
   }
 
   @inlinable
@@ -34,8 +42,13 @@ class Port<Input, Failure: Error> {
   }
 
   @inlinable
+  final func entrust() {
+    receiveEnd(self, nil)
+  }
+
+  @inlinable
   final func receive(completion: Subscribers.Completion<Failure>) {
-    receiveCompletion(self, completion)
+    receiveEnd(self, completion)
   }
 }
 
@@ -48,17 +61,22 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
   init(_ downstream: Downstream) {
     self.downstream = downstream
     super.init(
-      receiveValue: { port, input in
-        // Ports hand themselves over, nothing else.
-        unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(input)
+      receiveValue: { port, input, run in
+        // Ports hand themselves over, nothing else, and those of a run have one type.
+        guard let run else {
+          return unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(input)
+        }
+        run.pointee.walk { _ = unsafeDowncast($0, to: SubscriberPort<Downstream>.self).downstream.receive(input) }
+        return .none
       },
       receiveSubscription: { port, subscription in
         // As above.
         unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(subscription: subscription)
       },
-      receiveCompletion: { port, completion in
+      receiveEnd: { port, completion in
         // As above.
-        unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(completion: completion)
+        let port = unsafeDowncast(port, to: SubscriberPort<Downstream>.self)
+        if let completion { port.downstream.receive(completion: completion) } else { Combine.entrust(port.downstream) }
       }
     )
   }

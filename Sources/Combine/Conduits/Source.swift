@@ -1,4 +1,3 @@
-import StreamSupport
 import Synchronization
 
 /// The subscription of a source that delivers from within `request`: one drain at a time, restarted by demand.
@@ -7,12 +6,18 @@ import Synchronization
 /// closure made where its types are concrete, see ``Port``.
 @usableFromInline
 class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
-  @usableFromInline let lock = Lock()
+  /// What a source is at, in two bits.
+  @usableFromInline
+  enum State {
+    @inlinable static var idle: UInt8 { 0 }
+    @inlinable static var draining: UInt8 { 1 }
+    @inlinable static var over: UInt8 { 2 }
+  }
+
   // What was asked and not yet delivered.
   @usableFromInline let ledger = Ledger()
-  @usableFromInline let isOver = Atomic<Bool>(false)
-  // Guarded by `lock`.
-  @exclusivity(unchecked) @usableFromInline var isDraining = false
+  @usableFromInline let state = Atomic<UInt8>(State.idle)
+
   /// What a subclass does where its types are concrete.
   @frozen
   @usableFromInline
@@ -21,6 +26,8 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
     case drain
     /// Let go of downstream and values. Called once, after the end, with no drain under way.
     case release
+    /// Destroy what is left. Called once, at the very last.
+    case destroy
   }
 
   @usableFromInline let perform: (AnyObject, Duty) -> Void
@@ -29,6 +36,10 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
   init(perform: @escaping (AnyObject, Duty) -> Void) {
     self.perform = perform
   }
+
+  /// Whether it was cancelled or has ended.
+  @inlinable @inline(__always)
+  final var isOver: Bool { state.load(ordering: .acquiring) & State.over != 0 }
 
   @usableFromInline
   func request(_ demand: Subscribers.Demand) {
@@ -39,23 +50,18 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
 
   @usableFromInline
   final func runDrain() {
-    lock.lock()
-    guard !isDraining, !isOver.load(ordering: .relaxed) else {
-      lock.unlock()
-      return
-    }
-    isDraining = true
-    lock.unlock()
-    while true {
-      perform(self, .drain)
-      lock.lock()
-      if isOver.load(ordering: .relaxed) || ledger.demand == Subscribers.Demand.none { break }
-      lock.unlock()
-    }
-    isDraining = false
-    let isOver = isOver.load(ordering: .relaxed)
-    lock.unlock()
-    if isOver { perform(self, .release) }
+    guard begin() else { return }
+    repeat {
+      repeat { perform(self, .drain) } while !isOver && ledger.demand != Subscribers.Demand.none
+      guard
+        state.compareExchange(expected: State.draining, desired: State.idle, ordering: .acquiringAndReleasing).exchanged
+      else { return perform(self, .release) }
+      // Who asked meanwhile and found the drain under way has left it to this one.
+    } while ledger.isOwing() && begin()
+  }
+
+  private func begin() -> Bool {
+    state.compareExchange(expected: State.idle, desired: State.draining, ordering: .acquiringAndReleasing).exchanged
   }
 
   /// Marks the end.
@@ -63,19 +69,13 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
   /// What the source holds goes when the drain has returned.
   @usableFromInline
   final func finish() {
-    lock.lock()
-    isOver.store(true, ordering: .releasing)
-    lock.unlock()
+    state.bitwiseOr(State.over, ordering: .acquiringAndReleasing)
   }
 
   @usableFromInline
   final func cancel() {
-    lock.lock()
-    let wasOver = isOver.load(ordering: .relaxed)
-    isOver.store(true, ordering: .releasing)
-    let isIdle = !isDraining
-    lock.unlock()
-    if isIdle, !wasOver { perform(self, .release) }
+    let before = state.bitwiseOr(State.over, ordering: .acquiringAndReleasing).oldValue
+    if before == State.idle { perform(self, .release) }
   }
 
   // MARK: Reflection

@@ -32,6 +32,7 @@ extension Publisher {
   /// Attaches a subject, which passes on to its own subscribers what it receives.
   ///
   /// - Returns: a handle that ends the connection when it is cancelled or released.
+  @inlinable
   public func subscribe<S>(_ subject: S) -> AnyCancellable where S: Subject, Failure == S.Failure, Output == S.Output {
     let subscriber = SubjectSubscriber(subject)
     subscribe(subscriber)

@@ -22,7 +22,7 @@ public final class ObservableObjectPublisher: Publisher {
   /// Signals the subscribers.
   @inlinable
   public func send() {
-    fanout.round { $0.offer(()) }
+    fanout.send(())
   }
 
   @usableFromInline

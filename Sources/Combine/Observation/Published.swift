@@ -76,7 +76,12 @@ public struct Published<Value> {
     storage storageKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Published<Value>>
   ) -> Value where EnclosingSelf: AnyObject {
     get { object[keyPath: storageKeyPath].state.value }
-    set { object[keyPath: storageKeyPath].state.send(newValue) }
+    set {
+      let state = Unmanaged.passUnretained(object[keyPath: storageKeyPath].state)
+      if !state._withUnsafeGuaranteedRef({ $0.sendUnretained(newValue) }) {
+        object[keyPath: storageKeyPath].state.send(newValue)
+      }
+    }
   }
 }
 

@@ -21,12 +21,25 @@ final class PublishedState<Value>: Cell<Value> {
   }
 
   /// Announces a change of the object, sends the value, and only then keeps it: Apple's order.
-  @inlinable @inline(__always)
+  @inlinable
   func send(_ value: Value) {
     // Both live as long as this object does, so they need no retain.
     willChange.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.send() }
     guard let latest = latest.load(ordering: .acquiring) else { return sendUnheard(value) }
     latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+  }
+
+  /// Does as ``send(_:)`` if nothing foreign runs meanwhile but subscribers; says whether it did.
+  ///
+  /// The caller need not keep this by a retain, though a subscriber may put another in its place: the subscribers keep
+  /// it by their places until the round has ended.
+  @inlinable @inline(__always)
+  func sendUnretained(_ value: Value) -> Bool {
+    // The deinit of a value, or somebody who is told of the change before, would be foreign, too.
+    guard Self.fitsWord, willChange.load(ordering: .acquiring) == nil, let latest = latest.load(ordering: .acquiring)
+    else { return false }
+    latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+    return true
   }
 
   @inlinable @inline(__always)

@@ -200,11 +200,11 @@ extension DispatchQueue: Scheduler {
   /// Puts work on the queue.
   @inlinable
   public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-    let action = ScheduledAction(action)
+    let action = sendable(action)
     if let options {
-      async(group: options.group, qos: options.qos, flags: options.flags) { action.run() }
+      async(group: options.group, qos: options.qos, flags: options.flags, execute: action)
     } else {
-      async { action.run() }
+      async(execute: action)
     }
   }
 
@@ -218,9 +218,9 @@ extension DispatchQueue: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
-    let action = ScheduledAction(action)
+    let action = sendable(action)
     asyncAfter(deadline: date.dispatchTime, qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
-      action.run()
+      action()
     }
   }
 
@@ -234,14 +234,14 @@ extension DispatchQueue: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let action = ScheduledAction(action)
+    let action = sendable(action)
     let timer = DispatchSource.makeTimerSource(queue: self)
     timer.schedule(
       deadline: date.dispatchTime,
       repeating: .nanoseconds(max(1, interval.magnitude)),
       leeway: .nanoseconds(max(0, tolerance.magnitude))
     )
-    timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) { action.run() }
+    timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) { action() }
     timer.resume()
     return AnyCancellable { timer.cancel() }
   }

@@ -108,8 +108,8 @@ extension OperationQueue: Scheduler {
 
   /// Adds an operation that does the work.
   public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-    let action = ScheduledAction(action)
-    addOperation(BlockOperation { action.run() })
+    let action = sendable(action)
+    addOperation(BlockOperation { action() })
   }
 
   /// Adds an operation that does the work, and is not ready before a moment has come.

@@ -107,8 +107,8 @@ extension RunLoop: Scheduler {
 
   /// Does work on the next turn of the run loop in its default mode, never at once.
   public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-    let action = ScheduledAction(action)
-    perform { action.run() }
+    let action = sendable(action)
+    perform { action() }
     wakeUp()
   }
 

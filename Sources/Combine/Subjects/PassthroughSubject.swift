@@ -22,7 +22,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// Sends a value to all who asked for one; the others miss it.
   @inlinable @inline(__always)
   public func send(_ input: Output) {
-    fanout.round { $0.offer(input) }
+    fanout.send(input)
   }
 
   /// Ends the subject for all subscribers, present and to come.

@@ -11,6 +11,8 @@ extension Subscribers {
     final class Handlers {
       @usableFromInline let receiveValue: (Input) -> Void
       @usableFromInline let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
+      // Guarded by the sink's lock: what keeps an entrusted sink besides the chain. It takes itself out before it goes.
+      @exclusivity(unchecked) @usableFromInline var keeper: Unmanaged<AnyCancellable>?
 
       @inlinable
       init(
@@ -22,21 +24,26 @@ extension Subscribers {
       }
     }
 
+    /// What is known of a sink at a glance: two bits.
+    @usableFromInline
+    enum Standing {
+      /// Whether the closures go with the sink, not before; never for a sink that its maker may keep.
+      @inlinable static var entrusted: UInt8 { 1 }
+      /// Whether the sink was cancelled or has ended.
+      @inlinable static var over: UInt8 { 2 }
+    }
+
     // Whether a value is in the closure, and whether the sink is over. Who delivers sets the first and then reads the
     // second, who ends sets the second and then reads the first, all in one order: so the closures are released while
     // no value is inside, and a value inside needs no retain.
     @usableFromInline let isDelivering = Atomic<Bool>(false)
-    @usableFromInline let isOver = Atomic<Bool>(false)
-    // Whether the closures go with the sink, not before; never for a sink that its maker may keep. Set under `lock`.
-    @usableFromInline let isEntrusted = Atomic<Bool>(false)
+    @usableFromInline let standing = Atomic<UInt8>(0)
     @usableFromInline let isMadeToBeLetGo: Bool
     @usableFromInline let lock = Lock()
     // Holds one reference, given up in `release()` or `deinit`. Taken out under `lock`.
     @exclusivity(unchecked) @usableFromInline var handlers: Unmanaged<Handlers>?
     // Guarded by `lock`.
     @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
-    // Guarded by `lock`: what keeps an entrusted sink besides the chain. It takes itself out before it goes.
-    @exclusivity(unchecked) @usableFromInline var keeper: Unmanaged<AnyCancellable>?
 
     /// Makes a sink of two closures.
     @inlinable @inline(__always)
@@ -77,35 +84,28 @@ extension Subscribers {
     /// Runs the closure for values, on the thread that sends.
     @inlinable @inline(__always)
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if isEntrusted.load(ordering: .acquiring) {
+      if standing.load(ordering: .acquiring) == Standing.entrusted {
         // Nobody releases the closures before the sink goes, and whoever delivers keeps that.
-        if !isOver.load(ordering: .relaxed) { handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) } }
+        handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) }
         return .none
       }
-      guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
-      if !isOver.load(ordering: .sequentiallyConsistent) {
-        handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) }
-      }
-      isDelivering.store(false, ordering: .releasing)
-      if isOver.load(ordering: .acquiring) { release() }
-      return .none
+      return receiveWithCare(value)
     }
 
     /// Runs the closure for the end, once, and releases both closures and the subscription.
     @inlinable
     public func receive(completion: Subscribers.Completion<Failure>) {
-      guard !isOver.exchange(true, ordering: .sequentiallyConsistent) else { return }
+      guard !markOver() else { return }
       lock.lock()
       // The subscription is over; keeping it would keep what it holds.
       let upstream = upstream
       self.upstream = nil
-      // If a value is inside, who delivers it releases the closures; if entrusted, they go with the sink.
-      let mustStay = isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted.load(ordering: .relaxed)
-      let ending = mustStay ? handlers?.takeUnretainedValue() : handlers?.takeRetainedValue()
-      if !mustStay { handlers = nil }
+      let idle = takeIdleHandlers()
+      // What the closures captured may run code of its own when it goes: here, outside the lock.
+      let ending = idle?.takeRetainedValue() ?? handlers?.takeUnretainedValue()
       lock.unlock()
       ending?.receiveCompletion(completion)
-      if mustStay { releaseIfIdle() }
+      if idle == nil { releaseIfIdle() }
       withExtendedLifetime(upstream) {}
     }
 
@@ -113,23 +113,20 @@ extension Subscribers {
     @inlinable
     public func cancel() {
       // After the end there is nothing left to do, except for a handle that goes.
-      if isOver.load(ordering: .acquiring), !isEntrusted.load(ordering: .acquiring) { return }
+      if standing.load(ordering: .acquiring) == Standing.over { return }
       lock.lock()
-      keeper = nil
+      handlers?._withUnsafeGuaranteedRef { $0.keeper = nil }
       guard let subscription = upstream else {
         lock.unlock()
         return
       }
       upstream = nil
-      isOver.store(true, ordering: .sequentiallyConsistent)
-      // If a value is inside, who delivers it releases the closures; if entrusted, they go with the sink.
-      let mustStay = isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted.load(ordering: .relaxed)
-      let idleHandlers = mustStay ? nil : handlers
-      if idleHandlers != nil { handlers = nil }
+      _ = markOver()
+      let idle = takeIdleHandlers()
       lock.unlock()
       subscription.cancel()
-      // Outside the lock: what they captured may run code of its own when it goes.
-      idleHandlers?.release()
+      // Outside the lock, as above.
+      idle?.release()
     }
 
     /// Always `Sink`.
@@ -142,12 +139,35 @@ extension Subscribers {
 }
 
 extension Subscribers.Sink {
+  @inlinable
+  var isOver: Bool { standing.load(ordering: .sequentiallyConsistent) & Standing.over != 0 }
+
+  @inlinable
+  var isEntrusted: Bool { standing.load(ordering: .acquiring) & Standing.entrusted != 0 }
+
+  /// Notes the end; says whether it had come before.
+  @inlinable
+  func markOver() -> Bool {
+    standing.bitwiseOr(Standing.over, ordering: .sequentiallyConsistent).oldValue & Standing.over != 0
+  }
+
+  /// Takes a value if nobody promises to let go of the sink in time, or after the end.
+  @inlinable @inline(__always)
+  func receiveWithCare(_ value: Input) -> Subscribers.Demand {
+    if isEntrusted { return .none }
+    guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
+    if !isOver { handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) } }
+    isDelivering.store(false, ordering: .releasing)
+    if standing.load(ordering: .acquiring) & Standing.over != 0 { release() }
+    return .none
+  }
+
   /// Takes a value that comes while another is in the closure.
   ///
   /// It was sent from inside, or by an upstream that breaks the rule of one at a time; so what it needs is retained.
   @inlinable
   func receiveInside(_ value: Input) -> Subscribers.Demand {
-    if !isOver.load(ordering: .sequentiallyConsistent) { retainedHandlers?.receiveValue(value) }
+    if !isOver { retainedHandlers?.receiveValue(value) }
     return .none
   }
 
@@ -162,9 +182,20 @@ extension Subscribers.Sink {
   func hold(_ subscription: any Subscription) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard upstream == nil, !isOver.load(ordering: .relaxed) else { return false }
+    guard upstream == nil, !isOver else { return false }
     upstream = subscription
     return true
+  }
+
+  /// Takes the closures out, except if a value is inside, whose deliverer does it then, or if they go with the sink.
+  ///
+  /// Called under the lock, after the end.
+  @inlinable
+  func takeIdleHandlers() -> Unmanaged<Handlers>? {
+    if isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted { return nil }
+    let taken = handlers
+    handlers = nil
+    return taken
   }
 
   @inlinable
@@ -178,35 +209,35 @@ extension Subscribers.Sink {
   @inlinable
   func release() {
     lock.lock()
-    guard !isEntrusted.load(ordering: .relaxed) else {
-      let kept = keeper?.takeUnretainedValue().activity.exchange(nil, ordering: .acquiringAndReleasing)
-      keeper = nil
+    guard !isEntrusted else {
+      let kept = handlers?._withUnsafeGuaranteedRef { handlers in
+        let keeper = handlers.keeper
+        handlers.keeper = nil
+        return keeper?.takeUnretainedValue().activity.exchange(nil, ordering: .acquiringAndReleasing)
+      }
       lock.unlock()
       kept?.release()
       return
     }
-    let handlers = handlers
-    self.handlers = nil
+    let released = handlers
+    handlers = nil
     lock.unlock()
-    handlers?.release()
+    released?.release()
   }
 }
 
 extension Subscribers.Sink: Entrusted {
   @inlinable
   func entrust() {
-    guard isMadeToBeLetGo else { return }
-    lock.lock()
-    isEntrusted.store(true, ordering: .releasing)
-    lock.unlock()
+    if isMadeToBeLetGo { standing.bitwiseOr(Standing.entrusted, ordering: .acquiringAndReleasing) }
   }
 
   /// Lets this go as soon as the end has come, though the handle may be kept on.
   @inlinable
   func beLetGo(by handle: AnyCancellable) {
     lock.lock()
-    let isTooLate = isOver.load(ordering: .sequentiallyConsistent)
-    keeper = isTooLate ? nil : .passUnretained(handle)
+    let isTooLate = isOver
+    if !isTooLate { handlers?._withUnsafeGuaranteedRef { $0.keeper = .passUnretained(handle) } }
     lock.unlock()
     if isTooLate { handle.activity.exchange(nil, ordering: .acquiringAndReleasing)?.release() }
   }
@@ -215,7 +246,7 @@ extension Subscribers.Sink: Entrusted {
   @inlinable @inline(__always)
   var handle: AnyCancellable {
     let handle = AnyCancellable(stopping: self)
-    if isEntrusted.load(ordering: .relaxed) { beLetGo(by: handle) }
+    if isEntrusted { beLetGo(by: handle) }
     return handle
   }
 }

@@ -16,7 +16,7 @@ struct AlarmTests {
     }
 
     func putOff(_ payload: Int) {
-      alarm.putOff(payload) { self.ring($0) }
+      alarm.putOff(payload) { { self.ring($0) } }
     }
 
     func ring(_ number: Int) {
@@ -78,8 +78,8 @@ struct AlarmTests {
     func ring(_ number: Int) {
       if let payload = alarm.ring(number, ring) { log.append(payload) }
     }
-    alarm.putOff(1, ring)
-    alarm.putOff(2, ring)
+    alarm.putOff(1) { ring }
+    alarm.putOff(2) { ring }
     #expect(log == [1, 2])
   }
 }

@@ -139,4 +139,88 @@ private final class Counter: Sendable {
   var countBeforeClose: Int { state.withLock { $0.atClose } }
   func count() { state.withLock { $0.count += 1 } }
   func close() { state.withLock { $0.atClose = $0.count } }
+
+  @Test("who leaves from inside a value gets no more, also among many alike, who were told together before")
+  func leaveAmongMany() {
+    let subject = PassthroughSubject<Int, Never>()
+    var received: [String] = []
+    var subscriptions: [Int: AnyCancellable] = [:]
+    for number in 0..<4 {
+      subscriptions[number] = subject.sink { value in
+        received.append("\(number):\(value)")
+        if value == 3, number == 1 { subscriptions[2] = nil }
+      }
+    }
+    for value in 1...4 { subject.send(value) }
+    #expect(
+      received == [
+        "0:1", "1:1", "2:1", "3:1", "0:2", "1:2", "2:2", "3:2", "0:3", "1:3", "3:3", "0:4", "1:4", "3:4",
+      ]
+    )
+  }
+
+  @Test("who leaves in a round inside a round does not get the value of the outer one")
+  func leaveInInnerRound() {
+    let subject = PassthroughSubject<Int, Never>()
+    var received: [String] = []
+    var subscriptions: [Int: AnyCancellable] = [:]
+    for number in 0..<4 {
+      subscriptions[number] = subject.sink { value in
+        received.append("\(number):\(value)")
+        if value == 3, number == 0 {
+          subscriptions[2] = nil
+          // These make the list of subscribers anew, and find that all of it want everything.
+          subject.send(30)
+          subject.send(31)
+        }
+      }
+    }
+    for value in 1...3 { subject.send(value) }
+    #expect(received.suffix(9) == ["0:3", "0:30", "1:30", "3:30", "0:31", "1:31", "3:31", "1:3", "3:3"])
+  }
+
+  @Test("subscribers of several types, some with limited demand, are served in the order in which they came")
+  func severalTypes() {
+    let subject = PassthroughSubject<Int, Never>()
+    var received: [String] = []
+    let first = subject.sink { received.append("a\($0)") }
+    let second = subject.sink { received.append("b\($0)") }
+    let mapped = subject.map { $0 * 10 }.sink { received.append("c\($0)") }
+    let limited = Recorder<Int, Never>(
+      requesting: .max(2),
+      answering: { value, _ in
+        received.append("d\(value)")
+        return .none
+      }
+    )
+    subject.subscribe(limited)
+    let last = subject.sink { received.append("e\($0)") }
+    for value in 1...3 { subject.send(value) }
+    limited.request(.unlimited)
+    for value in 4...6 { subject.send(value) }
+    let rounds = (1...6).map { "a\($0) b\($0) c\($0)0 \($0 == 3 ? "" : "d\($0) ")e\($0)" }
+    #expect(received.joined(separator: " ") == rounds.joined(separator: " "))
+    for subscription in [first, second, mapped, last] { subscription.cancel() }
+  }
+
+  @Test("what a subscriber that leaves from inside a value had captured stays until the value has gone round")
+  func capturedByLeaver() {
+    final class Captured {}
+    let subject = PassthroughSubject<Int, Never>()
+    weak var captured: Captured?
+    var wasAliveInside = false
+    var subscription: AnyCancellable?
+    do {
+      let object = Captured()
+      captured = object
+      subscription = subject.sink { _ in
+        subscription?.cancel()
+        wasAliveInside = captured != nil
+        withExtendedLifetime(object) {}
+      }
+    }
+    subject.send(1)
+    #expect(wasAliveInside)
+    #expect(captured == nil)
+  }
 }

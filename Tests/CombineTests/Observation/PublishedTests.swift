@@ -183,6 +183,64 @@ struct PublishedTests {
 
     #expect(recorder.values.last == shared.number)
   }
+
+  /// An object that puts another property in the place of its own.
+  final class Replacer {
+    @Published var number = 0
+    func replace() { _number = Published(initialValue: 100) }
+  }
+
+  @Test("a subscriber may end all and put another property in the place of the one that is telling it")
+  func replacedInside() {
+    let object = Replacer()
+    var received: [Int] = []
+    var subscriptions: [AnyCancellable] = []
+    for isFirst in [true, false] {
+      subscriptions.append(
+        object.$number.sink {
+          received.append($0)
+          guard $0 == 2, isFirst else { return }
+          object.replace()
+          // Now nothing keeps what is being sent from but the round.
+          subscriptions = []
+        }
+      )
+    }
+    object.number = 1
+    object.number = 2
+    #expect(received == [0, 0, 1, 1, 2])
+    #expect(object.number == 100)
+
+    let later = object.$number.sink { received.append($0) }
+    object.number = 3
+    #expect(received == [0, 0, 1, 1, 2, 100, 3])
+    withExtendedLifetime(later) {}
+  }
+
+  @Test("a property that has been replaced goes once nobody listens any more")
+  func replacedIsReleased() {
+    final class Value {}
+    final class Holder {
+      @Published var value: Value
+      init(_ value: Value) { self.value = value }
+      func replace() { _value = Published(initialValue: Value()) }
+    }
+    weak var first: Value?
+    let holder: Holder
+    do {
+      let value = Value()
+      first = value
+      holder = Holder(value)
+    }
+    var subscription: AnyCancellable?
+    subscription = holder.$value.dropFirst().sink { _ in
+      holder.replace()
+      subscription?.cancel()
+    }
+    holder.value = Value()
+    #expect(first == nil)
+    _ = subscription
+  }
 }
 
 extension Subscribers {

@@ -88,7 +88,7 @@ final class SharedConnection {
 
 /// Hands values through, and a subscription that counts its subscriber out when it is cancelled.
 @usableFromInline
-final class AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
+struct AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
   @usableFromInline typealias Input = Downstream.Input
@@ -97,6 +97,7 @@ final class AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomString
   @usableFromInline let downstream: Downstream
   @usableFromInline let connection: SharedConnection
   @usableFromInline let parent: AnyObject
+  @usableFromInline let combineIdentifier = CombineIdentifier()
 
   @inlinable @inline(__always)
   init(to downstream: Downstream, sharing connection: SharedConnection, of parent: AnyObject) {

@@ -73,6 +73,7 @@ extension Publishers {
     /// Connecting twice subscribes it twice.
     ///
     /// - Returns: a handle that ends the connection when it is cancelled or released.
+    @inlinable
     public func connect() -> any Cancellable {
       upstream.subscribe(subject)
     }

@@ -97,7 +97,7 @@ final class DebounceConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    if isHolding { alarm.putOff(input) { self.ring($0) } }
+    if isHolding { alarm.putOff(input) { { self.ring($0) } } }
     return .none
   }
 

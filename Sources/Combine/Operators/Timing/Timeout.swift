@@ -116,7 +116,7 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
 
   @inlinable @inline(__always)
   func restartAlarm() {
-    alarm.putOff(()) { self.ring($0) }
+    alarm.putOff(()) { { self.ring($0) } }
   }
 
   @inlinable @inline(__always)

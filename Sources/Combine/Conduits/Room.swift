@@ -1,0 +1,47 @@
+/// A place for a value in an object of a generic class, which is to be cheap to destroy.
+///
+/// The deinit of a generic class is not specialised: it asks the runtime for the type of every field whose type depends
+/// on a parameter, which can take longer than all else in the life of a short subscription. The bits of a room have no
+/// type. Who knows it, a closure made where the types are concrete (see ``Source``), empties the room in time.
+@frozen
+@usableFromInline
+struct Room<Content> {
+  @usableFromInline
+  typealias Words = (
+    UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt
+  )
+
+  // The content, or, if that does not fit, a pointer to it.
+  @usableFromInline var words: Words = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+  @inlinable @inline(__always)
+  static var isInPlace: Bool {
+    MemoryLayout<Content>.size <= MemoryLayout<Words>.size
+      && MemoryLayout<Content>.alignment <= MemoryLayout<Words>.alignment
+  }
+
+  /// Makes a room.
+  ///
+  /// - Parameter fill: initialises the content.
+  @inlinable @inline(__always)
+  init(_ fill: (UnsafeMutablePointer<Content>) -> Void) {
+    if !Self.isInPlace { words.0 = UInt(bitPattern: UnsafeMutablePointer<Content>.allocate(capacity: 1)) }
+    access(fill)
+  }
+
+  /// Runs `body` with the place of the content; nothing foreign may run in it.
+  @inlinable @inline(__always)
+  mutating func access<Result>(_ body: (UnsafeMutablePointer<Content>) -> Result) -> Result {
+    withUnsafeMutablePointer(to: &words) { words in
+      if Self.isInPlace { return body(UnsafeMutableRawPointer(words).assumingMemoryBound(to: Content.self)) }
+      // Allocated in `init`, and there until `close()`.
+      return body(UnsafeMutablePointer(bitPattern: words.pointee.0).unsafelyUnwrapped)
+    }
+  }
+
+  /// Gives the room up, in which nothing is left that needs to be destroyed.
+  @inlinable @inline(__always)
+  mutating func close() {
+    if !Self.isInPlace { access { $0.deallocate() } }
+  }
+}
