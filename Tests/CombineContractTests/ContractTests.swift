@@ -73,11 +73,21 @@ struct ContractTests {
 
   @Test("Everybody shows itself as it should", arguments: Registration.all + Registration.subscribers)
   func looks(_ registration: Registration) {
-    guard let looks = registration.looks else { return }
-    let seen = registration.shown()
-    #expect(seen.description == looks.name, "\(registration.name): its description")
-    #expect(seen.playground == looks.name, "\(registration.name): its playground description")
-    #expect(seen.labels == looks.labels, "\(registration.name): the labels of its mirror")
+    guard let looks = registration.ownLooks else { return }
+    #expect(registration.shown() == looks, "\(registration.name)")
+  }
+
+  @Test("Upstreams see the same of everybody, or what the table says", arguments: Registration.all)
+  func looksFromAbove(_ registration: Registration) {
+    let seen = registration.shownFromAbove()
+    guard !seen.isEmpty, let expected = registration.looksFromAbove else { return }
+    #expect(seen == expected, "\(registration.name)")
+  }
+
+  @Test("Publishers leave their description to Swift, but for those of the table", arguments: Registration.all)
+  func looksOfPublishers(_ registration: Registration) {
+    let stage = Stage()
+    #expect(registration.looksOfPublisher(stage) == publishersThatDescribeThemselves[registration.name])
   }
 
   // For each family and law that traps one member, and all that trap by a departure: an exit test starts a process.

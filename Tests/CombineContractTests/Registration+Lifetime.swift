@@ -13,13 +13,6 @@ enum Ending: String, CaseIterable {
   }
 }
 
-/// How something describes itself.
-struct Looks {
-  let description: String
-  let playground: String
-  let labels: [String?]
-}
-
 extension Registration {
   /// What is still there although nobody outside holds it any more.
   ///
@@ -47,23 +40,5 @@ extension Registration {
     let spectator = attach(stage)
     for step in ending.steps { stage.perform(step) }
     return Weak(object: spectator)
-  }
-
-  /// How the subscription, or the subscriber of a pass-through, describes itself.
-  func shown() -> Looks {
-    let stage = Stage()
-    let spectator = attach(stage)
-    let passesOn = type.isEmpty || family.outcomes[.subscription]?.hasPrefix("own") == true
-    if !passesOn { stage.perform(.subscribe) }
-    let subject: Any = (passesOn ? stage.seenSubscriber : stage.seenSubscription) ?? "nothing"
-    let playground = (subject as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? "none"
-    let shown = Looks(
-      description: "\(subject)",
-      playground: "\(playground)",
-      labels: Mirror(reflecting: subject).children.map(\.label)
-    )
-    stage.close()
-    withExtendedLifetime(spectator) {}
-    return shown
   }
 }

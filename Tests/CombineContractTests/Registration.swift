@@ -21,6 +21,8 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
   /// Laws that mean nothing for this one: it cannot fail, or never holds back.
   let without: Set<Law>
   let attach: (Stage) -> AnyObject
+  /// How the publisher itself describes itself; nil if it leaves that to Swift.
+  let looksOfPublisher: (Stage) -> Looks?
 
   var testDescription: String { name }
 
@@ -53,6 +55,7 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
     self.without = without.union(fails ? [] : Law.allCases.filter(\.fails))
       .union(skips == nil ? [.skippedValue] : [])
       .union(last == nil ? [.ownEnd] : [])
+    looksOfPublisher = { Looks(ofOwn: build($0)) }
     attach = { stage in
       let publisher = build(stage)
       let spectator = stage.attach(publisher)
@@ -80,6 +83,7 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
     sideCount = 1
     self.looks = (looks, labels)
     without = Set(Law.allCases.filter { $0.fails && !fails || $0.cancels && !cancels })
+    looksOfPublisher = { _ in nil }
     attach = { stage in
       let (subscriber, shown, cancel) = make(stage)
       stage.place(subscriber, as: shown, cancelling: cancel)

@@ -170,6 +170,8 @@ final class Stage {
   /// What the subscriber holds, for a look at it.
   var seenSubscription: (any Subscription)? { subscription }
   var seenSubscriber: Any? { sides.first?.shown }
+  /// The subscribers that came to the upstreams.
+  var seenSubscribers: [Any] { sides.compactMap(\.shown) }
 
   /// The upstreams' subscriptions, which the stage lets go of, together with its own of the downstream.
   func letGo() -> [Weak] {

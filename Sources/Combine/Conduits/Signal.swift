@@ -2,8 +2,11 @@ import StreamSupport
 
 /// A pipe that another publisher can trigger, beside the upstream that its values come from.
 @usableFromInline
-protocol Signalled: AnyObject {
+protocol Signalled: Subscription {
   associatedtype SignalFailure: Error
+
+  /// What Apple's Combine calls the operator.
+  var name: String { get }
 
   /// Holds the subscription to the trigger.
   var trigger: Link { get }
@@ -20,8 +23,13 @@ protocol Signalled: AnyObject {
 /// It lets go of the pipe and leaves the trigger as soon as it has told it. Apple's Combine only lets go of the trigger's
 /// subscription, which then stays with a trigger that lives on.
 @usableFromInline
-final class Signal<Input, Pipe: Signalled>: Subscriber {
+final class Signal<Input, Pipe: Signalled>: Subscriber, CustomStringConvertible, CustomReflectable,
+  CustomPlaygroundDisplayConvertible
+{
   @usableFromInline typealias Failure = Pipe.SignalFailure
+
+  /// That of the pipe.
+  @usableFromInline let combineIdentifier: CombineIdentifier
 
   private let lock = Lock()
   // Guarded by `lock`.
@@ -30,6 +38,7 @@ final class Signal<Input, Pipe: Signalled>: Subscriber {
   @usableFromInline
   init(to pipe: Pipe) {
     self.pipe = pipe
+    combineIdentifier = pipe.combineIdentifier
   }
 
   @usableFromInline
@@ -67,4 +76,10 @@ final class Signal<Input, Pipe: Signalled>: Subscriber {
     lock.unlock()
     event(pipe, pipe.trigger.end())
   }
+
+  // MARK: Reflection
+
+  @usableFromInline var description: String { lock.withLock { pipe }?.name ?? "\(type(of: self))" }
+  @usableFromInline var playgroundDescription: Any { description }
+  @usableFromInline var customMirror: Mirror { Mirror(self, children: [:]) }
 }

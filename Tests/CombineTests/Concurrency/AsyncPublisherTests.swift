@@ -114,4 +114,29 @@ struct AsyncPublisherTests {
       withExtendedLifetime(iterator) {}
     }
   }
+
+  @Test("a value that comes before the subscription ends the waiting, and is lost")
+  func valueBeforeSubscription() async {
+    let handed = Shared<AnySubscriber<Int, Never>?>(nil)
+    let publisher = TestPublisher<Int, Never>(handingOver: { handed.value = $0 })
+    let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    let isOver = Shared(false)
+    let reader = Task {
+      var own = iterator.value
+      let value = await own.next()
+      isOver.value = true
+      return value
+    }
+    // The first value that comes while the task waits ends the waiting.
+    while !isOver.value {
+      _ = handed.value?.receive(1)
+      await Task.yield()
+    }
+    #expect(await reader.value == nil)
+    let subscription = TestPublisher<Int, Never>()
+    subscription.subscribe(Recorder<Int, Never>())
+    subscription.connections.first.map { handed.value?.receive(subscription: $0) }
+    // Nobody waits any more, so nothing is asked for; the recorder has asked for everything.
+    #expect(subscription.requests == [.unlimited])
+  }
 }

@@ -113,15 +113,17 @@ struct ConcatenateTests {
 
   @Test("a thousand parts in a row arrive in order", arguments: [true, false])
   func manyParts(appends: Bool) {
-    let recorder = Recorder<Int, Never>()
-    var publisher = [0].publisher.eraseToAnyPublisher()
-    for part in 1...1_000 {
-      publisher =
-        appends ? publisher.append(part).eraseToAnyPublisher() : publisher.prepend(-part).eraseToAnyPublisher()
+    onDefaultStack {
+      let recorder = Recorder<Int, Never>()
+      var publisher = [0].publisher.eraseToAnyPublisher()
+      for part in 1...1_000 {
+        publisher =
+          appends ? publisher.append(part).eraseToAnyPublisher() : publisher.prepend(-part).eraseToAnyPublisher()
+      }
+      publisher.subscribe(recorder)
+      #expect(recorder.values == (appends ? Array(0...1_000) : Array(-1_000...0)))
+      #expect(recorder.isFinished)
     }
-    publisher.subscribe(recorder)
-    #expect(recorder.values == (appends ? Array(0...1_000) : Array(-1_000...0)))
-    #expect(recorder.isFinished)
   }
 
   @Test("a Just behind is delivered as soon as it is asked for", arguments: [1, 2, 3])

@@ -150,4 +150,24 @@ struct DropUntilOutputTests {
       upstream.send(2)
     }
   }
+
+  @Test("the trigger sees a subscriber with the subscription's identifier and name")
+  func triggerSide() {
+    var identifiers: [CombineIdentifier] = []
+    var names: [String] = []
+    TestPublisher<Int, TestFailure>().drop(
+      untilOutputFrom: TestPublisher<Int, TestFailure>(handingOver: {
+        identifiers.append($0.combineIdentifier)
+        names.append("\($0)")
+      })
+    )
+    .subscribe(
+      AnySubscriber<Int, TestFailure>(receiveSubscription: {
+        identifiers.append($0.combineIdentifier)
+        names.append("\($0)")
+      })
+    )
+    #expect(identifiers.count == 2 && Set(identifiers).count == 1)
+    #expect(names == ["DropUntilOutput", "DropUntilOutput"])
+  }
 }

@@ -138,4 +138,20 @@ struct PrefixUntilOutputTests {
   func laws() {
     PipeLaws.check(named: nil) { $0.prefix(untilOutputFrom: TestPublisher<Int, Never>()) }
   }
+
+  @Test("the trigger and the upstream see subscribers with the subscription's identifier")
+  func triggerSide() {
+    var identifiers: [CombineIdentifier] = []
+    TestPublisher<Int, TestFailure>(handingOver: {
+      identifiers.append($0.combineIdentifier)
+      $0.receive(subscription: Subscriptions.empty)
+    })
+    .prefix(
+      untilOutputFrom: TestPublisher<Int, TestFailure>(handingOver: { identifiers.append($0.combineIdentifier) })
+    )
+    .subscribe(
+      AnySubscriber<Int, TestFailure>(receiveSubscription: { identifiers.append($0.combineIdentifier) })
+    )
+    #expect(identifiers.count == 3 && Set(identifiers).count == 1)
+  }
 }

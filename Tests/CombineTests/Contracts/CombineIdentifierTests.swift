@@ -1,0 +1,62 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("Identifiers")
+struct CombineIdentifierTests {
+  private final class Thing {}
+
+  @Test("no two fresh ones are equal")
+  func fresh() {
+    #expect(Set((0..<100).map { _ in CombineIdentifier() }).count == 100)
+  }
+
+  @Test("that of an object is the same each time, and another one for each object")
+  func objects() {
+    let (one, other) = (Thing(), Thing())
+    #expect(CombineIdentifier(one) == CombineIdentifier(one))
+    #expect(CombineIdentifier(one) != CombineIdentifier(other))
+    #expect(Set([CombineIdentifier(one), CombineIdentifier(one)]).count == 1)
+  }
+
+  @Test("is written as a hexadecimal number in lower case")
+  func text() throws {
+    let text = CombineIdentifier(Thing()).description
+    #expect(text.hasPrefix("0x") && text == text.lowercased())
+    #expect(UInt64(text.dropFirst(2), radix: 16) != nil)
+  }
+
+  @Test("a subscriber or subscription of a class is identified by the object")
+  func classes() {
+    let recorder = Recorder<Int, Never>()
+    #expect(recorder.combineIdentifier == CombineIdentifier(recorder))
+    #expect(recorder.combineIdentifier != Recorder<Int, Never>().combineIdentifier)
+  }
+
+  @Test("the subscription of most operators is the subscriber that its upstream sees")
+  func operators() {
+    var fromAbove: CombineIdentifier?
+    let upstream = TestPublisher<Int, Never>(handingOver: {
+      fromAbove = $0.combineIdentifier
+      $0.receive(subscription: Subscriptions.empty)
+    })
+    #expect(upstream.removeDuplicates().subscriptionForTesting()?.combineIdentifier == fromAbove)
+    #expect(upstream.count().subscriptionForTesting()?.combineIdentifier == fromAbove)
+    #expect(
+      upstream.buffer(size: 1, prefetch: .keepFull, whenFull: .dropOldest).subscriptionForTesting()?
+        .combineIdentifier == fromAbove
+    )
+    #expect(fromAbove != nil)
+  }
+
+  @Test("the empty subscription is one for all, called Empty, shows nothing, and does nothing")
+  func empty() {
+    let subscription = Subscriptions.empty
+    #expect(subscription.combineIdentifier == Subscriptions.empty.combineIdentifier)
+    #expect(SelfPortrait(of: subscription) == SelfPortrait("Empty", labels: []))
+    subscription.request(.none)
+    subscription.request(.unlimited)
+    subscription.cancel()
+    subscription.cancel()
+  }
+}

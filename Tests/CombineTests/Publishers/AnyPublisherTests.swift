@@ -1,0 +1,42 @@
+import Combine
+import ReboundTesting
+import Testing
+
+@Suite("AnyPublisher")
+struct AnyPublisherTests {
+  @Test("is called so whatever is inside, and shows nothing of it")
+  func reflection() {
+    let erased = Just(1).map { $0 + 1 }.eraseToAnyPublisher()
+    #expect(erased.description == "AnyPublisher")
+    #expect(erased.playgroundDescription as? String == "AnyPublisher")
+    #expect("\(AnyPublisher(PassthroughSubject<Int, TestFailure>()))" == "AnyPublisher")
+    #expect(!((erased as Any) is any CustomReflectable))
+  }
+
+  @Test("hands out the subscription of the publisher inside, once for each subscriber")
+  func subscription() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let erased = upstream.eraseToAnyPublisher()
+    let subscription = erased.subscriptionForTesting()
+    #expect(subscription?.combineIdentifier == upstream.connections.first?.combineIdentifier)
+    erased.subscribe(Recorder<Int, TestFailure>())
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("erased again it is the same: a subscriber is not wrapped once more")
+  func erasedTwice() {
+    var seen: [String] = []
+    let upstream = TestPublisher<Int, TestFailure>(handingOver: { seen.append("\($0)") })
+    let once = upstream.eraseToAnyPublisher()
+    let twice = AnyPublisher(once.eraseToAnyPublisher())
+    let subscriber = AnySubscriber<Int, TestFailure>()
+    once.subscribe(subscriber)
+    twice.subscribe(subscriber)
+    #expect(seen == ["Anonymous AnySubscriber", "Anonymous AnySubscriber"])
+    let identified = TestPublisher<Int, TestFailure>(handingOver: {
+      #expect($0.combineIdentifier == subscriber.combineIdentifier)
+    })
+    AnyPublisher(identified.eraseToAnyPublisher()).subscribe(subscriber)
+    #expect(identified.subscriptionCount == 1)
+  }
+}
