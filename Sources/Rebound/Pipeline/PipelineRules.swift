@@ -1,0 +1,71 @@
+/// What makes an order of stages impossible to mean.
+struct PipelineRules {
+  let pipeline: String
+  let repetition: CallRepetition
+  let stages: [StageTraits]
+
+  /// - Throws: ``InvalidPipeline`` for the first mistake.
+  func check() throws(InvalidPipeline) {
+    if stages.isEmpty { throw mistake(.noStages, []) }
+    for inner in stages.indices {
+      try check(inner)
+      for outer in 0..<inner { try check(outer, around: inner) }
+    }
+  }
+
+  /// Rules for one stage.
+  private func check(_ index: Int) throws(InvalidPipeline) {
+    let stage = stages[index]
+    for limit in [stage.total, stage.attempt] {
+      if let limit, limit <= .zero { throw mistake(.limitNotPositive, [index]) }
+    }
+    guard repetition == .harmful else { return }
+    if stage.kind == .hedge { throw mistake(.hedgeOfHarmfulCalls, [index]) }
+    if stage.kind == .retry, stage.isForAllFailures { throw mistake(.retryOfHarmfulCalls, [index]) }
+  }
+
+  /// Rules for two stages.
+  private func check(_ outerIndex: Int, around innerIndex: Int) throws(InvalidPipeline) {
+    let (outer, inner) = (stages[outerIndex], stages[innerIndex])
+    if let found = mistake(outer, around: inner) { throw mistake(found, [outerIndex, innerIndex]) }
+  }
+
+  private func mistake(_ outer: StageTraits, around inner: StageTraits) -> InvalidPipeline.Mistake? {
+    if let object = inner.sharedObject, object == outer.sharedObject { return .sharedTwice }
+    switch (outer.kind, inner.kind) {
+    case (.retry, .retry): return .retriedTwice
+    case (.circuitBreaker, .retry): return .retryInsideBreaker
+    case (.timeout, .retry) where outer.attempt != nil: return .attemptLimitOutsideRetry
+    case (.retry, .timeout) where inner.total != nil: return .totalLimitInsideRetry
+    case (.timeout, .timeout):
+      guard let outer = outer.whole, let inner = inner.whole, inner >= outer else { return nil }
+      return .limitNeverReached
+    case (let kind, .fallback):
+      return inner.isForAllFailures && kind.livesOnFailures ? .hiddenByFallback : nil
+    default: return nil
+    }
+  }
+
+  private func mistake(_ mistake: InvalidPipeline.Mistake, _ indices: [Int]) -> InvalidPipeline {
+    InvalidPipeline(
+      pipeline: pipeline,
+      mistake: mistake,
+      stages: indices.map { InvalidPipeline.Stage(position: $0 + 1, descriptor: stages[$0].descriptor) }
+    )
+  }
+}
+
+extension StageTraits {
+  /// The time for all that is inside.
+  fileprivate var whole: Duration? { [total, attempt].compactMap { $0 }.min() }
+}
+
+extension StageDescriptor.Kind {
+  /// Whether it has nothing to do where nothing fails.
+  fileprivate var livesOnFailures: Bool {
+    switch self {
+    case .retry, .circuitBreaker, .hedge, .authentication: true
+    default: false
+    }
+  }
+}

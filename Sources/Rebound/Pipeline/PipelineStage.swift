@@ -1,0 +1,126 @@
+import Combine
+
+/// One policy of a ``Pipeline``, as ``PipelineBuilder`` collects them.
+public struct PipelineStage<Output: Sendable>: Sendable {
+  let work: any StageWork<Output>
+
+  var traits: StageTraits { work.traits }
+
+  init(_ work: any StageWork<Output>) {
+    self.work = work
+  }
+
+  init(_ work: some AnyValueStageWork) {
+    self.work = StageWorkForValue<_, Output>(work: work)
+  }
+}
+
+/// What a pipeline knows about a stage before it runs.
+struct StageTraits {
+  var descriptor: StageDescriptor
+  /// Whether it is for every failure, as far as it says.
+  var isForAllFailures = false
+  /// The limits of a timeout.
+  var total: Duration?
+  var attempt: Duration?
+  /// The object that it shares with other pipelines.
+  var sharedObject: ObjectIdentifier?
+
+  var kind: StageDescriptor.Kind { descriptor.kind }
+}
+
+/// The pipeline that a stage belongs to.
+struct StageSurroundings: Sendable {
+  let pipeline: String
+  let events: PolicyEvents?
+
+  /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
+  func teller<Event: Sendable>(
+    _ decision: @escaping @Sendable (Event) -> PolicyEvent.Decision
+  ) -> (@Sendable (Event) -> Void)? {
+    guard let events else { return nil }
+    return { [pipeline] event in events.tell(decision(event), of: pipeline) }
+  }
+}
+
+/// What publishers wait on.
+struct StageScheduler<Context: Scheduler> {
+  let scheduler: Context
+  let options: Context.SchedulerOptions?
+}
+
+/// What a stage does to a publisher, and to an asynchronous function.
+protocol StageWork<Output>: Sendable {
+  associatedtype Output: Sendable
+
+  var traits: StageTraits { get }
+
+  /// Lets the events and gauges of what is shared be seen.
+  func register(with events: PolicyEvents, pipeline: String)
+
+  func protect<Context: Scheduler>(
+    _ upstream: AnyPublisher<Output, any Error>,
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>
+  ) -> AnyPublisher<Output, any Error>
+
+  func protect<C: Clock>(
+    _ call: @escaping @Sendable () async throws -> Output,
+    in surroundings: StageSurroundings,
+    clock: C
+  ) -> @Sendable () async throws -> Output where C.Duration == Duration
+}
+
+/// What a stage does that does not care what the values are.
+protocol AnyValueStageWork: Sendable {
+  var traits: StageTraits { get }
+
+  func register(with events: PolicyEvents, pipeline: String)
+
+  func protect<Output: Sendable, Context: Scheduler>(
+    _ upstream: AnyPublisher<Output, any Error>,
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>
+  ) -> AnyPublisher<Output, any Error>
+
+  func protect<Output: Sendable, C: Clock>(
+    _ call: @escaping @Sendable () async throws -> Output,
+    in surroundings: StageSurroundings,
+    clock: C
+  ) -> @Sendable () async throws -> Output where C.Duration == Duration
+}
+
+extension StageWork {
+  func register(with events: PolicyEvents, pipeline: String) {}
+}
+
+extension AnyValueStageWork {
+  func register(with events: PolicyEvents, pipeline: String) {}
+}
+
+/// Work for any value, for values of one type.
+private struct StageWorkForValue<Work: AnyValueStageWork, Output: Sendable>: StageWork {
+  let work: Work
+
+  var traits: StageTraits { work.traits }
+
+  func register(with events: PolicyEvents, pipeline: String) {
+    work.register(with: events, pipeline: pipeline)
+  }
+
+  func protect<Context: Scheduler>(
+    _ upstream: AnyPublisher<Output, any Error>,
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>
+  ) -> AnyPublisher<Output, any Error> {
+    work.protect(upstream, in: surroundings, on: waiting)
+  }
+
+  func protect<C: Clock>(
+    _ call: @escaping @Sendable () async throws -> Output,
+    in surroundings: StageSurroundings,
+    clock: C
+  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
+    work.protect(call, in: surroundings, clock: clock)
+  }
+}

@@ -1,0 +1,98 @@
+import Combine
+
+/// The stage of a ``Pipeline`` that puts something in the place of an answer that has failed.
+///
+///     Fallback(to: .empty)
+///     Fallback { _ in cache.lastGood(city) ?? .empty }
+///     Fallback(when: { $0 is TimedOut }, async: { _ in try await mirror.forecast(for: city) })
+///
+/// Without a condition it takes every failure, and belongs outermost: a retry or a breaker outside of it would never see
+/// one. There is none for a cancel. If it fails itself the error is ``FallbackFailed``, with both.
+public struct Fallback<Output: Sendable>: Sendable {
+  private enum Replacement: Sendable {
+    case now(@Sendable (any Error) throws -> Output)
+    case later(@Sendable (any Error) async throws -> Output)
+  }
+
+  private let condition: (@Sendable (any Error) -> Bool)?
+  private let replacement: Replacement
+
+  /// Puts a value in the place of an answer.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - condition: For which failures; `nil` for all.
+  public init(to value: Output, when condition: (@Sendable (any Error) -> Bool)? = nil) {
+    self.condition = condition
+    replacement = .now { _ in value }
+  }
+
+  /// Puts what a closure returns in the place of an answer.
+  ///
+  /// - Parameters:
+  ///   - condition: For which failures; `nil` for all.
+  ///   - value: Gets the failure.
+  public init(
+    when condition: (@Sendable (any Error) -> Bool)? = nil,
+    _ value: @escaping @Sendable (any Error) throws -> Output
+  ) {
+    self.condition = condition
+    replacement = .now(value)
+  }
+
+  /// Puts what an asynchronous function returns in the place of an answer.
+  ///
+  /// - Parameters:
+  ///   - condition: For which failures; `nil` for all.
+  ///   - value: Gets the failure; begins when a value is owed, and is cancelled with the subscription or the task.
+  public init(
+    when condition: (@Sendable (any Error) -> Bool)? = nil,
+    async value: @escaping @Sendable (any Error) async throws -> Output
+  ) {
+    self.condition = condition
+    replacement = .later(value)
+  }
+}
+
+extension Fallback: StageWork {
+  var traits: StageTraits {
+    let failures = condition == nil ? "all failures" : "some failures"
+    return StageTraits(
+      descriptor: StageDescriptor(.fallback, parameters: [.init("when", failures)]),
+      isForAllFailures: condition == nil
+    )
+  }
+
+  func protect<Context: Scheduler>(
+    _ upstream: AnyPublisher<Output, any Error>,
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>
+  ) -> AnyPublisher<Output, any Error> {
+    let policy = policy(in: surroundings)
+    switch replacement {
+    case .now(let value):
+      return upstream.fallback(policy) { error in Result { try value(error) }.publisher }.eraseToAnyPublisher()
+    case .later(let value):
+      return upstream.fallback(policy, async: value).eraseToAnyPublisher()
+    }
+  }
+
+  func protect<C: Clock>(
+    _ call: @escaping @Sendable () async throws -> Output,
+    in surroundings: StageSurroundings,
+    clock: C
+  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
+    let policy = policy(in: surroundings)
+    switch replacement {
+    case .now(let value): return { try await policy.run(isolation: nil, call, fallback: value) }
+    case .later(let value): return { try await policy.run(isolation: nil, call, fallback: value) }
+    }
+  }
+
+  private func policy(in surroundings: StageSurroundings) -> FallbackPolicy<any Error> {
+    var policy = FallbackPolicy<any Error>()
+    if let condition { policy = policy.when(condition) }
+    if let tell = surroundings.teller(PolicyEvent.Decision.fallback) { policy = policy.onEvent(tell) }
+    return policy
+  }
+}

@@ -1,0 +1,81 @@
+import Combine
+
+/// A publisher that shares one execution stands under a stage that would make its call again.
+///
+/// `Future` runs once, however often it is subscribed to, and `share()` has ended for all when it has ended for one: every
+/// retry would only get the same failure again. So it is refused when it is subscribed to, and told to the
+/// ``PolicyEvents`` of the pipeline.
+///
+/// It is found where the type of the publisher says so, through operators such as `map` and `receive(on:)`, too; not
+/// behind `eraseToAnyPublisher()`.
+public struct UnrepeatableUpstream: Error, Hashable, Sendable {
+  /// The name of the pipeline.
+  public let pipeline: String
+  /// What would make the call again.
+  public let stage: StageDescriptor.Kind
+  /// The type of the publisher that shares one execution.
+  public let upstream: String
+
+  /// Describes a publisher that cannot be repeated.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The name of the pipeline.
+  ///   - stage: What would make the call again.
+  ///   - upstream: The type of the publisher that shares one execution.
+  public init(pipeline: String, stage: StageDescriptor.Kind, upstream: String) {
+    self.pipeline = pipeline
+    self.stage = stage
+    self.upstream = upstream
+  }
+}
+
+extension UnrepeatableUpstream: CustomStringConvertible {
+  /// What is wrong, and what to do about it.
+  public var description: String {
+    "Pipeline \"\(pipeline)\": its \(stage) would subscribe to \(upstream) again, which runs only once and would repeat "
+      + "its first result; wrap the making of it in Deferred, and share what the pipeline gives, not what it gets."
+  }
+}
+
+extension PipelineDescriptor {
+  /// What is wrong with a publisher of this type under the pipeline; `nil` if nothing is known to be.
+  func misuse<Upstream: Publisher>(by type: Upstream.Type) -> UnrepeatableUpstream? {
+    guard let stage = kinds.first(where: { $0 == .retry || $0 == .hedge }) else { return nil }
+    guard let shared = sharedExecution(in: type) else { return nil }
+    return UnrepeatableUpstream(pipeline: name, stage: stage, upstream: "\(shared)")
+  }
+}
+
+/// The publisher that shares one execution, somewhere up from a publisher of this type.
+private func sharedExecution(in type: Any.Type) -> Any.Type? {
+  var type = type
+  while let operation = type as? any PassingOn.Type { type = operation.upstream }
+  return type is any SharingOneExecution.Type ? type : nil
+}
+
+/// A publisher that runs once for all its subscribers, one after the other too.
+private protocol SharingOneExecution {}
+
+extension Future: SharingOneExecution {}
+extension Publishers.Share: SharingOneExecution {}
+extension Publishers.Multicast: SharingOneExecution {}
+
+/// An operator that subscribes to its upstream once for each of its own subscribers.
+private protocol PassingOn {
+  static var upstream: Any.Type { get }
+}
+
+extension Publishers.Autoconnect: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Map: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.MapError: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.SetFailureType: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Filter: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.CompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryCompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.First: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Decode: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.HandleEvents: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.ReceiveOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.SubscribeOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Delay: PassingOn { static var upstream: Any.Type { Upstream.self } }
