@@ -1,0 +1,52 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+/// The code of Sources/Rebound/Rebound.docc/Composing-policies.md, as it stands there.
+@Suite("The code of the article on composing policies")
+struct PipelineExamples {
+  private enum Failure: Error {
+    case busy
+  }
+
+  @Test("falls back after three attempts, and tells each decision")
+  func composing() throws {
+    var subscriptions: Set<AnyCancellable> = []
+    let request = Fail<String, Failure>(error: .busy)
+
+    let scheduler = TestScheduler()  // a DispatchQueue in the program
+    let time = MonotonicTime { scheduler.elapsed }  // .continuous, which is the default
+    let events = PolicyEvents(time: time)
+    let breaker = CircuitBreaker("api", policy: try CircuitBreakerPolicy(consecutiveFailures: 3), time: time)
+    let budget = try RetryBudget.ratio(0.2, time: time)
+
+    let weather = try Pipeline<String>("weather", events: events) {
+      Fallback(to: "no forecast")
+      Timeout(total: .seconds(10))
+      Retry(.init(clamping: 2, backoff: .constant(.seconds(1))), budget: budget)
+      breaker
+      Timeout(attempt: .seconds(3))
+    }
+
+    var log: [String] = []
+    events.sink { log.append("\($0)") }.store(in: &subscriptions)
+    var forecasts: [String] = []
+    request
+      .protected(by: weather, scheduler: scheduler)
+      .sink(receiveCompletion: { _ in }, receiveValue: { forecasts.append($0) })
+      .store(in: &subscriptions)
+    scheduler.advance(by: .seconds(10))
+
+    #expect(forecasts == ["no forecast"])
+    #expect(
+      log == [
+        "weather: retry: attempt 1 failed (busy); retrying in 1.0 seconds (computed)",
+        "weather: retry: attempt 2 failed (busy); retrying in 1.0 seconds (computed)",
+        "api: circuit breaker: closed, now open for 30.0 seconds",
+        "weather: retry: attempt 3 failed (busy); stopped: attempts exhausted",
+        "weather: fallback: falling back from busy",
+      ]
+    )
+  }
+}

@@ -1,0 +1,175 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("PolicyEvents")
+struct PolicyEventsTests {
+  private func retried(_ attempt: Int) -> PolicyEvent.Decision {
+    .retry(RetryEvent(attempt: attempt, error: TestFailure.transient, delay: .seconds(1), outcome: .retrying))
+  }
+
+  private func attempts(_ log: PolicyEventLog) -> [Int] {
+    log.events.map { if case .retry(let event) = $0.decision { event.attempt } else { 0 } }
+  }
+
+  @Test("tells those who listen, from when they do, until they leave")
+  func listeners() {
+    let events = PolicyEvents()
+    let early = PolicyEventLog(of: events)
+    events.tell(retried(1), of: "weather")
+    var late: PolicyEventLog? = PolicyEventLog(of: events)
+    events.tell(retried(2), of: "weather")
+    #expect(late.map(attempts) == [2])
+    late = nil
+    events.tell(retried(3), of: "weather")
+    #expect(attempts(early) == [1, 2, 3])
+  }
+
+  @Test("keeps nothing for those who have requested nothing")
+  func noDemand() {
+    let events = PolicyEvents()
+    let recorder = Recorder<PolicyEvent, Never>(requesting: .none)
+    events.subscribe(recorder)
+    events.tell(retried(1), of: "weather")
+    recorder.request(.unlimited)
+    #expect(recorder.values.isEmpty)
+    events.tell(retried(2), of: "weather")
+    #expect(recorder.values.count == 1)
+  }
+
+  @Test("stamps the time, the source and the severity on each event")
+  func stamps() throws {
+    let scheduler = TestScheduler()
+    let events = PolicyEvents(time: .of(scheduler))
+    let log = PolicyEventLog(of: events)
+    scheduler.advance(by: .seconds(3))
+    events.tell(retried(1), of: "weather")
+    #expect(
+      log.lines == [
+        "3.0 seconds warning weather: retry: attempt 1 failed (transient); retrying in 1.0 seconds (computed)"
+      ]
+    )
+  }
+
+  @Test("lets events be changed and left out before anyone gets them")
+  func revising() {
+    let events = PolicyEvents { event in
+      guard event.severity > .info else { return nil }
+      var event = event
+      event.severity = .error
+      event.text = "(hidden)"
+      return event
+    }
+    let log = PolicyEventLog(of: events)
+    events.tell(.bulkhead(.queued(1)), of: "weather")
+    events.tell(retried(1), of: "weather")
+    #expect(log.events.map(\.description) == ["weather: (hidden)"])
+    #expect(log.events.map(\.severity) == [.error])
+  }
+
+  @Test("tells events that are caused by an observer after the one that it observes")
+  func reentrant() {
+    let events = PolicyEvents()
+    let causing = events.sink { [events] event in
+      if case .retry(let retry) = event.decision, retry.attempt == 1 { events.tell(retried(2), of: "weather") }
+    }
+    let log = PolicyEventLog(of: events)
+    events.tell(retried(1), of: "weather")
+    #expect(attempts(log) == [1, 2])
+    causing.cancel()
+  }
+
+  @Test("watches each object once, however often it is added")
+  func watchesOnce() throws {
+    let events = PolicyEvents()
+    let log = PolicyEventLog(of: events)
+    let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 2))
+    for _ in 1...3 { events.watch(bulkhead) }
+    let permit = try bulkhead.acquire()
+    #expect(log.events.map(\.description) == ["search: bulkhead: admitted; 1 of 2 run"])
+    #expect(events.gauges.map(\.description) == ["search: bulkhead: 1 of 2 run, 0 wait"])
+    permit.release()
+  }
+
+  @Test("does not keep alive what it watches, and reads no gauge of what is gone")
+  func weakObjects() throws {
+    let events = PolicyEvents()
+    weak var gone: CircuitBreaker?
+    for number in 0..<100 {
+      let breaker = CircuitBreaker("host \(number)", policy: try CircuitBreakerPolicy())
+      events.watch(breaker)
+      gone = breaker
+      #expect(events.gauges.map(\.name) == ["host \(number)"])
+    }
+    #expect(gone == nil)
+    #expect(events.gauges.isEmpty)
+  }
+
+  @Test("reads the gauges of all shared objects in the order in which they came")
+  func gauges() throws {
+    let events = PolicyEvents()
+    let breaker = CircuitBreaker("host", policy: try CircuitBreakerPolicy())
+    let limiter = RateLimiter("quota", policy: try .tokenBucket(10, per: .seconds(1)))
+    let budget = try RetryBudget.bucket(tokens: 10, cost: 5)
+    events.watch(breaker)
+    events.watch(limiter)
+    events.watch(budget, named: "weather")
+    breaker.isolate()
+    _ = budget.grant()?.begin()
+    #expect(
+      events.gauges.map(\.description) == [
+        "host: circuit breaker: isolated, 0 of 0 calls failed",
+        "quota: rate limiter: 0 wait, 1.0 of the full rate",
+        "weather: budget: 1 left, 1 granted, 0 denied",
+      ]
+    )
+  }
+
+  @Test("tells caches, coalescers and credentials by the name that they are given")
+  func named() throws {
+    let events = PolicyEvents()
+    let log = PolicyEventLog(of: events)
+    let cache = Cache<Int, Int, any Error>(policy: try CachePolicy(fresh: .seconds(60)))
+    let coalescer = Coalescer<Int, Int, any Error>()
+    let session = TokenRefresher<String> { _ in .refreshed("new") }
+    events.watch(cache, named: "forecasts")
+    events.watch(coalescer, named: "flights")
+    events.watch(session, named: "session")
+    cache.store(1, for: 7)
+    Just(1).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: 8).subscribe(Recorder<Int, any Error>())
+    session.signIn(with: "secret")
+    #expect(
+      log.events.map(\.description) == [
+        "forecasts: cache: 7: stored",
+        "flights: coalescing: 8: started",
+        "flights: coalescing: 8: ended",
+        "session: authentication: credential 1: signed in",
+      ]
+    )
+  }
+
+  @Test("tells each of 8 threads' events to each subscriber once, while others come and go")
+  func threads() {
+    let events = PolicyEvents()
+    let log = PolicyEventLog(of: events)
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<200 {
+        if number % 3 == 0 {
+          let passing = PolicyEventLog(of: events)
+          events.tell(.bulkhead(.queued(thread * 200 + number)), of: "weather")
+          withExtendedLifetime(passing) {}
+        } else {
+          events.tell(.bulkhead(.queued(thread * 200 + number)), of: "weather")
+        }
+      }
+    }
+    let numbers = log.events.map { if case .bulkhead(.queued(let number)) = $0.decision { number } else { -1 } }
+    #expect(numbers.sorted() == Array(0..<1_600))
+    for thread in 0..<8 {
+      let own = numbers.filter { $0 / 200 == thread }
+      #expect(own == own.sorted())
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Combine
+import Rebound
+import Testing
+
+@Suite("The rules of Pipeline")
+struct PipelineRulesTests {
+  /// A pipeline that is refused, why, and the places of the stages that the error is about.
+  struct Refusal: CustomTestStringConvertible, Sendable {
+    let mistake: InvalidPipeline.Mistake
+    let positions: [Int]
+    var repetition = CallRepetition.harmless
+    let stages: @Sendable () throws -> [PipelineStage<Int>]
+
+    init(
+      _ mistake: InvalidPipeline.Mistake,
+      _ positions: [Int],
+      repetition: CallRepetition = .harmless,
+      @PipelineBuilder<Int> stages: @escaping @Sendable () throws -> [PipelineStage<Int>]
+    ) {
+      (self.mistake, self.positions, self.repetition, self.stages) = (mistake, positions, repetition, stages)
+    }
+
+    var testDescription: String { "\(mistake)" }
+  }
+
+  static let refusals: [Refusal] = [
+    Refusal(.noStages, []) {},
+    Refusal(.hiddenByFallback, [1, 2]) {
+      Retry()
+      Fallback(to: 0)
+    },
+    Refusal(.hiddenByFallback, [1, 3]) {
+      try breaker()
+      Timeout(attempt: .seconds(1))
+      Fallback { _ in 0 }
+    },
+    Refusal(.hiddenByFallback, [1, 2]) {
+      Hedge()
+      Fallback(async: { _ in 0 })
+    },
+    Refusal(.attemptLimitOutsideRetry, [1, 2]) {
+      Timeout(attempt: .seconds(1))
+      Retry()
+    },
+    Refusal(.totalLimitInsideRetry, [1, 2]) {
+      Retry()
+      Timeout(total: .seconds(1))
+    },
+    Refusal(.retriedTwice, [1, 3]) {
+      Retry()
+      Timeout(attempt: .seconds(1))
+      Retry()
+    },
+    Refusal(.retryInsideBreaker, [1, 2]) {
+      try breaker()
+      Retry()
+    },
+    Refusal(.hedgeOfHarmfulCalls, [2], repetition: .harmful) {
+      Timeout(total: .seconds(1))
+      Hedge()
+    },
+    Refusal(.retryOfHarmfulCalls, [1], repetition: .harmful) {
+      Retry()
+    },
+    Refusal(.limitNeverReached, [1, 3]) {
+      Timeout(total: .seconds(3))
+      Retry()
+      Timeout(attempt: .seconds(3))
+    },
+    Refusal(.limitNotPositive, [1]) {
+      Timeout(total: .zero)
+    },
+    Refusal(.limitNotPositive, [2]) {
+      Retry()
+      Timeout(attempt: .seconds(-1))
+    },
+    Refusal(.sharedTwice, [1, 3]) {
+      let shared = Bulkhead("shared", policy: try BulkheadPolicy(maxConcurrent: 1))
+      shared
+      Retry()
+      shared
+    },
+  ]
+
+  static func breaker() throws -> CircuitBreaker {
+    CircuitBreaker("weather", policy: try CircuitBreakerPolicy(consecutiveFailures: 1))
+  }
+
+  @Test("refuse what cannot be meant, with the stages that it is about", arguments: refusals)
+  func refuses(_ refusal: Refusal) throws {
+    let error = try #require(throws: InvalidPipeline.self) {
+      try Pipeline<Int>("weather", repetition: refusal.repetition, stages: refusal.stages)
+    }
+    #expect(error.mistake == refusal.mistake)
+    #expect(error.stages.map(\.position) == refusal.positions)
+    #expect(error.pipeline == "weather")
+  }
+
+  @Test("say what is wrong, where, and what to do")
+  func words() throws {
+    let error = #expect(throws: InvalidPipeline.self) {
+      try Pipeline<Int>("weather") {
+        Retry()
+        Timeout(total: .seconds(1))
+      }
+    }
+    #expect(
+      error?.description == """
+        Pipeline "weather": the limit for the whole stands inside of the retry, and begins anew with each attempt; move it \
+        outside of the retry, or make it Timeout(attempt:) (stage 1, retry (maxRetries: 2, backoff: exponential from 0.5 \
+        seconds ×2.0, up to 20.0 seconds, full jitter); stage 2, timeout (total: 1.0 seconds)).
+        """
+    )
+  }
+
+  @Test("let pass what can be meant")
+  func passes() throws {
+    let breaker = try Self.breaker()
+    _ = try Pipeline<Int>("a fallback for some failures inside") {
+      Retry()
+      Fallback(to: 0, when: { $0 is TimedOut })
+    }
+    _ = try Pipeline<Int>("a hedge with a limit for each attempt") {
+      Timeout(total: .seconds(9))
+      Hedge()
+      breaker
+      Timeout(attempt: .seconds(3))
+    }
+    _ = try Pipeline<Int>("harmful calls that are retried for some failures", repetition: .harmful) {
+      Retry(when: { $0 is RateLimited })
+      breaker
+    }
+    _ = try Pipeline<Int>("two breakers") {
+      breaker
+      try Self.breaker()
+    }
+    _ = try Pipeline<Int>("a silence is no total") {
+      Timeout(total: .seconds(1))
+      Timeout(.betweenValues(.seconds(1)))
+    }
+  }
+
+  @Test("pass on what the making of a stage throws")
+  func passesOn() {
+    #expect(throws: InvalidBulkheadPolicy.concurrencyNotPositive(0)) {
+      try Pipeline<Int>("weather") { Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 0)) }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("Pipeline")
+struct PipelineTests {
+  private let scheduler = TestScheduler()
+
+  @Test("asks for what is owed, and for nothing before", arguments: [0, 1, 2, 5])
+  func demand(owed: Int) throws {
+    let pipeline = try Pipeline<Int>("weather") {
+      Fallback(to: 0)
+      Timeout(total: .seconds(30))
+      Retry()
+      CircuitBreaker("weather", policy: try CircuitBreakerPolicy())
+      Timeout(attempt: .seconds(10))
+    }
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, any Error>(requesting: .max(owed))
+    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    #expect(upstream.requests.reduce(Subscribers.Demand.none, +) == .max(owed))
+    for value in 1...3 { upstream.send(value) }
+    #expect(recorder.values == Array((1...3).prefix(owed)))
+    recorder.cancel()
+  }
+
+  @Test("cancels what is under way, and gives everything back", arguments: [false, true])
+  func cancel(whileWaiting: Bool) throws {
+    let bulkhead = Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let budget = try RetryBudget.bucket(tokens: 10, cost: 5)
+    let pipeline = try Pipeline<Int>("weather") {
+      bulkhead
+      Timeout(total: .seconds(30))
+      Retry(.init(clamping: 2, backoff: .constant(.seconds(1))), budget: budget)
+      Timeout(attempt: .seconds(10))
+    }
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    if whileWaiting { upstream.send(completion: .failure(.transient)) }
+    #expect(bulkhead.snapshot.running == 1)
+    recorder.cancel()
+    scheduler.advance(by: .seconds(60))
+    #expect(bulkhead.snapshot.running == 0)
+    #expect(budget.snapshot.available == 2)
+    #expect(budget.snapshot.waiting == 0)
+    #expect(scheduler.pendingCount == 0)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(upstream.cancelCount == (whileWaiting ? 0 : 1))
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("counts the attempts of each subscription apart")
+  func statePerSubscription() throws {
+    let pipeline = try Pipeline<Int>("weather") { Retry(.init(clamping: 1, backoff: .immediate)) }
+    let upstream = TestPublisher<Int, TestFailure> { $0.send(completion: .failure(.transient)) }
+    let protected = upstream.protected(by: pipeline, scheduler: scheduler)
+    for attempts in [2, 4, 6] {
+      protected.subscribe(Recorder<Int, any Error>())
+      #expect(upstream.subscriptionCount == attempts)
+    }
+  }
+
+  @Test("keeps the type of failures when told how")
+  func typedFailure() throws {
+    let pipeline = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
+    let (recorder, late) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
+    let failing = Fail<Int, TestFailure>(error: .numbered(7))
+    failing.protected(by: pipeline, scheduler: scheduler) { $0 as? TestFailure ?? .permanent }.subscribe(recorder)
+    #expect(recorder.failure == .numbered(7))
+    let silent = Empty<Int, TestFailure>(completeImmediately: false)
+    silent.protected(by: pipeline, scheduler: scheduler) { $0 as? TestFailure ?? .permanent }.subscribe(late)
+    scheduler.advance(by: .seconds(1))
+    #expect(late.failure == .permanent)
+  }
+
+  @Test("names itself in the errors of its limits")
+  func names() async throws {
+    let pipeline = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
+    let recorder = Recorder<Int, any Error>()
+    Empty<Int, TestFailure>(completeImmediately: false).protected(by: pipeline, scheduler: scheduler).subscribe(
+      recorder
+    )
+    scheduler.advance(by: .seconds(1))
+    let expected = TimedOut(.total, limit: .seconds(1), name: "weather")
+    #expect(recorder.failure as? TimedOut == expected)
+    await #expect(throws: expected) {
+      try await pipeline.run(clock: JumpingClock()) {
+        await untilCancelled()
+        return 0
+      }
+    }
+  }
+
+  @Test("of an asynchronous function passes a cancel on, and nobody counts it")
+  func cancelledTask() async throws {
+    let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy(consecutiveFailures: 1))
+    let pipeline = try Pipeline<Int>("weather") {
+      Fallback(to: 1)
+      Retry()
+      breaker
+    }
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await pipeline.run(clock: JumpingClock()) {
+        continuation.yield()
+        await untilCancelled()
+        throw CancellationError()
+      }
+    }
+    for await _ in stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(breaker.state == .closed)
+  }
+}

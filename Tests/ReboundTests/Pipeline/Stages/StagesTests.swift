@@ -1,0 +1,193 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("The stages of a Pipeline")
+struct StagesTests {
+  private let scheduler = TestScheduler()
+  private let events = PolicyEvents()
+
+  /// Runs a call as a publisher that answers at once, and then as a function: the result and the events of each.
+  private func both(
+    _ pipeline: Pipeline<Int>,
+    _ call: @escaping @Sendable () throws -> Int
+  ) async -> [(result: Result<Int, any Error>?, lines: [String])] {
+    var log = PolicyEventLog(of: events)
+    let recorder = Recorder<Int, any Error>()
+    Deferred { Result { try call() }.publisher }.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    scheduler.advance(by: .seconds(60))
+    let published: Result<Int, any Error>? =
+      if let failure = recorder.failure { .failure(failure) } else { recorder.values.first.map { .success($0) } }
+    let first = (result: published, lines: log.events.map(\.description))
+
+    log = PolicyEventLog(of: events)
+    do {
+      let value = try await pipeline.run(clock: JumpingClock(), call)
+      return [first, (.success(value), log.events.map(\.description))]
+    } catch {
+      return [first, (.failure(error), log.events.map(\.description))]
+    }
+  }
+
+  @Test("Fallback tells both errors where it fails, too")
+  func fallbackFails() async throws {
+    let pipeline = try Pipeline<Int>("weather", events: events) { Fallback { _ in throw TestFailure.permanent } }
+    for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
+      let failed = #expect(throws: FallbackFailed.self) { try result?.get() }
+      #expect(failed?.failure as? TestFailure == .permanent)
+      #expect(failed?.original as? TestFailure == .transient)
+      #expect(
+        lines == [
+          "weather: fallback: falling back from transient",
+          "weather: fallback: fallback failed (permanent) after transient",
+        ]
+      )
+    }
+  }
+
+  @Test("Fallback leaves out failures that are not its own")
+  func fallbackPasses() async throws {
+    let pipeline = try Pipeline<Int>("weather", events: events) { Fallback(to: 0, when: { $0 is TimedOut }) }
+    for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
+      #expect(throws: TestFailure.transient) { try result?.get() }
+      #expect(lines == ["weather: fallback: no fallback for transient"])
+    }
+  }
+
+  @Test("CacheFirst makes one call while the value is fresh")
+  func cache() async throws {
+    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(60)), time: .of(TestScheduler()))
+    let calls = Log<Void>()
+    let pipeline = try Pipeline<Int>("weather", events: events) { CacheFirst(cache, for: "oslo") }
+    let runs = await both(pipeline) { calls.number(()) }
+    #expect(try runs.map { try $0.result?.get() } == [1, 1])
+    #expect(
+      runs.map(\.lines) == [
+        ["weather: cache: oslo: missed", "weather: cache: oslo: stored"],
+        ["weather: cache: oslo: hit, 0.0 seconds old"],
+      ]
+    )
+  }
+
+  @Test("SingleFlight starts afresh once the call has ended")
+  func singleFlight() async throws {
+    let calls = Log<Void>()
+    let coalescer = Coalescer<String, Int, any Error>()
+    let pipeline = try Pipeline<Int>("weather", events: events) { SingleFlight(by: coalescer, for: "oslo") }
+    let runs = await both(pipeline) { calls.number(()) }
+    #expect(try runs.map { try $0.result?.get() } == [1, 2])
+    for run in runs {
+      #expect(run.lines == ["weather: coalescing: oslo: started", "weather: coalescing: oslo: ended"])
+    }
+  }
+
+  @Test("SingleFlight lets those who ask at the same time share one call")
+  func shares() throws {
+    let coalescer = Coalescer<String, Int, any Error>()
+    let pipeline = try Pipeline<Int>("weather", events: events) { SingleFlight(by: coalescer, for: "oslo") }
+    let upstream = TestPublisher<Int, TestFailure>()
+    let recorders = (0..<3).map { _ in Recorder<Int, any Error>() }
+    for recorder in recorders { upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder) }
+    upstream.send(7)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(recorders.map(\.values) == [[7], [7], [7]])
+  }
+
+  @Test("Authentication has the credential renewed once, and makes the call again with the new one")
+  func authentication() async throws {
+    for _ in 1...2 {
+      let session = TokenRefresher<String>(
+        rejectedWhen: { (_: TestFailure) in true },
+        refreshingWith: { _ in Just("new").setFailureType(to: TestFailure.self).eraseToAnyPublisher() }
+      )
+      session.signIn(with: "old")
+      let pipeline = try Pipeline<Int>("weather", events: events) {
+        Authentication(by: session) { $0 as? TestFailure == .permanent }
+      }
+      let runs = await both(pipeline) {
+        guard session.credential == "new" else { throw TestFailure.permanent }
+        return 7
+      }
+      #expect(try runs.map { try $0.result?.get() } == [7, 7])
+      #expect(
+        runs[0].lines == [
+          "weather: authentication: credential 1: refresh begins (refused)",
+          "weather: authentication: credential 2: refreshed; 1 waiting requests go on",
+        ]
+      )
+      #expect(runs[1].lines.isEmpty)
+    }
+  }
+
+  @Test("Hedge goes on with another attempt when one fails")
+  func hedge() async throws {
+    let calls = Log<Void>()
+    let pipeline = try Pipeline<Int>("weather", events: events) { Hedge(try HedgePolicy(delay: .afterFailure)) }
+    let runs = await both(pipeline) {
+      let number = calls.number(())
+      if number % 2 == 1 { throw TestFailure.transient }
+      return number
+    }
+    #expect(try runs.map { try $0.result?.get() } == [2, 4])
+    #expect(runs[0].lines.count == 3)
+    for run in runs {
+      #expect(run.lines.first == "weather: hedge: primary attempt failed after 0.0 seconds (transient)")
+    }
+    #expect(runs[0].lines == runs[1].lines)
+  }
+
+  @Test("Chaos is told and retried")
+  func chaos() async throws {
+    let pipeline = try Pipeline<Int>("weather", events: events) {
+      Retry(.init(clamping: 1, backoff: .immediate))
+      Chaos<Int, any Error>().fault(at: 1) { TestFailure.transient }
+    }
+    for (result, lines) in await both(pipeline, { 7 }) {
+      #expect(throws: TestFailure.transient) { try result?.get() }
+      #expect(
+        lines == [
+          "weather: chaos: fault (transient)",
+          "weather: retry: attempt 1 failed (transient); retrying in 0.0 seconds (computed)",
+          "weather: chaos: fault (transient)",
+          "weather: retry: attempt 2 failed (transient); stopped: attempts exhausted",
+        ]
+      )
+    }
+  }
+
+  @Test("Bulkhead and RateLimiter let calls in, and give their places back")
+  func admission() async throws {
+    let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let limiter = RateLimiter("quota", policy: try .tokenBucket(2, per: .seconds(3_600)))
+    let pipeline = try Pipeline<Int>("weather", events: events) {
+      bulkhead
+      limiter
+    }
+    for run in await both(pipeline, { 7 }) {
+      #expect(try run.result?.get() == 7)
+      #expect(
+        run.lines == [
+          "search: bulkhead: admitted; 1 of 1 run", "quota: rate limiter: admitted",
+          "search: bulkhead: released; 0 run",
+        ]
+      )
+    }
+    for run in await both(pipeline, { 7 }) {
+      #expect(throws: RateLimited.self) { try run.result?.get() }
+    }
+  }
+
+  @Test("A pipeline without events tells nobody, and what is shared tells the pipelines that listen")
+  func quiet() async throws {
+    let breaker = CircuitBreaker("host", policy: try CircuitBreakerPolicy(consecutiveFailures: 1))
+    let quiet = try Pipeline<Int>("quiet") {
+      Retry(.never)
+      breaker
+    }
+    _ = try Pipeline<Int>("weather", events: events) { breaker }
+    let log = PolicyEventLog(of: events)
+    await #expect(throws: TestFailure.transient) { try await quiet.run { throw TestFailure.transient } }
+    #expect(log.events.map(\.description) == ["host: circuit breaker: closed, now open for 30.0 seconds"])
+  }
+}

@@ -1,0 +1,58 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("UnrepeatableUpstream")
+struct UnrepeatableUpstreamTests {
+  private let scheduler = TestScheduler()
+  private let events = PolicyEvents()
+
+  private func failure<Upstream: Publisher>(
+    of upstream: Upstream,
+    under pipeline: Pipeline<Int>
+  ) -> (any Error)? where Upstream.Output == Int {
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    return recorder.failure
+  }
+
+  private func retrying() throws -> Pipeline<Int> {
+    try Pipeline<Int>("weather", events: events) { Retry(.init(clamping: 1, backoff: .immediate)) }
+  }
+
+  @Test("refuses publishers that run once for all, through operators too, and tells the events")
+  func refuses() throws {
+    let log = PolicyEventLog(of: events)
+    let pipeline = try retrying()
+    let future = Future<Int, TestFailure> { $0(.failure(.transient)) }
+    let shared = Fail<Int, TestFailure>(error: .transient).share()
+    let multicast = Fail<Int, TestFailure>(error: .transient).multicast { PassthroughSubject() }.autoconnect()
+    let errors = [
+      failure(of: future, under: pipeline),
+      failure(of: shared, under: pipeline),
+      failure(of: multicast, under: pipeline),
+      failure(of: future.map { $0 + 1 }.mapError { $0 }.receive(on: scheduler), under: pipeline),
+    ]
+    for error in errors {
+      let misuse = try #require(error as? UnrepeatableUpstream)
+      #expect(misuse.pipeline == "weather")
+      #expect(misuse.stage == .retry)
+      #expect(misuse.description.contains("wrap the making of it in Deferred"))
+    }
+    #expect((errors[3] as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<") == true)
+    #expect(log.events.count == 4)
+    #expect(log.events.allSatisfy { $0.severity == .error })
+  }
+
+  @Test("lets pass what is made anew, what is not retried, and what cannot be known")
+  func passes() throws {
+    let pipeline = try retrying()
+    let future = Future<Int, TestFailure> { $0(.failure(.transient)) }
+    let deferred = Deferred { Future<Int, TestFailure> { $0(.failure(.transient)) } }
+    #expect(failure(of: deferred, under: pipeline) as? TestFailure == .transient)
+    #expect(failure(of: future.eraseToAnyPublisher(), under: pipeline) as? TestFailure == .transient)
+    let limited = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
+    #expect(failure(of: future, under: limited) as? TestFailure == .transient)
+  }
+}
