@@ -12,8 +12,8 @@ public enum CallRepetition: Hashable, Sendable {
 /// Several policies around one call, outermost first, checked when they are put together.
 ///
 ///     let events = PolicyEvents()
-///     let weather = try Pipeline<Forecast>("weather", events: events) {
-///       Fallback { _ in .empty }
+///     let weather = try Pipeline("weather", events: events) {
+///       Fallback { _ in Forecast.empty }
 ///       Timeout(total: .seconds(10))
 ///       Retry(.standard, budget: budget)
 ///       breaker
@@ -21,6 +21,8 @@ public enum CallRepetition: Hashable, Sendable {
 ///     }
 ///     request.protected(by: weather, scheduler: queue)
 ///     let forecast = try await weather.run { try await client.forecast(for: city) }
+///
+/// The type of the values is that of the first stage if it has one; otherwise say `Pipeline<Forecast>`.
 ///
 /// The order decides what happens: a timeout above a retry is for all attempts and their waits together, one below it for
 /// each attempt. Each stage is the operator of its policy, so demand, cancellation and threads are those of the operators.

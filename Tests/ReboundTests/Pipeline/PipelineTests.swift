@@ -114,4 +114,116 @@ struct PipelineTests {
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(breaker.state == .closed)
   }
+
+  @Test("knows the type of its values from its first stage")
+  func inference() async throws {
+    let pipeline = try Pipeline("weather") {
+      Fallback { _ in "saved" }
+      Retry(.never)
+    }
+    #expect(try await pipeline.run { throw TestFailure.transient } == "saved")
+  }
+
+  @Test("of 10,000 attempts that fail at once uses as little stack as one")
+  func flatStack() throws {
+    let pipeline = try Pipeline<Int>("weather") {
+      Timeout(total: .seconds(1))
+      Retry(.init(clamping: 10_000, backoff: .immediate))
+      CircuitBreaker("weather", policy: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 20_000))
+      Timeout(attempt: .milliseconds(1))
+    }
+    var attempts = 0
+    let recorder = Recorder<Int, any Error>()
+    Deferred {
+      attempts += 1
+      return Fail<Int, TestFailure>(error: .numbered(attempts))
+    }
+    .protected(by: pipeline, scheduler: scheduler)
+    .subscribe(recorder)
+    #expect(recorder.failure as? TestFailure == .numbered(10_001))
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("can be cancelled from inside of a value")
+  func cancelInside() throws {
+    let bulkhead = Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let pipeline = try Pipeline<Int>("weather") {
+      Fallback(to: 0)
+      bulkhead
+      Timeout(total: .seconds(1))
+      Retry()
+    }
+    let recorder = Recorder<Int, any Error>(answering: { _, recorder in
+      recorder.cancel()
+      return .none
+    })
+    let upstream = TestPublisher<Int, TestFailure>()
+    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(2)
+    #expect(recorder.values == [1])
+    #expect(upstream.cancelCount == 1)
+    #expect(bulkhead.snapshot.running == 0)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("releases the upstream and what it holds when the subscription is cancelled", arguments: [false, true])
+  func releases(whileWaiting: Bool) throws {
+    final class Held: Sendable {}
+    let events = PolicyEvents()
+    let pipeline = try Pipeline<Int>("weather", events: events) {
+      Fallback(to: 0)
+      Timeout(total: .seconds(30))
+      Retry(.init(clamping: 1, backoff: .constant(.seconds(1))))
+      Timeout(attempt: .seconds(1))
+    }
+    weak var held: Held?
+    let recorder = Recorder<Int, any Error>()
+    let connection = TestPublisher<Int, TestFailure> { connection in
+      if whileWaiting { connection.send(completion: .failure(.transient)) }
+    }
+    do {
+      let object = Held()
+      held = object
+      connection.map { value in withExtendedLifetime(object) { value } }
+        .protected(by: pipeline, scheduler: scheduler)
+        .subscribe(recorder)
+    }
+    #expect(held != nil)
+    recorder.cancel()
+    for connection in connection.connections { connection.letGo() }
+    #expect(held == nil)
+  }
+
+  @Test("lets many tasks through at the same time, no more than it may, and gets every place back")
+  func concurrentTasks() async throws {
+    let bulkhead = Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 4, maxQueue: 400))
+    let budget = try RetryBudget.ratio(1, floor: 1_000)
+    let pipeline = try Pipeline<Int>("weather", events: PolicyEvents()) {
+      Fallback(to: -1)
+      Retry(.init(clamping: 2, backoff: .immediate), budget: budget)
+      bulkhead
+      Timeout(attempt: .seconds(600))
+    }
+    let running = Log<Int>()
+    let calls = Log<Void>()
+    let values = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<400 {
+        group.addTask {
+          try await pipeline.run {
+            running.write(bulkhead.snapshot.running)
+            await Task.yield()
+            if calls.number(()) % 3 == 0 { throw TestFailure.transient }
+            return number
+          }
+        }
+      }
+      return try await group.reduce(into: [Int]()) { $0.append($1) }
+    }
+    #expect(values.count == 400)
+    #expect(running.entries.allSatisfy { (1...4).contains($0) })
+    #expect(bulkhead.snapshot.running == 0)
+    #expect(bulkhead.snapshot.queued == 0)
+    #expect(budget.snapshot.waiting == 0)
+  }
 }

@@ -1,0 +1,24 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@Suite("PolicyEventLog")
+struct PolicyEventLogTests {
+  @Test("writes down what is told while it is there, one line each")
+  func writes() {
+    let scheduler = TestScheduler()
+    let events = PolicyEvents(time: MonotonicTime { scheduler.elapsed })
+    events.tell(.bulkhead(.queued(1)), of: "early")
+    let log = PolicyEventLog(of: events)
+    scheduler.advance(by: .seconds(2))
+    events.tell(.bulkhead(.queued(2)), of: "search")
+    events.tell(.timeout(.timedOut(TimedOut(.total, limit: .seconds(2), name: "weather"))), of: "weather")
+    #expect(
+      log.lines == [
+        "2.0 seconds info search: bulkhead: queued; 2 wait",
+        "2.0 seconds error weather: timeout: weather timed out after 2.0 seconds (total, limit 2.0 seconds, values: 0)",
+      ]
+    )
+    #expect(log.events.map(\.source) == ["search", "weather"])
+  }
+}
