@@ -52,7 +52,12 @@ public struct PolicyEvent: Sendable {
   /// How much it matters.
   public var severity: Severity
   /// What stands for the decision in a log; the decision's own words unless changed.
-  public var text: String
+  public var text: String {
+    // Only made when somebody reads it, which most of the time nobody does.
+    get { otherText ?? decision.description }
+    set { otherText = newValue }
+  }
+  private var otherText: String?
 
   /// Describes a decision.
   ///
@@ -66,7 +71,6 @@ public struct PolicyEvent: Sendable {
     self.source = source
     self.time = time
     self.severity = severity ?? decision.severity
-    text = decision.description
   }
 }
 

@@ -149,29 +149,31 @@ struct WatchedObjects {
   }
 
   private(set) var objects: [Object] = []
-  private var ids: Set<ObjectIdentifier> = []
+  private var byID: [ObjectIdentifier: Object] = [:]
   /// From which count on it is worth while to look for objects that are gone.
   private var limit = 16
 
   /// - Returns: Whether it was not there before; and what is to be released with the lock open.
+  ///
+  /// - Complexity: O(1), amortised, unless another object had the same identity before.
   mutating func add(_ object: Object) -> (isNew: Bool, released: [Object]) {
     var released: [Object] = []
-    if ids.contains(object.id) {
-      if objects.contains(where: { $0.id == object.id && $0.isAlive }) { return (false, []) }
+    if let known = byID[object.id] {
+      if known.isAlive { return (false, []) }
       released = removeAll { $0.id == object.id }
     } else if objects.count >= limit {
       released = removeAll { !$0.isAlive }
       limit = max(2 * objects.count, 16)
     }
     objects.append(object)
-    ids.insert(object.id)
+    byID[object.id] = object
     return (true, released)
   }
 
   private mutating func removeAll(where isGone: (Object) -> Bool) -> [Object] {
     let released = objects.filter(isGone)
     objects.removeAll(where: isGone)
-    ids.subtract(released.map(\.id))
+    for object in released { byID[object.id] = nil }
     return released
   }
 }
