@@ -52,7 +52,10 @@ let package = Package(
     ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine),
+    .testTarget(
+      name: "ReboundTestingTests",
+      dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
+    ),
     .testTarget(
       name: "DocumentTests",
       dependencies: [

@@ -2,7 +2,9 @@ import Attempts
 import Foundation
 import SignUp
 
-/// What an app shows beside its own content. Every key is always there, with null where there is nothing.
+/// What an app shows beside its own content.
+///
+/// Every key is always there, with null where there is nothing.
 struct Surfaces: Encodable {
   var toast: ToastView?
   var banner: BannerView?

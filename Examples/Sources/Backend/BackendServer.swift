@@ -1,7 +1,9 @@
 import Foundation
 import WebServer
 
-/// The services behind the three apps: user names and accounts, the weather, animals. They fail on command.
+/// The services behind the three apps: user names and accounts, the weather, animals.
+///
+/// They fail on command.
 ///
 ///     let backend = try BackendServer(.init(port: 0, database: ":memory:") { print($0) })
 ///     // GET  \(backend.url)/isUserNameAvailable?userName=…
