@@ -2,7 +2,7 @@
 
 .PHONY: demo test check stress docs format benchmark storm clean
 
-demo: ## build and start the backend and the sign-up app, until Ctrl-C
+demo: ## build and start the backend and the three apps, until Ctrl-C
 	@scripts/demo
 
 test: ## run every test there is: the package, the examples, the page in a real browser
