@@ -2,7 +2,7 @@ import Combine
 import Rebound
 import StreamSupport
 
-/// Writes down the decisions of all policies that a ``PolicyEvents`` tells.
+/// Writes down the decisions of all policies that a `PolicyEvents` tells.
 ///
 ///     let log = PolicyEventLog(of: events)
 ///     request.protected(by: weather, scheduler: scheduler).subscribe(recorder)
