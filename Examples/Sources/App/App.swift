@@ -10,17 +10,17 @@ public final class App: Sendable {
   /// - Parameters:
   ///   - configuration: Where it listens.
   ///   - backend: The address of the backend.
-  ///   - patience: How long a session waits for its page to come back.
+  ///   - timer: Measures how long sessions wait for their pages to come back.
   ///   - report: Is told of failures of the app itself.
   /// - Throws: `HTTPServerError` if it can't listen, ``PageError`` if the page's files are not there.
   public init(
     _ configuration: HTTPServer.Configuration,
     backend: URL,
-    patience: DispatchTimeInterval = .seconds(60),
+    timer: any ServerTimer = DispatchServerTimer(),
     report: @escaping @Sendable (String) -> Void
   ) throws {
     let page = try Page()
-    let sessions = Sessions(services: try Services(backend: backend), patience: patience)
+    let sessions = Sessions(services: try Services(backend: backend), timer: timer)
     let faults = FaultControl(backend: backend)
 
     var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }

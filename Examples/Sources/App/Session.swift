@@ -26,7 +26,7 @@ final class Session: @unchecked Sendable {
 
   private let queue = DispatchQueue(label: "session")
   private let services: Services
-  private let patience: DispatchTimeInterval
+  private let timer: any ServerTimer
   private let onAbandoned: @Sendable () -> Void
 
   // Each app is made when its tab is first shown.
@@ -45,17 +45,21 @@ final class Session: @unchecked Sendable {
   private var revision = 0
   private var isDrawingDue = false
   private var streams: [ObjectIdentifier: EventStream] = [:]
-  private var abandonment: DispatchWorkItem?
+  /// Counts the times of waiting; the time that began last counts.
+  private var waits = 0
+
+  /// How long a session waits for its page to come back.
+  private static let patience = Duration.seconds(60)
 
   /// Makes a session.
   ///
   /// - Parameters:
   ///   - services: What its apps ask.
-  ///   - patience: How long it waits for its page to come back.
-  ///   - onAbandoned: Called when no page has listened for so long.
-  init(services: Services, patience: DispatchTimeInterval, onAbandoned: @escaping @Sendable () -> Void) {
+  ///   - timer: Measures how long it waits for its page to come back.
+  ///   - onAbandoned: Called when no page has listened for a minute.
+  init(services: Services, timer: any ServerTimer, onAbandoned: @escaping @Sendable () -> Void) {
     self.services = services
-    self.patience = patience
+    self.timer = timer
     self.onAbandoned = onAbandoned
     queue.async { [self] in waitForPage() }
   }
@@ -68,7 +72,7 @@ final class Session: @unchecked Sendable {
       queue.async { self.close(stream) }
     }
     queue.async { [self] in
-      abandonment?.cancel()
+      waits += 1
       streams[ObjectIdentifier(stream)] = stream
       draw(on: [stream])
     }
@@ -131,9 +135,13 @@ final class Session: @unchecked Sendable {
   }
 
   private func waitForPage() {
-    abandonment?.cancel()
-    let item = DispatchWorkItem { [onAbandoned] in onAbandoned() }
-    abandonment = item
-    queue.asyncAfter(deadline: .now() + patience, execute: item)
+    waits += 1
+    let wait = waits
+    timer.run(after: Self.patience) { [weak self] in
+      guard let self else { return }
+      queue.async {
+        if wait == self.waits { self.onAbandoned() }
+      }
+    }
   }
 }

@@ -1,21 +1,20 @@
-import Dispatch
 import WebServer
 
 /// The sessions of all pages that are open, by their secret names.
 final class Sessions: Sendable {
   private let services: Services
-  private let patience: DispatchTimeInterval
+  private let timer: any ServerTimer
   private let sessions = Locked<[String: Session]>([:])
 
-  init(services: Services, patience: DispatchTimeInterval) {
+  init(services: Services, timer: any ServerTimer) {
     self.services = services
-    self.patience = patience
+    self.timer = timer
   }
 
   /// Opens a session, and returns its name, which nobody can guess.
   func open() -> String {
     let name = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
-    let session = Session(services: services, patience: patience) { [weak self] in
+    let session = Session(services: services, timer: timer) { [weak self] in
       self?.sessions.withLock { $0[name] = nil }
     }
     sessions.withLock { $0[name] = session }

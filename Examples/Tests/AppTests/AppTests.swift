@@ -165,30 +165,32 @@ struct AppTests {
 
   @Test("a closed tab frees its session, and an open one keeps it")
   func closedTab() async throws {
-    let impatient = try App(
+    let timer = ManualTimer()
+    let patient = try App(
       HTTPServer.Configuration(port: 0),
       backend: try #require(URL(string: backend.url)),
-      patience: .milliseconds(300)
+      timer: timer
     ) { Issue.record("The app failed: \($0)") }
-    let opened = try #require(try await LoopbackClient.post("{}", to: "/sessions", port: impatient.port))
+    let opened = try #require(try await LoopbackClient.post("{}", to: "/sessions", port: patient.port))
     let session = try #require(JSONDecoder().decode([String: String].self, from: opened.body)["session"])
     func edit() async throws -> Int? {
       try await LoopbackClient.post(
         #"{"tab":"signUp","type":"edit","field":"userName","text":"x"}"#,
         to: "/sessions/\(session)/actions",
-        port: impatient.port
+        port: patient.port
       )?.status
     }
     do {
-      let stream = try LoopbackClient(port: impatient.port)
-      try await stream.send("GET /sessions/\(session)/events HTTP/1.1\r\nHost: localhost:\(impatient.port)\r\n\r\n")
+      let stream = try LoopbackClient(port: patient.port)
+      try await stream.send("GET /sessions/\(session)/events HTTP/1.1\r\nHost: localhost:\(patient.port)\r\n\r\n")
       _ = try await stream.receive(until: "\"revision\":")
+      timer.advance(by: .seconds(600))
       #expect(try await edit() == 204)
     }
     // The stream is closed with the client above; the app notices it when it writes, which each edit makes it do.
-    while try await edit() == 204 {}
+    while try await edit() == 204 { timer.advance(by: .seconds(60)) }
     #expect(try await edit() == 404)
-    await impatient.stop()
+    await patient.stop()
     await stop()
   }
 

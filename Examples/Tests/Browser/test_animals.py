@@ -166,6 +166,21 @@ class Animals(PageTestCase):
             self.page.locator("#import").set_input_files(file)
             expect(self.page.locator("#travel-note")).to_contain_text("no session of this program")
 
+    def test_the_fault_panel_makes_the_zoo_fail_and_well_again(self):
+        self.page.get_by_text("Make the server fail").click()
+        self.page.get_by_label("Which requests").select_option(label="Animals")
+        self.page.get_by_label("How many times").fill("")
+        self.page.get_by_role("button", name="Dropped connection").click()
+        expect(self.page.locator("#fault-note")).to_have_text("Set: Dropped connection (animals, until cleared).")
+        self.fetch.click()
+        expect(self.alert.get_by_role("heading")).to_have_text("No connection to the zoo")
+        self.alert.get_by_role("button", name="Not now").click()
+        self.page.get_by_role("button", name="Clear all faults").click()
+        expect(self.page.locator("#fault-note")).to_have_text("All faults are cleared.")
+        self.zoo(failures=0)
+        self.fetch.click()
+        self.see_animal()
+
     def test_the_tab_is_kept_over_a_reload(self):
         self.page.reload()
         expect(self.page.get_by_role("heading", name="Animals", exact=True)).to_be_visible()

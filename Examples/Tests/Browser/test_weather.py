@@ -181,6 +181,19 @@ class Weather(WeatherTestCase):
         self.servers.backend.start()
         self.see_weather("Rome")
 
+    def test_the_panels_revoke_the_key_and_put_it_back(self):
+        self.page.get_by_text("Weather to try").click()
+        self.page.get_by_role("button", name=re.compile("revoke it")).click()
+        expect(self.page.locator("#order-note")).to_contain_text("The key is revoked")
+        self.page.get_by_role("button", name=re.compile("Hamburg")).click()
+        expect(self.key_form).to_contain_text("Key is invalid")
+        self.page.get_by_text("Make the server fail").click()
+        self.page.get_by_role("button", name="Clear all faults").click()
+        expect(self.page.locator("#fault-note")).to_have_text("All faults are cleared.")
+        self.field("API key").fill("rebound")
+        self.page.keyboard.press("Enter")
+        self.see_weather("Hamburg")
+
     def test_late_weather_of_an_older_search_never_wins(self):
         self.servers.fail(WEATHER, "none", latencyMilliseconds=2500, times=1)
         self.search("Rome")

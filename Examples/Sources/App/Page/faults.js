@@ -17,7 +17,7 @@ function numberOrNull(id) {
   return Number.isFinite(value) ? value : null;
 }
 
-const answer = (done) => (reason) => setText(byID("fault-note"), reason ?? done);
+const answer = (done, note = "fault-note") => (reason) => setText(byID(note), reason ?? done);
 
 function sendFault(title, fault) {
   const path = byID("fault-path");
@@ -45,9 +45,14 @@ byID("fault-form").addEventListener("submit", (event) => {
 });
 
 // What only the weather's service can be told.
+const orders = {
+  revokeKey: "The key is revoked. The right one is now new-key.",
+  expireTokens: "No access token is good any more.",
+};
+
 for (const button of document.querySelectorAll("[data-order]")) {
-  const words = button.textContent.trim().replaceAll(/\s+/g, " ");
-  button.addEventListener("click", () => send({ type: "order", order: button.dataset.order }, answer(`Done: ${words}.`)));
+  const { order } = button.dataset;
+  button.addEventListener("click", () => send({ type: "order", order }, answer(orders[order], "order-note")));
 }
 
 byID("clear-faults").addEventListener("click", () => {
