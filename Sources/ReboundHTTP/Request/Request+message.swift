@@ -57,7 +57,7 @@ extension Request {
     guard
       var components = URLComponents(url: base, resolvingAgainstBaseURL: true),
       let scheme = components.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      let host = components.host, !host.isEmpty
+      let host = components.encodedHost, !host.isEmpty
     else { throw .address(Redaction.standard.url(base)) }
     let path = try self.path.encoded().drop { $0 == "/" }
     var stem = components.percentEncodedPath
