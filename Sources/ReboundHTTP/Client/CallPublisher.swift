@@ -36,20 +36,23 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
   typealias Failure = NetworkFailure
 
   private enum Phase {
-    case waiting(Downstream)
-    case running(Downstream, any Subscription)
+    case waiting
+    case running
     case over
   }
 
   private let request: HTTPRequest
   private let parse: (HTTPResponse) throws -> Output
+  private let downstream: Downstream
   private let lock = Lock()
-  private var phase: Phase
+  private var phase = Phase.waiting
+  /// There while it runs.
+  private var upstream: (any Subscription)?
 
   init(_ call: Call<Output>, _ downstream: Downstream) {
     request = call.request
     parse = call.parse
-    phase = .waiting(downstream)
+    self.downstream = downstream
   }
 
   var description: String { "Call" }
@@ -57,40 +60,41 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
   // MARK: What the middleware says
 
   func receive(subscription: any Subscription) {
-    let downstream: Downstream? = lock.withLock {
-      guard case .waiting(let downstream) = phase else { return nil }
-      phase = .running(downstream, subscription)
-      return downstream
+    let isFirst = lock.withLock {
+      guard phase == .waiting else { return false }
+      phase = .running
+      upstream = subscription
+      return true
     }
-    guard let downstream else { return subscription.cancel() }
+    guard isFirst else { return subscription.cancel() }
     downstream.receive(subscription: self)
   }
 
   func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
-    guard running != nil else { return .none }
+    guard isRunning else { return .none }
     do {
       let value = try parse(answer)
       // Parsing takes its time, and a cancel may have come meanwhile.
-      guard let (downstream, _) = running else { return .none }
+      guard isRunning else { return .none }
       request.tell(.succeeded(answer.source))
       return downstream.receive(value)
     } catch {
-      guard let (downstream, upstream) = end() else { return .none }
+      guard let upstream = end() else { return .none }
       upstream.cancel()
-      fail(downstream, request.failure(parsing: answer, error))
+      fail(request.failure(parsing: answer, error))
       return .none
     }
   }
 
   func receive(completion: Subscribers.Completion<NetworkFailure>) {
-    guard let (downstream, _) = end() else { return }
+    guard end() != nil else { return }
     switch completion {
     case .finished: downstream.receive(completion: .finished)
-    case .failure(let failure): fail(downstream, failure)
+    case .failure(let failure): fail(failure)
     }
   }
 
-  private func fail(_ downstream: Downstream, _ failure: NetworkFailure) {
+  private func fail(_ failure: NetworkFailure) {
     request.tell(.failed(failure))
     downstream.receive(completion: .failure(failure))
   }
@@ -98,31 +102,27 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
   // MARK: What the subscriber says
 
   func request(_ demand: Subscribers.Demand) {
-    running?.upstream.request(demand)
+    let upstream = lock.withLock { self.upstream }
+    upstream?.request(demand)
   }
 
   func cancel() {
-    guard let (downstream, upstream) = end() else { return }
+    guard let upstream = end() else { return }
     request.tell(.cancelled)
     upstream.cancel()
-    withExtendedLifetime(downstream) {}
   }
 
   // MARK: State
 
-  private var running: (downstream: Downstream, upstream: any Subscription)? {
-    lock.withLock {
-      guard case .running(let downstream, let upstream) = phase else { return nil }
-      return (downstream, upstream)
-    }
-  }
+  private var isRunning: Bool { lock.withLock { phase == .running } }
 
-  /// Ends it, and hands out whom to tell and what to stop, to the first caller.
-  private func end() -> (downstream: Downstream, upstream: any Subscription)? {
+  /// Ends it, and hands out what to stop, to the first caller.
+  private func end() -> (any Subscription)? {
     lock.withLock {
-      guard case .running(let downstream, let upstream) = phase else { return nil }
-      phase = .over
-      return (downstream, upstream)
+      let upstream = upstream
+      self.upstream = nil
+      if phase == .running { phase = .over }
+      return upstream
     }
   }
 }

@@ -46,6 +46,7 @@ public struct WebAPIClient: RequestExecutor {
   public let time: ClientTime
   let random: RandomSource
   let delivery: AnyTimeScheduler?
+  private let service: ServiceAddress?
   /// The middleware with what every client has.
   private let stages: [any Middleware]
   private var identity: @Sendable () -> String? = { nil }
@@ -100,6 +101,8 @@ public struct WebAPIClient: RequestExecutor {
     self.baseURL = baseURL
     self.transport = transport
     self.middleware = WebAPIClient.inOrder(middleware)
+    // What is wrong with it is said by each request that needs it.
+    service = baseURL.flatMap { try? ServiceAddress($0) }
     stages = WebAPIClient.inOrder(middleware + [DeadlineLimit()])
     self.time = time
     self.random = random
@@ -213,7 +216,7 @@ public struct WebAPIClient: RequestExecutor {
     limits: TransportLimits,
     _ context: CallContext
   ) throws(InvalidRequest) -> HTTPRequest {
-    var message = try request.message(base: baseURL, limits: limits, random: random)
+    var message = try request.message(base: baseURL, service: service, limits: limits, random: random)
     var fields = headers
     fields.set(message.headers)
     if let field = fields.first(where: { !$0.isValid }) {
