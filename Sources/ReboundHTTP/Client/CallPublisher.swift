@@ -9,7 +9,7 @@ struct CallPublisher<Output: Sendable>: Publisher {
   typealias Failure = NetworkFailure
 
   /// Prepares a call, or says why that cannot be done.
-  let begin: @Sendable () -> Result<Call<Output>, NetworkFailure>
+  let begin: () -> Result<Call<Output>, NetworkFailure>
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == NetworkFailure {
     switch begin() {
