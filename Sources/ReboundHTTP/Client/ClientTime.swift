@@ -114,7 +114,7 @@ private struct Schedule<Context: Scheduler & Sendable>: AnyTimeScheduler.Base, @
     start = scheduler.now
   }
 
-  var elapsed: Duration { Duration(approximating: start.distance(to: scheduler.now)) }
+  var elapsed: Duration { Duration(measured: start.distance(to: scheduler.now)) }
 
   func schedule(_ action: @escaping () -> Void) {
     scheduler.schedule(action)
@@ -134,6 +134,16 @@ private struct Schedule<Context: Scheduler & Sendable>: AnyTimeScheduler.Base, @
 }
 
 extension Duration {
+  /// A length of a scheduler's time; zero for a negative one.
+  init<Stride: SchedulerTimeIntervalConvertible & Comparable & SignedNumeric>(measured stride: Stride) {
+    // Dispatch says how many nanoseconds they are; of others that is found by trial, which takes far longer.
+    if let stride = stride as? DispatchQueue.SchedulerTimeType.Stride {
+      self = .nanoseconds(max(stride.magnitude, 0))
+    } else {
+      self.init(approximating: stride)
+    }
+  }
+
   fileprivate var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = clampedToDelay.components
     return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)

@@ -161,7 +161,9 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
   private func receive(_ chunk: Data, of hop: Int) {
     var progress: (count: Int64, total: Int64?)?
     let isCurrent = change(hop) { running in
-      running.body += chunk
+      // Most answers come in one piece, which need not be copied.
+      if running.body.isEmpty { running.body = chunk } else { running.body += chunk }
+      guard request.call.isWatched else { return }
       progress = (Int64(running.body.count), running.head?.headers["Content-Length"].flatMap { Int64($0) })
     }
     if isCurrent, let progress { request.tell(.downloaded(progress.count, of: progress.total)) }

@@ -145,6 +145,9 @@ final class CallContext: @unchecked Sendable {
     start = time.elapsed
   }
 
+  /// Whether anybody watches, for what is only made to be told.
+  var isWatched: Bool { observe != nil }
+
   func tell(_ kind: HTTPEvent.Kind) {
     guard let observe else { return }
     observe(

@@ -46,6 +46,9 @@ public struct WebAPIClient: RequestExecutor {
   public let time: ClientTime
   let random: RandomSource
   let delivery: AnyTimeScheduler?
+  private let service: ServiceAddress?
+  /// The middleware with what every client has.
+  private let stages: [any Middleware]
   private var identity: @Sendable () -> String? = { nil }
   private(set) var observer: (@Sendable (HTTPEvent) -> Void)?
 
@@ -98,6 +101,9 @@ public struct WebAPIClient: RequestExecutor {
     self.baseURL = baseURL
     self.transport = transport
     self.middleware = WebAPIClient.inOrder(middleware)
+    // What is wrong with it is said by each request that needs it.
+    service = baseURL.flatMap { try? ServiceAddress($0) }
+    stages = WebAPIClient.inOrder(middleware + [DeadlineLimit()])
     self.time = time
     self.random = random
     self.delivery = delivery
@@ -133,7 +139,7 @@ public struct WebAPIClient: RequestExecutor {
   /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
   /// - Threads: The main queue, or what the client was told.
   public func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
-    responses(for: request).map(\.value).eraseToAnyPublisher()
+    delivered(CallPublisher { begin(request, observer) { parser, answer in try parser.parse(answer) } })
   }
 
   /// The response of a request with what is known about it: where it comes from, status, header fields.
@@ -147,17 +153,27 @@ public struct WebAPIClient: RequestExecutor {
     for request: R,
     progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
-    let call = Deferred { self.call(request, progress) }
-    guard let delivery else { return call.eraseToAnyPublisher() }
-    return call.receive(on: delivery).eraseToAnyPublisher()
+    delivered(
+      CallPublisher {
+        begin(request, observer(adding: progress)) { parser, answer in
+          ParsedResponse(value: try parser.parse(answer), answer: answer)
+        }
+      }
+    )
   }
 
-  private func call<R: Request>(
+  private func delivered<Output>(_ calls: CallPublisher<Output>) -> AnyPublisher<Output, NetworkFailure> {
+    guard let delivery else { return calls.eraseToAnyPublisher() }
+    return calls.receive(on: delivery).eraseToAnyPublisher()
+  }
+
+  private func begin<R: Request, Output>(
     _ request: R,
-    _ progress: (@Sendable (TransferProgress) -> Void)?
-  ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
+    _ observer: (@Sendable (HTTPEvent) -> Void)?,
+    _ parse: @escaping (ResponseParser<R.Response>, HTTPResponse) throws -> Output
+  ) -> Result<Call<Output>, NetworkFailure> {
     let id = random.hexadecimal(digits: 16)
-    let context = context(for: request, id: id, observer(adding: progress))
+    let context = context(for: request, id: id, observer)
     let http: HTTPRequest
     do {
       http = try prepare(request, id: id, limits: limits, context)
@@ -165,25 +181,11 @@ public struct WebAPIClient: RequestExecutor {
       let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
       let failure = NetworkFailure(.invalidRequest, call: call, underlying: error)
       context.tell(.failed(failure))
-      return Fail(error: failure).eraseToAnyPublisher()
+      return .failure(failure)
     }
     context.tell(.began(http.message.method, http.message.url))
     let parser = request.parser
-    return exchange(http)
-      .tryMap { answer in
-        do {
-          return ParsedResponse(value: try parser.parse(answer), answer: answer)
-        } catch {
-          throw http.failure(parsing: answer, error)
-        }
-      }
-      .mapError { $0 as? NetworkFailure ?? http.failure(.other, underlying: $0) }
-      .handleEvents(
-        receiveOutput: { context.tell(.succeeded($0.source)) },
-        receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
-        receiveCancel: { context.tell(.cancelled) }
-      )
-      .eraseToAnyPublisher()
+    return .success(Call(request: http, exchange: exchange(http)) { answer in try parse(parser, answer) })
   }
 
   private func observer(
@@ -214,7 +216,7 @@ public struct WebAPIClient: RequestExecutor {
     limits: TransportLimits,
     _ context: CallContext
   ) throws(InvalidRequest) -> HTTPRequest {
-    var message = try request.message(base: baseURL, limits: limits, random: random)
+    var message = try request.message(base: baseURL, service: service, limits: limits, random: random)
     var fields = headers
     fields.set(message.headers)
     if let field = fields.first(where: { !$0.isValid }) {
@@ -261,7 +263,7 @@ public struct WebAPIClient: RequestExecutor {
       )
       .eraseToAnyPublisher()
     }
-    let chain = WebAPIClient.inOrder(middleware + [DeadlineLimit()]).reversed().reduce(network) { next, middleware in
+    let chain = stages.reversed().reduce(network) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
     }
     return chain(request)
@@ -303,6 +305,17 @@ public enum TransferProgress: Hashable, Sendable {
 extension RandomSource {
   /// Random digits for ids and keys.
   func hexadecimal(digits: Int) -> String {
-    (0..<digits).map { _ in String(Int(next() * 16), radix: 16) }.joined()
+    // A draw has 53 random bits. 13 digits are made of each, because the system's generator is a system call.
+    var text: [UInt8] = []
+    text.reserveCapacity(digits)
+    while text.count < digits {
+      var bits = UInt64(next() * 0x1p52)
+      for _ in 0..<min(13, digits - text.count) {
+        let digit = UInt8(truncatingIfNeeded: bits & 15)
+        text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        bits >>= 4
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }

@@ -11,11 +11,13 @@ enum PercentEncoding {
   static func path(_ text: String) -> String { encode(text, sparing: "!$&'()*+,;=:@/") }
 
   private static func encode(_ text: String, sparing others: StaticString) -> String {
+    let isSpared = { (byte: UInt8) in isUnreserved(byte) || others.withUTF8Buffer { $0.contains(byte) } }
+    // Most texts need nothing, and this is done for each request.
+    if text.utf8.allSatisfy(isSpared) { return text }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
-    let spared = others.withUTF8Buffer { Array($0) }
     for byte in text.utf8 {
-      if isUnreserved(byte) || spared.contains(byte) {
+      if isSpared(byte) {
         bytes.append(byte)
       } else {
         bytes += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]

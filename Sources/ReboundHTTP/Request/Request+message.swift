@@ -18,8 +18,18 @@ extension Request {
     limits: TransportLimits = .standard,
     random: RandomSource = .system
   ) throws(InvalidRequest) -> TransportRequest {
+    try message(base: base, service: nil, limits: limits, random: random)
+  }
+
+  /// - Parameter service: The base once more, where it has been taken apart already.
+  func message(
+    base: URL?,
+    service: ServiceAddress?,
+    limits: TransportLimits,
+    random: RandomSource
+  ) throws(InvalidRequest) -> TransportRequest {
     do {
-      return try makeMessage(base: base, limits: limits, random: random)
+      return try makeMessage(base, service, limits, random)
     } catch {
       throw InvalidRequest(operation: operation, reason: error)
     }
@@ -36,12 +46,14 @@ extension Request {
   }
 
   private func makeMessage(
-    base: URL?,
-    limits: TransportLimits,
-    random: RandomSource
+    _ base: URL?,
+    _ service: ServiceAddress?,
+    _ limits: TransportLimits,
+    _ random: RandomSource
   ) throws(InvalidRequest.Reason) -> TransportRequest {
     guard let base = baseURL ?? base else { throw .noBaseURL }
-    let url = try address(below: base)
+    let address = if baseURL == nil, let service { service } else { try ServiceAddress(base) }
+    let url = try address.url(path: path, query: query)
     if !body.isEmpty, [.get, .head, .trace].contains(method) { throw .bodyNotAllowed(method) }
     let (body, contentType) = try self.body.make(random: random)
     var fields: HTTPHeaders = [:]
@@ -52,23 +64,44 @@ extension Request {
     if let field = fields.first(where: { !$0.isValid }) { throw .header(field.name) }
     return TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)
   }
+}
 
-  private func address(below base: URL) throws(InvalidRequest.Reason) -> URL {
+/// The address of a service, taken apart: that costs more than to put a request's address together.
+struct ServiceAddress: Sendable {
+  private let base: URL
+  /// All but the query and the fragment.
+  private let stem: String
+  private let query: String
+
+  /// - Throws: ``InvalidRequest/Reason-swift.enum/address(_:)`` if it is none of a web service.
+  init(_ base: URL) throws(InvalidRequest.Reason) {
     guard
       var components = URLComponents(url: base, resolvingAgainstBaseURL: true),
       let scheme = components.scheme?.lowercased(), ["http", "https"].contains(scheme),
       let host = components.host, !host.isEmpty
     else { throw .address(Redaction.standard.url(base)) }
-    let path = try self.path.encoded().drop { $0 == "/" }
-    var stem = components.percentEncodedPath
-    if !path.isEmpty {
-      if !stem.hasSuffix("/") { stem += "/" }
-      components.percentEncodedPath = stem + path
-    }
-    let queries = [components.percentEncodedQuery ?? "", query.queryEncoded].filter { !$0.isEmpty }
-    components.percentEncodedQuery = queries.isEmpty ? nil : queries.joined(separator: "&")
+    query = components.percentEncodedQuery ?? ""
+    components.percentEncodedQuery = nil
     components.percentEncodedFragment = nil
-    guard let url = components.url else { throw .address(Redaction.standard.url(base)) }
+    guard let stem = components.string else { throw .address(Redaction.standard.url(base)) }
+    self.stem = stem
+    self.base = base
+  }
+
+  /// The address of something below it.
+  func url(path: RequestPath, query: Parameters) throws(InvalidRequest.Reason) -> URL {
+    var text = stem
+    let path = try path.encoded().drop { $0 == "/" }
+    if !path.isEmpty {
+      if !stem.hasSuffix("/") { text += "/" }
+      text += path
+    }
+    var separator = "?"
+    for part in [self.query, query.queryEncoded] where !part.isEmpty {
+      text += separator + part
+      separator = "&"
+    }
+    guard let url = URL(string: text) else { throw .address(Redaction.standard.url(base)) }
     return url
   }
 }

@@ -52,6 +52,8 @@ public struct RequestPath: Hashable, Sendable, ExpressibleByStringInterpolation 
   ///
   /// - Throws: ``InvalidRequest/Reason-swift.enum/path(_:)`` if data in it would lead elsewhere.
   func encoded() throws(InvalidRequest.Reason) -> String {
+    // Without data in it there is nothing to check.
+    if pieces.count == 1, case .shape(let text) = pieces[0] { return PercentEncoding.path(text) }
     var steps: [(text: String, hasData: Bool)] = [("", false)]
     var encoded = ""
     for piece in pieces {

@@ -19,7 +19,7 @@ public struct TransportTimers: Sendable {
   /// - Parameter scheduler: Its work should be short and soon; it is only told of limits that have passed.
   public init<Context: Scheduler & Sendable>(_ scheduler: Context) {
     let start = SchedulerMoment(scheduler.now)
-    time = MonotonicTime { Duration(approximating: start.value.distance(to: scheduler.now)) }
+    time = MonotonicTime { Duration(measured: start.value.distance(to: scheduler.now)) }
     scheduleOnce = { delay, action in
       let due = scheduler.now.advanced(by: Context.SchedulerTimeType.Stride(max(delay, .zero)))
       // A repeating piece of work, because only that can be called off; it is, as soon as it is done once.

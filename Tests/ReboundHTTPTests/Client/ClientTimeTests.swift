@@ -1,9 +1,11 @@
 import Combine
+import Dispatch
 import Foundation
 import Rebound
-import ReboundHTTP
 import ReboundTesting
 import Testing
+
+@testable import ReboundHTTP
 
 @Suite("AnyTimeScheduler")
 struct AnyTimeSchedulerTests {
@@ -26,6 +28,15 @@ struct AnyTimeSchedulerTests {
     scheduler.advance(by: 9)
     #expect(log.count == 3)
     #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test(
+    "lengths of a dispatch queue's time and of others are the same to the nanosecond, and never negative",
+    arguments: [(-1, 0), (0, 0), (1, 1), (1_500_000_001, 1_500_000_001)]
+  )
+  func lengths(nanoseconds: Int, length: Int) {
+    #expect(Duration(measured: DispatchQueue.SchedulerTimeType.Stride.nanoseconds(nanoseconds)) == .nanoseconds(length))
+    #expect(Duration(measured: VirtualTime.Stride.nanoseconds(nanoseconds)) == .nanoseconds(length))
   }
 
   @Test("its time passes as that of the scheduler below")

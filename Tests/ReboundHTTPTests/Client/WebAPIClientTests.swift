@@ -38,6 +38,17 @@ struct WebAPIClientTests {
     #expect(ids.count == 2 && ids[0] != ids[1])
   }
 
+  @Test("an id has as many digits as are asked for, of every kind, from few draws", arguments: [0, 1, 16, 32])
+  func digits(count: Int) {
+    let draws = Draws()
+    let random = RandomSource { draws.next() }
+    let ids = (0..<50).map { _ in random.hexadecimal(digits: count) }
+    #expect(ids.allSatisfy { $0.count == count })
+    #expect(draws.count == 50 * ((count + 12) / 13))
+    #expect(count < 16 || Set(ids.joined()) == Set("0123456789abcdef"))
+    #expect(count < 16 || Set(ids).count == 50)
+  }
+
   @Test("[N] a request that makes no sense comes out of the publisher as a failure, and nothing is sent")
   func invalidRequest() throws {
     let test = ClientUnderTest([])
@@ -374,4 +385,17 @@ final class ValueLog<Value: Sendable>: @unchecked Sendable {
   func append(_ value: Value) { lock.withLock { log.append(value) } }
 
   var values: [Value] { lock.withLock { log } }
+}
+
+/// Counts what is drawn of a seeded source.
+///
+/// Unchecked, because one thread draws.
+private final class Draws: @unchecked Sendable {
+  private let source = RandomSource.seeded(1)
+  private(set) var count = 0
+
+  func next() -> Double {
+    count += 1
+    return source.next()
+  }
 }

@@ -1,0 +1,90 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundTesting
+import Testing
+
+@testable import ReboundHTTP
+
+extension Call where Output: Sendable {
+  /// Subscribes as a client's subscribers do.
+  fileprivate func start(_ recorder: Recorder<Output, NetworkFailure>) {
+    CallPublisher { .success(self) }.subscribe(recorder)
+  }
+}
+
+@Suite("CallPublisher")
+struct CallPublisherTests {
+  private let test = ClientUnderTest([])
+  private let answers = PassthroughSubject<HTTPResponse, NetworkFailure>()
+  private let answer = HTTPResponse(
+    head: ResponseHead(status: 200, url: .service),
+    body: Data("12".utf8),
+    receivedAt: ClientUnderTest.serverStart
+  )
+
+  private func call<Output: Sendable>(_ parse: @escaping (HTTPResponse) throws -> Output) throws -> Call<Output> {
+    let context = test.client.context(for: Anything(), id: "1", test.log.write)
+    let request = try test.client.prepare(Anything(), id: "1", limits: .none, context)
+    return Call(request: request, exchange: answers.eraseToAnyPublisher(), parse: parse)
+  }
+
+  private func run<Output: Sendable>(_ call: Call<Output>) -> Recorder<Output, NetworkFailure> {
+    let recorder = Recorder<Output, NetworkFailure>()
+    call.start(recorder)
+    return recorder
+  }
+
+  @Test("each value is parsed, and the end passes as it is")
+  func values() throws {
+    let recorder = run(try call { $0.body.count })
+    answers.send(answer)
+    answers.send(completion: .finished)
+    answers.send(answer)
+    #expect(recorder.values == [2])
+    #expect(recorder.completions.count == 1 && recorder.isFinished)
+  }
+
+  @Test("what the parser throws ends the call, and stops what it came from")
+  func refusal() throws {
+    var stopCount = 0
+    var call = try call { _ -> Int in throw NoData() }
+    call = Call(
+      request: call.request,
+      exchange: answers.handleEvents(receiveCancel: { stopCount += 1 }).eraseToAnyPublisher(),
+      parse: call.parse
+    )
+    let recorder = run(call)
+    answers.send(answer)
+    answers.send(answer)
+    #expect(recorder.failure?.kind == .noData)
+    #expect(recorder.completions.count == 1 && recorder.values.isEmpty)
+    #expect(stopCount == 1)
+  }
+
+  @Test("after a cancel within the parser, neither a value nor an end comes, and nothing is told but the cancel")
+  func cancelWhileParsing() throws {
+    let recorder = Recorder<Int, NetworkFailure>()
+    try call { answer in
+      recorder.cancel()
+      return answer.body.count
+    }
+    .start(recorder)
+    answers.send(answer)
+    answers.send(completion: .finished)
+    recorder.cancel()
+    #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
+    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
+    #expect(!test.log.lines.contains { $0.contains("succeeded") })
+  }
+
+  @Test("a call that cannot be prepared is a failure at once, for each subscriber")
+  func unprepared() {
+    let publisher = CallPublisher<Int> { .failure(NetworkFailure(.invalidRequest, call: .init())) }
+    for _ in 0..<2 {
+      let recorder = Recorder<Int, NetworkFailure>(requesting: .none)
+      publisher.subscribe(recorder)
+      #expect(recorder.failure?.kind == .invalidRequest)
+    }
+  }
+}
