@@ -177,7 +177,7 @@ extension Cache where Value: Sendable, Failure == any Error {
   ) async throws -> Cached<Value> {
     let cached: Cached<Value>? = try await Answer.wait(isolation: isolation) { answer in
       let first = FirstValue<Cached<Value>, any Error>(whenKnown: answer)
-      AsyncCall(operation: fetch).cached(in: self, for: key).subscribe(first)
+      Publishers.Asynchronous(fetch).cached(in: self, for: key).subscribe(first)
       return first
     }
     // A publisher that shares the key may finish without a value; a function cannot.

@@ -112,7 +112,7 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ) async throws -> Value {
     let value: Value? = try await Answer.wait(isolation: isolation) { answer in
       let first = FirstValue<Value, any Error>(whenKnown: answer)
-      self.join(key, AsyncCall(operation: operation), first)
+      self.join(key, Publishers.Asynchronous(operation), first)
       return first
     }
     // A publisher that shares the key may finish without a value; a function cannot.

@@ -59,4 +59,26 @@ struct AsynchronousTests {
     #expect(recorder.values == [1])
     #expect(recorder.completion == nil)
   }
+
+  @Test("fails with what its function throws")
+  func throwing() async {
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Int, any Error>(whenCompleted: { ended.continuation.yield() })
+    Publishers.Asynchronous<Int> { throw TestFailure.transient }.subscribe(recorder)
+    for await _ in ended.stream { break }
+    #expect(recorder.failure as? TestFailure == .transient)
+  }
+
+  @Test("runs nothing when it is cancelled before a request")
+  func cancelledBefore() {
+    let recorder = Recorder<Int, any Error>(requesting: .none)
+    Publishers.Asynchronous<Int> {
+      Issue.record("ran")
+      return 1
+    }
+    .subscribe(recorder)
+    recorder.cancel()
+    recorder.request(.max(1))
+    #expect(recorder.values.isEmpty)
+  }
 }
