@@ -1,0 +1,115 @@
+extension MetricsTable {
+  /// The media type of what ``openMetrics(gauges:)`` writes.
+  public static let openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+  /// All series as a text that Prometheus and its kin read.
+  ///
+  /// Written as OpenMetrics 1.0 has it: families by name, series by label, `# EOF` at the end.
+  ///
+  /// - Parameter gauges: What shared objects hold now: see ``PolicyEvents/gauges``.
+  /// - Complexity: O(s log s) for s series.
+  public func openMetrics(gauges: [PolicyGauge] = []) -> String {
+    let snapshot = snapshot
+    var page = OpenMetricsPage()
+    for (metric, count) in snapshot.counters {
+      page.add(metric, type: "counter", suffix: "_total", "\(count)")
+    }
+    page.add(Metric("rebound_metrics_refused"), type: "counter", suffix: "_total", "\(snapshot.refused)")
+    for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
+    for gauge in gauges {
+      for (name, value) in gauge.measurements {
+        page.add(Metric(name, .init("source", gauge.name)), type: "gauge", suffix: "", value)
+      }
+    }
+    return page.text
+  }
+}
+
+extension PolicyGauge {
+  /// The numbers of a reading, by the names of their metrics.
+  fileprivate var measurements: [(name: String, value: String)] {
+    switch reading {
+    case .circuitBreaker(let metrics):
+      [
+        ("rebound_breaker_open", metrics.state == .open || metrics.state == .isolated ? "1" : "0"),
+        ("rebound_breaker_calls", "\(metrics.calls)"),
+        ("rebound_breaker_failures", "\(metrics.failures)"),
+      ]
+    case .budget(let budget):
+      [("rebound_budget_available", "\(budget.available)")]
+    case .bulkhead(let bulkhead):
+      [
+        ("rebound_bulkhead_running", "\(bulkhead.running)"),
+        ("rebound_bulkhead_limit", "\(bulkhead.limit)"),
+        ("rebound_bulkhead_queued", "\(bulkhead.queued)"),
+      ]
+    case .rateLimiter(let queued, let share):
+      [("rebound_limiter_queued", "\(queued)"), ("rebound_limiter_share", "\(share)")]
+    }
+  }
+}
+
+/// A page of metrics while it is written.
+private struct OpenMetricsPage {
+  private struct Family {
+    let type: String
+    var series: [String: [String]] = [:]
+  }
+
+  private var families: [String: Family] = [:]
+
+  var text: String {
+    let lines = families.sorted { $0.key < $1.key }.flatMap { name, family in
+      let unit = name.hasSuffix("_seconds") ? ["# UNIT \(name) seconds"] : []
+      return ["# TYPE \(name) \(family.type)"] + unit + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
+    }
+    return (lines + ["# EOF"]).map { "\($0)\n" }.joined()
+  }
+
+  mutating func add(_ metric: Metric, type: String, suffix: String, _ value: String) {
+    add(metric, type: type, ["\(Self.sample(metric, suffix)) \(value)"])
+  }
+
+  mutating func add(_ metric: Metric, _ histogram: MetricsTable.Histogram) {
+    var lines: [String] = []
+    var below = 0
+    for (bound, count) in zip(histogram.bounds, histogram.counts) {
+      below += count
+      lines.append("\(Self.sample(metric, "_bucket", .init("le", "\(bound)"))) \(below)")
+    }
+    lines.append("\(Self.sample(metric, "_bucket", .init("le", "+Inf"))) \(histogram.count)")
+    lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
+    lines.append("\(Self.sample(metric, "_sum")) \(histogram.sum)")
+    add(metric, type: "histogram", lines)
+  }
+
+  private mutating func add(_ metric: Metric, type: String, _ lines: [String]) {
+    let family = Self.name(metric.name)
+    let order = Self.sample(metric, "")
+    // Two objects may have one name; a page with a series twice is refused as a whole.
+    guard families[family]?.series[order] == nil else { return }
+    families[family, default: Family(type: type)].series[order] = lines
+  }
+
+  private static func sample(_ metric: Metric, _ suffix: String, _ extra: Metric.Label? = nil) -> String {
+    let labels = (metric.labels + (extra.map { [$0] } ?? [])).map { "\(name($0.name))=\"\(escaped($0.value))\"" }
+    return name(metric.name) + suffix + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+  }
+
+  /// A name with nothing in it that the format has no place for.
+  private static func name(_ text: String) -> String {
+    let characters = text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" }
+    return characters.first.map { $0.isNumber } == false ? String(characters) : "_" + String(characters)
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      switch character {
+      case "\\": escaped += "\\\\"
+      case "\"": escaped += "\\\""
+      case "\n", "\r\n": escaped += "\\n"
+      default: escaped.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("V3 Tracing")
+struct TracingTests {
+  private let spans = SpanLog()
+
+  private func test(
+    _ script: [ScriptedTransport.Step],
+    under parent: SpanContext? = nil
+  ) -> ClientUnderTest {
+    let tracing = Tracing(under: { parent }, wallClock: { .seconds(1_000) }, whenEnded: spans.write)
+    var test = ClientUnderTest(
+      script,
+      [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), tracing]
+    )
+    test.client = test.client.onEvent(tracing.write)
+    return test
+  }
+
+  @Test("a call is a span, and each attempt one within it, with how often it was sent again")
+  func attempts() throws {
+    let test = test([.status(503).after(.milliseconds(250)), .status(204).after(.milliseconds(500))])
+    _ = try test.run(Anything(query: ["appid": "s3cret", "q": "Rome"]))
+    let spans = spans.spans
+    try #require(spans.count == 3)
+    let call = spans[2]
+    #expect(spans.map(\.isAttempt) == [true, true, false])
+    #expect(Set(spans.map(\.context.traceID)).count == 1)
+    #expect(Set(spans.map(\.context.spanID)).count == 3)
+    #expect(spans.map(\.parentID) == [call.context.spanID, call.context.spanID, nil])
+    #expect(spans.map(\.start) == [.seconds(1_000), .seconds(1_000) + .milliseconds(1_250), .seconds(1_000)])
+    #expect(spans.map(\.duration) == [.milliseconds(250), .milliseconds(500), .milliseconds(1_750)])
+    #expect(spans.map { $0.attributes["http.request.resend_count"] } == [nil, .number(1), nil])
+    #expect(spans.map { $0.attributes["http.response.status_code"] } == [.number(503), .number(204), nil])
+    #expect(spans.map { $0.attributes["error.type"] } == [.text("503"), nil, nil])
+    #expect(spans.map { $0.failure == nil } == [false, true, true])
+    #expect(call.name == "Anything")
+    #expect(!"\(spans)".contains("s3cret"))
+  }
+
+  @Test("each attempt tells the server which span it is")
+  func propagation() throws {
+    let test = test([.status(503), .status(204)])
+    _ = try test.run(Anything())
+    let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
+    #expect(sent == spans.spans.filter(\.isAttempt).map(\.context.traceparent))
+    #expect(Set(sent).count == 2)
+  }
+
+  @Test("a call within another trace goes on with it, and with whether it is kept")
+  func parent() throws {
+    let parent = try #require(SpanContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"))
+    let test = test([.status(204)], under: parent)
+    _ = try test.run(Anything())
+    #expect(spans.spans.map(\.context.traceID) == [parent.traceID, parent.traceID])
+    #expect(spans.spans.last?.parentID == parent.spanID)
+    #expect(test.transport.calls[0].request.headers["traceparent"]?.hasSuffix("-00") == true)
+  }
+
+  @Test("a request's own context is left as it is")
+  func ownContext() throws {
+    let own = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    let test = test([.status(204)])
+    _ = try test.run(Anything(headers: ["traceparent": own]))
+    #expect(test.transport.calls[0].request.headers["traceparent"] == own)
+    #expect(spans.spans[0].context.traceparent == own)
+  }
+
+  @Test("a call that nobody waits for any more ends its spans as cancelled")
+  func cancelled() throws {
+    let test = test([.silence])
+    let recorder = test.send(Anything())
+    test.scheduler.advance(by: .seconds(2))
+    recorder.cancel()
+    #expect(spans.spans.map(\.isAttempt) == [true, false])
+    #expect(spans.spans.map(\.duration) == [.seconds(2), .seconds(2)])
+    #expect(spans.spans.map { $0.attributes["error.type"] } == [.text("cancelled"), .text("cancelled")])
+  }
+
+  @Test("two calls have two traces")
+  func twoCalls() throws {
+    let test = test([.status(204), .status(204)])
+    _ = try test.run(Anything())
+    _ = try test.run(Anything())
+    #expect(Set(spans.spans.map(\.context.traceID)).count == 2)
+  }
+}
