@@ -7,7 +7,7 @@ import Testing
 /// The threads of the crew never wait for a task, so the tests may run on the few threads that tasks have.
 @Suite("Async sequences while threads race", .serialized)
 struct AsyncRaceTests {
-  private let crew = Crew(size: 3)
+  private let crew = RaceCrew(size: 3)
   private let rounds = StressSettings.rounds
 
   private typealias Subject = PassthroughSubject<Parcel, StressFailure>

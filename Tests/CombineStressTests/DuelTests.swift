@@ -7,7 +7,7 @@ import Testing
 /// Two or three things that must not happen in a bad order, done at the same moment again and again.
 @Suite("Duels", .serialized)
 struct DuelTests {
-  private let crew = Crew(size: 3)
+  private let crew = RaceCrew(size: 3)
   private let rounds = StressSettings.rounds * 20
 
   @Test("a trigger that fires while a prefix is subscribed to does not end it before its subscription")

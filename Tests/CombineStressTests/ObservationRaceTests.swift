@@ -8,7 +8,7 @@ import Testing
 /// Properties that threads change, and objects that watch them.
 @Suite("Properties while threads race", .serialized)
 struct ObservationRaceTests {
-  private let crew = Crew(size: 3)
+  private let crew = RaceCrew(size: 3)
   private let rounds = StressSettings.rounds * 5
 
   private class Model: ObservableObject {

@@ -25,7 +25,7 @@ struct OperatorRaceTests {
   }
 
   private func check(_ race: RaceCase, _ seeds: [UInt64]) {
-    let runner = RaceRunner(crew: Crew(size: 3))
+    let runner = RaceRunner(crew: RaceCrew(size: 3))
     for seed in seeds {
       let breaches = runner.breaches(of: race, seed: seed)
       #expect(breaches.isEmpty, "\(race.name), REBOUND_STRESS_SEED=\(seed)")

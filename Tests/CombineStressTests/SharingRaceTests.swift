@@ -7,7 +7,7 @@ import Testing
 /// One upstream for many, connected and left by any thread.
 @Suite("Connections while threads race", .serialized)
 struct SharingRaceTests {
-  private let crew = Crew(size: 3)
+  private let crew = RaceCrew(size: 3)
   private let rounds = StressSettings.rounds * 5
 
   private final class Counter: Sendable {

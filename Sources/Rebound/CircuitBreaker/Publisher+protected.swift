@@ -102,50 +102,39 @@ extension Publishers {
 
 /// Stands between the upstream and one subscriber, and tells the breaker how it ends.
 ///
-/// The lock guards `phase` and `hasValue`, and no foreign code runs under it.
+/// The lock guards `passage` and `hasValue`, and no foreign code runs under it.
 private final class ProtectedExecution<Downstream: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
-  private enum Phase {
-    case ready(Downstream)
-    case running(Downstream, any Subscription)
-    case over
-  }
-
   private let call: CircuitBreaker.Call
   private let success: StreamSuccess
   private let lock = Lock()
-  private var phase: Phase
+  private var passage: Passage<Downstream>
   private var hasValue = false
 
   init(_ call: CircuitBreaker.Call, _ success: StreamSuccess, downstream: Downstream) {
     self.call = call
     self.success = success
-    phase = .ready(downstream)
+    passage = .ready(downstream)
   }
 
   var description: String { "Protected" }
 
   func receive(subscription: any Subscription) {
-    let downstream: Downstream? = lock.withLock {
-      guard case .ready(let downstream) = phase else { return nil }
-      phase = .running(downstream, subscription)
-      return downstream
-    }
-    guard let downstream else { return subscription.cancel() }
+    guard let downstream = lock.withLock({ passage.begin(subscription) }) else { return subscription.cancel() }
     downstream.receive(subscription: self)
   }
 
   func receive(_ input: Downstream.Input) -> Subscribers.Demand {
     let (downstream, isFirst): (Downstream?, Bool) = lock.withLock {
-      guard case .running(let downstream, _) = phase else { return (nil, false) }
+      guard let ends = passage.ends else { return (nil, false) }
       defer { hasValue = true }
-      return (downstream, !hasValue)
+      return (ends.downstream, !hasValue)
     }
     if isFirst, success == .firstValue { call.succeed() }
     return downstream?.receive(input) ?? .none
   }
 
   func receive(completion: Subscribers.Completion<Downstream.Failure>) {
-    guard case .running(let downstream, _) = end() else { return }
+    guard let downstream = lock.withLock({ passage.end() }).ends?.downstream else { return }
     // Told first, so that a retry below finds the breaker as it now is.
     switch completion {
     case .finished: call.succeed()
@@ -155,22 +144,12 @@ private final class ProtectedExecution<Downstream: Subscriber>: Subscriber, Subs
   }
 
   func request(_ demand: Subscribers.Demand) {
-    guard case .running(_, let subscription) = lock.withLock({ phase }) else { return }
-    subscription.request(demand)
+    lock.withLock { passage.ends }?.subscription.request(demand)
   }
 
   func cancel() {
-    guard case .running(_, let subscription) = end() else { return }
+    guard let subscription = lock.withLock({ passage.end() }).ends?.subscription else { return }
     if lock.withLock({ hasValue }) { call.succeed() } else { call.cancel() }
     subscription.cancel()
-  }
-
-  /// Ends whatever goes on, and says what that was.
-  private func end() -> Phase {
-    lock.withLock {
-      let before = phase
-      phase = .over
-      return before
-    }
   }
 }

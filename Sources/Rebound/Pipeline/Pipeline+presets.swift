@@ -28,33 +28,21 @@ extension Pipeline {
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
-    let isSickness = orTimedOut(isTransient)
-    let bulkhead = Bulkhead(name, policy: try BulkheadPolicy(maxConcurrent: 1_000, maxQueue: 0))
-    let breaker = CircuitBreaker(
-      name,
-      policy: try CircuitBreakerPolicy(
+    let figures = PresetFigures(
+      bulkhead: try BulkheadPolicy(maxConcurrent: 1_000, maxQueue: 0),
+      total: .seconds(30),
+      retries: 3,
+      backoff: .exponential(from: .seconds(2), upTo: .seconds(20)),
+      budget: try .ratio(0.2, time: time),
+      breaker: try CircuitBreakerPolicy(
         failureRatio: 0.1,
         minimumCalls: 100,
         window: .time(.seconds(30)),
         openTime: .seconds(5)
       ),
-      time: time,
-      random: random,
-      countingAsFailure: isSickness
+      attempt: .seconds(10)
     )
-    let retry = try RetryPolicy<any Error>(
-      maxRetries: 3,
-      backoff: .exponential(from: .seconds(2), upTo: .seconds(20)),
-      random: random
-    )
-    let budget = try RetryBudget.ratio(0.2, time: time)
-    return try Pipeline(name, repetition: repetition, events: events) {
-      bulkhead
-      Timeout(total: .seconds(30))
-      Retry(retry, when: repetition == .harmless ? isSickness : isTransient, budget: budget)
-      breaker
-      Timeout(attempt: .seconds(10))
-    }
+    return try preset(name, figures, repetition, events, time, random, isTransient)
   }
 
   /// For an app in front of a person, on a network that comes and goes.
@@ -75,26 +63,15 @@ extension Pipeline {
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
-    let isSickness = orTimedOut(isTransient)
-    let breaker = CircuitBreaker(
-      name,
-      policy: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(15)),
-      time: time,
-      random: random,
-      countingAsFailure: isSickness
-    )
-    let retry = try RetryPolicy<any Error>(
-      maxRetries: 2,
+    let figures = PresetFigures(
+      total: .seconds(20),
+      retries: 2,
       backoff: .exponential(from: .milliseconds(500), upTo: .seconds(5)),
-      random: random
+      budget: try .ratio(0.2, time: time),
+      breaker: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(15)),
+      attempt: .seconds(8)
     )
-    let budget = try RetryBudget.ratio(0.2, time: time)
-    return try Pipeline(name, repetition: repetition, events: events) {
-      Timeout(total: .seconds(20))
-      Retry(retry, when: repetition == .harmless ? isSickness : isTransient, budget: budget)
-      breaker
-      Timeout(attempt: .seconds(8))
-    }
+    return try preset(name, figures, repetition, events, time, random, isTransient)
   }
 
   /// For work that nobody waits for: uploads, synchronisation.
@@ -116,34 +93,55 @@ extension Pipeline {
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
-    let isSickness = orTimedOut(isTransient)
-    let bulkhead = Bulkhead(name, policy: try BulkheadPolicy(maxConcurrent: 2, maxQueue: 100))
+    let figures = PresetFigures(
+      bulkhead: try BulkheadPolicy(maxConcurrent: 2, maxQueue: 100),
+      total: .seconds(600),
+      retries: 5,
+      backoff: .exponential(from: .seconds(5), upTo: .seconds(120)),
+      budget: try .ratio(0.1, window: .seconds(60), time: time),
+      breaker: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(60)),
+      attempt: .seconds(60)
+    )
+    return try preset(name, figures, repetition, events, time, random, isTransient)
+  }
+
+  private static func preset(
+    _ name: String,
+    _ figures: PresetFigures,
+    _ repetition: CallRepetition,
+    _ events: PolicyEvents?,
+    _ time: MonotonicTime,
+    _ random: RandomSource,
+    _ isTransient: @escaping @Sendable (any Error) -> Bool
+  ) throws -> Pipeline {
+    // The limits of time are the pipeline's own, so its caller need not think of their errors.
+    let isSickness: @Sendable (any Error) -> Bool = { $0 is TimedOut || isTransient($0) }
     let breaker = CircuitBreaker(
       name,
-      policy: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(60)),
+      policy: figures.breaker,
       time: time,
       random: random,
       countingAsFailure: isSickness
     )
-    let retry = try RetryPolicy<any Error>(
-      maxRetries: 5,
-      backoff: .exponential(from: .seconds(5), upTo: .seconds(120)),
-      random: random
-    )
-    let budget = try RetryBudget.ratio(0.1, window: .seconds(60), time: time)
+    let retry = try RetryPolicy<any Error>(maxRetries: figures.retries, backoff: figures.backoff, random: random)
     return try Pipeline(name, repetition: repetition, events: events) {
-      bulkhead
-      Timeout(total: .seconds(600))
-      Retry(retry, when: repetition == .harmless ? isSickness : isTransient, budget: budget)
+      if let bulkhead = figures.bulkhead { Bulkhead(name, policy: bulkhead) }
+      Timeout(total: figures.total)
+      Retry(retry, when: repetition == .harmless ? isSickness : isTransient, budget: figures.budget)
       breaker
-      Timeout(attempt: .seconds(60))
+      Timeout(attempt: figures.attempt)
     }
   }
+}
 
-  /// The limits of time are the pipeline's own, so its caller need not think of their errors.
-  private static func orTimedOut(
-    _ isTransient: @escaping @Sendable (any Error) -> Bool
-  ) -> @Sendable (any Error) -> Bool {
-    { $0 is TimedOut || isTransient($0) }
-  }
+/// What the presets differ in.
+private struct PresetFigures {
+  /// `nil` for none.
+  var bulkhead: BulkheadPolicy?
+  var total: Duration
+  var retries: Int
+  var backoff: Backoff
+  var budget: RetryBudget
+  var breaker: CircuitBreakerPolicy
+  var attempt: Duration
 }

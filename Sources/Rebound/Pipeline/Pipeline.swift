@@ -95,11 +95,12 @@ public struct Pipeline<Output: Sendable>: Sendable {
     scheduler: Context,
     options: Context.SchedulerOptions?
   ) -> AnyPublisher<Output, any Error> {
-    let surroundings = StageSurroundings(pipeline: name, events: events)
     let waiting = StageScheduler(scheduler: scheduler, options: options)
-    return stages.reversed().reduce(upstream) { upstream, stage in
-      stage.work.protect(upstream, in: surroundings, on: waiting)
+    let protected = stages.reversed().reduce({ _ in upstream }) {
+      (inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>, stage) in
+      { surroundings in stage.work.protect(in: surroundings, on: waiting, inside) }
     }
+    return protected(StageSurroundings(pipeline: name, events: events))
   }
 }
 

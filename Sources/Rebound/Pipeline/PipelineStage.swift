@@ -33,6 +33,8 @@ struct StageTraits {
 struct StageSurroundings: Sendable {
   let pipeline: String
   let events: PolicyEvents?
+  /// When a publisher has to be done, if a stage outside says so; an asynchronous function reads ``Deadline/current``.
+  var deadline: Deadline?
 
   /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
   func teller<Event: Sendable>(
@@ -64,6 +66,13 @@ protocol StageWork<Output>: Sendable {
     on waiting: StageScheduler<Context>
   ) -> AnyPublisher<Output, any Error>
 
+  /// Protects what is inside of it, which is made as soon as its surroundings are known.
+  func protect<Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error>
+
   func protect<C: Clock>(
     _ call: @escaping @Sendable () async throws -> Output,
     in surroundings: StageSurroundings,
@@ -83,6 +92,13 @@ protocol AnyValueStageWork: Sendable {
     on waiting: StageScheduler<Context>
   ) -> AnyPublisher<Output, any Error>
 
+  /// Protects what is inside of it, which is made as soon as its surroundings are known.
+  func protect<Output: Sendable, Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error>
+
   func protect<Output: Sendable, C: Clock>(
     _ call: @escaping @Sendable () async throws -> Output,
     in surroundings: StageSurroundings,
@@ -92,10 +108,26 @@ protocol AnyValueStageWork: Sendable {
 
 extension StageWork {
   func register(with events: PolicyEvents, pipeline: String) {}
+
+  func protect<Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error> {
+    protect(inside(surroundings), in: surroundings, on: waiting)
+  }
 }
 
 extension AnyValueStageWork {
   func register(with events: PolicyEvents, pipeline: String) {}
+
+  func protect<Output: Sendable, Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error> {
+    protect(inside(surroundings), in: surroundings, on: waiting)
+  }
 }
 
 /// Work for any value, for values of one type.
@@ -114,6 +146,14 @@ private struct StageWorkForValue<Work: AnyValueStageWork, Output: Sendable>: Sta
     on waiting: StageScheduler<Context>
   ) -> AnyPublisher<Output, any Error> {
     work.protect(upstream, in: surroundings, on: waiting)
+  }
+
+  func protect<Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error> {
+    work.protect(in: surroundings, on: waiting, inside)
   }
 
   func protect<C: Clock>(

@@ -136,38 +136,26 @@ extension Publishers.Dematerialize: Equatable where Upstream: Equatable {}
 
 /// Stands between a stream of events and one subscriber.
 ///
-/// The lock guards `phase`, and no foreign code runs under it.
+/// The lock guards `passage`, and no foreign code runs under it.
 private final class DematerializeExecution<Downstream: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
-  private enum Phase {
-    case ready(Downstream)
-    case running(Downstream, any Subscription)
-    case over
-  }
-
   private let lock = Lock()
-  private var phase: Phase
+  private var passage: Passage<Downstream>
 
   init(downstream: Downstream) {
-    phase = .ready(downstream)
+    passage = .ready(downstream)
   }
 
   var description: String { "Dematerialize" }
 
   func receive(subscription: any Subscription) {
-    let downstream: Downstream? = lock.withLock {
-      guard case .ready(let downstream) = phase else { return nil }
-      phase = .running(downstream, subscription)
-      return downstream
-    }
-    guard let downstream else { return subscription.cancel() }
+    guard let downstream = lock.withLock({ passage.begin(subscription) }) else { return subscription.cancel() }
     downstream.receive(subscription: self)
   }
 
   func receive(_ event: StreamEvent<Downstream.Input, Downstream.Failure>) -> Subscribers.Demand {
     switch event {
     case .value(let value):
-      guard case .running(let downstream, _) = lock.withLock({ phase }) else { return .none }
-      return downstream.receive(value)
+      return lock.withLock { passage.ends }?.downstream.receive(value) ?? .none
     case .failure(let error): end(with: .failure(error), cancelling: true)
     case .finished: end(with: .finished, cancelling: true)
     }
@@ -179,26 +167,18 @@ private final class DematerializeExecution<Downstream: Subscriber>: Subscriber, 
   }
 
   func request(_ demand: Subscribers.Demand) {
-    guard case .running(_, let subscription) = lock.withLock({ phase }) else { return }
-    subscription.request(demand)
+    lock.withLock { passage.ends }?.subscription.request(demand)
   }
 
   func cancel() {
-    if case .running(_, let subscription) = end() { subscription.cancel() }
+    lock.withLock { passage.end() }.ends?.subscription.cancel()
   }
 
   private func end(with completion: Subscribers.Completion<Downstream.Failure>, cancelling: Bool) {
-    guard case .running(let downstream, let subscription) = end() else { return }
-    if cancelling { subscription.cancel() }
-    downstream.receive(completion: completion)
+    guard let ends = lock.withLock({ passage.end() }).ends else { return }
+    if cancelling { ends.subscription.cancel() }
+    ends.downstream.receive(completion: completion)
   }
 
   /// Ends whatever goes on, and says what that was.
-  private func end() -> Phase {
-    lock.withLock {
-      let before = phase
-      phase = .over
-      return before
-    }
-  }
 }

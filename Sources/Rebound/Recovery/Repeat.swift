@@ -70,95 +70,52 @@ extension Publishers {
 
     /// Begins an execution of its own for this subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      // A finish that is a failure is what the attempts of a retry know how to follow.
-      let runs = upstream.mapError(RunEnd.failed).append(Fail(error: .finished))
-      let downstream = RunEndSubscriber(subscriber)
-      let execution = RepeatExecution(upstream: runs, policy, scheduler, options, downstream: downstream)
-      downstream.receive(subscription: execution)
+      let execution = RepeatExecution(self, downstream: subscriber)
+      subscriber.receive(subscription: execution)
       execution.begin()
     }
   }
 }
 
-/// How a run ends.
-private enum RunEnd<Failure: Error>: Error {
-  case finished
-  case failed(Failure)
-}
-
 /// The runs of one subscription.
-private final class RepeatExecution<Upstream: Publisher, Context: Scheduler, Downstream: Subscriber, Failure: Error>:
+private final class RepeatExecution<Upstream: Publisher, Context: Scheduler, Downstream: Subscriber>:
   Attempts<Upstream, Downstream>, CustomStringConvertible
-where
-  Downstream.Input == Upstream.Output,
-  Downstream.Failure == Upstream.Failure,
-  Upstream.Failure == RunEnd<Failure>
-{
+where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
   private let scheduler: Context
   private let options: Context.SchedulerOptions?
   /// Written back after each decision, of which one is open at a time; `nil` when it is over.
   private var machine: RepeatMachine?
 
-  init(
-    upstream: Upstream,
-    _ policy: RepeatPolicy,
-    _ scheduler: Context,
-    _ options: Context.SchedulerOptions?,
-    downstream: Downstream
-  ) {
-    self.scheduler = scheduler
-    self.options = options
-    machine = RepeatMachine(policy)
-    super.init(upstream: upstream, downstream: downstream)
+  init(_ recipe: Publishers.Repeat<Upstream, Context>, downstream: Downstream) {
+    scheduler = recipe.scheduler
+    options = recipe.options
+    machine = RepeatMachine(recipe.policy)
+    super.init(upstream: recipe.upstream, downstream: downstream)
   }
 
   var description: String { "Repeat" }
 
-  override func attemptFailed(_ attempt: Int, with end: RunEnd<Failure>) {
-    // A copy, since the policy's closures run in it and may come back here, to cancel.
-    guard case .finished = end, var machine = lock.withLock({ machine }), let pause = machine.finished() else {
-      return self.end(with: .failure(end), after: attempt)
+  override func attemptFinished(_ run: Int) {
+    ask(after: run) {
+      // A copy, since the policy's closures run in it and may come back here, to cancel.
+      guard var machine = lock.withLock({ machine }), let pause = machine.finished() else {
+        return end(with: .finished, after: run)
+      }
+      lock.withLock { if self.machine != nil { self.machine = machine } }
+      guard pause > .zero else { return resume(after: run) }
+      // The downstream may have cancelled while the policy was being asked.
+      guard openQuestion == run else { return }
+      // If it fired on another thread, or synchronously, or the downstream cancelled, holding it stops it.
+      hold(scheduler.timer(after: pause, options: options) { self.resume(after: run) }, after: run)
     }
-    lock.withLock { if self.machine != nil { self.machine = machine } }
-    guard pause > .zero else { return resume(after: attempt) }
-    // The downstream may have cancelled while the policy was being asked.
-    guard openQuestion == attempt else { return }
-    // If it fired on another thread, or synchronously, or the downstream cancelled, holding it stops it.
-    hold(scheduler.timer(after: pause, options: options) { self.resume(after: attempt) }, after: attempt)
   }
 
-  override func letGo(_ completion: Subscribers.Completion<RunEnd<Failure>>?) {
+  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
     let rest = lock.withLock {
       let rest = machine
       machine = nil
       return rest
     }
     withExtendedLifetime(rest) {}
-  }
-}
-
-/// Hands everything to a subscriber that knows nothing of runs.
-private final class RunEndSubscriber<Downstream: Subscriber>: Subscriber, CustomStringConvertible {
-  private let downstream: Downstream
-
-  init(_ downstream: Downstream) {
-    self.downstream = downstream
-  }
-
-  var description: String { "Repeat" }
-
-  func receive(subscription: any Subscription) {
-    downstream.receive(subscription: subscription)
-  }
-
-  func receive(_ input: Downstream.Input) -> Subscribers.Demand {
-    downstream.receive(input)
-  }
-
-  func receive(completion: Subscribers.Completion<RunEnd<Downstream.Failure>>) {
-    switch completion {
-    case .finished, .failure(.finished): downstream.receive(completion: .finished)
-    case .failure(.failed(let error)): downstream.receive(completion: .failure(error))
-    }
   }
 }

@@ -3,8 +3,9 @@ import StreamSupport
 
 /// One subscription to a publisher that tries again: the attempts, one after the other, seen as one.
 ///
-/// A subclass says what comes of a failed attempt, by overriding ``attemptFailed(_:with:)``. That ends with exactly one
-/// call, then or later and on any thread, of ``resume(after:)`` or ``end(with:after:)``.
+/// A subclass says what comes of a failed attempt, by overriding ``attemptFailed(_:with:)``, or of one that has finished,
+/// in a question that it opens itself: see ``attemptFinished(_:)``. Either ends with exactly one call, then or later and
+/// on any thread, of ``resume(after:)`` or ``end(with:after:)``.
 ///
 /// The lock guards all state, that of subclasses included, and is held for a few lines, never while foreign code runs.
 /// What leaves the state is handed out first and released after.
@@ -17,7 +18,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     case subscribing(attempt: Int)
     /// An attempt runs.
     case running(attempt: Int, any Subscription)
-    /// This attempt has failed, and the subclass has not decided yet; what it holds meanwhile ends with the phase.
+    /// This attempt has ended, and the subclass has not decided yet; what it holds meanwhile ends with the phase.
     case asking(after: Int, held: (any Cancellable)?)
     /// The next attempt comes as soon as the loop gets to it.
     case due
@@ -66,6 +67,18 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   /// Called with the lock open, and never inside another call of it.
   func attemptFailed(_ attempt: Int, with error: Upstream.Failure) {
     end(with: .failure(error), after: attempt)
+  }
+
+  /// An attempt finished, which is the end of it all unless a subclass makes it a question, with ``ask(after:_:)``.
+  ///
+  /// Called with the lock open.
+  func attemptFinished(_ attempt: Int) {
+    let rest: (Phase, (upstream: Upstream, downstream: Downstream)?)? = lock.withLock {
+      isCurrent(attempt) ? endLocked() : nil
+    }
+    guard let (_, ends) = rest else { return }
+    letGo(.finished)
+    ends?.downstream.receive(completion: .finished)
   }
 
   /// All is over, or the downstream has cancelled: lets go of what the subclass holds.
@@ -205,7 +218,17 @@ extension Attempts {
 
   /// Treats an attempt as failed: one that has said so, or one that is given up and cancelled.
   func fail(_ attempt: Int, with error: Upstream.Failure, cancelling: Bool = false) {
-    let failed: (Phase, wasLooping: Bool)? = lock.withLock {
+    ask(after: attempt, cancelling: cancelling) { attemptFailed(attempt, with: error) }
+  }
+
+  /// Puts an end to an attempt, unless it is over already, and asks what comes of it.
+  ///
+  /// - Parameters:
+  ///   - attempt: One that has ended, or is given up.
+  ///   - cancelling: Whether it is given up.
+  ///   - question: Called with the lock open, and never inside another call of it.
+  func ask(after attempt: Int, cancelling: Bool = false, _ question: () -> Void) {
+    let ended: (Phase, wasLooping: Bool)? = lock.withLock {
       guard isCurrent(attempt) else { return nil }
       let before = (state.phase, state.isLooping)
       state.phase = .asking(after: attempt, held: nil)
@@ -213,9 +236,9 @@ extension Attempts {
       state.isLooping = true
       return before
     }
-    guard let (phase, wasLooping) = failed else { return }
+    guard let (phase, wasLooping) = ended else { return }
     if cancelling, case .running(_, let subscription) = phase { subscription.cancel() }
-    attemptFailed(attempt, with: error)
+    question()
     guard !wasLooping else { return }
     lock.withLock { state.isLooping = false }
     subscribeWhileDue()
@@ -237,18 +260,9 @@ extension Attempts {
 
   fileprivate func receive(_ completion: Subscribers.Completion<Upstream.Failure>, of attempt: Int) {
     switch completion {
-    case .finished: finish(attempt)
+    case .finished: attemptFinished(attempt)
     case .failure(let error): fail(attempt, with: error)
     }
-  }
-
-  private func finish(_ attempt: Int) {
-    let rest: (Phase, (upstream: Upstream, downstream: Downstream)?)? = lock.withLock {
-      isCurrent(attempt) ? endLocked() : nil
-    }
-    guard let (_, ends) = rest else { return }
-    letGo(.finished)
-    ends?.downstream.receive(completion: .finished)
   }
 
   /// Whether what this attempt says counts; with the lock held.

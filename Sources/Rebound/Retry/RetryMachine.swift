@@ -91,7 +91,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     guard policy.condition(error) else { return .stop(.notRetryable, with: nil) }
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
     if let open = error.withoutTrace as? CircuitOpen {
-      guard let pause = open.retryAfter, let deadline = policy.deadline, context.elapsed + pause < deadline else {
+      guard policy.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left else {
         return .stop(.circuitOpen, with: nil)
       }
     }
@@ -107,21 +107,26 @@ package struct RetryMachine<Failure: Error>: Sendable {
     if let maxRetries = policy.maxRetries, retries >= maxRetries { return .stop(.attemptsExhausted, with: nil) }
     if let limit, retries >= limit { return .stop(.attemptsExhausted, with: nil) }
 
-    if let deadline = policy.deadline, context.elapsed >= deadline { return .stop(.deadlineExceeded, with: nil) }
+    let left = timeLeft(context)
+    if let left, left <= .zero { return .stop(.deadlineExceeded, with: nil) }
     // Measured before chance lengthens it: the server's word is what the limit is about.
     if let hint = context.hint, hint > policy.maxHint { return .stop(.hintTooLong, with: nil) }
 
     let (delay, source) = nextDelay(decided: decided, hint: context.hint)
     // To sleep into certain failure would only keep the error from the user.
-    if let deadline = policy.deadline, context.elapsed + delay >= deadline {
-      return .stop(.deadlineExceeded, with: nil)
-    }
+    if let left, delay >= left { return .stop(.deadlineExceeded, with: nil) }
     // Last, since a retry that is granted counts from here on.
     if let budget = policy.budget {
       guard let retry = budget.grant() else { return .stop(.budgetExhausted, with: nil) }
       granted = retry
     }
     return .retry(after: delay, source)
+  }
+
+  /// The time until the nearer of the policy's deadline and that of the call; `nil` if there is neither.
+  private func timeLeft(_ context: RetryContext) -> Duration? {
+    let own = policy.deadline.map { $0 - context.elapsed }
+    return policy.callDeadline.map { $0.limiting(own) } ?? own
   }
 
   /// The longer of what was computed and what was asked for.

@@ -6,6 +6,8 @@ extension RetryPolicy {
   /// The decisions, delays and events are those of a publisher that is retried with the same policy. Its function runs
   /// where the caller does. A cancelled task is not a failure: nothing is retried, nothing is told to the observer.
   ///
+  /// ``Deadline/current`` is heeded: no wait begins that would end after it, and the last error is thrown at once.
+  ///
   /// - Parameters:
   ///   - clock: Measures time and waits.
   ///   - isolation: The caller's.
@@ -39,7 +41,7 @@ extension RetryPolicy {
     _ operation: () async throws(Failure) -> Value
   ) async throws -> Value where C.Duration == Duration {
     let start = clock.now
-    var machine = RetryMachine(self)
+    var machine = RetryMachine(Deadline.current.map { within($0) } ?? self)
     // Whatever else ends this, a cancel included, gives back what was granted.
     defer { machine.end(succeeded: false) }
     while true {

@@ -35,12 +35,18 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public let random: RandomSource
 
   package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
+  /// Whether a condition, or a decision of its own, may keep it from retrying some failures.
+  ///
+  /// False for a policy that retries whatever has failed, as often as its numbers allow.
+  public private(set) var isConditional = false
+
   package private(set) var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> = { _, _ in .retry() }
   package private(set) var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
   package private(set) var observer: (@Sendable (RetryEvent) -> Void)?
   package private(set) var duplicates = RetryDuplicates.replay
   package private(set) var countsInARow = false
   package private(set) var budget: RetryBudget?
+  package private(set) var callDeadline: Deadline?
   package private(set) var exhaustion: (kept: Int, error: @Sendable (RetryExhausted<Failure>) -> Failure)?
 
   /// Makes a policy, and refuses numbers that make no sense.
@@ -103,6 +109,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> RetryPolicy {
     var copy = self
     copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
+    copy.isConditional = true
     return copy
   }
 
@@ -114,6 +121,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   ) -> RetryPolicy {
     var copy = self
     copy.decision = decision
+    copy.isConditional = true
     return copy
   }
 
@@ -162,6 +170,22 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public func within(_ budget: RetryBudget) -> RetryPolicy {
     var copy = self
     copy.budget = budget
+    return copy
+  }
+
+  /// The same policy for one call that is to be done by a moment; the nearer one holds if there was one before.
+  ///
+  ///     TimeoutPolicy.total(.seconds(30)).publisher(scheduler: queue, failingWith: { .timedOut($0.limit) }) { deadline in
+  ///       Deferred { client.send(request) }.retry(policy.within(deadline), scheduler: queue)
+  ///     }
+  ///
+  /// No wait begins that would end after it: the last error passes on at once, while there is time to do something about
+  /// it. ``deadline``, in contrast, is a length of time, which begins anew with each execution.
+  ///
+  /// - Parameter deadline: The moment, of one call: such a policy is made anew for the next one.
+  public func within(_ deadline: Deadline) -> RetryPolicy {
+    var copy = self
+    copy.callDeadline = deadline.nearer(callDeadline)
     return copy
   }
 

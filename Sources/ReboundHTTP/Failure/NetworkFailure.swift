@@ -96,6 +96,8 @@ public struct NetworkFailure: Error, Sendable {
   public var retryAfter: Duration?
   /// The failures of the attempts before, the oldest first.
   public var earlier: [NetworkFailure] = []
+  /// Why ``Retrying`` did not try again; `nil` if it had no say in it.
+  public var notRetriedBecause: RetryEvent.Reason?
   /// What it was caused by.
   public var underlying: (any Error)?
 
@@ -279,6 +281,7 @@ extension NetworkFailure: CustomStringConvertible {
     text += "failed: \(cause)"
     if let message = serverMessage { text += ", '\(message)'" }
     if let retryAfter { text += "; retry after \(retryAfter)" }
+    if let reason = notRetriedBecause, !reason.isEvident { text += "; not tried again: \(reason)" }
     let id = call.requestID.map { ", request \($0)" } ?? ""
     return text + " (attempt \(call.attempt), \(call.duration)\(id))"
   }
@@ -313,4 +316,9 @@ extension NetworkFailure: LocalizedError {
   }
 
   private var text: Texts.Text { Texts.current.text(for: Texts.Key(kind), of: self) }
+}
+
+extension RetryEvent.Reason {
+  /// Whether the failure and the number of its attempt say as much.
+  fileprivate var isEvident: Bool { [.notRetryable, .decided, .attemptsExhausted].contains(self) }
 }

@@ -9,6 +9,9 @@ import StreamSupport
 ///
 /// Whatever the policy says, a request is sent again only after a failure that is transient, if its body can be read
 /// again, and if it is idempotent or the server cannot have acted on it. The pause that a server asks for is kept.
+///
+/// No wait begins that would end after the deadline of the call: the failure comes at once then, and its
+/// ``NetworkFailure/notRetriedBecause`` is ``RetryEvent/Reason/deadlineExceeded``.
 public struct Retrying: Middleware {
   /// When, how often and how late.
   public let policy: RetryPolicy<NetworkFailure>
@@ -31,26 +34,24 @@ public struct Retrying: Middleware {
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     Deferred {
-      let attempts = Counter()
+      let (attempts, verdict) = (Counter(), LastVerdict())
       return Deferred { next(request.attempt(attempts.next())) }
-        .retry(policy(for: request), scheduler: request.call.time.scheduler)
-    }
-    .mapError { failure in
-      var failure = failure
-      failure.earlier = Array(request.call.earlier.dropLast())
-      return failure
+        .retry(policy(for: request, verdict), scheduler: request.call.time.scheduler)
+        .mapError { failure in
+          var failure = failure
+          failure.earlier = Array(request.call.earlier.dropLast())
+          failure.notRetriedBecause = verdict.reason
+          return failure
+        }
     }
     .eraseToAnyPublisher()
   }
 
-  private func policy(for request: HTTPRequest) -> RetryPolicy<NetworkFailure> {
-    let asked = policy.decision
-    let policy = policy.deciding { failure, context in
-      // To wait past the end would only keep from the user what the server has said.
-      if let deadline = request.deadline, (failure.retryAfter ?? .zero) >= deadline.remaining { return .stop }
-      return asked(failure, context)
-    }
-    return RetryPolicy.http(policy).onEvent { event in
+  private func policy(for request: HTTPRequest, _ verdict: LastVerdict) -> RetryPolicy<NetworkFailure> {
+    // The deadline is the call's, and only known now.
+    let limited = request.deadline.map { policy.within($0) } ?? policy
+    return RetryPolicy.http(limited).onEvent { event in
+      verdict.learn(event.outcome)
       if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
       request.tell(.retry(event))
     }
@@ -83,5 +84,20 @@ final class Counter: @unchecked Sendable {
       count += 1
       return count
     }
+  }
+}
+
+/// Why the attempts of one execution have come to their end.
+///
+/// Unchecked, because the lock guards the reason.
+private final class LastVerdict: @unchecked Sendable {
+  private let lock = Lock()
+  private var last: RetryEvent.Reason?
+
+  var reason: RetryEvent.Reason? { lock.withLock { last } }
+
+  func learn(_ outcome: RetryEvent.Outcome) {
+    guard case .stopped(let reason) = outcome else { return }
+    lock.withLock { last = reason }
   }
 }

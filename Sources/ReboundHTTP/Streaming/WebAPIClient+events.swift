@@ -41,6 +41,8 @@ extension WebAPIClient {
       let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
       return Fail(error: NetworkFailure(.invalidRequest, call: call, underlying: error)).eraseToAnyPublisher()
     }
+    // What is read as it comes takes no memory, however long it goes on; a single event has a limit of its own.
+    prepared.message.limits.responseBytes = nil
     prepared.message.headers.set(["Accept": "text/event-stream", "Cache-Control": "no-store"])
     context.tell(.began(prepared.message.method, prepared.message.url))
     let (first, memory, attempts) = (prepared, StreamMemory(), Counter())

@@ -68,7 +68,7 @@ struct ExchangeMachine {
     lastSign = now
     bytesReceived += Int64(chunk.count)
     if let limit = limits.responseBytes, bytesReceived > limit {
-      return fail(TransportFailure(.tooLarge, detail: "more than \(limit) bytes"))
+      return fail(TransportFailure(.tooLarge, responseLimit: limit))
     }
     return .chunk(chunk)
   }

@@ -68,8 +68,10 @@ public struct TransportFailure: Error, Sendable {
   public var kind: Kind
   /// How many bytes were sent, as far as the transport knows; more than zero once the server may have seen any.
   public var bytesSent: Int64
-  /// How many bytes of the answer's body had come.
+  /// How many bytes of the answer's body had come, counted after they are unpacked.
   public var bytesReceived: Int64
+  /// How many were allowed, if more came: see ``TransportLimits/responseBytes``.
+  public var responseLimit: Int64?
   /// How many redirects had been followed.
   public var redirects: Int
   /// What the system says in its own words, for logs: "transfer closed with 12 bytes remaining to read".
@@ -83,6 +85,7 @@ public struct TransportFailure: Error, Sendable {
   ///   - kind: What went wrong.
   ///   - bytesSent: How many bytes were sent.
   ///   - bytesReceived: How many bytes of the answer's body had come.
+  ///   - responseLimit: How many were allowed, if more came.
   ///   - redirects: How many redirects had been followed.
   ///   - detail: What the system says in its own words.
   ///   - underlying: The system's own error.
@@ -90,6 +93,7 @@ public struct TransportFailure: Error, Sendable {
     _ kind: Kind,
     bytesSent: Int64 = 0,
     bytesReceived: Int64 = 0,
+    responseLimit: Int64? = nil,
     redirects: Int = 0,
     detail: String? = nil,
     underlying: (any Error)? = nil
@@ -97,6 +101,7 @@ public struct TransportFailure: Error, Sendable {
     self.kind = kind
     self.bytesSent = bytesSent
     self.bytesReceived = bytesReceived
+    self.responseLimit = responseLimit
     self.redirects = redirects
     self.detail = detail
     self.underlying = underlying
@@ -124,11 +129,12 @@ public struct TransportFailure: Error, Sendable {
 }
 
 extension TransportFailure: CustomStringConvertible {
-  /// What happened, in words, with what the system says.
+  /// What happened, in words, with what the system says, and what to do if a limit was too low.
   public var description: String {
     let progress = bytesReceived > 0 ? ", after \(bytesReceived) bytes" : ""
     let detail = (detail ?? underlying.map { "\($0)" }).map { " (\($0))" } ?? ""
-    return "\(kind)\(progress)\(detail)"
+    let advice = responseLimit.map { "; if more than \($0) are to be expected, raise TransportLimits.responseBytes" }
+    return "\(kind)\(progress)\(detail)\(advice ?? "")"
   }
 }
 

@@ -2,6 +2,12 @@
 ///
 /// A limit of time that passes is a ``TransportFailure/Kind-swift.enum/timeout(_:)`` that names it. A limit of zero or
 /// less has passed at once.
+///
+///     var limits: TransportLimits? { TransportLimits(total: .seconds(60), responseBytes: 500 << 20) }
+///
+/// An answer is kept in memory whole, so its size is limited unless ``responseBytes`` is `nil`: a server that never
+/// stops, or a few kilobytes that unpack to gigabytes, would take all there is. Streams of events, which are read as they
+/// come, are not limited.
 public struct TransportLimits: Hashable, Sendable {
   /// From the start until the connection stands, name look-up and TLS handshake included.
   ///
@@ -11,8 +17,13 @@ public struct TransportLimits: Hashable, Sendable {
   public var idle: Duration?
   /// From the start to the end of the answer.
   public var total: Duration?
-  /// How many bytes of body may come; one more is a ``TransportFailure/Kind-swift.enum/tooLarge``.
+  /// How many bytes of body may come, counted after they are unpacked; ``standardResponseBytes`` by default.
+  ///
+  /// One more is a ``TransportFailure/Kind-swift.enum/tooLarge``, and stops the exchange.
   public var responseBytes: Int64?
+
+  /// 64 MiB: much more than an answer that is to be parsed, much less than a phone can spare.
+  public static let standardResponseBytes: Int64 = 64 << 20
 
   /// Makes limits.
   ///
@@ -20,12 +31,12 @@ public struct TransportLimits: Hashable, Sendable {
   ///   - connect: From the start until the connection stands.
   ///   - idle: Between one sign of life and the next.
   ///   - total: From the start to the end of the answer.
-  ///   - responseBytes: How many bytes of body may come.
+  ///   - responseBytes: How many bytes of body may come, counted after they are unpacked.
   public init(
     connect: Duration? = nil,
     idle: Duration? = nil,
     total: Duration? = nil,
-    responseBytes: Int64? = nil
+    responseBytes: Int64? = TransportLimits.standardResponseBytes
   ) {
     self.connect = connect
     self.idle = idle
@@ -33,9 +44,9 @@ public struct TransportLimits: Hashable, Sendable {
     self.responseBytes = responseBytes
   }
 
-  /// 10 s to connect, 30 s without a sign of life, no limit in all.
+  /// 10 s to connect, 30 s without a sign of life, 64 MiB; no limit of time in all.
   public static let standard = TransportLimits(connect: .seconds(10), idle: .seconds(30))
 
   /// No limits at all.
-  public static let none = TransportLimits()
+  public static let none = TransportLimits(responseBytes: nil)
 }

@@ -37,7 +37,15 @@ extension Effect {
   ///
   /// - Parameter operation: One that returns `nil` has no action. Its task is cancelled with the effect.
   public static func task(_ operation: @escaping @Sendable () async -> Action?) -> Effect {
-    Effect(.publisher { _ in TaskPublisher(operation).eraseToAnyPublisher() })
+    Effect(
+      .publisher { _ in
+        Publishers.Asynchronous(operation)
+          .compactMap { $0 }
+          // It can't fail, but the publisher's type is for any function.
+          .catch { _ in Empty() }
+          .eraseToAnyPublisher()
+      }
+    )
   }
 
   /// Runs an asynchronous function that may fail, again if a policy says so; value or failure becomes an action.

@@ -72,10 +72,25 @@ final class StepSession<Output, Failure: Error> {
     return entries[position - 1]
   }
 
-  /// The next event, which there must be.
-  func take(_ expectation: String, skipsSubscription: Bool = true) throws(StepProblem) -> Entry {
-    if let entry = next(skipsSubscription: skipsSubscription) { return entry }
-    throw StepProblem("expected \(expectation) at \(scheduler.now), but nothing has come.\(hint)")
+  /// The next event, which there must be, and which must be what is expected.
+  ///
+  /// - Parameters:
+  ///   - expectation: What is expected, in words.
+  ///   - details: The same in more words, for when something else came.
+  ///   - skipsSubscription: Whether to leave out the subscription.
+  ///   - matches: Whether an event is what is expected.
+  func expect(
+    _ expectation: String,
+    _ details: String? = nil,
+    skipsSubscription: Bool = true,
+    _ matches: (Event) -> Bool
+  ) throws(StepProblem) {
+    guard let entry = next(skipsSubscription: skipsSubscription) else {
+      throw StepProblem("expected \(expectation) at \(scheduler.now), but nothing has come.\(hint)")
+    }
+    guard matches(entry.event) else {
+      throw StepProblem("expected \(details ?? expectation), but \(entry.event.text) came at \(entry.time).")
+    }
   }
 
   /// What to do about something that has not come.
@@ -117,8 +132,8 @@ final class StepSession<Output, Failure: Error> {
       let entry = entries[checked]
       checked += 1
       let before = entries.prefix(checked - 1)
-      let hasEnded = before.contains { if case .completion = $0.event { true } else { false } }
-      if case .subscription = entry.event {
+      let hasEnded = before.contains { $0.event.isCompletion }
+      if entry.event.isSubscription {
         if !before.isEmpty { throw StepProblem("a second subscription, or a late one, came at \(entry.time).") }
       } else if before.isEmpty {
         throw StepProblem("\(entry.event.text) came at \(entry.time), before the subscription.")
@@ -134,6 +149,12 @@ final class StepSession<Output, Failure: Error> {
 }
 
 extension Recorder.Event {
+  var isSubscription: Bool { if case .subscription = self { true } else { false } }
+  var isFinish: Bool { if case .completion(.finished) = self { true } else { false } }
+  var isCompletion: Bool { if case .completion = self { true } else { false } }
+  var value: Input? { if case .value(let value) = self { value } else { nil } }
+  var failure: Failure? { if case .completion(.failure(let error)) = self { error } else { nil } }
+
   /// The event in words, for messages.
   var text: String {
     switch self {

@@ -14,10 +14,7 @@ extension StepVerifier {
   ) -> Self {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectSubscription", location) { session throws(StepProblem) in
-      let entry = try session.take("the subscription", skipsSubscription: false)
-      guard case .subscription = entry.event else {
-        throw StepProblem("expected the subscription, but \(entry.event.text) came at \(entry.time).")
-      }
+      try session.expect("the subscription", skipsSubscription: false) { $0.isSubscription }
     }
   }
 
@@ -40,10 +37,7 @@ extension StepVerifier {
   ) -> Self {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectNext(\(expectation))", location) { session throws(StepProblem) in
-      let entry = try session.take("a value, \(expectation)")
-      guard case .value(let value) = entry.event, condition(value) else {
-        throw StepProblem("expected a value, \(expectation), but \(entry.event.text) came at \(entry.time).")
-      }
+      try session.expect("a value, \(expectation)") { $0.value.map(condition) ?? false }
     }
   }
 
@@ -58,10 +52,7 @@ extension StepVerifier {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectNextCount(\(count))", location) { session throws(StepProblem) in
       for number in 0..<max(count, 0) {
-        let entry = try session.take("value \(number + 1) of \(count)")
-        guard case .value = entry.event else {
-          throw StepProblem("expected value \(number + 1) of \(count), but \(entry.event.text) came at \(entry.time).")
-        }
+        try session.expect("value \(number + 1) of \(count)") { $0.value != nil }
       }
     }
   }
@@ -96,10 +87,7 @@ extension StepVerifier {
   ) -> Self {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectFinish", location) { session throws(StepProblem) in
-      let entry = try session.take("the finish")
-      guard case .completion(.finished) = entry.event else {
-        throw StepProblem("expected the finish, but \(entry.event.text) came at \(entry.time).")
-      }
+      try session.expect("the finish") { $0.isFinish }
     }
   }
 
@@ -120,10 +108,7 @@ extension StepVerifier {
   ) -> Self {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectFailure", location) { session throws(StepProblem) in
-      let entry = try session.take("a failure")
-      guard case .completion(.failure(let error)) = entry.event, condition(error) else {
-        throw StepProblem("expected a failure as described, but \(entry.event.text) came at \(entry.time).")
-      }
+      try session.expect("a failure", "a failure as described") { $0.failure.map(condition) ?? false }
     }
   }
 
@@ -173,12 +158,7 @@ extension StepVerifier where Output: Equatable {
     return adding("expectNext(\(values.map { words(for: $0) }.joined(separator: ", ")))", location) {
       session throws(StepProblem) in
       for expected in values {
-        let entry = try session.take("the value \(words(for: expected))")
-        guard case .value(let value) = entry.event, value == expected else {
-          throw StepProblem(
-            "expected the value \(words(for: expected)), but \(entry.event.text) came at \(entry.time)."
-          )
-        }
+        try session.expect("the value \(words(for: expected))") { $0.value == expected }
       }
     }
   }
@@ -195,10 +175,7 @@ extension StepVerifier where Failure: Equatable {
   ) -> Self {
     let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding("expectFailure(\(failure))", location) { session throws(StepProblem) in
-      let entry = try session.take("the failure \(failure)")
-      guard case .completion(.failure(failure)) = entry.event else {
-        throw StepProblem("expected the failure \(failure), but \(entry.event.text) came at \(entry.time).")
-      }
+      try session.expect("the failure \(failure)") { $0.failure == failure }
     }
   }
 }

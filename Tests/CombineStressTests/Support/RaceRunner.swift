@@ -3,7 +3,7 @@ import ReboundTesting
 
 /// Runs the script of a seed through a chain, and says which laws were broken.
 struct RaceRunner {
-  let crew: Crew
+  let crew: RaceCrew
 
   func breaches(of race: RaceCase, seed: UInt64) -> [String] {
     let script = RaceScript(seed: seed, sources: race.sourceCount)

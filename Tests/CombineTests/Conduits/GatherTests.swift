@@ -238,12 +238,12 @@ struct GatherTests {
     let upstream = Upstream()
     let subscription = upstream.reduce(10, +).subscriptionForTesting()
     upstream.send(5)
-    #expect(child("result", of: subscription) == "Optional(15)")
-    #expect(child("initial", of: subscription) == "Optional(10)")
-    #expect(child("status", of: subscription)?.hasPrefix("subscribed") == true)
+    #expect(toldText("result", of: subscription) == "Optional(15)")
+    #expect(toldText("initial", of: subscription) == "Optional(10)")
+    #expect(toldText("status", of: subscription)?.hasPrefix("subscribed") == true)
 
     upstream.send(completion: .finished)
-    #expect(child("status", of: subscription) == "terminal")
+    #expect(toldText("status", of: subscription) == "terminal")
   }
 
   @Test("a request or cancel before the subscription changes nothing")

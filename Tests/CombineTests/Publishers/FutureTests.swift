@@ -188,7 +188,7 @@ struct FutureTests {
       let recorder = Recorder<Int, TestFailure>(requesting: .none)
       released = recorder
       var holder: Future<Int, TestFailure>? = Future { _ in }
-      holder?.subscribe(SubscriptionHolder())
+      holder?.subscribe(Keeper())
       holder?.subscribe(AnySubscriber(receiveValue: recorder.receive))
       holder = nil
     }
@@ -199,21 +199,21 @@ struct FutureTests {
   func reflection() {
     let (future, promise) = pending()
     let labels = ["parent", "downstream", "hasAnyDemand", "subject"]
-    let holder = SubscriptionHolder<Int, TestFailure>()
-    future.subscribe(holder)
-    let subscription = holder.subscription
+    let keeper = Keeper<Int, TestFailure>()
+    future.subscribe(keeper)
+    let subscription = keeper.subscription
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Future", labels: labels))
-    #expect(child("hasAnyDemand", of: subscription) == "false")
-    #expect(child("parent", of: subscription) != "nil")
+    #expect(toldText("hasAnyDemand", of: subscription) == "false")
+    #expect(toldText("parent", of: subscription) != "nil")
 
     subscription?.request(.max(1))
-    #expect(child("hasAnyDemand", of: subscription) == "true")
+    #expect(toldText("hasAnyDemand", of: subscription) == "true")
 
     promise(.success(1))
-    #expect(child("parent", of: subscription) == "nil")
-    #expect(child("downstream", of: subscription) == "nil")
-    #expect(child("subject", of: subscription) == "nil")
-    #expect(child("hasAnyDemand", of: subscription) == "true")
+    #expect(toldText("parent", of: subscription) == "nil")
+    #expect(toldText("downstream", of: subscription) == "nil")
+    #expect(toldText("subject", of: subscription) == "nil")
+    #expect(toldText("hasAnyDemand", of: subscription) == "true")
   }
 
   @Test("a request for nothing stops the process")

@@ -92,11 +92,11 @@ struct RecordTests {
     let record = Record<Int, TestFailure>(output: [1, 2], completion: .failure(.expected))
     let subscription = record.subscriptionForTesting()
     #expect(SelfPortrait(of: subscription) == SelfPortrait("[1, 2]", labels: ["sequence", "completion"]))
-    #expect(child("completion", of: subscription) == "failure(CombineTests.TestFailure.expected)")
+    #expect(toldText("completion", of: subscription) == "failure(CombineTests.TestFailure.expected)")
 
     subscription?.cancel()
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
-    #expect(child("sequence", of: subscription) == "[]")
+    #expect(toldText("sequence", of: subscription) == "[]")
   }
 }
 

@@ -72,6 +72,6 @@ struct SequenceTests {
     #expect(SelfPortrait(of: subscription) == SelfPortrait("[1, 2]", labels: ["sequence"]))
     subscription?.cancel()
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
-    #expect(child("sequence", of: subscription) == "[]")
+    #expect(toldText("sequence", of: subscription) == "[]")
   }
 }

@@ -57,8 +57,8 @@ struct PassthroughSubjectTests {
     #expect(SelfPortrait(of: subscription) == SelfPortrait("PassthroughSubject", labels: labels))
     subscription?.cancel()
     subscription?.request(.max(1))
-    #expect(child("demand", of: subscription) == "max(3)")
-    #expect(child("parent", of: subscription) == "nil")
+    #expect(toldText("demand", of: subscription) == "max(3)")
+    #expect(toldText("parent", of: subscription) == "nil")
   }
 
   @Test("a publisher can be subscribed by a subject, until the handle goes")

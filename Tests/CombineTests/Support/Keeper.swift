@@ -1,9 +1,14 @@
 import Combine
 
-/// A subscriber that passes everything on but the subscription, which it keeps for the test.
+/// A subscriber that keeps the subscription for the test, asks for nothing, and passes everything else on.
 final class Keeper<Input, Failure: Error>: Subscriber {
   private let downstream: AnySubscriber<Input, Failure>
   var subscription: (any Subscription)?
+
+  /// Passes it on to nobody.
+  init() {
+    downstream = AnySubscriber()
+  }
 
   init(_ downstream: some Subscriber<Input, Failure>) {
     self.downstream = AnySubscriber(downstream)

@@ -32,7 +32,7 @@ enum PipeLaws {
     let upstream = Upstream()
     let recorder = Recorder<P.Output, P.Failure>()
     build(upstream).subscribe(recorder)
-    let second = LooseSubscription()
+    let second = SubscriptionSpy()
     upstream.connections.last?.send(subscription: second)
 
     #expect(second.cancelCount == 1, "a second subscription is cancelled", sourceLocation: location)
@@ -99,7 +99,7 @@ enum PipeLaws {
     let upstream = Upstream(handingOver: { subscriber = $0 })
     let recorder = Recorder<P.Output, P.Failure>()
     build(upstream).subscribe(recorder)
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     if let subscriber {
       subscriber.receive(subscription: subscription)
       end(recorder, subscriber)

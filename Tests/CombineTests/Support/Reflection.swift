@@ -1,22 +1,11 @@
 import Combine
 
-/// Keeps the subscription that it gets, and asks for nothing.
-final class SubscriptionHolder<Input, Failure: Error>: Subscriber {
-  private(set) var subscription: (any Subscription)?
-
-  init() {}
-
-  func receive(subscription: any Subscription) { self.subscription = subscription }
-  func receive(_ input: Input) -> Subscribers.Demand { .none }
-  func receive(completion: Subscribers.Completion<Failure>) {}
-}
-
 extension Publisher {
   /// The subscription that a subscriber gets which asks for nothing.
   func subscriptionForTesting() -> (any Subscription)? {
-    let holder = SubscriptionHolder<Output, Failure>()
-    subscribe(holder)
-    return holder.subscription
+    let keeper = Keeper<Output, Failure>()
+    subscribe(keeper)
+    return keeper.subscription
   }
 }
 
@@ -41,8 +30,19 @@ struct SelfPortrait: Equatable {
   }
 }
 
-/// The child of a mirror with this label, written out; nil if there is none.
-func child(_ label: String, of subject: Any?) -> String? {
+/// What a subject tells under a label; nil if it tells nothing of the kind.
+func toldChild(_ label: String, of subject: Any?) -> Any? {
+  // Unwrapped first, since an optional has a mirror of its own.
   guard let subject else { return nil }
-  return (subject as? any CustomReflectable)?.customMirror.children.first { $0.label == label }.map { "\($0.value)" }
+  return (subject as? any CustomReflectable)?.customMirror.children.first { $0.label == label }?.value
+}
+
+/// What a subject tells under a label, written out.
+func toldText(_ label: String, of subject: Any?) -> String? {
+  toldChild(label, of: subject).map { "\($0)" }
+}
+
+/// The labels of all that a subject tells.
+func labels(of subject: Any) -> [String?] {
+  Mirror(reflecting: subject).children.map(\.label)
 }

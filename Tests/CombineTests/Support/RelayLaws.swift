@@ -38,7 +38,7 @@ enum RelayLaws {
     #expect(Mirror(reflecting: subscriber).children.map(\.label) == children, sourceLocation: location)
 
     subscriber.receive(completion: .finished)
-    let (first, second) = (LooseSubscription(), LooseSubscription())
+    let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
     subscriber.receive(subscription: first)
     subscriber.receive(subscription: second)
     subscriber.receive(completion: .finished)

@@ -51,6 +51,32 @@ struct ClientOverNetworkTests {
     server.stop()
   }
 
+  @Test(
+    "stops an answer that is too large, counted as it is unpacked, and says how much came and how to allow it",
+    arguments: TransportKind.allCases,
+    [Fault.gzipBomb(of: 1_000_000), .endlessBody(of: 1_000_000)]
+  )
+  func tooLarge(kind: TransportKind, fault: Fault) async throws {
+    let server = try MisbehavingServer()
+    server.program("/", fault, fault)
+    var client = Self.client(server, kind.make(), [Retrying(RetryPolicy(clamping: 2, backoff: .immediate))])
+    client.limits.responseBytes = 100_000
+    do throws(NetworkFailure) {
+      _ = try await client.value(of: Anything())
+      Issue.record("all of it came")
+    } catch {
+      #expect(error.kind == .transport(.tooLarge))
+      let failure = try #require(error.transport)
+      #expect(failure.responseLimit == 100_000)
+      #expect(failure.bytesReceived > 100_000 && failure.bytesReceived < 1_000_000)
+      #expect("\(error)".contains("raise TransportLimits.responseBytes"))
+    }
+    #expect(server.requests.count == 1, "it would be as large the next time")
+    let data = try await client.value(of: Anything(limits: TransportLimits(responseBytes: nil)))
+    #expect(data.count >= 1_000_000)
+    server.stop()
+  }
+
   @Test("names a connection that is refused, which proves that nothing was sent", arguments: TransportKind.allCases)
   func refused(kind: TransportKind) async throws {
     let port = try RefusingPort()

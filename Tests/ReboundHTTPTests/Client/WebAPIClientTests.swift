@@ -339,6 +339,17 @@ struct WebAPIClientTests {
     #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["10000m", "7000m"])
   }
 
+  @Test("an answer may have 64 MiB unless client or request say otherwise")
+  func defaultSize() throws {
+    var test = ClientUnderTest(Array(repeating: .status(200), count: 4))
+    _ = try test.run(Anything())
+    _ = try test.run(Anything(limits: TransportLimits(total: .seconds(5))))
+    _ = try test.run(Anything(limits: TransportLimits(responseBytes: nil)))
+    test.client.limits.responseBytes = 1_000
+    _ = try test.run(Anything())
+    #expect(test.transport.calls.map(\.request.limits.responseBytes) == [64 << 20, 64 << 20, nil, 1_000])
+  }
+
   @Test("N31 the client's limits and header fields hold, and a request's own win")
   func defaults() throws {
     var test = ClientUnderTest([.status(200), .status(200)])

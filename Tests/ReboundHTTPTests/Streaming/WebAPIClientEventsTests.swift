@@ -35,6 +35,18 @@ struct WebAPIClientEventsTests {
     recorder.cancel()
   }
 
+  @Test("there is no limit on how much may come, whatever the request says", arguments: [nil, 10] as [Int64?])
+  func unlimited(bytes: Int64?) throws {
+    let test = ClientUnderTest([.silence])
+    let request = Anything(limits: bytes.map { TransportLimits(idle: .seconds(60), responseBytes: $0) })
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(on: test.scheduler)
+    test.client.events(for: request).subscribe(recorder)
+    let limits = try #require(test.transport.calls.first?.request.limits)
+    #expect(limits.responseBytes == nil)
+    #expect(limits.idle == (bytes == nil ? nil : .seconds(60)))
+    recorder.cancel()
+  }
+
   @Test("a closed or broken connection is made again, from the last id, after the server's pause")
   func reconnects() throws {
     let test = ClientUnderTest([

@@ -54,8 +54,30 @@ struct ExchangeMachineTests {
     var machine = Self.make(TransportLimits(responseBytes: 10))
     _ = machine.receive(Self.head, at: .zero)
     #expect(machine.receive(Data(count: 10), at: .zero)?.failure == nil)
-    #expect(machine.receive(Data(count: 1), at: .zero)?.failure?.kind == .tooLarge)
+    let failure = machine.receive(Data(count: 1), at: .zero)?.failure
+    #expect(failure?.kind == .tooLarge)
+    #expect(failure?.bytesReceived == 11)
+    #expect(failure?.responseLimit == 10)
+    #expect(
+      failure?.description == """
+        the answer is larger than allowed, after 11 bytes; if more than 10 are to be expected, raise \
+        TransportLimits.responseBytes
+        """
+    )
     #expect(machine.isOver)
+  }
+
+  @Test("allows 64 MiB by default, and anything without a limit")
+  func defaultResponseBytes() {
+    let size = 64 << 20
+    var standard = Self.make(.standard)
+    var unlimited = Self.make(.none)
+    for count in [size, 1] {
+      _ = standard.receive(Self.head, at: .zero)
+      _ = unlimited.receive(Self.head, at: .zero)
+      #expect((standard.receive(Data(count: count), at: .zero)?.failure == nil) == (count == size))
+      #expect(unlimited.receive(Data(count: count), at: .zero)?.failure == nil)
+    }
   }
 
   @Test("names the limit that passes first, and says when to look again")

@@ -120,4 +120,46 @@ struct PipelineEventsTests {
     #expect(log.lines == Self.golden)
     #expect(events.gauges.map(\.description) == Self.gauges)
   }
+
+  /// A retry whose pause is as long as the time there is.
+  private static func hurried(_ events: PolicyEvents) throws -> Pipeline<Int> {
+    try Pipeline("weather", events: events) {
+      Timeout(total: .seconds(5))
+      Retry(.init(clamping: nil, backoff: .constant(.seconds(2))))
+    }
+  }
+
+  @Test("say that a limit outside leaves no time for a retry, of a publisher and of an asynchronous function")
+  func deadline() async throws {
+    let scheduler = TestScheduler()
+    let events = PolicyEvents(time: .of(scheduler))
+    let log = PolicyEventLog(of: events)
+    let recorder = Recorder<Int, any Error>(on: scheduler)
+    Fail<Int, TestFailure>(error: .transient)
+      .protected(by: try Self.hurried(events), scheduler: scheduler)
+      .subscribe(recorder)
+    try scheduler.run()
+    #expect(recorder.failure as? TestFailure == .transient)
+    #expect(recorder.completionTime == VirtualTime.start.advanced(by: .seconds(4)))
+
+    let clock = SteppedClock()
+    let asyncEvents = PolicyEvents(time: MonotonicTime { clock.now.sinceStart })
+    let asyncLog = PolicyEventLog(of: asyncEvents)
+    let pipeline = try Self.hurried(asyncEvents)
+    let task = Task { try await pipeline.run(clock: clock) { throw TestFailure.transient } }
+    for _ in 0..<2 {
+      // The limit's timer, and the pause.
+      await clock.untilAsleep(2)
+      clock.advance(by: .seconds(2))
+    }
+    await #expect(throws: TestFailure.transient) { try await task.value }
+    #expect(asyncLog.lines == log.lines)
+    #expect(
+      log.lines == [
+        "0.0 seconds warning weather: retry: attempt 1 failed (transient); retrying in 2.0 seconds (computed)",
+        "2.0 seconds warning weather: retry: attempt 2 failed (transient); retrying in 2.0 seconds (computed)",
+        "4.0 seconds error weather: retry: attempt 3 failed (transient); stopped: deadline exceeded",
+      ]
+    )
+  }
 }

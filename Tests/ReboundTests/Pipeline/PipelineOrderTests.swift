@@ -42,7 +42,7 @@ struct PipelineOrderTests {
       Timeout(total: .seconds(2))
       retry
     },
-    Order("a limit outside of the retry runs on while it waits", calls: 2, after: 2, "total") {
+    Order("no wait begins that would end after a limit outside of the retry", calls: 2, after: 1, "failure") {
       Timeout(total: .milliseconds(1_500))
       retry
     },

@@ -130,6 +130,9 @@ struct PipelineRulesTests {
       Retry(when: { $0 is RateLimited })
       breaker
     }
+    _ = try Pipeline<Int>("harmful calls whose policy says for which failures", repetition: .harmful) {
+      Retry(.standard.when { $0 is RateLimited })
+    }
     _ = try Pipeline<Int>("two breakers") {
       breaker
       try Self.breaker()

@@ -231,6 +231,45 @@ struct PublisherRetryTests {
     #expect(recorder.completionTime == VirtualTime(nanoseconds: 108_000_000_000))
   }
 
+  @Test("fails at once, with the last error, when the wait would end after the call's deadline")
+  func callDeadline() {
+    let log = RetryLog()
+    let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(4))).onEvent(log.write)
+    let publisher = TimeoutPolicy.total(.seconds(10)).publisher(
+      scheduler: scheduler,
+      failingWith: { _ in TestFailure.permanent }
+    ) { [upstream, scheduler] deadline in
+      upstream.retry(policy.within(deadline), scheduler: scheduler)
+    }
+    let recorder = record(publisher)
+    scheduler.advance(by: 1)
+    upstream.send(completion: .failure(.numbered(1)))
+    scheduler.advance(by: 5)
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send(completion: .failure(.numbered(2)))
+    #expect(recorder.failure == .numbered(2))
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 6_000_000_000))
+    #expect(log.outcomes == [.retrying, .stopped(.deadlineExceeded)])
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("gives each subscriber a deadline of its own")
+  func callDeadlines() {
+    let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(4)))
+    let publisher = TimeoutPolicy.total(.seconds(5)).publisher(
+      scheduler: scheduler,
+      failingWith: { _ in TestFailure.permanent }
+    ) { [scheduler] deadline in
+      Fail<Int, TestFailure>(error: .transient).retry(policy.within(deadline), scheduler: scheduler)
+    }
+    let early = record(publisher)
+    scheduler.advance(by: 2)
+    let late = record(publisher)
+    scheduler.advance(by: 10)
+    #expect([early.failure, late.failure] == [.transient, .transient])
+    #expect([early, late].map { $0.completionTime?.nanoseconds } == [4_000_000_000, 6_000_000_000])
+  }
+
   // MARK: Subscribers
 
   @Test("counts the attempts of each subscriber apart")

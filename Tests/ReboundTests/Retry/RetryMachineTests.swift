@@ -205,6 +205,65 @@ struct RetryMachineTests {
     #expect(log.outcomes == [.stopped(.deadlineExceeded)])
   }
 
+  @Test(
+    "keeps the nearer of its own deadline and the call's, which began when the call did",
+    arguments: [
+      (own: nil, call: 6, outcomes: [.retrying, .retrying, .stopped(.deadlineExceeded)]),
+      (own: 5, call: 60, outcomes: [.retrying, .retrying, .stopped(.deadlineExceeded)]),
+      (own: 60, call: 5, outcomes: [.retrying, .stopped(.deadlineExceeded)]),
+      (own: 60, call: 4, outcomes: [.stopped(.deadlineExceeded)]),
+      (own: nil, call: 60, outcomes: [.retrying, .retrying, .retrying]),
+    ] as [(own: Int?, call: Int, outcomes: [RetryEvent.Outcome])]
+  )
+  func callDeadline(own: Int?, call: Int, outcomes: [RetryEvent.Outcome]) {
+    let scheduler = TestScheduler()
+    let deadline = Deadline(in: .seconds(call), on: MonotonicTime { scheduler.elapsed })
+    // The call is a second older than what retries.
+    scheduler.advance(by: 1)
+    let policy = Policy(clamping: nil, backoff: .constant(.seconds(3)), deadline: own.map { .seconds($0) })
+    var machine = RetryMachine(policy.within(deadline).onEvent(log.write))
+    for second in 0..<3 {
+      let action = machine.failed(with: .numbered(second), elapsed: .seconds(second))
+      guard case .retry = action else { break }
+      scheduler.advance(by: 1)
+    }
+    #expect(log.outcomes == outcomes)
+  }
+
+  @Test("keeps the nearest of several deadlines, in whichever order they came", arguments: [[2, 9], [9, 2], [2, 2]])
+  func severalDeadlines(limits: [Int]) {
+    let scheduler = TestScheduler()
+    let time = MonotonicTime { scheduler.elapsed }
+    let policy = limits.reduce(Policy(clamping: nil, backoff: .constant(.seconds(2)))) { policy, limit in
+      policy.within(Deadline(in: .seconds(limit), on: time))
+    }
+    #expect(run(policy, failures: [.numbered(1)]) == .numbered(1))
+  }
+
+  @Test("measures a hint, a decided delay and an open breaker against the call's deadline")
+  func callDeadlineOverAll() {
+    let scheduler = TestScheduler()
+    let deadline = Deadline(in: .seconds(10), on: MonotonicTime { scheduler.elapsed })
+    let policy = Policy(clamping: nil, backoff: .immediate).within(deadline)
+    #expect(run(policy, failures: [.busy(.seconds(10))]) == .busy(.seconds(10)))
+    #expect(run(policy.deciding { _, _ in .retry(after: .seconds(10)) }, failures: [.transient]) == .transient)
+    #expect(log.outcomes == [.stopped(.deadlineExceeded), .stopped(.deadlineExceeded)])
+
+    let outcome = { (own: Duration?, retryAfter: Duration) -> RetryEvent.Outcome? in
+      let log = RetryLog()
+      let open = CircuitOpen(name: "weather", retryAfter: retryAfter)
+      var machine = RetryMachine(
+        RetryPolicy<any Error>(clamping: nil, backoff: .immediate, deadline: own).within(deadline).onEvent(log.write)
+      )
+      _ = machine.failed(with: open, elapsed: .zero)
+      return log.outcomes.first
+    }
+    #expect(outcome(.seconds(60), .seconds(9)) == .retrying)
+    #expect(outcome(.seconds(60), .seconds(10)) == .stopped(.circuitOpen))
+    // That the call may take so long does not mean that the policy is to wait for a breaker.
+    #expect(outcome(nil, .seconds(1)) == .stopped(.circuitOpen))
+  }
+
   @Test("asks in order: condition, decision, retries, deadline, hint")
   func order() {
     let strict = Policy(clamping: 0, maxHint: .seconds(1), deadline: .nanoseconds(1))

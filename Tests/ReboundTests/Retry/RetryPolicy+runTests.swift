@@ -68,6 +68,22 @@ struct RetryPolicyRunTests {
     #expect(log.events.count == attempt)
   }
 
+  @Test("heeds the deadline that its task runs under: no wait that would end after it")
+  func deadline() async {
+    var attempts = 0
+    let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(2))).onEvent(log.write)
+    await #expect(throws: TestFailure.numbered(3)) {
+      try await Deadline.$current.withValue(Deadline(in: .seconds(5), on: clock)) {
+        try await policy.run(clock: clock) { () throws(TestFailure) in
+          attempts += 1
+          throw .numbered(attempts)
+        }
+      }
+    }
+    #expect(clock.now.sinceStart == .seconds(4))
+    #expect(log.outcomes == [.retrying, .retrying, .stopped(.deadlineExceeded)])
+  }
+
   @Test("takes a value for a failure when told to, and delivers the last one if asked")
   func rejects() async throws {
     var attempts = 0

@@ -26,6 +26,14 @@ struct RetryPolicyTests {
     #expect(policy.deadline == .seconds(9))
   }
 
+  @Test("knows whether it may leave some failures alone")
+  func isConditional() throws {
+    #expect(!Policy.standard.isConditional)
+    #expect(!(try Policy(maxRetries: 0, deadline: .seconds(1))).onEvent { _ in }.countingInARow().isConditional)
+    #expect(Policy.standard.when(\.isTransient).isConditional)
+    #expect(Policy.standard.deciding { _, _ in .stop }.onDuplicates(.failIfEmitted).isConditional)
+  }
+
   @Test(
     "refuses numbers that make no sense, with the number in the error",
     arguments: [

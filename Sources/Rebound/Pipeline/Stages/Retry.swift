@@ -4,9 +4,9 @@ import Combine
 ///
 /// See ``RetryPolicy`` for when, and ``Combine/Publisher/retry(_:scheduler:options:)`` for what it does to a stream. It asks
 /// an open ``CircuitBreaker`` again only if the policy has a deadline and the breaker may let a call through before that.
+/// Under a ``Timeout/init(total:)`` no wait begins that would end after the limit: the last error passes on at once.
 public struct Retry: Sendable {
   private let policy: RetryPolicy<any Error>
-  private let isForAllFailures: Bool
 
   /// Tries again as a policy says.
   ///
@@ -23,8 +23,9 @@ public struct Retry: Sendable {
     if let condition { policy = policy.when(condition) }
     if let budget { policy = policy.within(budget) }
     self.policy = policy
-    isForAllFailures = condition == nil
   }
+
+  private var isForAllFailures: Bool { !policy.isConditional }
 }
 
 extension Retry: AnyValueStageWork {
@@ -66,8 +67,9 @@ extension Retry: AnyValueStageWork {
   }
 
   private func observed(in surroundings: StageSurroundings) -> RetryPolicy<any Error> {
-    guard let tell = surroundings.teller(PolicyEvent.Decision.retry) else { return policy }
-    return policy.onEvent(tell)
+    let limited = surroundings.deadline.map { policy.within($0) } ?? policy
+    guard let tell = surroundings.teller(PolicyEvent.Decision.retry) else { return limited }
+    return limited.onEvent(tell)
   }
 }
 

@@ -61,6 +61,21 @@ extension Timeout: AnyValueStageWork {
       .eraseToAnyPublisher()
   }
 
+  func protect<Output: Sendable, Context: Scheduler>(
+    in surroundings: StageSurroundings,
+    on waiting: StageScheduler<Context>,
+    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
+  ) -> AnyPublisher<Output, any Error> {
+    guard total != nil else { return protect(inside(surroundings), in: surroundings, on: waiting) }
+    return observed(in: surroundings)
+      .publisher(scheduler: waiting.scheduler, options: waiting.options) { deadline in
+        var inner = surroundings
+        inner.deadline = deadline.nearer(surroundings.deadline)
+        return inside(inner)
+      }
+      .eraseToAnyPublisher()
+  }
+
   func protect<Output: Sendable, C: Clock>(
     _ call: @escaping @Sendable () async throws -> Output,
     in surroundings: StageSurroundings,

@@ -211,7 +211,7 @@ struct BufferTests {
       .buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
     _ = subscriber?.receive(1)
     subscriber?.receive(completion: .finished)
-    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
 
     #expect(recorder.events == [.subscription, .value(2)])

@@ -52,7 +52,7 @@ struct CollectByCountTests {
     let recorder = Recorder<[Int], TestFailure>()
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).collect(1).subscribe(recorder)
     #expect(subscriber?.receive(1) == Subscribers.Demand.none)
-    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
     recorder.cancel()
     _ = subscriber?.receive(3)

@@ -95,7 +95,7 @@ struct RemoveDuplicatesTests {
   func earlyCancel() {
     var subscriber: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).removeDuplicates().subscribe(Recorder())
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     (subscriber?.port.subject as? any Cancellable)?.cancel()
     subscriber?.receive(subscription: subscription)
 

@@ -20,7 +20,7 @@ struct SwitchToLatestTests {
     outer.send(TestPublisher(handingOver: { side = $0 }))
     recorder.cancel()
 
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     let inner = try #require(side)
     inner.receive(subscription: subscription)
     inner.receive(completion: .failure(.expected))

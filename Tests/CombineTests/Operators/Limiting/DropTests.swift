@@ -43,7 +43,7 @@ struct DropTests {
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).dropFirst().subscribe(recorder)
     #expect(recorder.subscriptionCount == 1)
     recorder.request(.max(3))
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
 
     #expect(subscription.requests == [.max(6)])
@@ -55,7 +55,7 @@ struct DropTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).dropFirst().subscribe(recorder)
     recorder.cancel()
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
 
     #expect(subscription.requests.isEmpty)
@@ -77,7 +77,7 @@ struct DropTests {
         receiveCompletion: { _ in events.append("end") }
       )
     )
-    let (first, second) = (LooseSubscription(), LooseSubscription())
+    let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
     _ = subscriber?.receive(1)
     subscriber?.receive(subscription: first)
     _ = subscriber?.receive(2)

@@ -51,7 +51,7 @@ struct DropWhileTests {
     .subscribe(recorder)
     #expect(subscriber?.receive(5) == Subscribers.Demand.none)
     subscriber?.receive(completion: .finished)
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
     subscriber?.receive(completion: .finished)
     subscriber?.receive(completion: .finished)

@@ -107,7 +107,7 @@ struct OutputTests {
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).prefix(2).subscribe(recorder)
     _ = subscriber?.receive(1)
     subscriber?.receive(completion: .finished)
-    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
 
     #expect(recorder.events == [.value(1), .subscription, .value(2), .completion(.finished)])

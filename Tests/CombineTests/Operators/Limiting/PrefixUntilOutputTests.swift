@@ -77,7 +77,7 @@ struct PrefixUntilOutputTests {
   func secondSubscriptionOfOther() {
     let recorder = Recorder<Int, TestFailure>()
     upstream.prefix(untilOutputFrom: other).subscribe(recorder)
-    let second = LooseSubscription()
+    let second = SubscriptionSpy()
     other.connections.first?.send(subscription: second)
 
     #expect(second.cancelCount == 1)

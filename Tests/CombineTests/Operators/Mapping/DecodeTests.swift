@@ -46,7 +46,7 @@ struct DecodeTests {
 
     #expect(subscriber?.receive(5) == .max(4))
     subscriber?.receive(completion: .finished)
-    let late = LooseSubscription()
+    let late = SubscriptionSpy()
     subscriber?.receive(subscription: late)
 
     #expect(recorder.values == ["<5>"])

@@ -18,10 +18,10 @@ struct CollectTests {
   func reflection() {
     let upstream = TestPublisher<Int, Never>()
     let subscription = upstream.collect().subscriptionForTesting()
-    #expect(child("count", of: subscription) == "0")
+    #expect(toldText("count", of: subscription) == "0")
     upstream.send(1)
     upstream.send(2)
-    #expect(child("count", of: subscription) == "2")
+    #expect(toldText("count", of: subscription) == "2")
   }
 
   @Test("equals another over an equal upstream")

@@ -46,7 +46,7 @@ struct MeasureIntervalTests {
       .subscribe(recorder)
     _ = subscriber?.receive(1)
     subscriber?.receive(completion: .finished)
-    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(subscription: SubscriptionSpy())
     subscriber?.receive(completion: .finished)
     subscriber?.receive(completion: .finished)
     _ = subscriber?.receive(2)

@@ -67,7 +67,7 @@ struct HandleEventsTests {
     let log = Log()
     let upstream = TestPublisher<Int, TestFailure>()
     watch(upstream, log).subscribe(Recorder<Int, TestFailure>(requesting: .none))
-    let second = LooseSubscription()
+    let second = SubscriptionSpy()
     upstream.connections.first?.send(subscription: second)
 
     #expect(log.lines == ["subscription", "subscription"])

@@ -1,0 +1,131 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+/// Retries within the deadline of a call.
+@Suite("P15 A call with a deadline")
+struct DeadlineLimitTests {
+  static func retrying(every pause: Duration, deadline: Duration? = nil) -> Retrying {
+    Retrying(RetryPolicy(clamping: 9, backoff: .constant(pause), deadline: deadline, random: .fixed(0)))
+  }
+
+  private func seconds(_ seconds: Double) -> VirtualTime { VirtualTime(nanoseconds: Int(seconds * 1e9)) }
+
+  @Test("fails at once, with what the server said, when the back-off would end after the deadline")
+  func computedDelay() throws {
+    let slow = ScriptedTransport.Step.status(503).after(.seconds(1))
+    let test = ClientUnderTest([slow], repeatingLast: true, [Self.retrying(every: .seconds(4))])
+    let recorder = try test.run(Anything(deadline: .seconds(10)))
+    // The attempts fail after 1 s and 6 s; the next one would begin at 10 s.
+    let failure = try #require(recorder.failure)
+    #expect(failure.kind == .serverError(503))
+    #expect(failure.call.attempt == 2)
+    #expect(failure.earlier.map(\.call.attempt) == [1])
+    #expect(recorder.completionTime == seconds(6))
+    #expect(test.scheduler.pendingCount == 0)
+  }
+
+  @Test("says that there was no time for another attempt, in the failure and to who watches")
+  func says() throws {
+    let test = ClientUnderTest([.status(503)], [Self.retrying(every: .seconds(5))])
+    let failure = try #require(try test.run(Anything(deadline: .seconds(5))).failure)
+    #expect(failure.notRetriedBecause == .deadlineExceeded)
+    #expect("\(failure)".contains("failed: 503; not tried again: deadline exceeded (attempt 1"))
+    #expect(test.log.retries.map(\.outcome) == [.stopped(.deadlineExceeded)])
+  }
+
+  @Test("says nothing more where the failure says enough")
+  func evident() throws {
+    for (step, reason) in [
+      (.status(404), .notRetryable), (.status(503), .attemptsExhausted),
+    ] as [(ScriptedTransport.Step, RetryEvent.Reason)] {
+      let test = ClientUnderTest([step], repeatingLast: true, [Retrying(RetryPolicy(clamping: 1, backoff: .immediate))])
+      let failure = try #require(try test.run(Anything(deadline: .seconds(5))).failure)
+      #expect(failure.notRetriedBecause == reason)
+      #expect(!"\(failure)".contains("not tried again"))
+    }
+    let alone = ClientUnderTest([.status(503)])
+    #expect(try alone.run(Anything()).failure?.notRetriedBecause == nil)
+  }
+
+  @Test(
+    "waits for what ends before the deadline, and not for what ends with it",
+    arguments: [(Duration.nanoseconds(4_999_999_999), 2), (.seconds(5), 1), (.seconds(6), 1)]
+  )
+  func boundary(pause: Duration, attempts: Int) throws {
+    let test = ClientUnderTest([.status(503), .ok(rome)], [Self.retrying(every: pause)])
+    let recorder = try test.run(Anything(deadline: .seconds(5)))
+    #expect(test.transport.count == attempts)
+    #expect((recorder.failure == nil) == (attempts == 2))
+  }
+
+  @Test("keeps the nearest of its deadline, the client's and the policy's")
+  func nearest() throws {
+    for (request, client, policy) in [(5, 60, 60), (nil, 5, 60), (60, 5, 5), (nil, nil, 5)] as [(Int?, Int?, Int?)] {
+      var test = ClientUnderTest(
+        [.status(503)],
+        repeatingLast: true,
+        [Self.retrying(every: .seconds(2), deadline: policy.map { .seconds($0) })]
+      )
+      test.client.deadline = client.map { .seconds($0) }
+      let recorder = try test.run(Anything(deadline: request.map { .seconds($0) }))
+      #expect(recorder.failure?.kind == .serverError(503))
+      #expect(recorder.completionTime == seconds(4), "\(request as Any), \(client as Any), \(policy as Any)")
+    }
+  }
+
+  @Test("begins when the call does: one policy gives each call its whole time")
+  func eachCall() throws {
+    var test = ClientUnderTest([.status(503)], repeatingLast: true, [Self.retrying(every: .seconds(2))])
+    test.client.deadline = .seconds(5)
+    let publisher = test.client.publisher(for: Anything())
+    for start in [0.0, 100, 200] {
+      test.scheduler.advance(to: max(test.scheduler.now, seconds(start)))
+      let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+      publisher.subscribe(recorder)
+      try test.scheduler.run()
+      #expect(recorder.completionTime == seconds(start + 4))
+    }
+    #expect(test.transport.count == 9)
+  }
+
+  @Test("leaves the pause out that a server asks for, too, and tells how long it is")
+  func hint() throws {
+    let test = ClientUnderTest([.status(429, retryAfter: 30)], [Self.retrying(every: .seconds(1))])
+    let recorder = try test.run(Anything(deadline: .seconds(20)))
+    #expect(recorder.failure?.kind == .tooManyRequests)
+    #expect(recorder.failure?.retryAfter == .seconds(30))
+    #expect(recorder.failure?.notRetriedBecause == .deadlineExceeded)
+    #expect(recorder.completionTime == .start)
+  }
+
+  @Test("a cancel during a wait that fits ends it, and leaves no timer")
+  func cancelInWait() throws {
+    let test = ClientUnderTest([.status(503)], repeatingLast: true, [Self.retrying(every: .seconds(2))])
+    let recorder = test.send(Anything(deadline: .seconds(5)))
+    test.scheduler.advance(by: 1)
+    recorder.cancel()
+    #expect(test.scheduler.pendingCount == 0)
+    try test.scheduler.run()
+    #expect(test.transport.count == 1)
+    #expect(recorder.completion == nil)
+  }
+
+  @Test("an asynchronous call fails as early, with the same failure")
+  func asynchronous() async throws {
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([.status(503)]),
+      middleware: [Self.retrying(every: .seconds(5))],
+      deliveringOn: nil
+    )
+    let failure = await #expect(throws: NetworkFailure.self) {
+      try await client.value(of: Anything(deadline: .seconds(5)))
+    }
+    #expect(failure?.kind == .serverError(503))
+    #expect(failure?.notRetriedBecause == .deadlineExceeded)
+  }
+}
