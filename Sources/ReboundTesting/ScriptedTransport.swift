@@ -299,11 +299,12 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
 }
 
 extension AnyTimeScheduler {
-  fileprivate var sinceMade: Duration { .nanoseconds(now.dispatchTime.uptimeNanoseconds) }
+  var sinceMade: Duration { .nanoseconds(now.dispatchTime.uptimeNanoseconds) }
 
   /// Does work after a delay, unless what is returned is cancelled before.
-  fileprivate func after(_ delay: Duration, _ action: @escaping () -> Void) -> any Cancellable {
-    let components = delay.components
+  func after(_ delay: Duration, _ action: @escaping () -> Void) -> any Cancellable {
+    // A century at most, so that the moment is one that Dispatch can count.
+    let components = min(max(delay, .zero), .seconds(3_000_000_000)).components
     let stride = SchedulerTimeType.Stride.nanoseconds(
       Int(components.seconds) * 1_000_000_000 + Int(components.attoseconds / 1_000_000_000)
     )

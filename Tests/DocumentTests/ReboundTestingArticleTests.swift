@@ -1,5 +1,7 @@
 import Combine
+import Foundation
 import Rebound
+import ReboundHTTP
 import ReboundTesting
 import Testing
 
@@ -106,6 +108,35 @@ struct ReboundTestingArticleTests {
     let run = RunDiagram("forecast", retries: log.events, output: recorder)
     #expect(run.text.contains("1: 0 s to 1 s, failed (no answer), then waited 2 s (computed)"))
     #expect(run.svg.hasPrefix("<svg"))
+  }
+
+  @Test("a cassette answers as the network did")
+  func cassettes() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "cassettes-\(UUID().uuidString)")
+    let file = folder.appending(path: "ping.har")
+    // Nothing depends on it, and the system empties the folder above.
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let service = try #require(URL(string: "https://api.example/ping"))
+    let network = ScriptedTransport([.response(200, [:], Data("pong".utf8))])
+
+    let recording = try CassetteTransport(file, .record(network))
+    let ping = TransportRequest(service, method: .put, body: .data(Data(#"{"password":"secret"}"#.utf8)))
+    _ = recording.start(ping) { _ in }
+    try recording.save()
+    #expect(try !String(contentsOf: file, encoding: .utf8).contains("secret"))
+
+    let cassette = try CassetteTransport(file)
+    _ = cassette.start(ping) { event in
+      if case .chunk(let body) = event { #expect(body == Data("pong".utf8)) }
+    }
+    try cassette.checkAllUsed()
+
+    let rules: [CassetteRule] = [.method, .path, .query(ignoring: ["time"]), .header("Accept")]
+    let tolerant = try CassetteTransport(file, matching: rules, repeatingLast: true)
+    _ = tolerant.start(TransportRequest(service, method: .delete)) { event in
+      guard case .failed(let failure) = event, let miss = failure.underlying as? CassetteMiss else { return }
+      #expect(miss.differences == ["the method is 'DELETE', not 'PUT'"])
+    }
   }
 
   @Test("threads race behind a barrier")

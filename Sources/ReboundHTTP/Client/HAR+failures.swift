@@ -1,0 +1,112 @@
+import Foundation
+
+extension HAR.Failure {
+  /// - Parameters:
+  ///   - failure: What went wrong; of the system's own error, only the words are kept.
+  ///   - message: What was sent, since the system's words may repeat its secrets.
+  ///   - redaction: What must not be seen.
+  package init(_ failure: TransportFailure, of message: TransportRequest, _ redaction: Redaction) {
+    self.init(
+      kind: HAR.name(of: failure.kind),
+      bytesSent: failure.bytesSent,
+      bytesReceived: failure.bytesReceived,
+      redirects: failure.redirects,
+      detail: (failure.detail ?? failure.underlying.map { "\($0)" }).map { redaction.archived(detail: $0, of: message) }
+    )
+  }
+
+  /// The failure again; of a kind that this version does not know, ``TransportFailure/Kind-swift.enum/other``.
+  package var transportFailure: TransportFailure {
+    TransportFailure(
+      HAR.kind(named: kind) ?? .other,
+      bytesSent: bytesSent ?? 0,
+      bytesReceived: bytesReceived ?? 0,
+      redirects: redirects ?? 0,
+      detail: detail
+    )
+  }
+}
+
+extension HAR {
+  static func name(of kind: TransportFailure.Kind) -> String {
+    switch kind {
+    case .offline: "offline"
+    case .dns: "dns"
+    case .connect: "connect"
+    case .tls(.untrusted): "tls.untrusted"
+    case .tls(.expired): "tls.expired"
+    case .tls(.notYetValid): "tls.notYetValid"
+    case .tls(.wrongHost): "tls.wrongHost"
+    case .tls(.revoked): "tls.revoked"
+    case .tls(.notPinned): "tls.notPinned"
+    case .tls(.clientCertificate): "tls.clientCertificate"
+    case .tls(.handshake): "tls.handshake"
+    case .tls(.other): "tls.other"
+    case .timeout(.connect): "timeout.connect"
+    case .timeout(.idle): "timeout.idle"
+    case .timeout(.total): "timeout.total"
+    case .reset: "reset"
+    case .truncated: "truncated"
+    case .protocol: "protocol"
+    case .cancelled: "cancelled"
+    case .tooManyRedirects: "tooManyRedirects"
+    case .tooLarge: "tooLarge"
+    case .body: "body"
+    case .other: "other"
+    }
+  }
+
+  /// The kinds by the names that they have in a file.
+  private static let kinds: [String: TransportFailure.Kind] = {
+    let reasons: [TransportFailure.TLSReason] = [
+      .untrusted, .expired, .notYetValid, .wrongHost, .revoked, .notPinned, .clientCertificate, .handshake, .other,
+    ]
+    let phases: [TransportFailure.TimeoutPhase] = [.connect, .idle, .total]
+    let others: [TransportFailure.Kind] = [
+      .offline, .dns, .connect, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other,
+    ]
+    let all = others + reasons.map { .tls($0) } + phases.map { .timeout($0) }
+    return Dictionary(uniqueKeysWithValues: all.map { (name(of: $0), $0) })
+  }()
+
+  package static func kind(named name: String) -> TransportFailure.Kind? { kinds[name] }
+
+  /// What Chrome's name of an error stands for; https://chromium.googlesource.com/chromium/src net_error_list.h.
+  package static func kind(ofChromeError name: String) -> TransportFailure.Kind {
+    let name = name.hasPrefix("net::") ? String(name.dropFirst(5)) : name
+    switch name {
+    case "ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED": return .offline
+    case "ERR_NAME_NOT_RESOLVED", "ERR_NAME_RESOLUTION_FAILED": return .dns
+    case "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_FAILED", "ERR_ADDRESS_UNREACHABLE": return .connect
+    case "ERR_CONNECTION_TIMED_OUT": return .timeout(.connect)
+    case "ERR_TIMED_OUT": return .timeout(.idle)
+    case "ERR_CONNECTION_RESET", "ERR_CONNECTION_CLOSED", "ERR_CONNECTION_ABORTED", "ERR_EMPTY_RESPONSE": return .reset
+    case "ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING": return .truncated
+    case "ERR_CERT_AUTHORITY_INVALID": return .tls(.untrusted)
+    case "ERR_CERT_DATE_INVALID": return .tls(.expired)
+    case "ERR_CERT_COMMON_NAME_INVALID": return .tls(.wrongHost)
+    case "ERR_CERT_REVOKED": return .tls(.revoked)
+    case "ERR_SSL_PROTOCOL_ERROR": return .tls(.handshake)
+    case "ERR_TOO_MANY_REDIRECTS": return .tooManyRedirects
+    case "ERR_INVALID_HTTP_RESPONSE", "ERR_HTTP2_PROTOCOL_ERROR": return .protocol
+    case "ERR_ABORTED": return .cancelled
+    default: return name.hasPrefix("ERR_CERT_") ? .tls(.other) : .other
+    }
+  }
+}
+
+extension Redaction {
+  /// What a system says about a failure, without the secrets of the request.
+  fileprivate func archived(detail: String, of message: TransportRequest) -> String {
+    let components = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
+    let items = (components?.queryItems ?? []) + (components?.percentEncodedQueryItems ?? [])
+    let secrets =
+      items.filter { hides(parameter: $0.name) }.compactMap(\.value)
+      + message.headers.filter { hides(header: $0.name) }.map(\.value)
+      + [components?.user, components?.password, components?.percentEncodedPassword].compactMap { $0 }
+    // The longest first, or what is left of one could still be read.
+    return secrets.filter { !$0.isEmpty }.sorted { $0.count > $1.count }.reduce(detail) { text, secret in
+      text.replacingOccurrences(of: secret, with: replacement)
+    }
+  }
+}

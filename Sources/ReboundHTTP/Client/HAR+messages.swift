@@ -1,0 +1,198 @@
+import Foundation
+
+// MARK: - Writing, without secrets
+
+extension HAR.Request {
+  /// - Parameters:
+  ///   - message: What was sent.
+  ///   - body: What was sent along; `nil` if nobody has read it.
+  ///   - redaction: What must not be seen.
+  package init(_ message: TransportRequest, body: Data?, _ redaction: Redaction) {
+    let type = message.headers["Content-Type"]
+    let items = URLComponents(url: message.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    self.init(
+      method: message.method.rawValue,
+      url: redaction.url(message.url),
+      headers: redaction.archived(message.headers).map { HAR.Pair(name: $0.name, value: $0.value) },
+      queryString: items.map { item in
+        let isSecret = redaction.hides(parameter: item.name)
+        return HAR.Pair(name: item.name, value: isSecret ? redaction.replacement : item.value ?? "")
+      },
+      bodySize: message.body.length ?? -1
+    )
+    if let body, !body.isEmpty {
+      let (text, encoding) = HAR.text(of: redaction.archived(body, type: type))
+      postData = HAR.PostData(mimeType: type ?? "", text: text, encoding: encoding)
+    }
+  }
+}
+
+extension HAR.Response {
+  /// There was no answer.
+  package static let none = HAR.Response(
+    status: 0,
+    headers: [],
+    content: HAR.Content(size: 0, mimeType: ""),
+    redirectURL: "",
+    bodySize: -1
+  )
+
+  package init(_ head: ResponseHead, _ body: Data, _ redaction: Redaction) {
+    let type = head.headers["Content-Type"]
+    let archived = redaction.archived(body, type: type)
+    var headers = redaction.archived(head.headers)
+    // Whoever reads the file waits for so many bytes.
+    if archived.count != body.count, let length = headers["Content-Length"].flatMap({ Int($0) }) {
+      let (changed, overflows) = length.addingReportingOverflow(archived.count - body.count)
+      if !overflows { headers["Content-Length"] = "\(max(changed, 0))" }
+    }
+    let (text, encoding) = HAR.text(of: archived)
+    self.init(
+      status: head.status,
+      headers: headers.map { HAR.Pair(name: $0.name, value: $0.value) },
+      content: HAR.Content(size: Int64(archived.count), mimeType: type ?? "", text: text, encoding: encoding),
+      redirectURL: headers["Location"] ?? "",
+      bodySize: Int64(archived.count)
+    )
+  }
+}
+
+extension HAR {
+  fileprivate static func text(of body: Data) -> (text: String, encoding: String?) {
+    guard let text = String(validating: body, as: UTF8.self) else { return (body.base64EncodedString(), "base64") }
+    return (text, nil)
+  }
+}
+
+extension Redaction {
+  /// Fields whose value is an address.
+  private static let addresses = ["Location", "Content-Location", "Referer", "Origin"]
+
+  /// The header fields without secrets, also those in addresses.
+  package func archived(_ headers: HTTPHeaders) -> HTTPHeaders {
+    HTTPHeaders(
+      self.headers(headers).map { field in
+        guard Redaction.addresses.contains(where: { HTTPHeaders.equal($0, field.name) }) else { return field }
+        return HTTPHeaders.Field(field.name, archived(address: field.value))
+      }
+    )
+  }
+
+  /// An address that may be relative; its user, password and the secrets of its query are left out, its fragment, too.
+  private func archived(address text: String) -> String {
+    guard let address = URL(string: text) else { return text.contains("?") || text.contains("@") ? replacement : text }
+    // Nothing to hide, so the text stays as it was spelt.
+    guard address.query != nil || address.user != nil || address.fragment != nil else { return text }
+    return url(address)
+  }
+
+  /// The body without secrets: members of JSON, fields of forms, and parts of multipart forms.
+  ///
+  /// One that is neither text nor has such members stays as it is.
+  package func archived(_ body: Data, type: String?) -> Data {
+    let type = type ?? ""
+    if let boundary = HAR.boundary(of: type) {
+      return archivedJSON(HAR.replacingParts(of: body, boundary: boundary, where: hides(parameter:), by: replacement))
+    }
+    let isForm = type.lowercased().hasPrefix("application/x-www-form-urlencoded")
+    if isForm, let text = String(validating: body, as: UTF8.self) { return Data(pairs(text).utf8) }
+    return archivedJSON(body)
+  }
+
+  private func archivedJSON(_ body: Data) -> Data {
+    if let text = String(validating: body, as: UTF8.self) { return Data(self.text(text).utf8) }
+    // In other encodings, and among bytes that are no text, names of members are ASCII all the same.
+    let text = String(String.UnicodeScalarView(body.lazy.map { UnicodeScalar($0) }))
+    let archived = self.text(text)
+    guard archived != text else { return body }
+    return archived.unicodeScalars.reduce(into: Data()) { data, scalar in
+      if scalar.value < 0x100 { data.append(UInt8(scalar.value)) } else { data += Array(String(scalar).utf8) }
+    }
+  }
+}
+
+// MARK: - Multipart forms
+
+extension HAR {
+  /// The boundary that a content type names; `nil` if it is not that of a multipart body.
+  package static func boundary(of type: String) -> String? {
+    guard type.lowercased().hasPrefix("multipart/"), let name = type.range(of: "boundary=", options: .caseInsensitive)
+    else { return nil }
+    let rest = type[name.upperBound...]
+    let text = rest.hasPrefix("\"") ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && $0 != " " }
+    return text.isEmpty ? nil : String(text)
+  }
+
+  /// The body with other contents in the parts of these names.
+  fileprivate static func replacingParts(
+    of body: Data,
+    boundary: String,
+    where isReplaced: (String) -> Bool,
+    by replacement: String
+  ) -> Data {
+    let (delimiter, blankLine) = (Data("--\(boundary)".utf8), Data("\r\n\r\n".utf8))
+    var (result, rest) = (Data(), body)
+    while let start = rest.range(of: delimiter) {
+      result += rest[..<start.upperBound]
+      rest = rest[start.upperBound...]
+      guard let fields = rest.range(of: blankLine) else { break }
+      let end = rest.range(of: delimiter)?.lowerBound ?? rest.endIndex
+      guard fields.upperBound <= end else { continue }
+      guard let name = partName(String(decoding: rest[..<fields.lowerBound], as: UTF8.self)), isReplaced(name) else {
+        result += rest[..<end]
+        rest = rest[end...]
+        continue
+      }
+      result += rest[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
+      rest = rest[end...]
+    }
+    return result + rest
+  }
+
+  private static func partName(_ fields: String) -> String? {
+    let match = fields.firstMatch(of: /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/)
+    return (match?.output.1 ?? match?.output.2).map(String.init)
+  }
+}
+
+// MARK: - Reading
+
+extension HAR {
+  /// A body that is not what it says.
+  package struct UndecodableBody: Error, CustomStringConvertible {
+    package let description = "its body is not the base64 that it is said to be"
+  }
+
+  fileprivate static func data(of text: String, encoding: String?) throws(UndecodableBody) -> Data {
+    guard encoding?.lowercased() == "base64" else { return Data(text.utf8) }
+    guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else { throw UndecodableBody() }
+    return data
+  }
+
+  /// The fields of a message, without those of HTTP/2's own (":authority").
+  package static func headers(_ pairs: [Pair]?) -> HTTPHeaders {
+    HTTPHeaders(
+      (pairs ?? []).filter { !$0.name.hasPrefix(":") }.flatMap { pair in
+        // Browsers put several Set-Cookie fields into one, a line each.
+        (pair.value ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+          .map { HTTPHeaders.Field(pair.name, String($0)) }
+      }
+    )
+  }
+}
+
+extension HAR.PostData {
+  /// The bytes of the body.
+  package func data() throws(HAR.UndecodableBody) -> Data {
+    if let text { return try HAR.data(of: text, encoding: encoding) }
+    return Data((params ?? []).map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&").utf8)
+  }
+}
+
+extension HAR.Content {
+  /// The bytes of the body; `nil` if the file does not have them.
+  package func data() throws(HAR.UndecodableBody) -> Data? {
+    guard let text else { return (size ?? 0) > 0 ? nil : Data() }
+    return try HAR.data(of: text, encoding: encoding)
+  }
+}
