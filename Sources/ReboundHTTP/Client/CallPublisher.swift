@@ -9,29 +9,44 @@ struct CallPublisher<Output: Sendable>: Publisher {
   typealias Failure = NetworkFailure
 
   /// Prepares a call, or says why that cannot be done.
-  let begin: () -> Result<Call<Output>, NetworkFailure>
+  let begin: () throws(NetworkFailure) -> Call<Output>
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == NetworkFailure {
-    switch begin() {
-    case .success(let call): call.exchange.subscribe(CallSubscription(call, subscriber))
-    case .failure(let failure): Fail(error: failure).subscribe(subscriber)
+    let call: Call<Output>
+    do {
+      call = try begin()
+    } catch {
+      return Fail(error: error).subscribe(subscriber)
     }
+    let subscription = CallSubscription(
+      call.request,
+      whenBegun: { subscriber.receive(subscription: $0) },
+      whenAnswered: { [parse = call.parse] answer, subscription in
+        let value = try parse(answer)
+        return subscription.accepts(answer) ? subscriber.receive(value) : .none
+      },
+      whenEnded: { subscriber.receive(completion: $0) }
+    )
+    guard let exchange = call.exchange else { return subscription.send() }
+    exchange.subscribe(subscription)
   }
 }
 
 /// A call that is ready to be made.
 struct Call<Output> {
   let request: HTTPRequest
-  let exchange: HTTPExchange
+  /// What the middleware has made of it; `nil` where it goes to the network as it is.
+  let exchange: HTTPExchange?
   let parse: (HTTPResponse) throws -> Output
 }
 
 /// One call under way, between the middleware and the subscriber.
 ///
+/// It knows neither the type of the response nor the subscriber's: the methods of generic classes are looked up anew for
+/// each call, which takes longer than to ask closures.
+///
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-private final class CallSubscription<Output: Sendable, Downstream: Subscriber>: Subscriber, Subscription,
-  CustomStringConvertible, @unchecked Sendable
-where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
+private final class CallSubscription: Subscriber, Subscription, CustomStringConvertible, @unchecked Sendable {
   typealias Input = HTTPResponse
   typealias Failure = NetworkFailure
 
@@ -42,17 +57,39 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
   }
 
   private let request: HTTPRequest
-  private let parse: (HTTPResponse) throws -> Output
-  private let downstream: Downstream
+  private let whenBegun: (CallSubscription) -> Void
+  /// Parses an answer, and hands on the value if this still accepts it.
+  private let whenAnswered: (HTTPResponse, CallSubscription) throws -> Subscribers.Demand
+  private let whenEnded: (Subscribers.Completion<NetworkFailure>) -> Void
   private let lock = Lock()
   private var phase = Phase.waiting
   /// There while it runs.
   private var upstream: (any Subscription)?
 
-  init(_ call: Call<Output>, _ downstream: Downstream) {
-    request = call.request
-    parse = call.parse
-    self.downstream = downstream
+  init(
+    _ request: HTTPRequest,
+    whenBegun: @escaping (CallSubscription) -> Void,
+    whenAnswered: @escaping (HTTPResponse, CallSubscription) throws -> Subscribers.Demand,
+    whenEnded: @escaping (Subscribers.Completion<NetworkFailure>) -> Void
+  ) {
+    self.request = request
+    self.whenBegun = whenBegun
+    self.whenAnswered = whenAnswered
+    self.whenEnded = whenEnded
+  }
+
+  /// Goes to the network by itself, as ``ExchangePublisher`` would have it do.
+  func send() {
+    let exchange = ExchangeSubscription(request) { [self] result in
+      switch result {
+      case .success(let response):
+        _ = receive(response)
+        receive(completion: .finished)
+      case .failure(let failure):
+        receive(completion: .failure(failure))
+      }
+    }
+    receive(subscription: exchange)
   }
 
   var description: String { "Call" }
@@ -67,17 +104,13 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
       return true
     }
     guard isFirst else { return subscription.cancel() }
-    downstream.receive(subscription: self)
+    whenBegun(self)
   }
 
   func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
     guard isRunning else { return .none }
     do {
-      let value = try parse(answer)
-      // Parsing takes its time, and a cancel may have come meanwhile.
-      guard isRunning else { return .none }
-      request.tell(.succeeded(answer.source))
-      return downstream.receive(value)
+      return try whenAnswered(answer, self)
     } catch {
       guard let upstream = end() else { return .none }
       upstream.cancel()
@@ -86,17 +119,25 @@ where Downstream.Input == Output, Downstream.Failure == NetworkFailure {
     }
   }
 
+  /// Whether the value that was made of an answer is still wanted; if so, tells of it.
+  func accepts(_ answer: HTTPResponse) -> Bool {
+    // Parsing takes its time, and a cancel may have come meanwhile.
+    guard isRunning else { return false }
+    request.tell(.succeeded(answer.source))
+    return true
+  }
+
   func receive(completion: Subscribers.Completion<NetworkFailure>) {
     guard end() != nil else { return }
     switch completion {
-    case .finished: downstream.receive(completion: .finished)
+    case .finished: whenEnded(.finished)
     case .failure(let failure): fail(failure)
     }
   }
 
   private func fail(_ failure: NetworkFailure) {
     request.tell(.failed(failure))
-    downstream.receive(completion: .failure(failure))
+    whenEnded(.failure(failure))
   }
 
   // MARK: What the subscriber says

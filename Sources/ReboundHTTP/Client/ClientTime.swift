@@ -94,7 +94,8 @@ public struct AnyTimeScheduler: Scheduler, Sendable {
     .nanoseconds(max(now.distance(to: date).magnitude, 0))
   }
 
-  fileprivate protocol Base: Sendable {
+  /// An object, because times are copied with each call, and a box for a value costs more to copy.
+  fileprivate protocol Base: AnyObject, Sendable {
     var elapsed: Duration { get }
     func schedule(_ action: @escaping () -> Void)
     func schedule(after delay: Duration, _ action: @escaping () -> Void)
@@ -105,7 +106,7 @@ public struct AnyTimeScheduler: Scheduler, Sendable {
 /// Hands work to a scheduler, and measures how much of its time has passed.
 ///
 /// Unchecked, because a moment in a scheduler's time is a value that is only read, whatever its type says about itself.
-private struct Schedule<Context: Scheduler & Sendable>: AnyTimeScheduler.Base, @unchecked Sendable {
+private final class Schedule<Context: Scheduler & Sendable>: AnyTimeScheduler.Base, @unchecked Sendable {
   let scheduler: Context
   let start: Context.SchedulerTimeType
 

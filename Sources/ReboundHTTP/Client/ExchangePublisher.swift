@@ -11,12 +11,9 @@ struct ExchangePublisher: Publisher {
   typealias Failure = NetworkFailure
 
   let request: HTTPRequest
-  let transport: any Transport
-  let redirects: RedirectPolicy
-  var deadlineHeader: String?
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let subscription = ExchangeSubscription(self) { result in
+    let exchange = ExchangeSubscription(request) { result in
       switch result {
       case .success(let response):
         _ = subscriber.receive(response)
@@ -25,77 +22,71 @@ struct ExchangePublisher: Publisher {
         subscriber.receive(completion: .failure(failure))
       }
     }
-    subscriber.receive(subscription: subscription)
+    subscriber.receive(subscription: exchange)
   }
 }
 
 /// One attempt under way.
 ///
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-private final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchecked Sendable {
-  private struct Running {
-    var message: TransportRequest
-    /// The exchange of the present hop; `nil` until the transport has returned it.
-    var exchange: (any TransportExchange)?
-    /// How many redirects were followed; events of the hops before are known by it.
-    var hop = 0
-    var head: ResponseHead?
-    var body = Data()
-  }
+final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchecked Sendable {
+  typealias Completion = (Result<HTTPResponse, NetworkFailure>) -> Void
 
   private enum Phase {
     case ready
-    case running(Running)
+    case running
     case over
   }
 
   private let request: HTTPRequest
-  private let transport: any Transport
-  private let redirects: RedirectPolicy
-  private let deadlineHeader: String?
   private let lock = Lock()
   private var phase = Phase.ready
-  /// Told once, unless it is cancelled before.
-  private var whenDone: ((Result<HTTPResponse, NetworkFailure>) -> Void)?
+  /// What was sent last, where that is not the request as it is.
+  private var changed: TransportRequest?
+  /// The exchange of the present hop; `nil` until the transport has returned it.
+  private var exchange: (any TransportExchange)?
+  /// How many redirects were followed; events of the hops before are known by it.
+  private var hop = 0
+  private var head: ResponseHead?
+  private var body = Data()
   private var start = Duration.zero
+  /// Told once, unless it is cancelled before.
+  private var whenDone: Completion?
 
-  init(_ recipe: ExchangePublisher, whenDone: @escaping (Result<HTTPResponse, NetworkFailure>) -> Void) {
-    request = recipe.request
-    transport = recipe.transport
-    redirects = recipe.redirects
-    deadlineHeader = recipe.deadlineHeader
+  init(_ request: HTTPRequest, whenDone: @escaping Completion) {
+    self.request = request
     self.whenDone = whenDone
   }
 
   var description: String { "Exchange" }
 
+  private var client: ClientSettings.Shared { request.call.client }
+
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let now = request.call.time.elapsed
-    let message = limited(request.message)
+    let now = client.settings.time.elapsed
+    let limited = request.deadline.map { self.limited(request.message, $0) }
     let begins = lock.withLock {
-      guard case .ready = phase else { return false }
-      phase = .running(Running(message: message))
+      guard phase == .ready else { return false }
+      phase = .running
+      changed = limited
       start = now
       return true
     }
     guard begins else { return }
-    request.tell(.attemptBegan(request.attempt, message))
-    send(message, hop: 0)
+    request.tell(.attemptBegan(request.attempt, limited ?? request.message))
+    if let limited { send(limited, hop: 0) } else { send(request.message, hop: 0) }
   }
 
   func cancel() {
-    let (exchange, whenDone) = end()
-    exchange?.cancel()
-    withExtendedLifetime(whenDone) {}
+    _ = end(stopping: true)
   }
 
   private func send(_ message: TransportRequest, hop: Int) {
-    let exchange = transport.start(message) { [self] event in receive(event, of: hop) }
+    let exchange = client.settings.transport.start(message) { [self] event in receive(event, of: hop) }
     let isCurrent = lock.withLock {
-      guard case .running(var running) = phase, running.hop == hop else { return false }
-      running.exchange = exchange
-      phase = .running(running)
+      guard isRunning(hop) else { return false }
+      self.exchange = exchange
       return true
     }
     // Over already, or on at another address, before the transport returned.
@@ -105,8 +96,8 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
   private func receive(_ event: TransportEvent, of hop: Int) {
     switch event {
     case .sent(let count):
-      guard let running = running(at: hop) else { return }
-      request.tell(.uploaded(count, of: running.message.body.length))
+      guard lock.withLock({ isRunning(hop) }) else { return }
+      request.tell(.uploaded(count, of: message.body.length))
     case .head(let head):
       receive(head, of: hop)
     case .chunk(let chunk):
@@ -114,112 +105,123 @@ private final class ExchangeSubscription: Subscription, CustomStringConvertible,
     case .finished:
       finish(hop)
     case .failed(var failure):
-      guard running(at: hop) != nil else { return }
+      guard lock.withLock({ isRunning(hop) }) else { return }
       failure.redirects = hop
       fail(.transport(failure.kind), underlying: failure)
     }
   }
 
   /// The message with no more time than is left, as transport and server get to know it.
-  private func limited(_ message: TransportRequest) -> TransportRequest {
-    guard let deadline = request.deadline else { return message }
+  private func limited(_ message: TransportRequest, _ deadline: Deadline) -> TransportRequest {
     var message = message
     let left = deadline.remaining
     // Limits that the request itself has do not grow, however often it is sent.
     message.limits.total = request.message.limits.total.map { min($0, left) } ?? left
-    if let deadlineHeader { message.headers[deadlineHeader] = "\(Int64(left.inSeconds * 1_000))m" }
+    if let field = client.settings.deadlineHeader { message.headers[field] = "\(Int64(left.inSeconds * 1_000))m" }
     return message
   }
 
-  private func running(at hop: Int) -> Running? {
-    lock.withLock {
-      guard case .running(let running) = phase, running.hop == hop else { return nil }
-      return running
+  /// What was sent last.
+  private var message: TransportRequest { lock.withLock { changed } ?? request.message }
+
+  /// Whether it runs, and is still at this hop; for use under the lock.
+  private func isRunning(_ hop: Int) -> Bool { phase == .running && self.hop == hop }
+
+  private func receive(_ head: ResponseHead, of hop: Int) {
+    let redirects = client.settings.redirects
+    guard redirects.concerns(status: head.status) else { return deliver(head, of: hop) }
+    guard lock.withLock({ isRunning(hop) }) else { return }
+    switch redirects.step(after: message, head, followed: hop, redaction: client.settings.redaction) {
+    case .deliver:
+      deliver(head, of: hop)
+    case .tooMany:
+      let exchange = lock.withLock { self.exchange }
+      fail(.transport(.tooManyRedirects), underlying: TransportFailure(.tooManyRedirects, redirects: hop))
+      exchange?.cancel()
+    case .follow(let redirected):
+      follow(request.deadline.map { limited(redirected, $0) } ?? redirected, after: head, of: hop)
     }
   }
 
-  private func receive(_ head: ResponseHead, of hop: Int) {
-    guard let running = running(at: hop) else { return }
-    let step = redirects.step(after: running.message, head, followed: hop, redaction: request.call.redaction)
-    switch step {
-    case .deliver:
-      let isCurrent = change(hop) { $0.head = head }
-      if isCurrent { request.tell(.responded(head)) }
-    case .tooMany:
-      fail(.transport(.tooManyRedirects), underlying: TransportFailure(.tooManyRedirects, redirects: hop))
-      running.exchange?.cancel()
-    case .follow(let redirected):
-      let next = limited(redirected)
-      let isCurrent = change(hop) { $0 = Running(message: next, hop: hop + 1) }
-      guard isCurrent else { return }
-      running.exchange?.cancel()
-      request.tell(.redirected(status: head.status, to: next.url))
-      send(next, hop: hop + 1)
+  private func deliver(_ head: ResponseHead, of hop: Int) {
+    let isCurrent = lock.withLock {
+      guard isRunning(hop) else { return false }
+      self.head = head
+      return true
     }
+    if isCurrent { request.tell(.responded(head)) }
+  }
+
+  private func follow(_ next: TransportRequest, after head: ResponseHead, of hop: Int) {
+    lock.lock()
+    guard isRunning(hop) else { return lock.unlock() }
+    let last = exchange
+    exchange = nil
+    self.hop = hop + 1
+    changed = next
+    lock.unlock()
+    last?.cancel()
+    request.tell(.redirected(status: head.status, to: next.url))
+    send(next, hop: hop + 1)
   }
 
   private func receive(_ chunk: Data, of hop: Int) {
+    let isWatched = request.call.isWatched
     var progress: (count: Int64, total: Int64?)?
-    let isCurrent = change(hop) { running in
-      // Most answers come in one piece, which need not be copied.
-      if running.body.isEmpty { running.body = chunk } else { running.body += chunk }
-      guard request.call.isWatched else { return }
-      progress = (Int64(running.body.count), running.head?.headers["Content-Length"].flatMap { Int64($0) })
-    }
-    if isCurrent, let progress { request.tell(.downloaded(progress.count, of: progress.total)) }
-  }
-
-  /// Changes what runs, if that is still this hop; without a copy of the body.
-  private func change(_ hop: Int, _ body: (inout Running) -> Void) -> Bool {
     lock.withLock {
-      guard case .running(var running) = phase, running.hop == hop else { return false }
-      phase = .ready
-      body(&running)
-      phase = .running(running)
-      return true
+      guard isRunning(hop) else { return }
+      // Most answers come in one piece, which need not be copied.
+      if body.isEmpty { body = chunk } else { body += chunk }
+      guard isWatched else { return }
+      progress = (Int64(body.count), head?.headers["Content-Length"].flatMap { Int64($0) })
     }
+    if let progress { request.tell(.downloaded(progress.count, of: progress.total)) }
   }
 
   private func finish(_ hop: Int) {
-    guard let running = running(at: hop) else { return }
-    guard let head = running.head else {
+    lock.lock()
+    guard isRunning(hop) else { return lock.unlock() }
+    let (head, body, start) = (head, body, start)
+    lock.unlock()
+    guard let head else {
       return fail(.transport(.protocol), underlying: TransportFailure(.protocol, redirects: hop))
     }
     let response = HTTPResponse(
       head: head,
-      body: running.body,
-      receivedAt: request.call.time.wallClock(),
-      duration: duration,
+      body: body,
+      receivedAt: client.settings.time.wallClock(),
+      duration: client.settings.time.elapsed - start,
       attempt: request.attempt
     )
     if let failure = request.rejection(of: response) { return deliver(failure) }
-    guard let whenDone = end().whenDone else { return }
+    guard let whenDone = end() else { return }
     request.tell(.attemptSucceeded(request.attempt, response))
     whenDone(.success(response))
   }
 
-  private var duration: Duration { request.call.time.elapsed - lock.withLock { start } }
+  private var duration: Duration { client.settings.time.elapsed - lock.withLock { start } }
 
   private func fail(_ kind: NetworkFailure.Kind, underlying: any Error) {
     deliver(request.failure(kind, underlying: underlying, duration: duration))
   }
 
   private func deliver(_ failure: NetworkFailure) {
-    guard let whenDone = end().whenDone else { return }
+    guard let whenDone = end() else { return }
     request.tell(.attemptFailed(request.attempt, failure))
     whenDone(.failure(failure))
   }
 
-  /// Ends it, and hands out what there is to stop and to tell, to the first caller.
-  private func end() -> (
-    exchange: (any TransportExchange)?, whenDone: ((Result<HTTPResponse, NetworkFailure>) -> Void)?
-  ) {
-    lock.withLock {
-      let exchange: (any TransportExchange)? = if case .running(let running) = phase { running.exchange } else { nil }
-      let rest = (exchange, whenDone)
-      phase = .over
-      whenDone = nil
-      return rest
-    }
+  /// Ends it, and hands out whom to tell, to the first caller.
+  private func end(stopping: Bool = false) -> Completion? {
+    lock.lock()
+    let rest = (exchange, whenDone, head, body)
+    exchange = nil
+    whenDone = nil
+    head = nil
+    body = Data()
+    phase = .over
+    lock.unlock()
+    if stopping { rest.0?.cancel() }
+    return rest.1
   }
 }

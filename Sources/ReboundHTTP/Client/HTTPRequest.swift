@@ -7,33 +7,31 @@ import StreamSupport
 public struct HTTPRequest: Sendable {
   /// What goes over the wire; middleware may change it.
   public var message: TransportRequest
-  /// The name of the request.
-  public let operation: String
-  /// What the client calls this call, the same for all attempts.
-  public let id: String
   /// The number of the attempt, from 1.
   public var attempt = 1
   /// The moment by which the call is to be done.
   public var deadline: Deadline?
-  /// How long the call may take in all, from its beginning.
-  public let timeLimit: Duration?
-  /// Whether sending it twice has the effect of sending it once.
-  public let isIdempotent: Bool
-  /// Whether it is to be sent with the user's credential.
-  public let isAuthenticated: Bool
   /// What the cache may do for it.
   public var cacheMode: CacheMode
+  /// Whether 304 is an answer, because a copy is there.
+  public var takesNotModified = false
+  /// All that stays the same, in one place: requests are copied at each step of their way.
+  let call: CallContext
+
+  /// The name of the request.
+  public var operation: String { call.operation }
+  /// What the client calls this call, the same for all attempts.
+  public var id: String { call.id }
+  /// How long the call may take in all, from its beginning.
+  public var timeLimit: Duration? { call.timeLimit }
+  /// Whether sending it twice has the effect of sending it once.
+  public var isIdempotent: Bool { call.isIdempotent }
+  /// Whether it is to be sent with the user's credential.
+  public var isAuthenticated: Bool { call.isAuthenticated }
   /// Who asks.
   ///
   /// What one has asked for is not given to another, neither from the cache nor by joining requests.
-  public let identity: String?
-  /// Whether 304 is an answer, because a copy is there.
-  public var takesNotModified = false
-
-  let validStatuses: ClosedRange<Int>
-  let takesWebPages: Bool
-  let errorParser: ErrorParser
-  let call: CallContext
+  public var identity: String? { call.identity }
 
   /// The host that it goes to, with its port: what fails together.
   public var host: String {
@@ -41,9 +39,9 @@ public struct HTTPRequest: Sendable {
     return (message.url.host?.lowercased() ?? "") + port
   }
 
-  /// Tells those who watch the client.
-  public func tell(_ event: HTTPEvent.Kind) {
-    call.tell(event)
+  /// Tells those who watch the client; without any, the event is not even made.
+  public func tell(_ event: @autoclosure () -> HTTPEvent.Kind) {
+    call.tell(event())
   }
 
   /// The same request as another attempt.
@@ -89,12 +87,12 @@ public struct HTTPRequest: Sendable {
 
   /// Why an answer is none that was asked for; `nil` if it is.
   func rejection(of response: HTTPResponse) -> NetworkFailure? {
-    guard validStatuses.contains(response.status) || (takesNotModified && response.status == 304) else {
+    guard call.validStatuses.contains(response.status) || (takesNotModified && response.status == 304) else {
       var failure = failure(.init(status: response.status), response: response)
-      failure.server = errorParser.parse(response)
+      failure.server = call.errorParser.parse(response)
       return failure
     }
-    if !takesWebPages, response.isWebPage { return failure(.captivePortal, response: response) }
+    if !call.takesWebPages, response.isWebPage { return failure(.captivePortal, response: response) }
     return nil
   }
 
@@ -112,59 +110,4 @@ public struct HTTPRequest: Sendable {
       return failure(.decoding, response: response, underlying: UndecodableAnswer(failure: place, error: error))
     }
   }
-}
-
-/// What all parts of one call share: who watches, what must not be seen, and what has failed so far.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-final class CallContext: @unchecked Sendable {
-  /// How many failures are kept.
-  private static let keptFailures = 10
-
-  let time: ClientTime
-  let redaction: Redaction
-  private let id: String
-  private let operation: String
-  private let start: Duration
-  private let observe: (@Sendable (HTTPEvent) -> Void)?
-  private let lock = Lock()
-  private var failures: [NetworkFailure] = []
-
-  init(
-    id: String,
-    operation: String,
-    time: ClientTime,
-    redaction: Redaction,
-    observe: (@Sendable (HTTPEvent) -> Void)?
-  ) {
-    self.id = id
-    self.operation = operation
-    self.time = time
-    self.redaction = redaction
-    self.observe = observe
-    start = time.elapsed
-  }
-
-  /// Whether anybody watches, for what is only made to be told.
-  var isWatched: Bool { observe != nil }
-
-  func tell(_ kind: HTTPEvent.Kind) {
-    guard let observe else { return }
-    observe(
-      HTTPEvent(requestID: id, operation: operation, elapsed: time.elapsed - start, kind: kind, redaction: redaction)
-    )
-  }
-
-  /// Keeps the failure of an attempt, for the failure of the call to tell of.
-  func keep(_ failure: NetworkFailure) {
-    let before = lock.withLock {
-      let before = failures
-      failures = failures.suffix(CallContext.keptFailures - 1) + [failure]
-      return before
-    }
-    withExtendedLifetime(before) {}
-  }
-
-  /// The failures that were kept.
-  var earlier: [NetworkFailure] { lock.withLock { failures } }
 }

@@ -21,6 +21,14 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// Follows redirects that stay with the same scheme, host and port.
   public static func sameOrigin(limit: Int = 10) -> RedirectPolicy { RedirectPolicy(limit: limit, staysAtOrigin: true) }
 
+  /// Whether an answer may be a redirect that is followed: what can be known without its fields.
+  func concerns(status: Int) -> Bool {
+    switch status {
+    case 301, 302, 303, 307, 308: limit > 0
+    default: false
+    }
+  }
+
   enum Step: Sendable {
     /// The answer is none that is followed.
     case deliver
@@ -45,7 +53,7 @@ public struct RedirectPolicy: Hashable, Sendable {
     redaction: Redaction
   ) -> Step {
     guard
-      limit > 0, [301, 302, 303, 307, 308].contains(head.status),
+      concerns(status: head.status),
       let location = head.headers["Location"],
       let url = URL(string: location, relativeTo: message.url)?.absoluteURL,
       let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), url.host?.isEmpty == false,

@@ -21,36 +21,55 @@ import Rebound
 /// middleware. Responses arrive on the main queue unless told otherwise.
 public struct WebAPIClient: RequestExecutor {
   /// The address of the service, for requests that name none.
-  public let baseURL: URL?
+  public var baseURL: URL? { shared.settings.baseURL }
   /// Sends and receives.
-  public let transport: any Transport
+  public var transport: any Transport { shared.settings.transport }
   /// What stands between the client and the transport, from the outside in.
-  public let middleware: [any Middleware]
+  public var middleware: [any Middleware] { shared.settings.middleware }
   /// For one attempt of a request that names no limits.
-  public var limits = TransportLimits.standard
+  public var limits: TransportLimits {
+    get { shared.settings.limits }
+    set { settings.limits = newValue }
+  }
   /// For all attempts of a request that names no deadline; `nil`, the default, means none.
-  public var deadline: Duration?
+  public var deadline: Duration? {
+    get { shared.settings.deadline }
+    set { settings.deadline = newValue }
+  }
   /// The header field that tells the server how much time is left, in milliseconds as gRPC writes them ("2500m"), for
   /// calls with a deadline; none by default.
-  public var deadlineHeader: String?
+  public var deadlineHeader: String? {
+    get { shared.settings.deadlineHeader }
+    set { settings.deadlineHeader = newValue }
+  }
   /// Which redirects are followed; up to ten, by default.
-  public var redirects = RedirectPolicy.follow()
+  public var redirects: RedirectPolicy {
+    get { shared.settings.redirects }
+    set { settings.redirects = newValue }
+  }
   /// Header fields for all requests; a request's own win.
   ///
   /// Besides, each call has an X-Request-ID of its own, the same for all attempts, to find it in the server's logs.
-  public var headers: HTTPHeaders = [:]
+  public var headers: HTTPHeaders {
+    get { shared.settings.headers }
+    set { settings.headers = newValue }
+  }
   /// What must not be seen in logs and failures, nor be taken to another origin.
-  public var redaction = Redaction.standard
+  public var redaction: Redaction {
+    get { shared.settings.redaction }
+    set { settings.redaction = newValue }
+  }
 
   /// Waits and measures.
-  public let time: ClientTime
-  let random: RandomSource
-  let delivery: AnyTimeScheduler?
-  private let service: ServiceAddress?
-  /// The middleware with what every client has.
-  private let stages: [any Middleware]
-  private var identity: @Sendable () -> String? = { nil }
-  private(set) var observer: (@Sendable (HTTPEvent) -> Void)?
+  public var time: ClientTime { shared.settings.time }
+  var delivery: AnyTimeScheduler? { shared.settings.delivery }
+  var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
+  private var shared: ClientSettings.Shared
+
+  private var settings: ClientSettings {
+    get { shared.settings }
+    set { shared = ClientSettings.Shared(newValue) }
+  }
 
   /// Makes a client whose responses arrive on the main queue.
   ///
@@ -98,15 +117,20 @@ public struct WebAPIClient: RequestExecutor {
     _ random: RandomSource,
     delivery: AnyTimeScheduler?
   ) {
-    self.baseURL = baseURL
-    self.transport = transport
-    self.middleware = WebAPIClient.inOrder(middleware)
-    // What is wrong with it is said by each request that needs it.
-    service = baseURL.flatMap { try? ServiceAddress($0) }
-    stages = WebAPIClient.inOrder(middleware + [DeadlineLimit()])
-    self.time = time
-    self.random = random
-    self.delivery = delivery
+    shared = ClientSettings.Shared(
+      ClientSettings(
+        baseURL: baseURL,
+        // What is wrong with it is said by each request that needs it.
+        service: baseURL.flatMap { try? ServiceAddress($0) },
+        transport: transport,
+        middleware: WebAPIClient.inOrder(middleware),
+        stages: WebAPIClient.inOrder(middleware + [DeadlineLimit()]),
+        delivery: delivery,
+        time: time,
+        random: random,
+        ids: CallIDs(random)
+      )
+    )
   }
 
   /// The same client, watched by one more observer.
@@ -114,7 +138,7 @@ public struct WebAPIClient: RequestExecutor {
   /// - Parameter observer: Told what happens in each call, in order, on whichever thread it happens, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HTTPEvent) -> Void) -> WebAPIClient {
     var copy = self
-    copy.observer = { [earlier = self.observer] event in
+    copy.settings.observer = { [earlier = self.observer] event in
       earlier?(event)
       observer(event)
     }
@@ -127,7 +151,7 @@ public struct WebAPIClient: RequestExecutor {
   ///   one are not given to another.
   public func identifying(_ identity: @escaping @Sendable () -> String?) -> WebAPIClient {
     var copy = self
-    copy.identity = identity
+    copy.settings.identity = identity
     return copy
   }
 
@@ -139,7 +163,12 @@ public struct WebAPIClient: RequestExecutor {
   /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
   /// - Threads: The main queue, or what the client was told.
   public func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
-    delivered(CallPublisher { begin(request, observer) { parser, answer in try parser.parse(answer) } })
+    delivered(
+      CallPublisher { () throws(NetworkFailure) in
+        let parser = request.parser
+        return try begin(request, parser, observer, parser.parseAnswer)
+      }
+    )
   }
 
   /// The response of a request with what is known about it: where it comes from, status, header fields.
@@ -154,8 +183,9 @@ public struct WebAPIClient: RequestExecutor {
     progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
     delivered(
-      CallPublisher {
-        begin(request, observer(adding: progress)) { parser, answer in
+      CallPublisher { () throws(NetworkFailure) in
+        let parser = request.parser
+        return try begin(request, parser, observer(adding: progress)) { answer in
           ParsedResponse(value: try parser.parse(answer), answer: answer)
         }
       }
@@ -169,23 +199,21 @@ public struct WebAPIClient: RequestExecutor {
 
   private func begin<R: Request, Output>(
     _ request: R,
+    _ parser: ResponseParser<R.Response>,
     _ observer: (@Sendable (HTTPEvent) -> Void)?,
-    _ parse: @escaping (ResponseParser<R.Response>, HTTPResponse) throws -> Output
-  ) -> Result<Call<Output>, NetworkFailure> {
-    let id = random.hexadecimal(digits: 16)
-    let context = context(for: request, id: id, observer)
+    _ parse: @escaping (HTTPResponse) throws -> Output
+  ) throws(NetworkFailure) -> Call<Output> {
+    let context = context(for: request, parser, observer)
     let http: HTTPRequest
     do {
-      http = try prepare(request, id: id, limits: limits, context)
+      http = try prepare(request, parser, limits: shared.settings.limits, context)
     } catch {
-      let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
-      let failure = NetworkFailure(.invalidRequest, call: call, underlying: error)
+      let failure = unprepared(request, context, error)
       context.tell(.failed(failure))
-      return .failure(failure)
+      throw failure
     }
     context.tell(.began(http.message.method, http.message.url))
-    let parser = request.parser
-    return .success(Call(request: http, exchange: exchange(http)) { answer in try parse(parser, answer) })
+    return Call(request: http, exchange: exchange(http), parse: parse)
   }
 
   private func observer(
@@ -202,49 +230,52 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  func context(
-    for request: some Request,
-    id: String,
+  func context<R: Request>(
+    for request: R,
+    _ parser: ResponseParser<R.Response>,
     _ observer: (@Sendable (HTTPEvent) -> Void)?
   ) -> CallContext {
-    CallContext(id: id, operation: request.operation, time: time, redaction: redaction, observe: observer)
+    CallContext(
+      request,
+      of: shared,
+      id: shared.settings.ids.next(),
+      takesWebPages: parser.takesWebPages,
+      observe: observer
+    )
+  }
+
+  /// The failure of a request that cannot be prepared.
+  func unprepared(_ request: some Request, _ context: CallContext, _ error: InvalidRequest) -> NetworkFailure {
+    let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: context.id)
+    return NetworkFailure(.invalidRequest, call: call, underlying: error)
   }
 
   func prepare<R: Request>(
     _ request: R,
-    id: String,
+    _ parser: ResponseParser<R.Response>,
     limits: TransportLimits,
     _ context: CallContext
   ) throws(InvalidRequest) -> HTTPRequest {
-    var message = try request.message(base: baseURL, service: service, limits: limits, random: random)
-    var fields = headers
-    fields.set(message.headers)
-    if let field = fields.first(where: { !$0.isValid }) {
-      throw InvalidRequest(operation: request.operation, reason: .header(field.name))
-    }
-    if request.idempotency == .generatedKey { fields["Idempotency-Key"] = random.hexadecimal(digits: 32) }
-    if !fields.contains(name: "X-Request-ID") { fields["X-Request-ID"] = id }
-    message.headers = fields
-    let isIdempotent =
-      switch request.idempotency {
-      case .byMethod: message.method.isIdempotent
-      case .notIdempotent: false
-      case .idempotent, .key, .generatedKey: true
-      }
-    return HTTPRequest(
-      message: message,
-      operation: request.operation,
-      id: id,
-      timeLimit: request.deadline ?? deadline,
-      isIdempotent: isIdempotent,
-      isAuthenticated: request.isAuthenticated,
-      cacheMode: request.cacheMode,
-      identity: identity(),
-      validStatuses: request.validStatuses,
-      takesWebPages: request.parser.takesWebPages,
-      errorParser: request.errorParser,
-      call: context
+    var message = try request.message(
+      base: shared.settings.baseURL,
+      service: shared.settings.service,
+      accept: parser.accept,
+      limits: limits,
+      random: shared.settings.random
     )
+    if !shared.settings.headers.isEmpty {
+      var fields = shared.settings.headers
+      fields.set(message.headers)
+      message.headers = fields
+      if let field = fields.first(where: { !$0.isValid }) {
+        throw InvalidRequest(operation: request.operation, reason: .header(field.name))
+      }
+    }
+    if request.idempotency == .generatedKey {
+      message.headers["Idempotency-Key"] = shared.settings.random.hexadecimal(digits: 32)
+    }
+    if !message.headers.contains(name: "X-Request-ID") { message.headers.add("X-Request-ID", context.id) }
+    return HTTPRequest(message: message, cacheMode: request.cacheMode, call: context)
   }
 
   /// Those of one place keep the order that they were given in.
@@ -252,18 +283,13 @@ public struct WebAPIClient: RequestExecutor {
     MiddlewarePlace.allCases.flatMap { place in middleware.filter { $0.place == place } }
   }
 
-  /// Sends a request through all middleware.
-  private func exchange(_ request: HTTPRequest) -> HTTPExchange {
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport, redirects, deadlineHeader] request in
-      ExchangePublisher(
-        request: request,
-        transport: transport,
-        redirects: redirects,
-        deadlineHeader: deadlineHeader
-      )
-      .eraseToAnyPublisher()
+  /// Sends a request through all middleware; `nil` where there is none that it could concern.
+  private func exchange(_ request: HTTPRequest) -> HTTPExchange? {
+    if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
+    let network: @Sendable (HTTPRequest) -> HTTPExchange = { request in
+      ExchangePublisher(request: request).eraseToAnyPublisher()
     }
-    let chain = stages.reversed().reduce(network) { next, middleware in
+    let chain = shared.settings.stages.reversed().reduce(network) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
     }
     return chain(request)

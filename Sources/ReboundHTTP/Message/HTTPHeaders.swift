@@ -86,6 +86,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
   /// Sets every name of other headers, in place of the fields of that name here.
   public mutating func set(_ others: HTTPHeaders) {
+    guard !others.fields.isEmpty else { return }
     let names = others.fields.map(\.name)
     fields.removeAll { field in names.contains { HTTPHeaders.equal($0, field.name) } }
     fields += others.fields

@@ -31,10 +31,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
   public static let trace: HTTPMethod = "TRACE"
 
   /// Whether the method asks for nothing but an answer (RFC 9110 §9.2.1).
-  public var isSafe: Bool { [.get, .head, .options, .trace].contains(self) }
+  public var isSafe: Bool {
+    switch rawValue {
+    case "GET", "HEAD", "OPTIONS", "TRACE": true
+    default: false
+    }
+  }
 
   /// Whether sending the same request twice has the effect of sending it once (RFC 9110 §9.2.2).
-  public var isIdempotent: Bool { isSafe || [.put, .delete].contains(self) }
+  public var isIdempotent: Bool { isSafe || rawValue == "PUT" || rawValue == "DELETE" }
 
   /// The method's name.
   public var description: String { rawValue }

@@ -38,7 +38,8 @@ public struct Parameters: Hashable, Sendable {
   ///
   /// Only the unreserved characters of RFC 3986 §2.3 stand for themselves, so a `+` can be misread by nobody.
   public var queryEncoded: String {
-    pairs.map { "\(PercentEncoding.value($0.name))=\(PercentEncoding.value($0.value))" }.joined(separator: "&")
+    if pairs.isEmpty { return "" }
+    return pairs.map { "\(PercentEncoding.value($0.name))=\(PercentEncoding.value($0.value))" }.joined(separator: "&")
   }
 
   /// The parameters as `application/x-www-form-urlencoded`, in which a space is a `+`.

@@ -13,7 +13,8 @@ enum PercentEncoding {
   private static func encode(_ text: String, sparing others: StaticString) -> String {
     let isSpared = { (byte: UInt8) in isUnreserved(byte) || others.withUTF8Buffer { $0.contains(byte) } }
     // Most texts need nothing, and this is done for each request.
-    if text.utf8.allSatisfy(isSpared) { return text }
+    var text = text
+    if text.withUTF8({ $0.allSatisfy(isSpared) }) { return text }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for byte in text.utf8 {

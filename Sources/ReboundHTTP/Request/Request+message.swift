@@ -18,18 +18,21 @@ extension Request {
     limits: TransportLimits = .standard,
     random: RandomSource = .system
   ) throws(InvalidRequest) -> TransportRequest {
-    try message(base: base, service: nil, limits: limits, random: random)
+    try message(base: base, service: nil, accept: parser.accept, limits: limits, random: random)
   }
 
-  /// - Parameter service: The base once more, where it has been taken apart already.
+  /// - Parameters:
+  ///   - service: The base once more, where it has been taken apart already.
+  ///   - accept: What the parser accepts.
   func message(
     base: URL?,
     service: ServiceAddress?,
+    accept: String?,
     limits: TransportLimits,
     random: RandomSource
   ) throws(InvalidRequest) -> TransportRequest {
     do {
-      return try makeMessage(base, service, limits, random)
+      return try makeMessage(base, service, accept, limits, random)
     } catch {
       throw InvalidRequest(operation: operation, reason: error)
     }
@@ -48,18 +51,31 @@ extension Request {
   private func makeMessage(
     _ base: URL?,
     _ service: ServiceAddress?,
+    _ accept: String?,
     _ limits: TransportLimits,
     _ random: RandomSource
   ) throws(InvalidRequest.Reason) -> TransportRequest {
-    guard let base = baseURL ?? base else { throw .noBaseURL }
-    let address = if baseURL == nil, let service { service } else { try ServiceAddress(base) }
-    let url = try address.url(path: path, query: query)
-    if !body.isEmpty, [.get, .head, .trace].contains(method) { throw .bodyNotAllowed(method) }
-    let (body, contentType) = try self.body.make(random: random)
-    var fields: HTTPHeaders = [:]
-    if let accept = parser.accept { fields["Accept"] = accept }
-    if let contentType { fields["Content-Type"] = contentType }
-    fields.set(headers)
+    let url: URL
+    if let own = baseURL {
+      url = try ServiceAddress(own).url(path: path, query: query)
+    } else if let service {
+      url = try service.url(path: path, query: query)
+    } else if let base {
+      url = try ServiceAddress(base).url(path: path, query: query)
+    } else {
+      throw .noBaseURL
+    }
+    let (method, content) = (method, body)
+    var fields = headers
+    if !content.isEmpty, method == .get || method == .head || method == .trace { throw .bodyNotAllowed(method) }
+    let (body, contentType) = content.isEmpty ? (.none, nil) : try content.make(random: random)
+    if accept != nil || contentType != nil {
+      let own = fields
+      fields = [:]
+      if let accept { fields.add("Accept", accept) }
+      if let contentType { fields.add("Content-Type", contentType) }
+      fields.set(own)
+    }
     if case .key(let key) = idempotency { fields["Idempotency-Key"] = key }
     if let field = fields.first(where: { !$0.isValid }) { throw .header(field.name) }
     return TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)
@@ -71,6 +87,8 @@ struct ServiceAddress: Sendable {
   private let base: URL
   /// All but the query and the fragment.
   private let stem: String
+  /// The same with a slash at its end.
+  private let directory: String
   private let query: String
 
   /// - Throws: ``InvalidRequest/Reason-swift.enum/address(_:)`` if it is none of a web service.
@@ -85,22 +103,18 @@ struct ServiceAddress: Sendable {
     components.percentEncodedFragment = nil
     guard let stem = components.string else { throw .address(Redaction.standard.url(base)) }
     self.stem = stem
+    directory = stem.hasSuffix("/") ? stem : stem + "/"
     self.base = base
   }
 
   /// The address of something below it.
   func url(path: RequestPath, query: Parameters) throws(InvalidRequest.Reason) -> URL {
-    var text = stem
-    let path = try path.encoded().drop { $0 == "/" }
-    if !path.isEmpty {
-      if !stem.hasSuffix("/") { text += "/" }
-      text += path
-    }
-    var separator = "?"
-    for part in [self.query, query.queryEncoded] where !part.isEmpty {
-      text += separator + part
-      separator = "&"
-    }
+    var path = try path.encoded()
+    while path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
+    let query = query.queryEncoded
+    var text = path.isEmpty ? stem : directory + path
+    if !self.query.isEmpty { text += "?\(self.query)" }
+    if !query.isEmpty { text += (self.query.isEmpty ? "?" : "&") + query }
     guard let url = URL(string: text) else { throw .address(Redaction.standard.url(base)) }
     return url
   }

@@ -62,6 +62,8 @@ public struct HTTPResponse: Sendable {
   ///
   /// The media type alone does not tell: some servers send JSON as text/html.
   var isWebPage: Bool {
+    // Most answers begin with a visible character that begins no page, and to trim takes long.
+    if let first = body.first, (0x21...0x7E).contains(first), first != UInt8(ascii: "<") { return false }
     let start = String(decoding: body.prefix(256), as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "\u{FEFF}"))).lowercased()
     if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") { return true }

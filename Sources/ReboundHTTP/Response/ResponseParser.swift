@@ -14,7 +14,7 @@ public struct ResponseParser<Output: Sendable>: Sendable {
   ///
   /// If not, one that cannot be parsed comes from a captive portal.
   let takesWebPages: Bool
-  private let parseAnswer: @Sendable (HTTPResponse) throws -> Output
+  let parseAnswer: @Sendable (HTTPResponse) throws -> Output
 
   /// Makes a parser.
   ///

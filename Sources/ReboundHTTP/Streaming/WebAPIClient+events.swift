@@ -32,14 +32,13 @@ extension WebAPIClient {
     _ request: R,
     _ policy: RetryPolicy<NetworkFailure>
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
-    let id = random.hexadecimal(digits: 16)
-    let context = context(for: request, id: id, observer)
+    let parser = request.parser
+    let context = context(for: request, parser, observer)
     var prepared: HTTPRequest
     do {
-      prepared = try prepare(request, id: id, limits: TransportLimits(connect: .seconds(10)), context)
+      prepared = try prepare(request, parser, limits: TransportLimits(connect: .seconds(10)), context)
     } catch {
-      let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: id)
-      return Fail(error: NetworkFailure(.invalidRequest, call: call, underlying: error)).eraseToAnyPublisher()
+      return Fail(error: unprepared(request, context, error)).eraseToAnyPublisher()
     }
     // What is read as it comes takes no memory, however long it goes on; a single event has a limit of its own.
     prepared.message.limits.responseBytes = nil

@@ -9,7 +9,7 @@ import Testing
 extension Call where Output: Sendable {
   /// Subscribes as a client's subscribers do.
   fileprivate func start(_ recorder: Recorder<Output, NetworkFailure>) {
-    CallPublisher { .success(self) }.subscribe(recorder)
+    CallPublisher { self }.subscribe(recorder)
   }
 }
 
@@ -24,8 +24,9 @@ struct CallPublisherTests {
   )
 
   private func call<Output: Sendable>(_ parse: @escaping (HTTPResponse) throws -> Output) throws -> Call<Output> {
-    let context = test.client.context(for: Anything(), id: "1", test.log.write)
-    let request = try test.client.prepare(Anything(), id: "1", limits: .none, context)
+    let parser = Anything().parser
+    let context = test.client.context(for: Anything(), parser, test.log.write)
+    let request = try test.client.prepare(Anything(), parser, limits: .none, context)
     return Call(request: request, exchange: answers.eraseToAnyPublisher(), parse: parse)
   }
 
@@ -80,7 +81,9 @@ struct CallPublisherTests {
 
   @Test("a call that cannot be prepared is a failure at once, for each subscriber")
   func unprepared() {
-    let publisher = CallPublisher<Int> { .failure(NetworkFailure(.invalidRequest, call: .init())) }
+    let publisher = CallPublisher<Int> { () throws(NetworkFailure) in
+      throw NetworkFailure(.invalidRequest, call: .init())
+    }
     for _ in 0..<2 {
       let recorder = Recorder<Int, NetworkFailure>(requesting: .none)
       publisher.subscribe(recorder)

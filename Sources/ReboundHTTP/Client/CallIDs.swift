@@ -1,0 +1,53 @@
+import Rebound
+import StreamSupport
+
+/// Names calls: 16 hexadecimal digits, which do not repeat within 2⁶⁴ calls.
+///
+/// The first is drawn from a source of randomness, the others are made of it: to draw from the system is a system call,
+/// and ids are no secrets.
+///
+/// Unchecked, because the lock guards all that changes; the source is asked with the lock open.
+final class CallIDs: @unchecked Sendable {
+  private let random: RandomSource
+  private let lock = Lock()
+  private var state: UInt64?
+
+  init(_ random: RandomSource) {
+    self.random = random
+  }
+
+  func next() -> String {
+    if let number = advance() { return CallIDs.text(number) }
+    let seed = UInt64(random.next() * 0x1p52) << 12 ^ UInt64(random.next() * 0x1p52)
+    lock.withLock {
+      // Another thread may have been here meanwhile.
+      if state == nil { state = seed }
+    }
+    return CallIDs.text(advance() ?? seed)
+  }
+
+  /// SplitMix64: a counter in steps that visit all numbers, and a mixing that maps no two of them to one (Steele, Lea and
+  /// Flood, "Fast splittable pseudorandom number generators", 2014).
+  private func advance() -> UInt64? {
+    let counter: UInt64? = lock.withLock {
+      guard let counter = state else { return nil }
+      state = counter &+ 0x9E37_79B9_7F4A_7C15
+      return counter
+    }
+    guard var mixed = counter else { return nil }
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  private static func text(_ number: UInt64) -> String {
+    String(unsafeUninitializedCapacity: 16) { buffer in
+      for place in 0..<16 {
+        let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
+        // The buffer has room for what was asked for.
+        buffer[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+      }
+      return 16
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Rebound
+
+/// What makes a client.
+struct ClientSettings: Sendable {
+  var baseURL: URL?
+  /// The base taken apart; `nil` where there is none, or one that makes no sense.
+  var service: ServiceAddress?
+  var transport: any Transport
+  /// In the order of its places.
+  var middleware: [any Middleware]
+  /// The middleware with what every client has.
+  var stages: [any Middleware]
+  var delivery: AnyTimeScheduler?
+  var time: ClientTime
+  var random: RandomSource
+  var ids: CallIDs
+
+  var limits = TransportLimits.standard
+  var deadline: Duration?
+  var deadlineHeader: String?
+  var redirects = RedirectPolicy.follow()
+  var headers: HTTPHeaders = [:]
+  var redaction = Redaction.standard
+  var identity: (@Sendable () -> String?)?
+  var observer: (@Sendable (HTTPEvent) -> Void)?
+
+  /// The same for a client and its calls, which would else copy all of it at each step.
+  final class Shared: Sendable {
+    let settings: ClientSettings
+
+    init(_ settings: ClientSettings) {
+      self.settings = settings
+    }
+  }
+}
