@@ -34,6 +34,12 @@ static inline CURLcode rebound_curl_set_before_request(CURL *easy, rebound_curl_
 static inline CURLMcode rebound_curl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+static inline CURLcode rebound_curl_get_number(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode rebound_curl_get_text(CURL *easy, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
 static inline CURLcode rebound_curl_result(const CURLMsg *message) {
   return message->data.result;
 }

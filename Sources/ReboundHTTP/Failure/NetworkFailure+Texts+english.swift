@@ -11,6 +11,14 @@ extension NetworkFailure.Texts {
     case connect
     /// No secure connection.
     case tls
+    /// The server's key is not a pinned one.
+    case notPinned
+    /// A proxy cannot be reached, or breaks off.
+    case proxy
+    /// A proxy wants a name and a password.
+    case proxyCredentials
+    /// A proxy does not let the request pass.
+    case proxyRefused
     /// It took too long.
     case timeout
     /// The connection broke.
@@ -96,7 +104,11 @@ extension NetworkFailure.Texts {
       case .offline: self = .offline
       case .dns: self = .dns
       case .connect: self = .connect
+      case .tls(.notPinned): self = .notPinned
       case .tls: self = .tls
+      case .proxy(.unreachable), .proxy(.broken): self = .proxy
+      case .proxy(.credentials): self = .proxyCredentials
+      case .proxy(.refused): self = .proxyRefused
       case .timeout: self = .timeout
       case .reset, .truncated: self = .connectionLost
       case .protocol, .tooManyRedirects: self = .notUnderstood
@@ -132,6 +144,8 @@ extension NetworkFailure.Texts {
           reason: "It may be someone else who answers in its place.",
           suggestion: "Check the date of this device and the network you are in. Do not enter passwords meanwhile."
         )
+      case .notPinned, .proxy, .proxyCredentials, .proxyRefused:
+        betweenText
       case .timeout:
         Text(
           description: "{host} does not answer in time.",
@@ -171,6 +185,36 @@ extension NetworkFailure.Texts {
         )
       default:
         statusText
+      }
+    }
+
+    /// Who stands between the device and the service.
+    private var betweenText: Text {
+      switch self {
+      case .notPinned:
+        Text(
+          description: "It cannot be confirmed that {host} is what answers.",
+          reason: "Its key is not one that this app expects. Someone may be listening, or the key was replaced.",
+          suggestion: "Try another network, or update the app. Do not enter passwords meanwhile."
+        )
+      case .proxyCredentials:
+        Text(
+          description: "The proxy in front of {host} wants you to sign in.",
+          reason: "It did not get a name and a password, or refuses them.",
+          suggestion: "Check the name and the password in the proxy settings."
+        )
+      case .proxyRefused:
+        Text(
+          description: "The proxy does not let you through to {host}.",
+          reason: "It cannot reach the service, or does not allow it.",
+          suggestion: "Try again later, or ask whoever runs your network."
+        )
+      default:
+        Text(
+          description: "The proxy in front of {host} cannot be reached.",
+          reason: "It may be in trouble, or the proxy settings may be wrong.",
+          suggestion: "Check the proxy settings and your connection, and try again."
+        )
       }
     }
 

@@ -3,6 +3,7 @@
 
   /// Puts the head of an answer together from the lines in which libcurl hands it over.
   struct CurlHead {
+    private var version: String?
     private var status = 0
     private var fields: [HTTPHeaders.Field] = []
     private var isTold = false
@@ -17,10 +18,12 @@
       if text.isEmpty {
         guard status >= 200 else { return nil }
         isTold = true
-        return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url)
+        return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url, httpVersion: version)
       }
       if text.starts(with: "HTTP/".utf8) {
-        status = text.split(separator: 0x20).dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        let words = text.split(separator: 0x20)
+        version = words.first.map { String(decoding: $0, as: UTF8.self) }
+        status = words.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
         fields = []
       } else {
         add(text)

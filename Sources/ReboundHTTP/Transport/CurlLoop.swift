@@ -27,9 +27,9 @@
     // Of the loop's thread.
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var idle: [CurlHandle] = []
-    /// How many transfers of an origin are active, and which wait for one of them to end, oldest first.
-    private var activeCounts: [String: Int] = [:]
-    private var waiting: [String: [CurlTransfer]] = [:]
+    private var origins: [String: CurlOrigin] = [:]
+    /// Those with transfers that need perhaps not wait any longer.
+    private var stirred: [CurlOrigin] = []
     private let maxTransfersPerHost: Int
 
     /// Idle handles that are kept for the next requests.
@@ -82,9 +82,11 @@
       guard let multi = lock.withLock({ self.multi }) else { return }
       while true {
         for command in takeCommands() { run(command, multi) }
+        beginWaiting(multi)
         var runningCount: Int32 = 0
         curl_multi_perform(multi, &runningCount)
         readMessages(multi)
+        beginWaiting(multi)
         if active.isEmpty, end() { break }
         // Sleeps until a socket, libcurl's own timers or a command wants something; the minute is only a bound.
         curl_multi_poll(multi, nil, 0, 60_000, nil)
@@ -113,7 +115,7 @@
 
     private func run(_ command: Command, _ multi: UnsafeMutableRawPointer) {
       switch command {
-      case .add(let transfer): add(transfer, multi)
+      case .add(let transfer): add(transfer)
       case .stop(let transfer):
         guard let handle = transfer.handle else { return transfer.isStopped = true }
         remove(handle, multi)
@@ -121,41 +123,49 @@
       }
     }
 
-    private func add(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
-      guard activeCounts[transfer.origin, default: 0] < maxTransfersPerHost else {
-        return waiting[transfer.origin, default: []].append(transfer)
-      }
-      begin(transfer, multi)
+    private func add(_ transfer: CurlTransfer) {
+      let origin = origins[transfer.originName] ?? CurlOrigin(transfer.originName, isSecure: transfer.isSecure)
+      origins[transfer.originName] = origin
+      transfer.origin = origin
+      origin.add(transfer)
+      stir(origin)
     }
 
-    /// Begins a transfer, and says whether it did.
-    @discardableResult
-    private func begin(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) -> Bool {
-      guard !transfer.isStopped else { return false }
+    private func stir(_ origin: CurlOrigin?) {
+      guard let origin, !origin.isStirred else { return }
+      origin.isStirred = true
+      stirred.append(origin)
+    }
+
+    /// Begins what has room now, the oldest first.
+    private func beginWaiting(_ multi: UnsafeMutableRawPointer) {
+      while let origin = stirred.popLast() {
+        origin.isStirred = false
+        while let next = origin.next(atMost: maxTransfersPerHost) { begin(next, multi) }
+        if origin.isUnused { origins[origin.name] = nil }
+      }
+    }
+
+    private func begin(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
+      guard !transfer.isStopped else { return }
       guard let handle = idle.popLast() ?? CurlHandle() else {
-        transfer.exchange.abort(TransportFailure(.other, detail: "libcurl has no memory."))
-        return false
+        return transfer.exchange.abort(TransportFailure(.other, detail: "libcurl has no memory."))
       }
       do throws(TransportFailure) {
         try transfer.prepare(handle)
       } catch {
         recycle(handle)
-        transfer.exchange.abort(error)
-        return false
+        return transfer.exchange.abort(error)
       }
       active[handle.easy] = transfer
-      activeCounts[transfer.origin, default: 0] += 1
+      transfer.origin?.noteBegun()
       curl_multi_add_handle(multi, handle.easy)
-      return true
     }
 
-    /// Begins the oldest of the transfers that wait for this origin and can begin.
-    private func beginNext(of origin: String, _ multi: UnsafeMutableRawPointer) {
-      while var queue = waiting.removeValue(forKey: origin) {
-        let next = queue.removeFirst()
-        if !queue.isEmpty { waiting[origin] = queue }
-        if begin(next, multi) { return }
-      }
+    /// Called by a transfer once it has a connection, within libcurl, so that nothing can be begun yet.
+    func noteConnected(_ transfer: CurlTransfer) {
+      transfer.origin?.noteConnected()
+      stir(transfer.origin)
     }
 
     private func readMessages(_ multi: UnsafeMutableRawPointer) {
@@ -179,34 +189,14 @@
       curl_multi_remove_handle(multi, handle.easy)
       transfer.release()
       recycle(handle)
-      let rest = activeCounts[transfer.origin, default: 1] - 1
-      activeCounts[transfer.origin] = rest > 0 ? rest : nil
-      beginNext(of: transfer.origin, multi)
+      transfer.origin?.noteEnded(wasConnected: transfer.isConnected)
+      stir(transfer.origin)
     }
 
     private func recycle(_ handle: CurlHandle) {
       guard idle.count < CurlLoop.idleHandles else { return handle.free() }
       curl_easy_reset(handle.easy)
       idle.append(handle)
-    }
-  }
-
-  /// An easy handle, and the place where libcurl writes what went wrong.
-  struct CurlHandle {
-    let easy: UnsafeMutableRawPointer
-    let errorText: UnsafeMutablePointer<CChar>
-
-    /// `nil` if there is no memory.
-    init?() {
-      guard let easy = curl_easy_init() else { return nil }
-      self.easy = easy
-      errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-      errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    }
-
-    func free() {
-      curl_easy_cleanup(easy)
-      errorText.deallocate()
     }
   }
 #endif

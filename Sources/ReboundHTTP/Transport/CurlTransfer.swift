@@ -14,14 +14,19 @@
 
     let exchange: OngoingExchange
     /// Scheme, host and port.
-    let origin: String
+    let originName: String
+    let isSecure: Bool
     private let request: TransportRequest
     private let loop: CurlLoop
+    private let options: CurlOptions
+    private let route: CurlRoute
     private let reachability: any Reachability
 
     private let lock = Lock()
     private var isPaused = false
 
+    /// Whom it shares connections with; known once the loop has it.
+    var origin: CurlOrigin?
     /// Whether it was stopped before it began.
     var isStopped = false
     private(set) var handle: CurlHandle?
@@ -29,18 +34,23 @@
     private var head = CurlHead()
     private var upload: CurlUpload?
     private var isReceivingPaused = false
-    private var isConnected = false
+    private(set) var isConnected = false
     private var isRepetitionRefused = false
 
     init(
       _ request: TransportRequest,
       _ exchange: OngoingExchange,
       _ loop: CurlLoop,
+      _ options: CurlOptions,
       _ reachability: any Reachability
     ) {
       self.request = request
       self.exchange = exchange
-      origin = "\(request.url.scheme ?? "")://\(request.url.host ?? ""):\(request.url.port ?? 0)"
+      let scheme = request.url.scheme?.lowercased() ?? ""
+      originName = "\(scheme)://\(request.url.host ?? ""):\(request.url.port ?? 0)"
+      isSecure = scheme == "https"
+      self.options = options
+      route = options.proxy.route(to: request.url)
       self.loop = loop
       self.reachability = reachability
     }
@@ -66,6 +76,7 @@
     func prepare(_ handle: CurlHandle) throws(TransportFailure) {
       let easy = handle.easy
       handle.errorText.pointee = 0
+      try handle.adopt(options, for: request.url, by: route)
       try prepareBody(easy)
       self.handle = handle
       let this = Unmanaged.passUnretained(self).toOpaque()
@@ -154,6 +165,7 @@
         isRepetitionRefused = true
         return CURL_PREREQFUNC_ABORT
       }
+      if !isConnected { loop.noteConnected(self) }
       isConnected = true
       exchange.connected()
       return CURL_PREREQFUNC_OK
@@ -171,7 +183,13 @@
       guard let bytes else { return 0 }
       exchange.stirred()
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
-      if let head = head.take(line, from: request.url) { exchange.receive(head) }
+      guard let head = head.take(line, from: request.url) else { return count }
+      if head.status == 407, route.isProxied, !isSecure {
+        // Nobody but the proxy says so (RFC 9110 §15.5.8).
+        exchange.abort(TransportFailure(.proxy(.credentials), detail: "proxy \(route) answers 407"))
+      } else {
+        exchange.receive(head)
+      }
       return count
     }
 
@@ -206,14 +224,29 @@
     func end(_ result: CURLcode) -> End {
       if result == CURLE_OK { return .finished }
       let own = handle.map { String(cString: $0.errorText) } ?? ""
-      let text = own.isEmpty ? String(cString: curl_easy_strerror(result)) : own
-      let code = Int(result.rawValue)
-      if isRepetitionRefused {
-        return .failed(TransportFailure(.reset, detail: text, underlying: CurlError(code: code, text: text)))
-      }
+      let text = route.redacted(own.isEmpty ? String(cString: curl_easy_strerror(result)) : own)
+      let error = CurlError(code: Int(result.rawValue), text: text)
+      if isRepetitionRefused { return .failed(TransportFailure(.reset, detail: text, underlying: error)) }
       if let error = upload?.failure { return .failed(TransportFailure(.body, detail: text, underlying: error)) }
-      let kind = TransportVerdicts.kind(curlCode: code, text: text).refined(for: request.url, reachability)
-      return .failed(TransportFailure(kind, detail: text, underlying: CurlError(code: code, text: text)))
+      let kind = kind(of: error).refined(for: request.url, by: route.host, reachability)
+      return .failed(TransportFailure(kind, detail: detail(of: kind, text), underlying: error))
+    }
+
+    private func kind(of error: CurlError) -> TransportFailure.Kind {
+      guard route.isProxied, !isConnected else {
+        return TransportVerdicts.kind(curlCode: error.code, text: error.text)
+      }
+      let status = handle?.number(CURLINFO_HTTP_CONNECTCODE) ?? 0
+      return TransportVerdicts.kind(curlCode: error.code, text: error.text, tunnelStatus: status)
+    }
+
+    /// Says where, if the kind alone does not.
+    private func detail(of kind: TransportFailure.Kind, _ text: String) -> String {
+      switch kind {
+      case .proxy: "proxy \(route): \(text)"
+      case .tls(.notPinned): "\(request.url.host ?? ""): \(text)"
+      default: text
+      }
     }
 
     /// Lets go of what libcurl needed; it calls back no more.

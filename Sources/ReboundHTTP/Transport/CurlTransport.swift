@@ -13,28 +13,45 @@
   /// read on queues of their own, ahead of the network by one piece. A pause stops the reading from the network, so that
   /// the server has to wait.
   ///
-  /// Proxies are libcurl's business: it follows `https_proxy` and its kin. It trusts the certificates that the system
-  /// trusts. A request that is not idempotent is never sent twice, also not when a kept connection turns out to be closed.
+  /// Unless its ``Configuration`` says otherwise, it trusts the certificates that the system trusts, and asks the proxies
+  /// that `https_proxy` and its kin name. A request that is not idempotent is never sent twice, also not when a kept connection turns out to be closed.
   public final class CurlTransport: Transport {
     private let loop: CurlLoop
     private let deadlines: ExchangeDeadlines
     private let reachability: any Reachability
+    private let options: CurlOptions
 
     /// Makes a transport, and starts its thread.
     ///
     /// - Parameters:
-    ///   - maxRequestsPerHost: How many requests to one host may be under way at once, and so how many connections;
-    ///     further ones wait for one to end.
+    ///   - maxRequestsPerHost: See ``Configuration/maxRequestsPerHost``.
+    ///   - timers: Where the time for the limits comes from.
+    ///   - reachability: Asked whether the device has a network at all when no connection can be made.
+    public convenience init(
+      maxRequestsPerHost: Int = 16,
+      timers: TransportTimers = .dispatch,
+      reachability: any Reachability = SystemReachability.shared
+    ) {
+      var configuration = Configuration()
+      configuration.maxRequestsPerHost = maxRequestsPerHost
+      self.init(configuration, timers: timers, reachability: reachability)
+    }
+
+    /// Makes a transport that is held to a configuration, and starts its thread.
+    ///
+    /// - Parameters:
+    ///   - configuration: Whom it trusts, which keys it expects, and which proxies it asks.
     ///   - timers: Where the time for the limits comes from.
     ///   - reachability: Asked whether the device has a network at all when no connection can be made.
     public init(
-      maxRequestsPerHost: Int = 16,
+      _ configuration: Configuration,
       timers: TransportTimers = .dispatch,
       reachability: any Reachability = SystemReachability.shared
     ) {
       deadlines = ExchangeDeadlines(timers)
       self.reachability = reachability
-      loop = CurlLoop(maxTransfersPerHost: maxRequestsPerHost)
+      options = CurlOptions(configuration)
+      loop = CurlLoop(maxTransfersPerHost: configuration.maxRequestsPerHost)
       loop.start()
     }
 
@@ -49,7 +66,7 @@
       telling receiver: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
       let exchange = OngoingExchange(limits: request.limits, deadlines: deadlines, telling: receiver)
-      let transfer = CurlTransfer(request, exchange, loop, reachability)
+      let transfer = CurlTransfer(request, exchange, loop, options, reachability)
       exchange.begin(on: transfer)
       if !exchange.isOver { loop.post(.add(transfer)) }
       return exchange

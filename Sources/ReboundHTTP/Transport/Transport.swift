@@ -66,6 +66,8 @@ public struct ResponseHead: Hashable, Sendable {
   public var headers: HTTPHeaders
   /// The address that answered.
   public var url: URL
+  /// What the server spoke, as the status line has it: "HTTP/1.1", "HTTP/2"; `nil` if the transport is not told.
+  public var httpVersion: String?
 
   /// Makes the head of an answer.
   ///
@@ -73,9 +75,11 @@ public struct ResponseHead: Hashable, Sendable {
   ///   - status: The status code.
   ///   - headers: The header fields.
   ///   - url: The address that answered.
-  public init(status: Int, headers: HTTPHeaders = [:], url: URL) {
+  ///   - httpVersion: What the server spoke.
+  public init(status: Int, headers: HTTPHeaders = [:], url: URL, httpVersion: String? = nil) {
     self.status = status
     self.headers = headers
     self.url = url
+    self.httpVersion = httpVersion
   }
 }

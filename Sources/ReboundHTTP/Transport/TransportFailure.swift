@@ -12,6 +12,8 @@ public struct TransportFailure: Error, Sendable {
     case connect
     /// No secure connection can be made.
     case tls(TLSReason)
+    /// The proxy that stands between has failed, not the host that was asked for.
+    case proxy(ProxyReason)
     /// It took too long.
     case timeout(TimeoutPhase)
     /// The connection was broken off, or closed before an answer.
@@ -44,7 +46,7 @@ public struct TransportFailure: Error, Sendable {
     case wrongHost
     /// The certificate was revoked.
     case revoked
-    /// The certificate is not the one that was pinned.
+    /// The server's key is none of those that were pinned, or a host with pins was asked for in the clear.
     case notPinned
     /// The server wants a certificate of the client, or refuses the one it got.
     case clientCertificate
@@ -52,6 +54,18 @@ public struct TransportFailure: Error, Sendable {
     case handshake
     /// Anything else.
     case other
+  }
+
+  /// What a proxy did in place of passing the request on.
+  public enum ProxyReason: Hashable, Sendable {
+    /// Its name is not known, or it takes no connection.
+    case unreachable
+    /// It wants credentials, or refuses the ones it got (407).
+    case credentials
+    /// It answered the request for a tunnel with this status.
+    case refused(Int)
+    /// It broke the connection before there was a tunnel, or does not speak HTTP.
+    case broken
   }
 
   /// What took too long; see ``TransportLimits``.
@@ -109,12 +123,12 @@ public struct TransportFailure: Error, Sendable {
 
   /// Whether the server cannot have seen any of the request, so that even one that is not idempotent may be sent again.
   ///
-  /// True while there is no connection. Once there is one, a broken connection proves nothing, however few bytes were
+  /// True while there is no connection; to a proxy, while it has no connection to the server. Once there is one, a broken connection proves nothing, however few bytes were
   /// counted: they may all have arrived.
   public var provesNothingWasSent: Bool {
     guard bytesSent == 0, bytesReceived == 0, redirects == 0 else { return false }
     switch kind {
-    case .offline, .dns, .connect, .tls, .timeout(.connect): return true
+    case .offline, .dns, .connect, .tls, .proxy, .timeout(.connect): return true
     case .timeout, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: return false
     }
   }
@@ -123,7 +137,10 @@ public struct TransportFailure: Error, Sendable {
   public var isTransient: Bool {
     switch kind {
     case .offline, .dns, .connect, .tls(.handshake), .timeout, .reset, .truncated, .protocol: true
-    case .tls, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: false
+    case .proxy(.unreachable), .proxy(.broken): true
+    // What gateways answer when the server behind them is in trouble.
+    case .proxy(.refused(let status)): [502, 503, 504].contains(status)
+    case .tls, .proxy(.credentials), .cancelled, .tooManyRedirects, .tooLarge, .body, .other: false
     }
   }
 }
@@ -146,6 +163,7 @@ extension TransportFailure.Kind: CustomStringConvertible {
     case .dns: "the host's name was not found"
     case .connect: "the host takes no connection"
     case .tls(let reason): "no secure connection: \(reason)"
+    case .proxy(let reason): "the proxy \(reason)"
     case .timeout(.connect): "no connection in time"
     case .timeout(.idle): "no sign of life in time"
     case .timeout(.total): "no complete answer in time"
@@ -170,10 +188,22 @@ extension TransportFailure.TLSReason: CustomStringConvertible {
     case .notYetValid: "the certificate is not valid yet"
     case .wrongHost: "the certificate is for another host"
     case .revoked: "the certificate was revoked"
-    case .notPinned: "the certificate is not the pinned one"
+    case .notPinned: "the server's key is not a pinned one"
     case .clientCertificate: "the server does not accept the client's certificate"
     case .handshake: "the handshake failed"
     case .other: "reason unknown"
+    }
+  }
+}
+
+extension TransportFailure.ProxyReason: CustomStringConvertible {
+  /// What the proxy did, in words that follow its name.
+  public var description: String {
+    switch self {
+    case .unreachable: "cannot be reached"
+    case .credentials: "wants other credentials"
+    case .refused(let status): "refuses to connect to the host (status \(status))"
+    case .broken: "broke off before it had connected to the host"
     }
   }
 }

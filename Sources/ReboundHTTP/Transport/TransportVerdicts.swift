@@ -43,6 +43,26 @@ enum TransportVerdicts {
     kind(code, text, curlCodes)
   }
 
+  /// The kind of a failure of libcurl on the way through a proxy, before a request could be sent.
+  ///
+  /// - Parameters:
+  ///   - code: The CURLcode.
+  ///   - text: What libcurl says.
+  ///   - tunnelStatus: What the proxy answered to CONNECT; zero if nothing.
+  static func kind(curlCode code: Int, text: String, tunnelStatus: Int) -> TransportFailure.Kind {
+    switch tunnelStatus {
+    case 0: break
+    case 200..<300: return kind(curlCode: code, text: text)
+    case 407: return .proxy(.credentials)
+    default: return .proxy(.refused(tunnelStatus))
+    }
+    switch kind(curlCode: code, text: text) {
+    case .dns, .connect: return .proxy(.unreachable)
+    case .reset, .truncated, .protocol: return .proxy(.broken)
+    case let other: return other
+    }
+  }
+
   private static func kind(_ code: Int, _ text: String, _ rows: [Row]) -> TransportFailure.Kind {
     rows.first { $0.fits(code, text) }?.kind ?? .other
   }
@@ -98,7 +118,7 @@ enum TransportVerdicts {
   static let curlCodes: [Row] =
     [
       Row(1, .protocol),  // UNSUPPORTED_PROTOCOL: the scheme is known to be right, so it is what the server speaks
-      Row(5, .dns),
+      Row(5, .proxy(.unreachable)),
       Row(6, .dns),
       Row(7, .connect),
       Row(8, .protocol),
@@ -135,6 +155,7 @@ enum TransportVerdicts {
       Row(91, .tls(.revoked)),
       Row(92, .reset),
       Row(95, .protocol),
+      Row(97, .proxy(.broken)),
       Row(98, .tls(.clientCertificate)),
       Row(100, .protocol),
     ]
@@ -169,7 +190,12 @@ enum TransportVerdicts {
 
 extension TransportFailure.Kind {
   /// The same kind, or a better one that the codes alone do not give away.
-  func refined(for url: URL, _ reachability: any Reachability) -> Self {
+  ///
+  /// - Parameters:
+  ///   - url: What was asked for.
+  ///   - proxyHost: Which proxy was asked for it.
+  ///   - reachability: Knows whether the device has a network.
+  func refined(for url: URL, by proxyHost: String? = nil, _ reachability: any Reachability) -> Self {
     switch self {
     case .tls where url.scheme?.lowercased() == "http":
       // A reset without a number of its own looks like one within a handshake.
@@ -177,14 +203,20 @@ extension TransportFailure.Kind {
     case .dns, .connect:
       // What a device without a network gets to see as well; systems differ in what they call it.
       return !url.isLoopback && reachability.current == .offline ? .offline : self
+    case .proxy(.unreachable):
+      return !(proxyHost?.isLoopbackHost ?? false) && reachability.current == .offline ? .offline : self
     default: return self
     }
   }
 }
 
 extension URL {
-  fileprivate var isLoopback: Bool {
-    guard let host = host?.lowercased() else { return false }
+  fileprivate var isLoopback: Bool { host?.isLoopbackHost ?? false }
+}
+
+extension String {
+  fileprivate var isLoopbackHost: Bool {
+    let host = lowercased()
     return host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "::1"
       || host == "[::1]"
   }

@@ -38,6 +38,8 @@ struct NetworkFailureTests {
       (.offline, true, true), (.dns, true, true), (.connect, true, true), (.tls(.handshake), true, true),
       (.tls(.untrusted), false, true), (.tls(.expired), false, true), (.tls(.notYetValid), false, true),
       (.tls(.wrongHost), false, true), (.tls(.notPinned), false, true), (.timeout(.connect), true, true),
+      (.proxy(.unreachable), true, true), (.proxy(.broken), true, true), (.proxy(.credentials), false, true),
+      (.proxy(.refused(502)), true, true), (.proxy(.refused(403)), false, true),
       (.timeout(.idle), true, false), (.timeout(.total), true, false), (.reset, true, false),
       (.truncated, true, false), (.protocol, true, false), (.cancelled, false, false),
       (.tooManyRedirects, false, false), (.tooLarge, false, false), (.body, false, false), (.other, false, false),
@@ -100,6 +102,8 @@ struct NetworkFailureTests {
       .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
       .unexpectedStatus(302), .invalidRequest, .circuitOpen, .deadlineExceeded, .notCached, .other,
       .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
+      .transport(.tls(.notPinned)), .transport(.proxy(.unreachable)), .transport(.proxy(.broken)),
+      .transport(.proxy(.credentials)), .transport(.proxy(.refused(403))),
       .transport(.timeout(.idle)), .transport(.reset), .transport(.truncated), .transport(.protocol),
       .transport(.tooManyRedirects), .transport(.tooLarge), .transport(.body), .transport(.other),
     ]

@@ -85,4 +85,18 @@ struct TransportVerdictsTests {
     #expect(Kind.tls(.handshake).refined(for: url, online) == .reset)
     for url in loopback { #expect(Kind.connect.refined(for: url, offline) == .connect) }
   }
+
+  @Test(
+    "blames the proxy for what happens before there is a way through it",
+    arguments: [
+      (5, 0, .proxy(.unreachable)), (7, 0, .proxy(.unreachable)), (6, 0, .proxy(.unreachable)),
+      (52, 0, .proxy(.broken)),
+      (56, 0, .proxy(.broken)), (1, 0, .proxy(.broken)), (56, 407, .proxy(.credentials)),
+      (56, 502, .proxy(.refused(502))), (35, 200, .tls(.handshake)), (56, 200, .reset), (90, 200, .tls(.notPinned)),
+      (42, 0, .cancelled),
+    ] as [(Int, Int, Kind)]
+  )
+  func proxies(code: Int, tunnelStatus: Int, expected: Kind) {
+    #expect(TransportVerdicts.kind(curlCode: code, text: "", tunnelStatus: tunnelStatus) == expected)
+  }
 }

@@ -24,4 +24,13 @@ struct VerdictsDocumentTests {
     let listed = lines.filter { line in phases.contains { line.contains("| \($0) |") } }
     #expect(listed == Self.rows, "The table should be:\n\(Self.rows.joined(separator: "\n"))")
   }
+
+  @Test("lists what a proxy may do with the verdicts that the tests expect")
+  func proxyTable() throws {
+    let lines = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n").map(String.init)
+    let rows = ProxyCase.all.map { "| \($0.name) | `\($0.http)` | `\($0.https)` |" }
+    let start = try #require(lines.firstIndex { $0.hasPrefix("| The proxy") })
+    let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
+    #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
+  }
 }

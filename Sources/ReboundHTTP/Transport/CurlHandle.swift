@@ -1,0 +1,76 @@
+#if Curl
+  import CCurl
+  import Foundation
+
+  /// An easy handle, and the place where libcurl writes what went wrong.
+  struct CurlHandle {
+    let easy: UnsafeMutableRawPointer
+    let errorText: UnsafeMutablePointer<CChar>
+
+    /// `nil` if there is no memory.
+    init?() {
+      guard let easy = curl_easy_init() else { return nil }
+      self.easy = easy
+      errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+      errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    func free() {
+      curl_easy_cleanup(easy)
+      errorText.deallocate()
+    }
+
+    /// Takes on what the transport is held to; fails if this libcurl cannot keep to it.
+    func adopt(_ options: CurlOptions, for url: URL, by route: CurlRoute) throws(TransportFailure) {
+      switch options.pins.finding(for: url) {
+      case .free: break
+      case .pinned(let pins):
+        try set(CURLOPT_PINNEDPUBLICKEY, pins, orFail: .tls(.notPinned), "this libcurl cannot keep to pins")
+      case .refused(let reason): throw TransportFailure(.tls(.notPinned), detail: reason)
+      }
+      try adopt(options.certificateAuthorities, options.clientCertificate)
+      // Set in any case, so that libcurl looks into no variables of its own accord.
+      try set(CURLOPT_PROXY, route.text, orFail: .other, "this libcurl knows no proxies")
+      try set(CURLOPT_NOPROXY, "", orFail: .other, "this libcurl knows no proxies")
+      guard let credentials = route.credentials else { return }
+      try set(CURLOPT_PROXYUSERNAME, credentials.user, orFail: .proxy(.credentials), "they cannot be set")
+      try set(CURLOPT_PROXYPASSWORD, credentials.password, orFail: .proxy(.credentials), "they cannot be set")
+    }
+
+    private func adopt(
+      _ authorities: CurlTransport.CertificateAuthorities,
+      _ client: CurlTransport.ClientCertificate?
+    ) throws(TransportFailure) {
+      let files = "this libcurl takes no files of certificates"
+      switch authorities.choice {
+      case .system: break
+      case .systemAnd(let path): try set(CURLOPT_CAINFO, path, orFail: .tls(.other), files)
+      case .only(let path):
+        try set(CURLOPT_CAINFO, path, orFail: .tls(.other), files)
+        try set(CURLOPT_CAPATH, nil, orFail: .tls(.other), files)
+      }
+      guard let client else { return }
+      try set(CURLOPT_SSLCERT, client.certificateFile, orFail: .tls(.clientCertificate), files)
+      try set(CURLOPT_SSLKEY, client.keyFile, orFail: .tls(.clientCertificate), files)
+      if let password = client.password {
+        try set(CURLOPT_KEYPASSWD, password, orFail: .tls(.clientCertificate), files)
+      }
+    }
+
+    private func set(
+      _ option: CURLoption,
+      _ text: String?,
+      orFail kind: TransportFailure.Kind,
+      _ reason: String
+    ) throws(TransportFailure) {
+      guard rebound_curl_set_text(easy, option, text) == CURLE_OK else {
+        throw TransportFailure(kind, detail: reason)
+      }
+    }
+
+    func number(_ info: CURLINFO) -> Int {
+      var value = 0
+      return rebound_curl_get_number(easy, info, &value) == CURLE_OK ? value : 0
+    }
+  }
+#endif

@@ -1,0 +1,240 @@
+import Foundation
+import StreamSupport
+
+/// An HTTP proxy on the loopback interface, for requests in absolute form and for tunnels (CONNECT).
+///
+/// Whatever host is asked for, it connects to the port on the loopback interface. It is stopped when it is released. Each
+/// connection has threads of its own.
+public final class ForwardProxy: Sendable {
+  /// What it does with a request.
+  public enum Behaviour: Hashable, Sendable {
+    /// It passes the request on.
+    case forward
+    /// It passes on what has these credentials of the Basic scheme, "user:password", and answers all else with 407.
+    case demand(String)
+    /// It answers with a status.
+    case refuse(Int)
+    /// It closes the connection.
+    case close
+    /// It answers in no known language.
+    case babble
+  }
+
+  private let state: ProxyState
+  private let listener: Socket
+  private let bell: Bell
+
+  /// Starts a proxy on a free port.
+  public init(_ behaviour: Behaviour = .forward) throws {
+    listener = try .boundToLoopback()
+    try listener.listen(backlog: 128)
+    bell = try Bell()
+    state = ProxyState()
+    Thread.detachNewThread { [listener, bell, state] in
+      while true {
+        listener.waitForConnection(orBell: bell.descriptor)
+        guard !state.isStopped, let socket = listener.accept() else { return }
+        let connection = ProxiedConnection(socket, behaviour, state)
+        Thread.detachNewThread { connection.serve() }
+      }
+    }
+  }
+
+  deinit {
+    stop()
+  }
+
+  /// Where it listens.
+  public var port: UInt16 { listener.port }
+
+  /// What it was asked for, oldest first; without bodies.
+  public var requests: [ReceivedRequest] { state.requests }
+
+  /// Closes all connections, and takes no more.
+  public func stop() {
+    state.stop()
+    bell.ring()
+  }
+}
+
+/// What a proxy and its connections share.
+///
+/// Unchecked, because the lock guards all of it.
+private final class ProxyState: @unchecked Sendable {
+  private let lock = Lock()
+  private var isOver = false
+  private var received: [ReceivedRequest] = []
+  private var sockets: [Int32: Socket] = [:]
+  private var connectionCount = 0
+
+  var isStopped: Bool { lock.withLock { isOver } }
+  var requests: [ReceivedRequest] { lock.withLock { received } }
+
+  func record(_ request: ReceivedRequest) {
+    lock.withLock { received.append(request) }
+  }
+
+  func nextConnection() -> Int {
+    lock.withLock {
+      defer { connectionCount += 1 }
+      return connectionCount
+    }
+  }
+
+  /// Takes note of a socket that has to be woken at the end; says whether it is not yet the end.
+  func open(_ socket: Socket) -> Bool {
+    lock.withLock {
+      if !isOver { sockets[socket.descriptor] = socket }
+      return !isOver
+    }
+  }
+
+  func close(_ socket: Socket) {
+    lock.withLock { sockets[socket.descriptor] = nil }
+  }
+
+  func stop() {
+    let open = lock.withLock {
+      isOver = true
+      return Array(sockets.values)
+    }
+    for socket in open { socket.wake() }
+  }
+}
+
+/// One connection to a proxy, and the thread that reads from it.
+///
+/// Unchecked, because only that thread uses what changes.
+private final class ProxiedConnection: @unchecked Sendable {
+  private let client: Socket
+  private let behaviour: ForwardProxy.Behaviour
+  private let state: ProxyState
+  private var server: Socket?
+  private var buffer: [UInt8] = []
+
+  init(_ client: Socket, _ behaviour: ForwardProxy.Behaviour, _ state: ProxyState) {
+    self.client = client
+    self.behaviour = behaviour
+    self.state = state
+  }
+
+  func serve() {
+    guard state.open(client) else { return }
+    let number = state.nextConnection()
+    while let head = readHead(), let request = ReceivedRequest(head: head, connection: number) {
+      state.record(request)
+      guard answer(request, head) else { break }
+    }
+    server?.endSending()
+    // Closing with anything unread would be a reset.
+    if server == nil { client.endSending() }
+    while !client.receive(atMost: 65_536).isEmpty {}
+    state.close(client)
+  }
+
+  /// Says whether another request may follow.
+  private func answer(_ request: ReceivedRequest, _ head: String) -> Bool {
+    switch behaviour {
+    case .forward: return forward(request, head)
+    case .demand(let credentials):
+      let wanted = "Basic \(Data(credentials.utf8).base64EncodedString())"
+      if request[field: "Proxy-Authorization"] == wanted { return forward(request, head) }
+      return send(status: 407, fields: "Proxy-Authenticate: Basic realm=\"proxy\"\r\n")
+    case .refuse(let status): return send(status: status)
+    case .close: return false
+    case .babble:
+      _ = client.send("Moin moin, wat schall dat denn?\r\n\r\n".utf8)
+      return false
+    }
+  }
+
+  private func send(status: Int, fields: String = "") -> Bool {
+    _ = client.send("HTTP/1.1 \(status) So\r\n\(fields)Content-Length: 0\r\nConnection: close\r\n\r\n".utf8)
+    return false
+  }
+
+  private func forward(_ request: ReceivedRequest, _ head: String) -> Bool {
+    if request.method == "CONNECT" { return tunnel(to: request.target) }
+    guard let url = URL(string: request.target), connect(to: UInt16(url.port ?? 80)), let server else {
+      return send(status: 502)
+    }
+    let origin = request.target.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    let path = origin.count < 3 ? "/" : "/" + (origin[2].firstIndex(of: "/").map { origin[2][$0...].dropFirst() } ?? "")
+    let fields = head.split(separator: "\r\n").dropFirst().filter { !$0.lowercased().hasPrefix("proxy-") }
+    let lines = ["\(request.method) \(path) HTTP/1.1"] + fields.map(String.init) + ["Via: 1.1 proxy"]
+    guard server.send((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) else { return false }
+    return sendBody(Int(request[field: "Content-Length"] ?? "") ?? 0, to: server)
+  }
+
+  private func sendBody(_ length: Int, to server: Socket) -> Bool {
+    var left = length
+    while left > 0 {
+      if buffer.isEmpty, !fill() { return false }
+      let part = buffer.prefix(left)
+      guard server.send(part) else { return false }
+      buffer.removeFirst(part.count)
+      left -= part.count
+    }
+    return true
+  }
+
+  private func tunnel(to authority: String) -> Bool {
+    guard let port = authority.split(separator: ":").last.flatMap({ UInt16($0) }), connect(to: port), let server else {
+      return send(status: 502)
+    }
+    guard server.send(buffer) else { return false }
+    while fill() {
+      guard server.send(buffer) else { return false }
+      buffer = []
+    }
+    return false
+  }
+
+  /// Connects to the server unless that is done, and has a thread carry its bytes to the client.
+  private func connect(to port: UInt16) -> Bool {
+    if server != nil { return true }
+    guard let server = try? Socket.connected(to: port), state.open(server) else { return false }
+    self.server = server
+    let isTunnel = state.requests.last?.method == "CONNECT"
+    if isTunnel, !client.send("HTTP/1.1 200 Here you are\r\n\r\n".utf8) { return false }
+    Thread.detachNewThread { [client, state] in
+      while case let bytes = server.receive(atMost: 65_536), !bytes.isEmpty, client.send(bytes) {}
+      client.endSending()
+      state.close(server)
+    }
+    return true
+  }
+
+  private func fill() -> Bool {
+    let received = client.receive(atMost: 65_536)
+    buffer += received
+    return !received.isEmpty
+  }
+
+  private func readHead() -> String? {
+    let end = Data("\r\n\r\n".utf8)
+    while true {
+      if let place = Data(buffer).range(of: end) {
+        defer { buffer.removeFirst(place.upperBound) }
+        return String(decoding: buffer[..<place.lowerBound], as: UTF8.self)
+      }
+      guard buffer.count < 1 << 20, fill() else { return nil }
+    }
+  }
+}
+
+extension Socket {
+  /// A connection to a port of the loopback interface.
+  fileprivate static func connected(to port: UInt16) throws -> Socket {
+    let socket = try boundToLoopback()
+    socket.startConnecting(to: port)
+    var condition = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+    while poll(&condition, 1, -1) < 0 && errno == EINTR {}
+    var problem: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
+    guard problem == 0 else { throw SocketError(call: "connect", code: problem) }
+    _ = fcntl(socket.descriptor, F_SETFL, fcntl(socket.descriptor, F_GETFL) & ~O_NONBLOCK)
+    return socket
+  }
+}

@@ -1,0 +1,182 @@
+#if Curl
+  import Foundation
+  import MisbehavingServer
+  import ReboundHTTP
+  import ReboundTesting
+  import Testing
+
+  @Suite("HTTP/2 over libcurl", .timeLimit(.minutes(1)))
+  struct CurlOriginTests {
+    static func transport(maxRequestsPerHost: Int = 100) throws -> CurlTransport {
+      var configuration = try CurlTransport.Configuration.trustingTests()
+      configuration.maxRequestsPerHost = maxRequestsPerHost
+      return CurlTransport(configuration)
+    }
+
+    /// Sends many requests at once, and waits for all.
+    static func outcomes(of count: Int, _ url: URL, on transport: CurlTransport) async -> [TransportLog] {
+      let logs = (0..<count).map { _ in TransportLog() }
+      let exchanges = logs.map { transport.start(TransportRequest(url), telling: $0.add) }
+      for log in logs { await log.end() }
+      for exchange in exchanges { exchange.cancel() }
+      return logs
+    }
+
+    static func connections(_ logs: [TransportLog]) -> Set<String> {
+      Set(logs.compactMap { $0.heads.first?.headers["X-Connection"] })
+    }
+
+    @Test("requests at the same time share one connection, from the first on")
+    func sharing() async throws {
+      let server = try await NginxServer.start()
+      let transport = try Self.transport()
+      let logs = await Self.outcomes(of: 100, try server.url(), on: transport)
+      #expect(logs.allSatisfy { $0.heads.first?.status == 200 })
+      #expect(Set(logs.map { $0.heads.first?.headers["X-Protocol"] }) == ["HTTP/2.0"])
+      #expect(Set(logs.map { $0.heads.first?.httpVersion }) == ["HTTP/2"])
+      #expect(Self.connections(logs).count == 1)
+    }
+
+    @Test("a server without HTTP/2 gets a connection for each, up to the limit")
+    func withoutHTTP2() async throws {
+      let server = try await NginxServer.start(protocols: "")
+      let transport = try Self.transport(maxRequestsPerHost: 4)
+      let logs = await Self.outcomes(of: 60, try server.url(), on: transport)
+      #expect(logs.allSatisfy { $0.heads.first?.status == 200 })
+      #expect(Set(logs.map { $0.heads.first?.httpVersion }) == ["HTTP/1.1"])
+      #expect((1...4).contains(Self.connections(logs).count))
+    }
+
+    @Test("who waits for a connection in the making makes one when the first gives up")
+    func nextLeader() async throws {
+      let server = try MisbehavingServer()
+      server.programConnections(then: .stallInHandshake)
+      var configuration = CurlTransport.Configuration()
+      configuration.proxy = .none
+      let transport = CurlTransport(configuration)
+      let request = TransportRequest(server.url(scheme: "https"), limits: .none)
+      let exchanges = (0..<3).map { _ in transport.start(request) { _ in } }
+      for count in 1...3 {
+        await server.stallsReached(count)
+        #expect(server.connectionCount == count)
+        exchanges[count - 1].cancel()
+      }
+      await server.connectionsEnded(3)
+    }
+
+    @Test("who waits for a connection in the making keeps its own limits")
+    func waitingLimit() async throws {
+      let server = try MisbehavingServer()
+      server.programConnections(then: .stallInHandshake)
+      let scheduler = TestScheduler()
+      var configuration = CurlTransport.Configuration()
+      configuration.proxy = .none
+      let transport = CurlTransport(configuration, timers: TransportTimers(scheduler))
+      let patient = transport.start(TransportRequest(server.url(scheme: "https"), limits: .none)) { _ in }
+      let log = TransportLog()
+      let limits = TransportLimits(connect: .seconds(10))
+      let hasty = transport.start(TransportRequest(server.url(scheme: "https"), limits: limits), telling: log.add)
+      await server.stallsReached()
+      scheduler.advance(by: 10)
+      await log.end()
+      #expect(log.failure?.kind == .timeout(.connect))
+      #expect(server.connectionCount == 1)
+      patient.cancel()
+      hasty.cancel()
+    }
+
+    @Test("a server that ends its connections in order loses no request")
+    func goAway() async throws {
+      let server = try await NginxServer.start("keepalive_requests 10;")
+      let transport = try Self.transport(maxRequestsPerHost: 25)
+      let logs = await Self.outcomes(of: 200, try server.url(), on: transport)
+      #expect(logs.compactMap(\.failure).isEmpty)
+      #expect(logs.allSatisfy { $0.body == Data("hello".utf8) })
+      #expect(Self.connections(logs).count >= 8)
+    }
+
+    @Test("20 MB go up and down at once, byte for byte")
+    func flowControl() async throws {
+      let server = try await NginxServer.start()
+      let transport = try Self.transport()
+      let large = try Data(contentsOf: TestCertificates.file("large"))
+      let (up, down) = (TransportLog(), TransportLog())
+      let put = TransportRequest(
+        try server.url("/files/copy"),
+        method: .put,
+        body: .file(try TestCertificates.file("large"))
+      )
+      let exchanges = [
+        transport.start(put, telling: up.add),
+        transport.start(TransportRequest(try server.url("/large")), telling: down.add),
+      ]
+      await up.end()
+      await down.end()
+      for exchange in exchanges { exchange.cancel() }
+      #expect(up.heads.first?.status == 201)
+      #expect(up.sent.last == Int64(NginxServer.largeCount))
+      #expect(down.body == large)
+      #expect(try Data(contentsOf: server.folder.appending(path: "files/copy")) == large)
+      #expect(Self.connections([up, down]).count == 1)
+    }
+
+    @Test("a pause makes the server wait for one stream, not for the others")
+    func pause() async throws {
+      let server = try await NginxServer.start()
+      let transport = try Self.transport()
+      let log = TransportLog()
+      let cell = ExchangeCell()
+      let exchange = transport.start(TransportRequest(try server.url("/large"), limits: .none)) { event in
+        log.add(event)
+        if case .head = event { cell.pause() }
+      }
+      cell.set(exchange)
+      await log.until { !$0.isEmpty }
+      let others = await Self.outcomes(of: 10, try server.url(), on: transport)
+      #expect(Self.connections(others + [log]).count == 1)
+      #expect(log.events.count == 1)
+      exchange.resume()
+      await log.end()
+      #expect(log.body.count == NginxServer.largeCount)
+    }
+
+    @Test("the cancel of one stream leaves the connection to the others")
+    func cancel() async throws {
+      let server = try await NginxServer.start()
+      let transport = try Self.transport()
+      let slow = TransportLog()
+      let exchange = transport.start(TransportRequest(try server.url("/slow"), limits: .none), telling: slow.add)
+      await slow.until { $0.count >= 2 }
+      let large = TransportLog()
+      let other = transport.start(TransportRequest(try server.url("/large"), limits: .none), telling: large.add)
+      await large.until { !$0.isEmpty }
+      exchange.cancel()
+      await large.end()
+      let later = await Self.outcomes(of: 10, try server.url(), on: transport)
+      other.cancel()
+      #expect(large.body.count == NginxServer.largeCount)
+      #expect(!slow.isOver)
+      #expect(Self.connections(later + [slow, large]).count == 1)
+    }
+
+    @Test("a stream that the server resets is a connection broken off")
+    func reset() async throws {
+      let server = try await NginxServer.start("location = /reset { return 444; }")
+      let log = try await Self.transport().outcome(of: try server.url("/reset"))
+      #expect(log.failure?.kind == .reset)
+      #expect(log.failure?.provesNothingWasSent == false)
+    }
+
+    @Test("a stream that the server resets within the body is an answer without its end")
+    func truncated() async throws {
+      let backend = try MisbehavingServer()
+      backend.program("/cut", .closeInBody)
+      let server = try await NginxServer.start("location = /cut { proxy_pass http://127.0.0.1:\(backend.port); }")
+      let transport = try Self.transport()
+      let log = await transport.outcome(of: try server.url("/cut"))
+      #expect(log.failure?.kind == .truncated)
+      let after = await transport.outcome(of: try server.url())
+      #expect(Self.connections([log, after]).count == 1)
+    }
+  }
+#endif

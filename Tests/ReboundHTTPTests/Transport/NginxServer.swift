@@ -1,0 +1,146 @@
+#if Curl
+  import Dispatch
+  import Foundation
+  import MisbehavingServer
+  import ReboundHTTP
+
+  /// nginx on a free port of the loopback interface, with TLS and HTTP/2.
+  ///
+  /// What it answers: `/files/` keeps what is put there, `/large` is a file of 20 MB, `/slow` the same at a crawl,
+  /// `/status` the number of requests, `/moved` leads to the other name of this host, all else is "hello". Fields named
+  /// X-Connection, X-Protocol and X-Client say how and to whom.
+  final class NginxServer: Sendable {
+    let port: UInt16
+    let folder: URL
+    private let keeper: ShellKeeper
+
+    static let largeCount = TestCertificates.largeCount
+
+    /// Starts one.
+    ///
+    /// - Parameters:
+    ///   - certificate: Which one it shows: server, other or expired.
+    ///   - protocols: What it speaks beside HTTP/1.1.
+    ///   - directives: For the server, beside those that are always there.
+    static func start(
+      certificate: String = "server",
+      protocols: String = "http2",
+      _ directives: String = ""
+    ) async throws -> NginxServer {
+      // It takes a while, during which the threads that the tests share have other things to do.
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(with: Result { try NginxServer(certificate, protocols, directives) })
+        }
+      }
+    }
+
+    private init(_ certificate: String, _ protocols: String, _ directives: String) throws {
+      (port, keeper) = try NginxServer.keeper(certificate, protocols, directives, attempts: 5)
+      folder = keeper.folder
+    }
+
+    /// Nobody keeps the port between the look and the start, so another process may take it.
+    private static func keeper(
+      _ certificate: String,
+      _ protocols: String,
+      _ directives: String,
+      attempts: Int
+    ) throws -> (UInt16, ShellKeeper) {
+      let port = try RefusingPort().port
+      let text = configuration(port, try TestCertificates.folder.path, certificate, protocols, directives)
+      do {
+        return (port, try ShellKeeper(files: ["nginx.conf": text], script))
+      } catch  where attempts > 1 {
+        return try keeper(certificate, protocols, directives, attempts: attempts - 1)
+      }
+    }
+
+    /// Ends it, and waits for that.
+    func stop() {
+      keeper.stop()
+    }
+
+    func url(_ path: String = "/", host: String = "127.0.0.1") throws -> URL {
+      guard let url = URL(string: "https://\(host):\(port)\(path)") else { throw URLError(.badURL) }
+      return url
+    }
+
+    /// It kills, since nginx inherits the signals that a thread of a test run blocks.
+    private static let script = """
+      mkdir files temporary
+      nginx -e errors -p "$PWD/" -c nginx.conf || { cat errors; exit 1; }
+      until [ -s nginx.pid ]; do sleep 0.01; done
+      echo ready
+      read -r line
+      kill -KILL "$(cat nginx.pid)"
+      """
+
+    private static func configuration(
+      _ port: UInt16,
+      _ certificates: String,
+      _ certificate: String,
+      _ protocols: String,
+      _ directives: String
+    ) -> String {
+      """
+      daemon on;
+      master_process off;
+      pid nginx.pid;
+      events { worker_connections 512; }
+      http {
+        access_log off;
+        client_body_temp_path temporary/body;
+        proxy_temp_path temporary/proxy;
+        fastcgi_temp_path temporary/fastcgi;
+        uwsgi_temp_path temporary/uwsgi;
+        scgi_temp_path temporary/scgi;
+        server {
+          listen 127.0.0.1:\(port) ssl \(protocols);
+          ssl_certificate \(certificates)/\(certificate).pem;
+          ssl_certificate_key \(certificates)/\(certificate).key;
+          ssl_client_certificate \(certificates)/ca.pem;
+          client_max_body_size 64m;
+          root .;
+          add_header X-Connection $connection always;
+          add_header X-Protocol $server_protocol always;
+          add_header X-Client "$ssl_client_s_dn" always;
+          \(directives)
+          location / { return 200 "hello"; }
+          location /files/ { dav_methods PUT; }
+          location = /large { root \(certificates); }
+          location = /slow { limit_rate 1k; limit_rate_after 1k; root \(certificates); try_files /large =404; }
+          location = /status { stub_status; }
+          location = /moved { return 302 https://localhost:$server_port/; }
+        }
+      }
+      """
+    }
+  }
+
+  extension CurlTransport.Configuration {
+    /// Trusts the authority of the test's certificates, and asks no proxy.
+    static func trustingTests() throws -> CurlTransport.Configuration {
+      var configuration = CurlTransport.Configuration()
+      configuration.certificateAuthorities = try .system(and: TestCertificates.file("ca.pem"))
+      configuration.proxy = .none
+      return configuration
+    }
+  }
+
+  extension CurlTransport {
+    /// Sends a request, and waits for the end.
+    func outcome(of request: TransportRequest) async -> TransportLog {
+      let log = TransportLog()
+      let exchange = start(request, telling: log.add)
+      await log.end()
+      exchange.cancel()
+      return log
+    }
+
+    /// Asks for an address, and waits for the end.
+    func outcome(of url: URL) async -> TransportLog {
+      await outcome(of: TransportRequest(url))
+    }
+  }
+#endif
