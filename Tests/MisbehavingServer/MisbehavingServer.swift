@@ -82,6 +82,12 @@ public final class MisbehavingServer: Sendable {
     set { state.stalls = newValue }
   }
 
+  /// Whether what comes is kept in ``requests``, as it is unless a test says otherwise.
+  public var recordsRequests: Bool {
+    get { state.records }
+    set { state.records = newValue }
+  }
+
   /// Lets all connections that stall go on with their next step.
   public func goOn() {
     state.goOn()

@@ -8,7 +8,7 @@ final class ServedConnection: @unchecked Sendable {
   private var number = 0
   /// What was received and not yet looked at.
   private var buffer: [UInt8] = []
-  private var request: (index: Int, head: ReceivedRequest)?
+  private var request: (index: Int?, head: ReceivedRequest)?
   /// How much of the request's body was read.
   private var readCount = 0
   private var isOpen = true
@@ -145,7 +145,7 @@ final class ServedConnection: @unchecked Sendable {
 
   /// Takes bytes of the body out of the buffer.
   private func take(_ count: Int) {
-    if let request { state.recordBody(buffer.prefix(count), ofRequest: request.index) }
+    if let index = request?.index { state.recordBody(buffer.prefix(count), ofRequest: index) }
     buffer.removeFirst(count)
     readCount += count
   }

@@ -25,6 +25,7 @@ final class ServerState: @unchecked Sendable {
   private var accepted = 0
   private var isOver = false
   private var mayStall = true
+  private var mayRecord = true
   private var stalled: [Int: Bell] = [:]
   private var reached: [Milestone: Int] = [:]
   private var waiters: [Waiter] = []
@@ -35,6 +36,11 @@ final class ServerState: @unchecked Sendable {
   var stalls: Bool {
     get { lock.withLock { mayStall } }
     set { lock.withLock { mayStall = newValue } }
+  }
+
+  var records: Bool {
+    get { lock.withLock { mayRecord } }
+    set { lock.withLock { mayRecord = newValue } }
   }
 
   func program(_ path: String, _ faults: [Fault]) {
@@ -85,9 +91,10 @@ final class ServerState: @unchecked Sendable {
     return waiters.filter(isReady)
   }
 
-  /// Notes a request, and returns where it stands.
-  func record(_ request: ReceivedRequest) -> Int {
+  /// Notes a request, and returns where it stands; `nil` if requests are not kept.
+  func record(_ request: ReceivedRequest) -> Int? {
     lock.withLock {
+      guard mayRecord else { return nil }
       received.append(request)
       return received.count - 1
     }

@@ -72,6 +72,9 @@ enum TransportVerdicts {
     [
       Row(-999, .cancelled),
       Row(-1001, .timeout(.idle)),
+      // Found out later than the connection was lost, of which the words still tell.
+      Row(-1002, "Send failure", .reset),
+      Row(-1002, "Recv failure", .reset),
       Row(-1002, "HTTP", .protocol),  // unsupportedURL, where libcurl finds a version of HTTP that it does not know
       Row(-1003, .dns),
       Row(-1004, .connect),
@@ -125,6 +128,9 @@ enum TransportVerdicts {
       Row(16, .reset),
       Row(18, .truncated),
       Row(26, .body),
+      // The connection was lost before.
+      Row(27, "Send failure", .reset),
+      Row(27, "Recv failure", .reset),
       Row(27, "Out of memory", .protocol),  // a field longer than libcurl takes
       Row(28, .timeout(.idle)),
     ]

@@ -4,7 +4,7 @@ import ReboundTesting
 import Testing
 
 /// The transports that are tested side by side.
-enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
+enum TransportKind: String, CaseIterable, Codable, CustomTestStringConvertible {
   case urlSession = "URLSession"
   #if Curl
     case curl

@@ -55,6 +55,18 @@ struct TransportVerdictsTests {
     #expect(TransportVerdicts.kind(curlCode: curl, text: curlText) == expected)
   }
 
+  // libcurl keeps the words of the first thing that went wrong, and returns the code of the last.
+  @Test(
+    "believes the words of a lost connection more than what was read behind it",
+    arguments: [
+      "Send failure: Broken pipe", "Recv failure: Connection reset by peer",
+    ]
+  )
+  func lostBefore(text: String) {
+    #expect(TransportVerdicts.kind(urlErrorCode: -1002, text: text) == .reset)
+    #expect(TransportVerdicts.kind(curlCode: 27, text: text) == .reset)
+  }
+
   @Test("knows all codes of a device without a network", arguments: [-1009, -1018, -1019, -1020])
   func offline(code: Int) {
     #expect(TransportVerdicts.kind(urlErrorCode: code, text: "") == .offline)
