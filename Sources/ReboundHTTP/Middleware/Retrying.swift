@@ -11,7 +11,7 @@ import StreamSupport
 /// again, and if it is idempotent or the server cannot have acted on it. The pause that a server asks for is kept.
 ///
 /// No wait begins that would end after the deadline of the call: the failure comes at once then, and its
-/// ``NetworkFailure/notRetriedBecause`` is ``RetryEvent/Reason/deadlineExceeded``.
+/// ``NetworkFailure/notRetriedBecause`` is `deadlineExceeded`.
 public struct Retrying: Middleware {
   /// When, how often and how late.
   public let policy: RetryPolicy<NetworkFailure>
