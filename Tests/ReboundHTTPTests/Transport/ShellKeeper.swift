@@ -45,9 +45,11 @@
       _ = try? output.fileHandleForReading.readToEnd()
     }
 
-    /// Closes what was inherited: Foundation lets through what another thread opens meanwhile, and a socket that is held
-    /// here as well never ends. It does so in the background, behind a shell that ends at once, since Foundation takes the
-    /// closing for the end of that shell and has all others wait until it can be reaped.
+    /// Closes what was inherited, and sees to the folder.
+    ///
+    /// Foundation lets through what another thread opens meanwhile, and a socket that is held here as well never ends. All
+    /// this is done in the background, behind a shell that ends at once, since Foundation takes the closing for the end of
+    /// that shell and has all others wait until it can be reaped.
     private static let opening = """
       for path in /proc/$BASHPID/fd/*; do
         number=${path##*/}
