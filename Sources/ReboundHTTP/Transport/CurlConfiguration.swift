@@ -31,7 +31,7 @@
   }
 
   /// A configuration as the loop's thread uses it.
-  struct CurlOptions: Sendable {
+  final class CurlOptions: Sendable {
     let certificateAuthorities: CurlTransport.CertificateAuthorities
     let clientCertificate: CurlTransport.ClientCertificate?
     let pins: CurlPins

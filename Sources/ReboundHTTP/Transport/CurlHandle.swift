@@ -29,9 +29,13 @@
       case .refused(let reason): throw TransportFailure(.tls(.notPinned), detail: reason)
       }
       try adopt(options.certificateAuthorities, options.clientCertificate)
-      // Set in any case, so that libcurl looks into no variables of its own accord.
-      try set(CURLOPT_PROXY, route.text, orFail: .other, "this libcurl knows no proxies")
-      try set(CURLOPT_NOPROXY, "", orFail: .other, "this libcurl knows no proxies")
+      // Set in any case, so that libcurl looks into no variables of its own accord; one without proxies need not know.
+      let isSet = [(CURLOPT_PROXY, route.text), (CURLOPT_NOPROXY, "")].allSatisfy {
+        rebound_curl_set_text(easy, $0.0, $0.1) == CURLE_OK
+      }
+      guard isSet || !route.isProxied else {
+        throw TransportFailure(.proxy(.unreachable), detail: "this libcurl knows no proxies")
+      }
       guard let credentials = route.credentials else { return }
       try set(CURLOPT_PROXYUSERNAME, credentials.user, orFail: .proxy(.credentials), "they cannot be set")
       try set(CURLOPT_PROXYPASSWORD, credentials.password, orFail: .proxy(.credentials), "they cannot be set")

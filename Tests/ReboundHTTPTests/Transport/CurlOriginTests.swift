@@ -14,12 +14,18 @@
     }
 
     /// Sends many requests at once, and waits for all.
-    static func outcomes(of count: Int, _ url: URL, on transport: CurlTransport) async -> [TransportLog] {
+    static func outcomes(of count: Int, _ request: TransportRequest, on transport: CurlTransport) async
+      -> [TransportLog]
+    {
       let logs = (0..<count).map { _ in TransportLog() }
-      let exchanges = logs.map { transport.start(TransportRequest(url), telling: $0.add) }
+      let exchanges = logs.map { transport.start(request, telling: $0.add) }
       for log in logs { await log.end() }
       for exchange in exchanges { exchange.cancel() }
       return logs
+    }
+
+    static func outcomes(of count: Int, _ url: URL, on transport: CurlTransport) async -> [TransportLog] {
+      await outcomes(of: count, TransportRequest(url), on: transport)
     }
 
     static func connections(_ logs: [TransportLog]) -> Set<String> {
@@ -93,6 +99,19 @@
       #expect(logs.compactMap(\.failure).isEmpty)
       #expect(logs.allSatisfy { $0.body == Data("hello".utf8) })
       #expect(Self.connections(logs).count >= 8)
+    }
+
+    @Test("an order that a server may not have looked at fails rather than be sent twice")
+    func goAwayFromOrders() async throws {
+      let server = try await NginxServer.start("keepalive_requests 10;")
+      let transport = try Self.transport(maxRequestsPerHost: 25)
+      let request = TransportRequest(try server.url(), method: .post, body: .data(Data("order".utf8)))
+      let logs = await Self.outcomes(of: 200, request, on: transport)
+      let answered = logs.filter { $0.failure == nil }
+      #expect(answered.allSatisfy { $0.heads.first?.status == 200 })
+      #expect(logs.compactMap(\.failure).allSatisfy { $0.kind == .reset && !$0.provesNothingWasSent })
+      // The one that asks for the count is among them.
+      #expect((answered.count + 1...201).contains(try await server.requestCount()))
     }
 
     @Test("20 MB go up and down at once, byte for byte")

@@ -13,13 +13,6 @@
 
     static let some = String(repeating: "A", count: 43) + "="
 
-    /// The number of requests that reached a server, the one that asks for it included.
-    static func requestCount(of server: NginxServer) async throws -> Int {
-      let log = await CurlTransport(try .trustingTests()).outcome(of: try server.url("/status"))
-      let lines = String(decoding: log.body, as: UTF8.self).split(separator: "\n")
-      return Int(try #require(lines.dropFirst(2).first).split(separator: " ").last ?? "") ?? 0
-    }
-
     static func transport(_ hosts: PinnedHost...) throws -> CurlTransport {
       var configuration = try CurlTransport.Configuration.trustingTests()
       configuration.pinnedHosts = hosts
@@ -51,7 +44,7 @@
         #expect(!failure.isTransient)
         #expect(failure.detail?.contains("127.0.0.1") == true)
       }
-      #expect(try await Self.requestCount(of: server) == 1)
+      #expect(try await server.requestCount() == 1)
     }
 
     @Test("N26 a pin does not make up for a certificate that is not trusted")
@@ -94,7 +87,7 @@
         let failure = await #expect(throws: NetworkFailure.self) { try await client.value(of: Anything(path: "moved")) }
         #expect(failure?.kind == .transport(.tls(.notPinned)))
         #expect(failure?.call.attempt == 1)
-        #expect(try await Self.requestCount(of: server) == 2)
+        #expect(try await server.requestCount() == 2)
       }
     }
 

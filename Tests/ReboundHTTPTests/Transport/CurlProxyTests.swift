@@ -146,21 +146,20 @@
     }
 
     @Test("a transport follows the process's environment unless it is told otherwise")
-    func processEnvironment() async {
-      await #expect(processExitsWith: .success) {
-        let (plain, proxy) = (try MisbehavingServer(), try ForwardProxy())
-        plain.program("/", .answer())
-        setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-        unsetenv("no_proxy")
-        unsetenv("NO_PROXY")
-        var direct = CurlTransport.Configuration()
-        direct.proxy = .none
-        for transport in [CurlTransport(), CurlTransport(direct)] {
-          let log = await transport.outcome(of: plain.url())
-          guard log.heads.first?.status == 200 else { exit(2) }
-        }
-        exit(proxy.requests.count == 1 && plain.requests.count == 2 ? 0 : 3)
+    func processEnvironment() {
+      #expect(CurlTransport.Configuration().proxy == .environment(ProcessInfo.processInfo.environment))
+    }
+
+    @Test("a proxy of the environment gets the credentials in its address", arguments: ["http://", ""])
+    func environmentInUse(scheme: String) async throws {
+      let (plain, proxy) = (try MisbehavingServer(), try ForwardProxy(.demand("ali:Sesam")))
+      plain.program("/", .answer())
+      let variables = ["http_proxy": "\(scheme)ali:Sesam@127.0.0.1:\(proxy.port)", "no_proxy": "localhost"]
+      let transport = try Self.transport(.environment(variables))
+      for host in ["127.0.0.1", "localhost"] {
+        #expect(await transport.outcome(of: plain.url(host: host)).heads.first?.status == 200)
       }
+      #expect(proxy.requests.map(\.target) == ["\(plain.url())"])
     }
 
     @Test("a proxy that a device without a network cannot reach is no fault of the proxy's")

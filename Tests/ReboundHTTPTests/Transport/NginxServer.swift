@@ -66,6 +66,13 @@
       return url
     }
 
+    /// How many requests have reached it, the one that asks for this included.
+    func requestCount() async throws -> Int {
+      let log = await CurlTransport(try .trustingTests()).outcome(of: try url("/status"))
+      let counts = String(decoding: log.body, as: UTF8.self).split(separator: "\n").dropFirst(2).first
+      return counts?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+    }
+
     /// It kills, since nginx inherits the signals that a thread of a test run blocks.
     private static let script = """
       mkdir files temporary

@@ -25,7 +25,7 @@
       for (name, text) in files { try Data(text.utf8).write(to: folder.appending(path: name)) }
       let process = Process()
       process.executableURL = URL(filePath: "/bin/bash")
-      process.arguments = ["-c", ShellKeeper.opening + script]
+      process.arguments = ["-c", "{\n\(ShellKeeper.opening)\(script)\n} <&0 &"]
       process.currentDirectoryURL = folder
       process.standardInput = input
       process.standardOutput = output
@@ -45,10 +45,13 @@
       _ = try? output.fileHandleForReading.readToEnd()
     }
 
-    /// Closes what was inherited: Foundation lets through what another thread opens meanwhile, and a socket that is held
-    /// here as well never ends.
+    /// Closes what was inherited, and sees to the folder.
+    ///
+    /// Foundation lets through what another thread opens meanwhile, and a socket that is held here as well never ends. All
+    /// this is done in the background, behind a shell that ends at once, since Foundation takes the closing for the end of
+    /// that shell and has all others wait until it can be reaped.
     private static let opening = """
-      for path in /proc/$$/fd/*; do
+      for path in /proc/$BASHPID/fd/*; do
         number=${path##*/}
         case $number in 0 | 1 | 2 | 255) ;; *) eval "exec $number>&-" ;; esac
       done
