@@ -16,8 +16,8 @@
 
 /// A leaf lock: held for a few lines, never while foreign code runs, never two at once.
 ///
-/// It is the only lock of the package, stored inline where the platform allows. Not recursive: taking it twice on one
-/// thread is a programming error that stops the process or hangs, depending on the platform.
+/// It is the only leaf lock of the package, stored inline where the platform allows. Not recursive: taking it twice on
+/// one thread is a programming error that stops the process or hangs, depending on the platform.
 public struct Lock: ~Copyable {
   #if canImport(Darwin)
     @usableFromInline let handle: UnsafeMutablePointer<os_unfair_lock>

@@ -17,8 +17,8 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   // What downstream asked for and did not get yet; closed at the end.
   @usableFromInline let ledger = Ledger()
   @usableFromInline let lock = Lock()
-  // Sequentially consistent with the turnstile: who brings an errand sets it before trying the turnstile, who leaves
-  // the turnstile reads it afterwards.
+  // A message as ``Turnstile`` has it: who brings an errand sets it before trying the turnstile, who leaves the
+  // turnstile reads it afterwards.
   @usableFromInline let hasErrand = Atomic<Bool>(false)
   // The thread that asks upstreams; 0 if none does.
   private let asker = Atomic<UInt>(0)

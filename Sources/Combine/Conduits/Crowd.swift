@@ -37,8 +37,8 @@ class Crowd {
   // Whether the roster is that of `places`, and all in it want everything and are owed nothing; changed under `lock`, set
   // by an outermost round only, so that rounds around it do not take it for theirs.
   @usableFromInline let isOpen = Atomic<Bool>(false)
-  // Whether something waits for the end of the round: to be let go, or to be served. Sequentially consistent with the
-  // turnstile: who brings an errand sets it before trying the turnstile, who ends a round reads it after leaving it.
+  // Whether something waits for the end of the round: to be let go, or to be served. A message as ``Turnstile`` has it:
+  // who brings an errand sets it before trying the turnstile, who ends a round reads it after leaving it.
   @usableFromInline let hasErrands = Atomic<Bool>(false)
   // Whether the end has come; set under `lock`, with nobody attached afterwards.
   @usableFromInline let hasEnded = Atomic<Bool>(false)

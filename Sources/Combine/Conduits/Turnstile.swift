@@ -1,3 +1,4 @@
+import Dispatch
 import StreamSupport
 import Synchronization
 
@@ -12,7 +13,7 @@ import Synchronization
 #endif
 
 /// A number that tells this thread from all others alive, never 0.
-@usableFromInline
+@inlinable @inline(__always)
 func currentThread() -> UInt {
   #if canImport(WinSDK)
     UInt(GetCurrentThreadId())
@@ -27,16 +28,52 @@ func currentThread() -> UInt {
 ///
 /// Turnstiles are taken on the way *down* only, upstream's before downstream's; `request` and `cancel` go up and take
 /// leaf locks only, so there is no cycle. Foreign code runs while a turnstile is held: that is its purpose.
+///
+/// To enter is one atomic exchange; to leave is a store, as long as no two threads have met here. Who then has a
+/// thing to tell the thread inside does so in this order, and the thread inside in that:
+///
+///     outside:  write the message; sharing := announced; process barrier; sharing := settled; look at `holder`
+///     inside:   `holder` := 0; look at `sharing`; if it is not `alone`: full fence; look for messages
+///
+/// *Either the one outside finds `holder` free, or the one inside finds the message.* For the barrier comes to pass
+/// somewhere in what the thread inside does. If before its look at `sharing`, that sees the announcement, and what
+/// follows sees the message. If after, its store to `holder` is before the barrier too, and the one outside sees it.
+/// A message that is written when `sharing` is settled needs no barrier: whoever is found inside then had the barrier
+/// pass before its look at `sharing`, by the same argument, so there are full fences on both sides. Messages are
+/// the ``line`` of those who wait, and whatever a caller of ``tryEnter()`` wrote before.
+///
+/// Where sequentially consistent stores are cheap, on all but x86-64, `holder` := 0 is one, and the order of such
+/// operations takes the place of the barrier.
 @usableFromInline
 struct Turnstile: ~Copyable {
-  @usableFromInline let lock = Lock()
-  // Only the holder writes its own number here, so a thread that reads its own number is the holder.
+  /// Whether two threads have met at a turnstile: once they have, that stays so.
+  @usableFromInline
+  enum Sharing {
+    /// They have not: to leave is a store.
+    @inlinable static var alone: UInt8 { 0 }
+    /// They have, but some thread may not know yet.
+    @inlinable static var announced: UInt8 { 1 }
+    /// They have, and every thread inside knows when it leaves.
+    @inlinable static var settled: UInt8 { 2 }
+  }
+
+  // The thread inside; 0 if there is none. Only the holder writes its own number here, so a thread that reads its own
+  // number is the holder.
   @usableFromInline let holder = Atomic<UInt>(0)
   // Touched by the holder alone; atomic only because the structure is read through a `let`.
   @usableFromInline let depth = Atomic<Int>(0)
+  @usableFromInline let sharing: Atomic<UInt8>
+  // Holds one reference; made when a thread has to wait for the first time.
+  private let line = Atomic<Unmanaged<WaitingLine>?>(nil)
 
   @inlinable
-  init() {}
+  init() {
+    sharing = Atomic(ProcessBarrier.isAvailable ? Sharing.alone : Sharing.settled)
+  }
+
+  deinit {
+    line.load(ordering: .acquiring)?.release()
+  }
 
   /// Whether the calling thread is inside, once only.
   @inlinable
@@ -45,20 +82,24 @@ struct Turnstile: ~Copyable {
   @inlinable @inline(__always)
   func enter() {
     let thread = currentThread()
-    if holder.load(ordering: .relaxed) != thread {
-      lock.lock()
-      holder.store(thread, ordering: .relaxed)
+    if holder.load(ordering: .relaxed) != thread,
+      !holder.compareExchange(expected: 0, desired: thread, ordering: .acquiring).exchanged
+    {
+      wait(as: thread)
     }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 
   /// Enters if nobody else is inside, and says whether it did.
+  ///
+  /// If not, then who is inside sees, after it has left, all that the caller wrote before.
   @inlinable
   func tryEnter() -> Bool {
     let thread = currentThread()
-    if holder.load(ordering: .relaxed) != thread {
-      guard lock.tryLock() else { return false }
-      holder.store(thread, ordering: .relaxed)
+    if holder.load(ordering: .relaxed) != thread,
+      !holder.compareExchange(expected: 0, desired: thread, ordering: .acquiring).exchanged
+    {
+      guard tryAgain(as: thread) else { return false }
     }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return true
@@ -70,8 +111,17 @@ struct Turnstile: ~Copyable {
     let remaining = depth.load(ordering: .relaxed) &- 1
     depth.store(remaining, ordering: .relaxed)
     guard remaining == 0 else { return false }
-    holder.store(0, ordering: .relaxed)
-    lock.unlock()
+    if sharing.load(ordering: .relaxed) != Sharing.alone {
+      leaveShared()
+      return true
+    }
+    // The compiler keeps these two in order, since neither is relaxed; the processor may not, see above.
+    #if arch(x86_64)
+      holder.store(0, ordering: .releasing)
+    #else
+      holder.store(0, ordering: .sequentiallyConsistent)
+    #endif
+    if sharing.load(ordering: .sequentiallyConsistent) != Sharing.alone { catchUp() }
     return true
   }
 
@@ -81,5 +131,120 @@ struct Turnstile: ~Copyable {
     enter()
     defer { leave() }
     return body()
+  }
+}
+
+// When threads meet.
+extension Turnstile {
+  /// Leaves where threads have met.
+  @usableFromInline
+  func leaveShared() {
+    // A full fence as well.
+    _ = holder.exchange(0, ordering: .sequentiallyConsistent)
+    wakeNext()
+  }
+
+  /// Does what is missing when a thread has left as if it were alone, and was not.
+  @usableFromInline
+  func catchUp() {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    wakeNext()
+  }
+
+  @usableFromInline
+  func tryAgain(as thread: UInt) -> Bool {
+    share()
+    // Between what the caller wrote and the look at the holder.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    return take(as: thread)
+  }
+
+  /// Waits until nobody is inside, and enters.
+  @usableFromInline
+  func wait(as thread: UInt) {
+    let line = findLine()
+    share()
+    // Most are inside for less time than it takes to fall asleep.
+    for _ in 0..<100 where holder.load(ordering: .relaxed) == 0 {
+      if take(as: thread) { return }
+    }
+    let bell = DispatchSemaphore(value: 0)
+    while true {
+      line.join(bell)
+      // Whoever is inside now looks at the line after it has left.
+      if take(as: thread) {
+        // If it has been rung for already, that wakes nobody else; but this one, now inside, rings when it leaves.
+        line.quit(bell)
+        return
+      }
+      bell.wait()
+    }
+  }
+
+  private func take(as thread: UInt) -> Bool {
+    holder.compareExchange(expected: 0, desired: thread, ordering: .sequentiallyConsistent).exchanged
+  }
+
+  /// Sees to it that from now on all who leave look for messages, see above.
+  private func share() {
+    guard sharing.load(ordering: .acquiring) != Sharing.settled else { return }
+    _ = sharing.compareExchange(
+      expected: Sharing.alone,
+      desired: Sharing.announced,
+      ordering: .sequentiallyConsistent
+    )
+    ProcessBarrier.pass()
+    sharing.store(Sharing.settled, ordering: .sequentiallyConsistent)
+  }
+
+  private func wakeNext() {
+    line.load(ordering: .sequentiallyConsistent)?._withUnsafeGuaranteedRef { $0.wakeNext() }
+  }
+
+  private func findLine() -> WaitingLine {
+    if let present = line.load(ordering: .acquiring) { return present.takeUnretainedValue() }
+    let made = WaitingLine()
+    let (exchanged, original) = line.compareExchange(
+      expected: nil,
+      desired: .passRetained(made),
+      ordering: .sequentiallyConsistent
+    )
+    guard !exchanged, let original else { return made }
+    Unmanaged.passUnretained(made).release()
+    return original.takeUnretainedValue()
+  }
+}
+
+/// The threads that wait at one turnstile, in the order in which they came.
+///
+/// Each has a bell of its own. Who is in the line is asleep or about to look once more; who was taken out is rung for.
+private final class WaitingLine {
+  private let lock = Lock()
+  // Guarded by `lock`.
+  @exclusivity(unchecked) private var bells: [DispatchSemaphore] = []
+  // Changed under `lock`.
+  private let count = Atomic<Int>(0)
+
+  func join(_ bell: DispatchSemaphore) {
+    lock.lock()
+    bells.append(bell)
+    count.store(bells.count, ordering: .sequentiallyConsistent)
+    lock.unlock()
+  }
+
+  func quit(_ bell: DispatchSemaphore) {
+    lock.lock()
+    bells.removeAll { $0 === bell }
+    count.store(bells.count, ordering: .sequentiallyConsistent)
+    lock.unlock()
+  }
+
+  func wakeNext() {
+    guard count.load(ordering: .sequentiallyConsistent) > 0 else { return }
+    lock.lock()
+    let next = bells.isEmpty ? nil : bells.removeFirst()
+    count.store(bells.count, ordering: .sequentiallyConsistent)
+    lock.unlock()
+    next?.signal()
   }
 }
