@@ -187,8 +187,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
       land(id)
       succeed(entry.key)
       bury(id, .refused, "\(error)", now.date, &change)
-    case .unreachable(let error):
-      postpone(id, error, hint: nil, counts: false, now, &change)
+    case .unreachable(let error, let hint):
+      postpone(id, error, hint: hint, counts: false, now, &change)
     case .tryLater(let error, let hint):
       postpone(id, error, hint: hint, counts: true, now, &change)
     }

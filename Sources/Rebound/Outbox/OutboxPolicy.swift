@@ -10,7 +10,7 @@ public struct OutboxPolicy: Sendable {
   public let maxConcurrent: Int
   /// How often an entry is sent before it becomes a dead letter; `nil` for as often as its time allows.
   ///
-  /// Attempts that did not reach the other side (``OutboxVerdict/unreachable(_:)``) do not count: a week without a
+  /// Attempts that did not reach the other side (``OutboxVerdict/unreachable(_:after:)``) do not count: a week without a
   /// network is no fault of the entry.
   public let maxAttempts: Int?
   /// How long an entry may wait before it becomes a dead letter; `nil` for ever.

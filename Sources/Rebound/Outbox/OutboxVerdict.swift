@@ -3,8 +3,8 @@ public enum OutboxVerdict: Sendable {
   /// The other side has it; it is removed.
   case delivered
   /// The other side was not reached, and cannot have acted on it. It stays at the front of its key, and the attempt does
-  /// not count.
-  case unreachable(any Error)
+  /// not count. Its key waits for at least as long as is asked, or else until there is a network.
+  case unreachable(any Error, after: Duration? = nil)
   /// It failed for the moment, and the other side may have seen it. It stays at the front of its key, for at least as long
   /// as the other side asks.
   case tryLater(any Error, after: Duration? = nil)

@@ -249,7 +249,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
         recordCount = carried.count + plan.machine.records.count
         setRecordLimit(plan.machine)
         return
-      } catch where !isBehind {
+      } catch  where !isBehind {
         // There may be too little room for a second file, but enough for a few lines more. Not tried again too soon.
         recordLimit *= 2
       }

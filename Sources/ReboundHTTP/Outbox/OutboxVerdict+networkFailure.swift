@@ -16,7 +16,7 @@ extension OutboxVerdict {
     case .captivePortal:
       self = .unreachable(failure)
     case .circuitOpen:
-      self = failure.retryAfter.map { .tryLater(failure, after: $0) } ?? .unreachable(failure)
+      self = .unreachable(failure, after: failure.retryAfter)
     case .transport(.cancelled), .deadlineExceeded:
       self = .tryLater(failure, after: failure.retryAfter)
     case .transport where failure.provesNothingWasDone:

@@ -72,7 +72,8 @@ public final class RequestOutbox: Sendable {
       scheduler: scheduler,
       wallClock: { Date(timeIntervalSince1970: TimeInterval(client.time.wallClock().secondsSinceEpoch)) },
       random: client.random,
-      deliveringWith: { entry in deliver(entry, client, judge) { subject.base.send(Answer(entry: entry, response: $0)) } }
+      deliveringWith: { entry in deliver(entry, client, judge) { subject.base.send(Answer(entry: entry, response: $0)) }
+      }
     )
   }
 
