@@ -39,7 +39,8 @@ struct OutboxArticleTests {
     )
     outbox.queue.onEvent { event in lines.write("\(event)") }
     outbox.enqueueing(PlaceOrder(dish: "soup"), key: "kitchen")
-      .sink { _ in
+      .sink { completion in
+        if case .failure(let failure) = completion { lines.write("\(failure)") }
       } receiveValue: { entry in
         lines.write("promised: \(entry.payload)")
       }
@@ -50,8 +51,8 @@ struct OutboxArticleTests {
 
     let expected = [
       "opened with 0 pending, 0 dead letters",
-      "offline",
       "entry 1 of 'kitchen': stored",
+      "offline",
       "promised: PlaceOrder: POST orders",
       "back online",
       "entry 1 of 'kitchen': attempt 1 begins",
@@ -65,9 +66,10 @@ struct OutboxArticleTests {
   }
 }
 
-/// Lines of a log; all are written by the thread that advances the scheduler.
+/// Lines of a log.
+///
+/// Unchecked, because all are written by the thread that advances the scheduler.
 private final class Lines: @unchecked Sendable {
-  // Unchecked for that reason.
   private(set) var all: [String] = []
 
   func write(_ line: String) { all.append(line) }

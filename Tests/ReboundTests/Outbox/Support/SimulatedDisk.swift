@@ -150,8 +150,8 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
+  // Unchecked, because nothing changes.
   private final class HeldLock: OutboxDiskLock, @unchecked Sendable {
-    // Unchecked, because nothing changes.
     private let disk: SimulatedDisk
     private let path: String
     private let generation: Int
@@ -165,8 +165,8 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
+  // Unchecked, because the disk's lock guards the node.
   private final class OpenFile: OutboxDiskFile, @unchecked Sendable {
-    // Unchecked, because the disk's lock guards the node.
     private let disk: SimulatedDisk
     private let node: Node
     private let generation: Int
