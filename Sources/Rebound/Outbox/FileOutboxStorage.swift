@@ -1,0 +1,174 @@
+import Foundation
+import StreamSupport
+
+/// Keeps the entries of an outbox in a file, so that they survive the end of the process and the loss of power.
+///
+///     let folder = URL.applicationSupportDirectory
+///     let storage = FileOutboxStorage(at: folder.appending(path: "orders.outbox"))
+///
+/// The file is a journal: each change is one line of JSON with a checksum, written behind the others and synced before
+/// the outbox says that it is stored. From time to time the outbox replaces it by a shorter one that means the same:
+/// written beside it, synced, renamed over it, the folder synced; so at any moment one whole journal is there.
+///
+/// A last line without an end was being written when the process ended; it is dropped and reported. Lines with a wrong
+/// checksum are reported and left out, and the file as it was is kept beside, with `.damaged-` and a number added to its
+/// name. A file that is no journal at all, or one of a later version, is refused and left alone.
+///
+/// The folder has to be there. A second file, with `.lock` added to the name, keeps others out for as long as an outbox
+/// has the storage open: another in the same process as well as one in another process, on the same machine. Give the
+/// file to no two machines. All files are readable for the user alone; nothing is encrypted.
+///
+/// Not on Windows and WASI, which have other files and locks.
+///
+/// Unchecked, because the lock guards all that changes; what works on the disk is called by one thread at a time, as
+/// ``OutboxStorage`` says.
+public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
+  private struct Held {
+    let lock: any OutboxDiskLock
+    /// `nil` after a failure, until all is replaced.
+    var file: (any OutboxDiskFile)?
+    /// How many bytes are whole.
+    var length: Int
+  }
+
+  private let path: String
+  private let disk: any OutboxDisk
+  private let lock = Lock()
+  private var held: Held?
+
+  /// - Parameters:
+  ///   - path: Where the journal is.
+  ///   - disk: Reads and writes it.
+  package init(path: String, disk: any OutboxDisk) {
+    self.path = path
+    self.disk = disk
+  }
+
+  #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
+    /// Makes a storage; nothing is read or written before an outbox opens it.
+    ///
+    /// - Parameter url: Where the file is, or is to be.
+    public convenience init(at url: URL) {
+      self.init(path: url.path, disk: SystemDisk())
+    }
+  #endif
+
+  deinit {
+    close()
+  }
+
+  /// Takes hold of the file, and reads all records.
+  ///
+  /// - Throws: ``OutboxStorageFailure``.
+  public func open() throws -> OutboxContents {
+    guard lock.withLock({ held == nil }), let own = try disk.lock(path + ".lock") else {
+      throw OutboxStorageFailure.inUse(path)
+    }
+    do {
+      return try read(holding: own)
+    } catch {
+      close()
+      own.unlock()
+      throw error
+    }
+  }
+
+  /// Adds records behind the others.
+  public func append(_ records: [Data], durably: Bool) throws {
+    guard let (file, length) = lock.withLock({ held.flatMap { held in held.file.map { ($0, held.length) } } }) else {
+      throw OutboxStorageFailure.notReady(path)
+    }
+    let lines = records.reduce(into: Data()) { $0 += OutboxJournal.line(of: $1) }
+    do {
+      try file.write(lines)
+      if durably { try file.sync() }
+      lock.withLock { held?.length = length + lines.count }
+    } catch {
+      // What was refused should not be there after a restart. If it cannot be cut off, it may be; nobody was promised
+      // anything.
+      try? file.truncate(to: length)
+      letGoOfFile()
+      throw error
+    }
+  }
+
+  /// Replaces all records by others.
+  public func replace(with records: [Data]) throws {
+    guard lock.withLock({ held != nil }) else { throw OutboxStorageFailure.notReady(path) }
+    let lines = records.reduce(into: OutboxJournal.preamble) { $0 += OutboxJournal.line(of: $1) }
+    let fresh = try disk.create(path + ".new")
+    do {
+      try fresh.write(lines)
+      try fresh.sync()
+      try disk.rename(path + ".new", to: path)
+    } catch {
+      fresh.close()
+      throw error
+    }
+    // From here on the name means the new file, whether or not that survives the loss of power.
+    letGoOfFile()
+    do {
+      try disk.syncFolder(of: path)
+    } catch {
+      fresh.close()
+      throw error
+    }
+    lock.withLock {
+      held?.file = fresh
+      held?.length = lines.count
+    }
+  }
+
+  /// Lets go of the file.
+  public func close() {
+    let before = lock.withLock {
+      defer { held = nil }
+      return held
+    }
+    before?.file?.close()
+    before?.lock.unlock()
+  }
+
+  private func letGoOfFile() {
+    let file = lock.withLock {
+      defer { held?.file = nil }
+      return held?.file
+    }
+    file?.close()
+  }
+
+  private func read(holding own: any OutboxDiskLock) throws -> OutboxContents {
+    let bytes = try disk.read(path)
+    let reading = OutboxJournal.read(bytes ?? Data())
+    if let version = reading.version, version > OutboxJournal.version {
+      throw OutboxStorageFailure.laterVersion(path, version: version)
+    }
+    if let bytes, !bytes.isEmpty, !reading.hasWholeLine { throw OutboxStorageFailure.notAnOutbox(path) }
+    var contents = OutboxContents(records: reading.records)
+    if let bytes, !reading.corruptLines.isEmpty {
+      contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: try keepAside(bytes)))
+    }
+    if reading.tornBytes > 0 { contents.damage.append(.torn(bytes: reading.tornBytes)) }
+    lock.withLock { held = Held(lock: own, file: nil, length: bytes?.count ?? 0) }
+    if reading.version == nil || !contents.damage.isEmpty {
+      try replace(with: contents.records)
+    } else {
+      let file = try disk.openForAppending(path)
+      lock.withLock { held?.file = file }
+    }
+    return contents
+  }
+
+  /// Keeps a damaged file under a name that is free.
+  private func keepAside(_ bytes: Data) throws -> String {
+    var number = 1
+    while try disk.read("\(path).damaged-\(number)") != nil { number += 1 }
+    let copy = "\(path).damaged-\(number)"
+    let file = try disk.create(copy)
+    defer { file.close() }
+    try file.write(bytes)
+    try file.sync()
+    try disk.syncFolder(of: copy)
+    return copy
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// An outbox could not do what it was asked for.
+public enum OutboxFailure: Error, Sendable {
+  /// There is no room; nothing was stored.
+  case full(OutboxFull)
+  /// It cannot be stored as it is, because making or encoding it threw this.
+  case unstorable(any Error)
+  /// The storage failed with this. Nothing is promised; see ``OutboxStorageFailure``.
+  case storage(any Error)
+  /// The outbox was closed.
+  case closed
+}
+
+/// There is no room in an outbox.
+public struct OutboxFull: Error, Hashable, Sendable {
+  /// How many entries wait or are under way.
+  public let pending: Int
+  /// How many dead letters it holds.
+  public let deadLetters: Int
+  /// How many bytes they take together.
+  public let bytes: Int
+  /// How many entries fit.
+  public let capacity: Int
+  /// How many bytes fit.
+  public let maxBytes: Int
+
+  /// Describes an outbox without room.
+  ///
+  /// - Parameters:
+  ///   - pending: How many entries wait or are under way.
+  ///   - deadLetters: How many dead letters it holds.
+  ///   - bytes: How many bytes they take together.
+  ///   - capacity: How many entries fit.
+  ///   - maxBytes: How many bytes fit.
+  public init(pending: Int, deadLetters: Int, bytes: Int, capacity: Int, maxBytes: Int) {
+    self.pending = pending
+    self.deadLetters = deadLetters
+    self.bytes = bytes
+    self.capacity = capacity
+    self.maxBytes = maxBytes
+  }
+}
+
+extension OutboxFull: CustomStringConvertible {
+  /// What happened, and what to do about it.
+  public var description: String {
+    """
+    The outbox is full: \(pending) entries wait, \(deadLetters) could not be delivered, \(bytes) bytes in all; \
+    \(capacity) entries and \(maxBytes) bytes fit. Wait until some are delivered, or decide about the dead letters.
+    """
+  }
+}
+
+extension OutboxFailure: CustomStringConvertible {
+  /// What happened, and what to do about it.
+  public var description: String {
+    switch self {
+    case .full(let full): "\(full)"
+    case .unstorable(let error): "It cannot be kept for later. \(error)"
+    case .storage(let error): "The outbox could not write to its storage. \(error)"
+    case .closed: "The outbox is closed; make another one on the same storage."
+    }
+  }
+}
+
+extension OutboxFailure: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { description }
+}

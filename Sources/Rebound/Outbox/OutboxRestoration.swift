@@ -1,0 +1,59 @@
+import Foundation
+
+/// What a storage held, understood as far as this version of the program can.
+///
+/// What it cannot understand is carried along and written down again, for a version that can.
+struct OutboxRestoration<Payload: Codable & Sendable> {
+  private(set) var machine: OutboxMachine<Payload>
+  /// The records that were not understood, with the entry that each is about.
+  private(set) var carried: [(id: OutboxEntryID?, record: Data)] = []
+  private(set) var damage: [OutboxDamage]
+  private(set) var interrupted: Set<OutboxEntryID> = []
+
+  init(_ contents: OutboxContents, into empty: OutboxMachine<Payload>) {
+    machine = empty
+    damage = contents.damage
+    let coder = OutboxCoder<Payload>()
+    var reasons: [OutboxEntryID: String] = [:]
+    for data in contents.records {
+      do {
+        replay(try coder.record(in: data), data)
+      } catch {
+        let head = coder.head(in: data)
+        if let add = head?.add {
+          for id in add.replaces { drop(id) }
+          // Its number must not be given to another.
+          machine.replay(.numbering(next: add.entry.id.number + 1), size: 0)
+          reasons[add.entry.id] = "\(error)"
+        }
+        carried.append((head?.add.entry.id, data))
+      }
+    }
+    let unreadable = Set(carried.compactMap(\.id)).sorted()
+    if let first = unreadable.first { damage.append(.unreadable(unreadable, reasons[first] ?? "")) }
+    let unknown = carried.count { $0.id == nil }
+    if unknown > 0 { damage.append(.unknown(unknown)) }
+  }
+
+  private mutating func replay(_ record: OutboxRecord<Payload>, _ data: Data) {
+    switch record {
+    case .added(_, let replaced):
+      for id in replaced { drop(id) }
+    case .began(let id):
+      interrupted.insert(id)
+    case .removed(let id):
+      drop(id)
+    case .failed(let id, _, _), .buried(let id, _, _), .revived(let id, _):
+      interrupted.remove(id)
+      if carried.contains(where: { $0.id == id }) { carried.append((id, data)) }
+    case .numbering:
+      break
+    }
+    machine.replay(record, size: data.count)
+  }
+
+  private mutating func drop(_ id: OutboxEntryID) {
+    interrupted.remove(id)
+    carried.removeAll { $0.id == id }
+  }
+}

@@ -1,0 +1,71 @@
+import Rebound
+import ReboundHTTP
+import Testing
+
+@Suite("OutboxVerdict of a failure")
+struct OutboxVerdictOfAFailureTests {
+  private enum Expected { case unreachable, tryLater, refused }
+
+  private func expect(_ kinds: [NetworkFailure.Kind], _ expected: Expected) {
+    for kind in kinds {
+      var failure = NetworkFailure(kind, retryAfter: .seconds(7))
+      if case .transport(let kind) = kind { failure.underlying = TransportFailure(kind) }
+      switch (OutboxVerdict(failure), expected) {
+      case (.unreachable, .unreachable), (.refused, .refused): break
+      case (.tryLater(_, let pause), .tryLater): #expect(pause == .seconds(7), "\(kind)")
+      case (let verdict, _): Issue.record("\(kind) is \(verdict), not \(expected)")
+      }
+    }
+  }
+
+  @Test("what cannot have reached the service does not count")
+  func unreachable() {
+    expect(
+      [
+        .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
+        .transport(.timeout(.connect)), .captivePortal,
+        .circuitOpen,
+      ],
+      .unreachable
+    )
+  }
+
+  @Test("what fails for the moment is tried later, after the pause that is asked for")
+  func tryLater() {
+    expect(
+      [
+        .clientError(408), .clientError(425), .tooManyRequests, .serverError(500), .serverError(502), .serverError(503),
+        .serverError(504), .transport(.timeout(.idle)), .transport(.reset), .transport(.truncated),
+        .transport(.cancelled), .deadlineExceeded,
+      ],
+      .tryLater
+    )
+  }
+
+  @Test("what no repetition helps is refused")
+  func refused() {
+    expect(
+      [
+        .badRequest, .unauthorised, .forbidden, .notFound, .conflict, .gone, .unprocessable, .clientError(418),
+        .serverError(501), .invalidRequest, .transport(.tooManyRedirects), .unexpectedStatus(304), .other,
+      ],
+      .refused
+    )
+  }
+
+  @Test("a credential that could not be renewed for the moment is worth to wait for, a session that is over is not")
+  func credential() {
+    let moment = TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(7))
+    let over = TokenRefreshFailure(reason: .rejected)
+    if case .tryLater(_, after: .seconds(7)) = OutboxVerdict(
+      NetworkFailure(.other, retryAfter: .seconds(7), underlying: moment)
+    ) {
+    } else {
+      Issue.record("it is not worth to wait for")
+    }
+    if case .refused = OutboxVerdict(NetworkFailure(.unauthorised, underlying: over)) {
+    } else {
+      Issue.record("a session that is over is waited for")
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import Combine
+import Foundation
+import MisbehavingServer
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+private struct PlaceOrder: Request {
+  var id = 1
+  var method: HTTPMethod { .post }
+  var path: RequestPath { "orders/\("a/b")" }
+  var query: Parameters { ["note": "50 % & more"] }
+  var headers: HTTPHeaders { ["X-Kind": "test"] }
+  var body: RequestBody { .json(["id": id]) }
+  var idempotency = Idempotency.byMethod
+  typealias Response = NoContent
+}
+
+@Suite("RequestOutbox")
+struct RequestOutboxTests {
+  private let storage = InMemoryOutboxStorage()
+  private let policy: OutboxPolicy
+
+  init() throws {
+    policy = try OutboxPolicy(backoff: .constant(.seconds(10)))
+  }
+
+  private func outbox(
+    _ test: ClientUnderTest,
+    reachability: (any Reachability)? = nil,
+    storage: (any OutboxStorage)? = nil
+  ) -> RequestOutbox {
+    RequestOutbox(
+      "orders",
+      sendingWith: test.client,
+      policy: policy,
+      storage: storage ?? self.storage,
+      reachability: reachability,
+      scheduler: test.scheduler
+    )
+  }
+
+  private func enqueue(
+    _ request: some Request,
+    in outbox: RequestOutbox,
+    _ test: ClientUnderTest,
+    key: String = "k",
+    options: OutboxOptions = .standard
+  ) -> Result<OutboxEntry<StoredRequest>, OutboxFailure>? {
+    let recorder = Recorder<OutboxEntry<StoredRequest>, OutboxFailure>()
+    outbox.enqueueing(request, key: key, options: options).subscribe(recorder)
+    test.scheduler.advance()
+    if let value = recorder.values.first { return .success(value) }
+    if case .failure(let failure) = recorder.completion { return .failure(failure) }
+    return nil
+  }
+
+  @Test("N22 a request that is made offline is sent when the network is back, after a restart, as it was made")
+  func offline() throws {
+    let reachability = ManualReachability(.offline)
+    do {
+      let test = ClientUnderTest([])
+      let outbox = outbox(test, reachability: reachability)
+      #expect(try enqueue(PlaceOrder(), in: outbox, test)?.get() != nil)
+      #expect(test.transport.count == 0)
+    }
+    let test = ClientUnderTest([.status(201)])
+    let outbox = outbox(test, reachability: reachability)
+    outbox.start()
+    test.scheduler.advance(by: .seconds(60))
+    #expect(test.transport.count == 0)
+    reachability.current = .online
+    test.scheduler.advance(by: .seconds(1))
+    let call = try #require(test.transport.calls.first)
+    #expect(call.time == .seconds(60))
+    // As the client itself would have sent it.
+    let direct = try PlaceOrder().message(base: .service)
+    #expect(call.request.url == direct.url)
+    #expect(call.request.method == .post)
+    #expect(call.body == Data(#"{"id":1}"#.utf8))
+    #expect(call.request.headers["Content-Type"] == "application/json")
+    #expect(call.request.headers["X-Kind"] == "test")
+    #expect(outbox.queue.state.isEmpty)
+  }
+
+  @Test("each attempt has the same idempotency key: that of the request, or one that was drawn")
+  func idempotencyKey() throws {
+    let test = ClientUnderTest([.status(503, retryAfter: 20), .reset, .status(200), .status(200)])
+    let outbox = outbox(test)
+    let entry = try #require(try enqueue(PlaceOrder(), in: outbox, test)?.get())
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(20), .seconds(30)])
+    let keys = test.transport.calls.map { $0.request.headers["Idempotency-Key"] }
+    #expect(keys == Array(repeating: entry.idempotencyKey, count: 3))
+    #expect(entry.idempotencyKey.count == 32)
+    let own = try enqueue(PlaceOrder(idempotency: .key("order-7")), in: outbox, test)?.get()
+    #expect(own?.idempotencyKey == "order-7")
+    test.scheduler.advance()
+    #expect(test.transport.calls.last?.request.headers["Idempotency-Key"] == "order-7")
+  }
+
+  @Test(
+    "no credential is written: middleware adds it when the request is sent, and a request that holds one is refused"
+  )
+  func credentials() throws {
+    struct Keyed: Request {
+      var method: HTTPMethod { .post }
+      var path: RequestPath { "orders" }
+      var headers: HTTPHeaders { ["Authorization": "Bearer secret"] }
+      typealias Response = NoContent
+    }
+    struct InQuery: Request {
+      var path: RequestPath { "orders" }
+      var query: Parameters { ["access_token": "secret"] }
+      typealias Response = NoContent
+    }
+    struct SignIn: Middleware {
+      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+        var request = request
+        request.message.headers["Authorization"] = "Bearer secret"
+        return next(request)
+      }
+    }
+    let test = ClientUnderTest([.offline, .status(200)], [SignIn()])
+    let outbox = outbox(test)
+    for result in [enqueue(Keyed(), in: outbox, test), enqueue(InQuery(), in: outbox, test)] {
+      guard case .failure(.unstorable(let error)) = result else {
+        Issue.record("a secret was stored")
+        continue
+      }
+      #expect(error is RequestWithCredential)
+    }
+    _ = enqueue(PlaceOrder(), in: outbox, test)
+    test.scheduler.advance(by: .seconds(10))
+    #expect(test.transport.calls.last?.request.headers["Authorization"] == "Bearer secret")
+    #expect(!storage.records.contains { String(decoding: $0, as: UTF8.self).contains("secret") })
+    #expect(outbox.queue.state.isEmpty)
+  }
+
+  @Test("what the service refuses is a dead letter that says why")
+  func refused() throws {
+    let test = ClientUnderTest([.status(409), .status(200)])
+    let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(), in: outbox, test)
+    _ = enqueue(PlaceOrder(id: 2), in: outbox, test)
+    test.scheduler.advance()
+    let letter = try #require(outbox.queue.deadLetters.first)
+    #expect(letter.reason == .refused)
+    #expect(letter.text.contains("409"))
+    #expect(test.transport.count == 2)
+    #expect(outbox.queue.state == OutboxState(deadLetters: 1))
+  }
+
+  @Test("the sign-in page of a network is no answer, and does not count")
+  func captivePortal() throws {
+    let test = ClientUnderTest([.captivePortal, .status(204)])
+    let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(), in: outbox, test)
+    test.scheduler.advance()
+    #expect(outbox.queue.entries.map(\.attempts) == [0])
+    test.scheduler.advance(by: .seconds(10))
+    #expect(outbox.queue.state.isEmpty)
+  }
+
+  @Test("a request that must not be sent twice is not, once it may have arrived")
+  func notIdempotent() throws {
+    let test = ClientUnderTest([.refused, .reset, .silence])
+    let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.transport.count == 2)
+    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+    // Nor after a restart in the middle of its attempt.
+    let other = InMemoryOutboxStorage()
+    do {
+      let first = self.outbox(test, storage: other)
+      _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: first, test)
+      test.scheduler.advance()
+      #expect(first.queue.state.delivering == 1)
+    }
+    let second = self.outbox(test, storage: other)
+    second.start()
+    test.scheduler.advance()
+    #expect(test.transport.count == 3)
+    #expect(second.queue.deadLetters.count == 1)
+  }
+
+  @Test("answers are told with the entry that they are to")
+  func answers() throws {
+    let test = ClientUnderTest([.ok(#"{"number":7}"#)])
+    let outbox = outbox(test)
+    let recorder = Recorder<RequestOutbox.Answer, Never>()
+    outbox.answers.subscribe(recorder)
+    _ = enqueue(PlaceOrder(), in: outbox, test)
+    test.scheduler.advance()
+    #expect(recorder.values.map(\.response.status) == [200])
+    #expect(recorder.values.map(\.entry.payload.operation) == ["PlaceOrder"])
+    #expect(recorder.values.map(\.entry.payload.description) == ["PlaceOrder: POST orders/a%2Fb"])
+  }
+
+  @Test("a body that is a stream is read when it is stored, so it can be sent again")
+  func stream() throws {
+    struct Upload: Request {
+      let stream: BodyStream
+      var method: HTTPMethod { .put }
+      var path: RequestPath { "photo" }
+      var body: RequestBody { .stream(stream, contentType: "image/png") }
+      typealias Response = NoContent
+    }
+    let pieces = [Data("ab".utf8), Data("c".utf8)]
+    nonisolated(unsafe) var next = 0  // one thread reads it
+    let once = BodyStream.once { _ in
+      defer { next += 1 }
+      return next < pieces.count ? pieces[next] : Data()
+    }
+    let test = ClientUnderTest([.timeout, .status(200)])
+    let outbox = outbox(test)
+    _ = enqueue(Upload(stream: once), in: outbox, test)
+    test.scheduler.advance(by: .seconds(10))
+    #expect(test.transport.calls.map(\.body) == [Data("abc".utf8), Data("abc".utf8)])
+    #expect(test.transport.calls.last?.request.headers["Content-Type"] == "image/png")
+  }
+
+  @Test("a request is stored below the client's address, and sent to the one that the client has then")
+  func movedService() throws {
+    do {
+      let test = ClientUnderTest([.offline])
+      _ = enqueue(PlaceOrder(), in: outbox(test), test)
+    }
+    var test = ClientUnderTest([])
+    let transport = ScriptedTransport([.status(200)], on: test.scheduler)
+    test.client = WebAPIClient(
+      baseURL: URL(string: "https://new.example/v2/?region=eu"),
+      transport: transport,
+      deliveringOn: nil,
+      time: test.client.time
+    )
+    let moved = outbox(test)
+    moved.start()
+    test.scheduler.advance()
+    #expect(
+      transport.calls.map(\.request.url.absoluteString)
+        == ["https://new.example/v2/orders/a%2Fb?region=eu&note=50%20%25%20%26%20more"]
+    )
+  }
+
+  @Test("over a real connection: what a dead service did not take is taken by the living one")
+  func loopback() async throws {
+    let server = try MisbehavingServer()
+    server.programConnections(.closeOnAccept)
+    server.program("/orders/a%2Fb", .status(503), .answer("thanks"))
+    let client = WebAPIClient(baseURL: server.url("/"), transport: URLSessionTransport(), deliveringOn: nil)
+    let outbox = RequestOutbox(
+      "orders",
+      sendingWith: client,
+      policy: try OutboxPolicy(backoff: .immediate),
+      storage: InMemoryOutboxStorage()
+    )
+    let (statuses, continuation) = AsyncStream<Int>.makeStream()
+    let subscription = outbox.answers.sink { continuation.yield($0.response.status) }
+    let entry = try await outbox.enqueue(PlaceOrder(), key: "cart")
+    for await status in statuses {
+      #expect(status == 200)
+      break
+    }
+    subscription.cancel()
+    let keys = server.requests.map { $0.fields.first { $0.name.lowercased() == "idempotency-key" }?.value }
+    #expect(keys == [entry.idempotencyKey, entry.idempotencyKey])
+    await outbox.queue.close()
+  }
+}
