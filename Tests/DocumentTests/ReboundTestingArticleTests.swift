@@ -139,6 +139,36 @@ struct ReboundTestingArticleTests {
     }
   }
 
+  @Test("a property fails for the simplest value")
+  func properties() throws {
+    try forAll(Generator<[Int]>.array(of: .integer(in: 0...99))) { numbers in
+      let recorder = Recorder<Int, Never>()
+      numbers.publisher.filter { $0 > 9 }.subscribe(recorder)
+      try requireEqual(recorder.values, numbers.filter { $0 > 9 })
+    }
+
+    let failure = #expect(throws: PropertyFailure.self) {
+      try forAll(Generator<[Int]>.array(of: .integer(in: 0...99))) { numbers in
+        try requireTrue(numbers.allSatisfy { $0 < 50 }, "one is too large")
+      }
+    }
+    #expect(failure?.value == "[50]")
+
+    struct Typing: Equatable {
+      let text: String
+      let pause: Int
+    }
+    let typing = Generator { choices in
+      Typing(text: choices.draw(.string(of: "abc")), pause: choices.draw(.integer(in: 0...2_000)))
+    }
+    let slow = #expect(throws: PropertyFailure.self) {
+      try forAll(Generator<[Typing]>.array(of: typing)) { typed in
+        try requireTrue(typed.allSatisfy { $0.pause < 800 }, "a pause")
+      }
+    }
+    #expect(slow?.value.contains(#"(text: "", pause: 800)"#) == true)
+  }
+
   @Test("threads race behind a barrier")
   func races() throws {
     try race(rounds: 200, seed: 1) { round in

@@ -78,12 +78,18 @@ extension Redaction {
     )
   }
 
-  /// An address that may be relative; its user, password and the secrets of its query are left out, its fragment, too.
-  private func archived(address text: String) -> String {
-    guard let address = URL(string: text) else { return text.contains("?") || text.contains("@") ? replacement : text }
-    // Nothing to hide, so the text stays as it was spelt.
-    guard address.query != nil || address.user != nil || address.fragment != nil else { return text }
-    return url(address)
+  /// An address that may be relative, without user, password, the secrets of its query, and its fragment.
+  ///
+  /// It need not be one that can be read, and is spelt as before.
+  package func archived(address text: String) -> String {
+    let whole = text.prefix { $0 != "#" }
+    var front = String(whole.prefix { $0 != "?" })
+    if let start = front.range(of: "//")?.upperBound {
+      let authority = front[start...].prefix { $0 != "/" }
+      if let end = authority.lastIndex(of: "@") { front.replaceSubrange(start..<end, with: replacement) }
+    }
+    let query = whole.firstIndex(of: "?").map { "?\(pairs(String(whole[whole.index(after: $0)...])))" }
+    return front + (query ?? "")
   }
 
   /// The body without secrets: members of JSON, fields of forms, and parts of multipart forms.

@@ -1,0 +1,99 @@
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("T14 forAll")
+struct PropertyTests {
+  private func failure<Value>(
+    _ generator: Generator<Value>,
+    runs: Int = 500,
+    seed: UInt64 = 0,
+    _ property: (Value) throws -> Void
+  ) throws -> PropertyFailure {
+    try #require(throws: PropertyFailure.self) { try forAll(generator, runs: runs, seed: seed, property) }
+  }
+
+  @Test("a property that holds is run as often as asked for, with the same values for the same seed")
+  func holds() throws {
+    var first: [Int] = []
+    try forAll(.integer(in: 0...1_000_000), runs: 300, seed: 7) { first.append($0) }
+    var second: [Int] = []
+    try forAll(.integer(in: 0...1_000_000), runs: 300, seed: 7) { second.append($0) }
+    #expect(first.count == 300)
+    #expect(first == second)
+    #expect(Set(first).count > 100)
+  }
+
+  @Test("a number is shrunk to the smallest that fails", arguments: 0..<20 as Range<UInt64>)
+  func number(seed: UInt64) throws {
+    let failure = try failure(.integer(in: -1_000_000...1_000_000), seed: seed) {
+      try requireTrue(abs($0) < 1_234, "\($0)")
+    }
+    #expect(failure.value == "1234")
+    #expect("\(failure.cause)" == "1234")
+  }
+
+  @Test("a list is shrunk to the elements that matter, and those to the smallest", arguments: 0..<20 as Range<UInt64>)
+  func list(seed: UInt64) throws {
+    let failure = try failure(Generator<[Int]>.array(of: .integer(in: 0...1_000)), seed: seed) { numbers in
+      try requireTrue(numbers.reduce(0, +) < 1_500, "the sum")
+    }
+    #expect(failure.value == "[500, 1000]")
+  }
+
+  @Test("what is composed shrinks without being told how", arguments: 0..<10 as Range<UInt64>)
+  func composed(seed: UInt64) throws {
+    struct Line: Equatable, CustomDebugStringConvertible {
+      let name: String
+      let numbers: [Int]?
+      var debugDescription: String { "\(name): \(numbers ?? [])" }
+    }
+    let numbers = Generator<Int>.integer(in: 1...20).flatMap { most in
+      Generator<[Int]>.array(of: .integer(in: 0...most), count: 0...most)
+    }
+    let lines = Generator { choices in
+      Line(name: choices.draw(.string(of: "abc")), numbers: choices.draw(.optional(numbers)))
+    }
+    let failure = try failure(Generator<[Line]>.array(of: lines), seed: seed) { lines in
+      try requireTrue(!lines.contains { ($0.numbers ?? []).contains { $0 > 7 } }, "a number above 7")
+    }
+    #expect(failure.value == "[: [8]]")
+  }
+
+  @Test("the failure says what, where and how to run it again, and that begins with the failing run")
+  func message() throws {
+    let text = try failure(.integer(in: 0...99), seed: 3) { try requireEqual($0 / 50, 0, "half") }
+    #expect(text.value == "50")
+    #expect("\(text)".contains("PropertyTests.swift:"))
+    #expect("\(text)".contains("does not hold for 50\n  half: 1, expected 0\n"))
+    #expect("\(text)".hasSuffix("forAll(…, seed: \(text.seed)) begins with it."))
+    let again = try failure(.integer(in: 0...99), seed: text.seed) { try requireEqual($0 / 50, 0, "half") }
+    #expect(again.run == 1)
+    #expect(again.value == text.value)
+    #expect(again.seed == text.seed)
+  }
+
+  @Test("without a budget the value is the one that was drawn")
+  func budget() throws {
+    var drawn = ""
+    let error = #expect(throws: PropertyFailure.self) {
+      try forAll(.integer(in: 0...1_000_000), shrinks: 0) { number in
+        drawn = "\(number)"
+        try requireTrue(false, "never")
+      }
+    }
+    #expect(error?.value == drawn)
+    #expect(error?.steps == 0)
+  }
+
+  @Test("values that a filter does not let pass are not run, and too few of them are a failure")
+  func filter() throws {
+    try forAll(Generator<Int>.integer(in: 0...99).filter { $0 % 7 == 0 }) { try requireEqual($0 % 7, 0) }
+    let starved = try failure(Generator<Int>.integer(in: 0...99).filter { $0 > 99 }) { _ in }
+    #expect(starved.cause is StarvedGenerator)
+    let even = try failure(Generator<Int>.integer(in: 0...1_000).filter { $0 % 2 == 0 }) {
+      try requireTrue($0 < 301, "")
+    }
+    #expect(even.value == "302")
+  }
+}
