@@ -105,17 +105,25 @@ public struct AnyTimeScheduler: Scheduler, Sendable {
 
 /// Hands work to a scheduler, and measures how much of its time has passed.
 ///
-/// Unchecked, because a moment in a scheduler's time is a value that is only read, whatever its type says about itself.
+/// Unchecked, because nothing changes, and what measures reads a moment in a scheduler's time, which is a value whatever
+/// its type says about itself.
 private final class Schedule<Context: Scheduler & Sendable>: AnyTimeScheduler.Base, @unchecked Sendable {
-  let scheduler: Context
-  let start: Context.SchedulerTimeType
+  private let scheduler: Context
+  private let measure: () -> Duration
 
   init(_ scheduler: Context) {
     self.scheduler = scheduler
-    start = scheduler.now
+    if scheduler is DispatchQueue {
+      // Its time is the same for all queues, and is read in each call.
+      let start = DispatchTime.now().uptimeNanoseconds
+      measure = { .nanoseconds(Int64(clamping: max(DispatchTime.now().uptimeNanoseconds, start) - start)) }
+    } else {
+      let start = scheduler.now
+      measure = { Duration(measured: start.distance(to: scheduler.now)) }
+    }
   }
 
-  var elapsed: Duration { Duration(measured: start.distance(to: scheduler.now)) }
+  var elapsed: Duration { measure() }
 
   func schedule(_ action: @escaping () -> Void) {
     scheduler.schedule(action)

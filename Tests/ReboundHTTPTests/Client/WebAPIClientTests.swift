@@ -38,6 +38,24 @@ struct WebAPIClientTests {
     #expect(ids.count == 2 && ids[0] != ids[1])
   }
 
+  @Test("a client is a value: what is changed in a copy does not change the client")
+  func copies() {
+    let test = ClientUnderTest([])
+    var copy = test.client
+    copy.limits = .none
+    copy.deadline = .seconds(1)
+    copy.deadlineHeader = "grpc-timeout"
+    copy.redirects = .none
+    copy.headers["User-Agent"] = "Example/1.0"
+    copy.redaction = copy.redaction.hiding(header: "X-Secret")
+    #expect(copy.limits == .none && test.client.limits == .standard)
+    #expect(copy.deadline == .seconds(1) && test.client.deadline == nil)
+    #expect(copy.deadlineHeader == "grpc-timeout" && test.client.deadlineHeader == nil)
+    #expect(copy.redirects == .none && test.client.redirects == .follow())
+    #expect(copy.headers["User-Agent"] == "Example/1.0" && test.client.headers.isEmpty)
+    #expect(copy.redaction.hides(header: "X-Secret") && !test.client.redaction.hides(header: "X-Secret"))
+  }
+
   @Test("an id has as many digits as are asked for, of every kind, from few draws", arguments: [0, 1, 16, 32])
   func digits(count: Int) {
     let draws = Draws()
@@ -401,7 +419,7 @@ final class ValueLog<Value: Sendable>: @unchecked Sendable {
 /// Counts what is drawn of a seeded source.
 ///
 /// Unchecked, because one thread draws.
-private final class Draws: @unchecked Sendable {
+final class Draws: @unchecked Sendable {
   private let source = RandomSource.seeded(1)
   private(set) var count = 0
 

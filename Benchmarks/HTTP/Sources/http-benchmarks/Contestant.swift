@@ -7,6 +7,9 @@ import ReboundHTTP
 #endif
 
 /// One way to send a GET request, named for the report.
+///
+/// All of them do what any program has to do for a request: make its address and its header field, count the bytes that
+/// come, and go on when the answer is complete. None waits for a queue, keeps cookies or copies, or parses anything.
 struct Contestant: Sendable {
   let name: String
   /// Sends a request, and says how many bytes came, or `nil` for a failure.
@@ -18,7 +21,9 @@ struct Contestant: Sendable {
     configuration.urlCache = nil
     configuration.httpCookieStorage = nil
     let session = URLSession(configuration: configuration)
+    let address = url.absoluteString
     return Contestant(name: "URLSession, bare") { done in
+      guard let url = URL(string: address) else { return done(nil) }
       var request = URLRequest(url: url)
       request.setValue("0123456789abcdef", forHTTPHeaderField: "X-Request-ID")
       session.dataTask(with: request) { data, _, _ in done(data?.count) }.resume()
@@ -26,9 +31,11 @@ struct Contestant: Sendable {
   }
 
   static func transport(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
-    // What a client sends: each field costs Foundation some microseconds.
-    let request = TransportRequest(url, headers: ["X-Request-ID": "0123456789abcdef"], limits: .standard)
+    let address = url.absoluteString
     return Contestant(name: name) { done in
+      guard let url = URL(string: address) else { return done(nil) }
+      // What a client sends: each field costs Foundation some microseconds.
+      let request = TransportRequest(url, headers: ["X-Request-ID": "0123456789abcdef"], limits: .standard)
       let count = ByteCount()
       _ = transport.start(request) { event in
         switch event {
@@ -47,10 +54,11 @@ extension Contestant {
   static func client(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
     let client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
     return Contestant(name: name) { done in
+      let count = ByteCount()
       client.publisher(for: Reading()).subscribe(
         Subscribers.Sink(
-          receiveCompletion: { if case .failure = $0 { done(nil) } },
-          receiveValue: { done($0.count) }
+          receiveCompletion: { if case .finished = $0 { done(count.total) } else { done(nil) } },
+          receiveValue: { count.add($0.count) }
         )
       )
     }
@@ -60,6 +68,31 @@ extension Contestant {
     typealias Response = Data
 
     var path: RequestPath { "reading" }
+  }
+}
+
+/// Answers at once, so that nothing is measured but what the client does itself.
+struct InstantTransport: Transport {
+  func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange {
+    receiver(.head(ResponseHead(status: 200, headers: InstantTransport.headers, url: request.url)))
+    receiver(.chunk(InstantTransport.body))
+    receiver(.finished)
+    return Exchange()
+  }
+
+  private static let body = Data(#"{"temperature": 21.5}"#.utf8)
+  private static let headers: HTTPHeaders = [
+    "Connection": "keep-alive", "Content-Length": "21", "Content-Type": "application/json",
+    "Date": "Sun, 22 Nov 2026 02:10:21 GMT", "Server": "nginx",
+  ]
+
+  private final class Exchange: TransportExchange {
+    func cancel() {}
+    func pause() {}
+    func resume() {}
   }
 }
 

@@ -58,9 +58,24 @@ func residentBytes() -> Int {
   return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
-/// Files and sockets that this process has open; zero where the system does not tell.
-func openDescriptors() -> Int {
-  (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+/// What this process has open, and how often: "socket", "anon_inode:[eventpoll]", the path of a file.
+///
+/// Empty where the system does not tell.
+func openDescriptors() -> [String: Int] {
+  let folder = "/proc/self/fd"
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  let targets = names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
+  // A socket's number behind the colon is its own.
+  let kinds = targets.map { $0.hasPrefix("socket:") ? "socket" : $0 }
+  return Dictionary(kinds.map { ($0, 1) }, uniquingKeysWith: +)
+}
+
+/// The threads of this process, by name; empty where the system does not tell.
+func threads() -> [String] {
+  let folder = "/proc/self/task"
+  let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  return numbers.compactMap { try? String(contentsOfFile: "\(folder)/\($0)/comm", encoding: .utf8) }
+    .map { $0.trimmingCharacters(in: .newlines) }.sorted()
 }
 
 /// Unchecked, because the lock guards it.

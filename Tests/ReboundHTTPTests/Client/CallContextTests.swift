@@ -1,0 +1,31 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("CallContext")
+struct CallContextTests {
+  private let test = ClientUnderTest([])
+
+  @Test("what nobody watches is not even made; a watcher is told it once")
+  func unwatched() {
+    var count = 0
+    let event = { () -> HTTPEvent.Kind in
+      count += 1
+      return .cancelled
+    }
+    let parser = Anything().parser
+    test.client.context(for: Anything(), parser, nil).tell(event())
+    #expect(count == 0)
+    test.client.context(for: Anything(), parser, test.log.write).tell(event())
+    #expect(count == 1 && test.log.events.count == 1)
+  }
+
+  @Test("it keeps the last ten failures, in order")
+  func failures() {
+    let context = test.client.context(for: Anything(), Anything().parser, nil)
+    for number in 1...12 { context.keep(NetworkFailure(.noData, call: .init(attempt: number))) }
+    #expect(context.earlier.map(\.call.attempt) == Array(3...12))
+  }
+}
