@@ -73,8 +73,11 @@ struct ContractTests {
 
   @Test("Everybody shows itself as it should", arguments: Registration.all + Registration.subscribers)
   func looks(_ registration: Registration) {
-    guard let looks = registration.ownLooks else { return }
-    #expect(registration.shown() == looks, "\(registration.name)")
+    if let looks = registration.ownLooks {
+      #expect(registration.shown() == looks, "\(registration.name)")
+    } else {
+      #expect(registration.showsNoForm(), "\(registration.name)")
+    }
   }
 
   @Test("Upstreams see the same of everybody, or what the table says", arguments: Registration.all)
@@ -90,7 +93,8 @@ struct ContractTests {
     #expect(registration.looksOfPublisher(stage) == publishersThatDescribeThemselves[registration.name])
   }
 
-  // For each family and law that traps one member, and all that trap by a departure: an exit test starts a process.
+  // All that trap by a departure, all that are asked for nothing, and for each family and other law one member: an exit
+  // test starts a process.
   @Test("What must not happen stops the process, and says so", arguments: Registration.traps)
   func traps(_ trap: Trap) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [trap] in

@@ -19,7 +19,7 @@ extension Registration {
     return all.flatMap { registration in
       Law.allCases.filter { law in
         registration.outcome(of: law) == "traps"
-          && (departures[registration.name]?.outcomes[law] != nil
+          && (law == .requestNone || departures[registration.name]?.outcomes[law] != nil
             || seen.insert("\(registration.family.name) \(law)").inserted)
       }
       .map { Trap(registration.name, $0) }

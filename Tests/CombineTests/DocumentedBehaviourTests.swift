@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 /// What Documentation/Behaviour.md says of more than one operator, or of what is seen only where operators meet.
 @Suite("Documented behaviour")
@@ -37,6 +38,120 @@ struct DocumentedBehaviourTests {
       .subscribe(recorder)
     #expect(recorder.values == [1, 2, 3])
     #expect(recorder.isFinished)
+  }
+
+  @Test("the same subscription handed over once more is cancelled, though it is in use")
+  func sameSubscriptionTwice() {
+    func cancelCount(_ subscribe: (TestPublisher<Int, TestFailure>) -> Void) -> Int {
+      let spy = SubscriptionSpy()
+      subscribe(
+        TestPublisher(handingOver: {
+          for _ in 0..<2 { $0.receive(subscription: spy) }
+        })
+      )
+      return spy.cancelCount
+    }
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    #expect(cancelCount { $0.removeDuplicates().subscribe(recorder) } == 1)
+    #expect(cancelCount { $0.first().subscribe(recorder) } == 1)
+    #expect(cancelCount { $0.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder) } == 1)
+    #expect(cancelCount { $0.flatMap { Just($0) }.subscribe(recorder) } == 1)
+    #expect(cancelCount { $0.retry(1).subscribe(recorder) } == 1)
+    #expect(cancelCount { $0.append(Empty()).subscribe(recorder) } == 1)
+    #expect(cancelCount { Publishers.Merge($0, Empty()).subscribe(recorder) } == 1)
+    let sink = Subscribers.Sink<Int, TestFailure>(receiveCompletion: { _ in }, receiveValue: { _ in })
+    #expect(cancelCount { $0.subscribe(sink) } == 1)
+  }
+
+  @Test("who has nothing to send hands out the empty subscription")
+  func emptySubscription() {
+    func isEmpty(_ publisher: some Publisher) -> Bool {
+      publisher.subscriptionForTesting()?.combineIdentifier == Subscriptions.empty.combineIdentifier
+    }
+    #expect(isEmpty(Int?.none.publisher))
+    #expect(isEmpty(Result<Int, TestFailure>.failure(.expected).publisher))
+    #expect(isEmpty([Int]().publisher))
+    #expect(isEmpty(Record<Int, TestFailure>(output: [], completion: .failure(.expected))))
+    let (passing, keeping) = (PassthroughSubject<Int, Never>(), CurrentValueSubject<Int, Never>(1))
+    #expect(!isEmpty(passing) && !isEmpty(keeping))
+    passing.send(completion: .finished)
+    keeping.send(completion: .finished)
+    #expect(isEmpty(passing) && isEmpty(keeping))
+  }
+
+  @Test("dropping what sink and assign return cancels, and keeping it does not")
+  func handles() {
+    final class Target {
+      var number = 0
+    }
+    let upstream = TestPublisher<Int, Never>()
+    var handles: [AnyCancellable] = [upstream.sink { _ in }, upstream.assign(to: \.number, on: Target())]
+    #expect(handles.count == 2 && upstream.cancelCount == 0)
+    handles.removeAll()
+    #expect(upstream.connections.map(\.cancelCount) == [1, 1])
+  }
+
+  @Test("a request before the upstream's subscription, by who takes the subscriber for a subscription, does nothing")
+  func requestTooEarly() {
+    let spies = (0..<4).map { _ in SubscriptionSpy() }
+    func upstream(_ spy: SubscriptionSpy) -> TestPublisher<Int, TestFailure> {
+      TestPublisher(handingOver: {
+        let subscription = $0.port.subject as? any Subscription
+        #expect(subscription != nil)
+        subscription?.request(.max(3))
+        $0.receive(subscription: spy)
+      })
+    }
+    upstream(spies[0]).removeDuplicates().subscribe(Recorder<Int, TestFailure>(requesting: .none))
+    upstream(spies[1]).tryFilter { _ in true }.subscribe(Recorder<Int, any Error>(requesting: .none))
+    upstream(spies[2]).measureInterval(using: ImmediateScheduler.shared)
+      .subscribe(Recorder<ImmediateScheduler.SchedulerTimeType.Stride, TestFailure>(requesting: .none))
+    upstream(spies[3]).catch { _ in Just(1) }.subscribe(Recorder<Int, Never>(requesting: .none))
+    #expect(spies.allSatisfy { $0.requests.isEmpty && $0.cancelCount == 0 })
+  }
+
+  @Test("tryMap fails once, though its closure throws again")
+  func tryMapFailsOnce() {
+    let connection = LooseSubscription()
+    let recorder = Recorder<Int, any Error>()
+    TestPublisher<Int, TestFailure>(handingOver: {
+      $0.receive(subscription: connection)
+      for value in [-1, 1, -2, 2] { _ = $0.receive(value) }
+      $0.receive(completion: .finished)
+    })
+    .tryMap { if $0 < 0 { throw TestFailure.expected } else { $0 } }
+    .subscribe(recorder)
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completions.count == 1)
+    #expect(connection.cancelCount == 1)
+  }
+
+  @Test("a job that is scheduled keeps the operator until it is done, but for throttle's")
+  func jobsKeep() {
+    let scheduler = TestScheduler()
+    typealias Upstream = AnyPublisher<Int, TestFailure>
+    func isKept(_ build: (Upstream) -> some Publisher<Int, TestFailure>) -> [Bool] {
+      weak var observed: Recorder<Int, TestFailure>?
+      do {
+        let recorder = Recorder<Int, TestFailure>()
+        observed = recorder
+        var subscriber: AnySubscriber<Int, TestFailure>?
+        build(TestPublisher(handingOver: { subscriber = $0 }).eraseToAnyPublisher()).subscribe(
+          AnySubscriber(receiveSubscription: { $0.request(.unlimited) }, receiveValue: recorder.receive)
+        )
+        subscriber?.receive(subscription: SubscriptionSpy())
+        _ = subscriber?.receive(1)
+      }
+      let isKeptBefore = observed != nil
+      scheduler.advance(by: 5)
+      return [isKeptBefore, observed != nil]
+    }
+    #expect(isKept { $0.receive(on: scheduler) } == [true, false])
+    #expect(isKept { $0.delay(for: 1, scheduler: scheduler) } == [true, false])
+    #expect(isKept { $0.subscribe(on: scheduler) }.first == true)
+    #expect(isKept { $0.debounce(for: 1, scheduler: scheduler) } == [true, false])
+    #expect(isKept { $0.timeout(1, scheduler: scheduler) } == [true, false])
+    #expect(isKept { $0.throttle(for: 1, scheduler: scheduler, latest: true) } == [false, false])
   }
 
   @Test("switchToLatest ends once, however often its upstream does")

@@ -1,6 +1,8 @@
-import Combine
+import Dispatch
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("values of a publisher that can't fail")
 struct AsyncPublisherTests {
@@ -105,6 +107,61 @@ struct AsyncPublisherTests {
     withExtendedLifetime(iterator) {}
   }
 
+  @Test("what is awaited before the subscription comes is asked for in one request, and goes to who waited longest")
+  func requestsAddUp() async {
+    let feed = AsyncFeed<Int, Never>()
+    let spy = SubscriptionSpy()
+    let executor = ReadersExecutor()
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    executor.waitUntilIdle()
+    feed.receive(subscription: spy)
+    #expect(spy.requests == [.max(3)])
+    for value in 1...3 { #expect(feed.receive(value) == .none) }
+    for (index, reader) in readers.enumerated() { #expect(await reader.value == index + 1) }
+  }
+
+  @Test("the end gives nil to all who wait, and events after it change nothing")
+  func endForAll() async {
+    let feed = AsyncFeed<Int, Never>()
+    let spy = SubscriptionSpy()
+    feed.receive(subscription: spy)
+    let readers = (0..<3).map { _ in Task { await feed.next().get() } }
+    while spy.requests.count < 3 { await Task.yield() }
+    feed.receive(completion: .finished)
+    for reader in readers { #expect(await reader.value == nil) }
+    #expect(feed.receive(1) == .none)
+    feed.receive(completion: .finished)
+    feed.cancel()
+    #expect(await feed.next().get() == nil)
+    #expect(spy.requests == [.max(1), .max(1), .max(1)])
+    #expect(spy.cancelCount == 0)
+  }
+
+  @Test("cancelled before the subscription comes, it cancels that; a task that is cancelled ends the wait of all")
+  func cancelForAll() async {
+    let feed = AsyncFeed<Int, Never>()
+    let executor = ReadersExecutor()
+    let readers = (0..<2).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    executor.waitUntilIdle()
+    readers[1].cancel()
+    for reader in readers { #expect(await reader.value == nil) }
+    let spy = SubscriptionSpy()
+    feed.receive(subscription: spy)
+    feed.cancel()
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests.isEmpty)
+  }
+
+  @Test("what subscribes can be cancelled, and has no form of its own")
+  func form() {
+    var seen: AnySubscriber<Int, Never>?
+    let iterator = TestPublisher<Int, Never>(handingOver: { seen = $0 }).values.makeAsyncIterator()
+    let subject = seen?.port.subject
+    #expect(subject is any Cancellable)
+    #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
+    withExtendedLifetime(iterator) {}
+  }
+
   @Test("a value that nobody waits for stops the process")
   func valueBeyondDemand() async {
     await #expect(processExitsWith: .failure) {
@@ -138,5 +195,20 @@ struct AsyncPublisherTests {
     subscription.connections.first.map { handed.value?.receive(subscription: $0) }
     // Nobody waits any more, so nothing is asked for; the recorder has asked for everything.
     #expect(subscription.requests == [.unlimited])
+  }
+}
+
+/// Runs tasks one after the other, each until it waits.
+private final class ReadersExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "readers")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  /// Returns when all tasks wait.
+  func waitUntilIdle() {
+    queue.sync {}
   }
 }

@@ -52,4 +52,21 @@ struct AsyncThrowingPublisherTests {
 
     #expect(publisher.cancelCount == 1)
   }
+
+  @Test("of several who wait one gets the failure, and the others nil")
+  func failsForOne() async {
+    let publisher = TestPublisher<Int, TestFailure>()
+    let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    let readers = (0..<3).map { _ in
+      Task { () -> String in
+        var own = iterator.value
+        do { return try await own.next().map { "\($0)" } ?? "nil" } catch { return "\(error)" }
+      }
+    }
+    while publisher.requests.count < 3 { await Task.yield() }
+    publisher.send(completion: .failure(.expected))
+    var results: [String] = []
+    for reader in readers { results.append(await reader.value) }
+    #expect(results.sorted() == ["expected", "nil", "nil"])
+  }
 }

@@ -165,4 +165,138 @@ struct CourierTests {
     #expect(recorder.values == [1, 2])
     log.expect([.max(2), .max(1), .max(1), .max(1), .max(1)])
   }
+
+  /// A publisher that sends one value upon each request, once `whenAsked` returns.
+  private final class Faucet: Publisher {
+    typealias Output = Int
+    typealias Failure = TestFailure
+
+    var whenAsked: () -> Void = {}
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == TestFailure {
+      subscriber.receive(subscription: Connection(faucet: self, subscriber: AnySubscriber(subscriber)))
+    }
+
+    private struct Connection: Subscription {
+      let faucet: Faucet
+      let subscriber: AnySubscriber<Int, TestFailure>
+      let combineIdentifier = CombineIdentifier()
+
+      func request(_ demand: Subscribers.Demand) {
+        faucet.whenAsked()
+        _ = subscriber.receive(0)
+      }
+
+      func cancel() {}
+    }
+  }
+
+  /// How the rows reach what joins them.
+  enum Way: CaseIterable {
+    case straight, pastOnePipe, pastAnother
+  }
+
+  @Test("two threads with a row each that ask for the other row do not wait for each other", arguments: Way.allCases)
+  func rowsOfRows(way: Way) {
+    let sides = (0..<2).map { _ in (subject: Values(), faucet: Faucet()) }
+    func row(_ index: Int) -> AnyPublisher<Int, TestFailure> {
+      let row = sides[index].subject.zip(sides[index].faucet) { $0 + $1 }
+      return switch way {
+      case .straight: row.eraseToAnyPublisher()
+      case .pastOnePipe: row.removeDuplicates { _, _ in false }.eraseToAnyPublisher()
+      case .pastAnother:
+        row.combineLatest(Just(0).setFailureType(to: TestFailure.self)) { $0 + $1 }.eraseToAnyPublisher()
+      }
+    }
+    var sums: [Int] = []
+    var subscription: (any Subscription)?
+    row(0).combineLatest(row(1)).subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.max(1))
+        },
+        receiveValue: {
+          sums.append($0 + $1)
+          subscription?.request(.max(1))
+          return .none
+        }
+      )
+    )
+    for side in sides { side.subject.send(0) }
+    #expect(sums == [0])
+
+    // Each thread asks the other row while it is on its way back from its own.
+    let (firstAsks, secondAsks) = (Signal(), Signal())
+    let firstHasAsked = Shared(false)
+    sides[1].faucet.whenAsked = {
+      let isFirst = firstHasAsked.change { hasAsked in
+        defer { hasAsked = true }
+        return !hasAsked
+      }
+      guard isFirst else { return }
+      firstAsks.send()
+      #expect(secondAsks.wait())
+    }
+    sides[0].faucet.whenAsked = { if firstHasAsked.value { secondAsks.send() } }
+    let areDone = RaceCrew(size: 2).run([
+      { sides[0].subject.send(1) },
+      {
+        #expect(firstAsks.wait())
+        sides[1].subject.send(2)
+      },
+    ])
+    #expect(areDone)
+    #expect(sums == [0, 1, 3])
+    if areDone { subscription?.cancel() }
+    subscription = nil
+  }
+
+  /// What delivers on a scheduler goes through a turnstile of its own, in which the subscriber may ask.
+  enum Hopping: CaseIterable {
+    case receiveOn, delay, collectByTime
+  }
+
+  @Test("on the immediate scheduler nobody waits for who asks from inside", arguments: Hopping.allCases)
+  func atOnce(hopping: Hopping) {
+    let (subject, faucet) = (Values(), Faucet())
+    let row = subject.zip(faucet) { $0 + $1 }
+    let scheduler = ImmediateScheduler.shared
+    let hop =
+      switch hopping {
+      case .receiveOn: row.receive(on: scheduler).eraseToAnyPublisher()
+      case .delay: row.delay(for: 1, scheduler: scheduler).eraseToAnyPublisher()
+      case .collectByTime:
+        row.collect(.byTimeOrCount(scheduler, 1, 1)).compactMap(\.first).eraseToAnyPublisher()
+      }
+    let isInside = Signal()
+    var values: [Int] = []
+    var subscription: (any Subscription)?
+    hop.subscribe(
+      AnySubscriber(
+        receiveSubscription: {
+          subscription = $0
+          $0.request(.max(1))
+        },
+        receiveValue: {
+          values.append($0)
+          guard $0 == 1 else { return .none }
+          isInside.send()
+          subscription?.request(.max(1))
+          return .max(1)
+        }
+      )
+    )
+    let areDone = RaceCrew(size: 2).run([
+      { subject.send(1) },
+      {
+        #expect(isInside.wait())
+        subscription?.request(.max(1))
+      },
+    ])
+    #expect(areDone)
+    if areDone { for value in 2...5 { subject.send(value) } }
+    #expect(values == [1, 2, 3, 4])
+    subscription = nil
+  }
 }

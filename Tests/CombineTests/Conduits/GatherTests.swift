@@ -272,6 +272,31 @@ struct GatherTests {
     }
   }
 
+  @Test("closures are not called any more once the result is known")
+  func silentAfterDecision() {
+    var calls: [String] = []
+    func note(_ name: String, _ answer: Bool) -> (Int) -> Bool {
+      { _ in
+        calls.append(name)
+        return answer
+      }
+    }
+    func run(_ build: (TestPublisher<Int, TestFailure>) -> some Publisher) {
+      let upstream = TestPublisher<Int, TestFailure>(handingOver: {
+        $0.receive(subscription: SubscriptionSpy())
+        for value in 0..<3 { _ = $0.receive(value) }
+      })
+      _ = build(upstream).subscriptionForTesting()
+    }
+    run { $0.contains(where: note("contains", true)) }
+    run { $0.tryContains(where: note("tryContains", true)) }
+    run { $0.allSatisfy(note("allSatisfy", false)) }
+    run { $0.tryAllSatisfy(note("tryAllSatisfy", false)) }
+    run { $0.first(where: note("first", true)) }
+    run { $0.tryFirst(where: note("tryFirst", true)) }
+    #expect(calls == ["contains", "tryContains", "allSatisfy", "tryAllSatisfy", "first", "tryFirst"])
+  }
+
   @Test("a value sent from inside a closure counts, and a decision made inside stands")
   func reentrant() {
     let upstream = PassthroughSubject<Int, TestFailure>()

@@ -26,6 +26,61 @@ struct CombineIdentifierTests {
     #expect(UInt64(text.dropFirst(2), radix: 16) != nil)
   }
 
+  @Test("shows its number, and can't be coded")
+  func parts() {
+    let identifier = CombineIdentifier(Thing())
+    let children = Mirror(reflecting: identifier).children
+    #expect(children.map(\.label) == ["rawValue"])
+    #expect(children.first?.value is UInt64)
+    #expect(!((identifier as Any) is any Encodable) && !((identifier as Any) is any Decodable))
+  }
+
+  @Test("the sides of operators with several upstreams have identifiers of their own")
+  func sides() {
+    var identifiers: [CombineIdentifier] = []
+    func side() -> TestPublisher<Int, Never> {
+      TestPublisher(handingOver: {
+        identifiers.append($0.combineIdentifier)
+        $0.receive(subscription: SubscriptionSpy())
+      })
+    }
+    var subscriptions: [any Subscription] = []
+    func subscriber<Input>() -> AnySubscriber<Input, Never> {
+      AnySubscriber(receiveSubscription: {
+        identifiers.append($0.combineIdentifier)
+        // Kept, because an object that comes later may have the address of one that has gone.
+        subscriptions.append($0)
+      })
+    }
+    side().zip(side()).subscribe(subscriber())
+    Publishers.Merge(side(), side()).subscribe(subscriber())
+    Just(side()).eraseToAnyPublisher().flatMap { $0 }.subscribe(subscriber())
+    let outer = PassthroughSubject<TestPublisher<Int, Never>, Never>()
+    outer.switchToLatest().subscribe(subscriber())
+    outer.send(side())
+    #expect(identifiers.count == 10)
+    #expect(Set(identifiers).count == 10)
+  }
+
+  @Test("both sides of a concatenation, and of a drop until, have the subscription's identifier")
+  func sharedIdentifier() {
+    var identifiers: [CombineIdentifier] = []
+    func side(_ whenSubscribed: @escaping (AnySubscriber<Int, Never>) -> Void = { _ in }) -> TestPublisher<Int, Never> {
+      TestPublisher(handingOver: {
+        identifiers.append($0.combineIdentifier)
+        $0.receive(subscription: SubscriptionSpy())
+        whenSubscribed($0)
+      })
+    }
+    let subscriber = AnySubscriber<Int, Never>(receiveSubscription: { identifiers.append($0.combineIdentifier) })
+    side { $0.receive(completion: .finished) }.append(side()).subscribe(subscriber)
+    #expect(identifiers.count == 3 && Set(identifiers).count == 1)
+
+    identifiers = []
+    side().drop(untilOutputFrom: side()).subscribe(subscriber)
+    #expect(identifiers.count == 3 && Set(identifiers).count == 1)
+  }
+
   @Test("a subscriber or subscription of a class is identified by the object")
   func classes() {
     let recorder = Recorder<Int, Never>()

@@ -39,6 +39,62 @@ struct ConveniencesTests {
     handle.cancel()
   }
 
+  @Test("what takes a transform is a map over what does not, and prefixes are ranges")
+  func compositions() {
+    let (a, b) = (PassthroughSubject<Int, Never>(), PassthroughSubject<String, Never>())
+    typealias A = PassthroughSubject<Int, Never>
+    typealias B = PassthroughSubject<String, Never>
+    let zip: Publishers.Map<Publishers.Zip<A, B>, Int> = a.zip(b) { $0 + $1.count }
+    let zip3: Publishers.Map<Publishers.Zip3<A, B, A>, Int> = a.zip(b, a) { $0 + $1.count + $2 }
+    let zip4: Publishers.Map<Publishers.Zip4<A, B, A, B>, Int> = a.zip(b, a, b) { $0 + $1.count + $2 + $3.count }
+    let latest: Publishers.Map<Publishers.CombineLatest<A, B>, Int> = a.combineLatest(b) { $0 + $1.count }
+    let latest3: Publishers.Map<Publishers.CombineLatest3<A, B, A>, Int> =
+      a.combineLatest(b, a) { $0 + $1.count + $2 }
+    let latest4: Publishers.Map<Publishers.CombineLatest4<A, B, A, B>, Int> =
+      a.combineLatest(b, a, b) { $0 + $1.count + $2 + $3.count }
+    let nilReplaced: Publishers.Map<Publishers.Map<A, Int?>, Int> = a.map { Optional($0) }.replaceNil(with: 1)
+    let prefix: Publishers.Output<A> = a.prefix(2)
+    let appended: Publishers.Concatenate<A, Publishers.Sequence<[Int], Never>> = a.append(1, 2)
+    let prepended: Publishers.Concatenate<Publishers.Sequence<[Int], Never>, A> = a.prepend(1, 2)
+    #expect(zip.upstream.a === a && zip3.upstream.b === b && zip4.upstream.d === b)
+    #expect(latest.upstream.a === a && latest3.upstream.b === b && latest4.upstream.d === b)
+    #expect(nilReplaced.upstream.upstream === a && prefix.upstream === a)
+    #expect(appended.suffix.sequence == [1, 2] && prepended.prefix.sequence == [1, 2])
+  }
+
+  @Test("what sequences, empties and failures have no short way for is the general operator")
+  func generalOperators() {
+    let numbers = [1, 2].publisher
+    typealias Numbers = Publishers.Sequence<[Int], Never>
+    let tryMap: Publishers.TryMap<Numbers, Int> = numbers.tryMap { $0 }
+    let tryFilter: Publishers.TryFilter<Numbers> = numbers.tryFilter { $0 > 1 }
+    let distinct: Publishers.RemoveDuplicates<Numbers> = numbers.removeDuplicates { $0 == $1 }
+    let empty: Publishers.Map<Empty<Int, Never>, Int> = Empty<Int, Never>().map { $0 }
+    let fail: Publishers.Map<Fail<Int, TestFailure>, Int> = Fail<Int, TestFailure>(error: .expected).map { $0 }
+    let future: Publishers.Map<Future<Int, Never>, Int> = Future<Int, Never> { _ in }.map { $0 }
+    let tryOptional: Publishers.TryMap<Optional<Int>.Publisher, Int> = Optional(1).publisher.tryMap { $0 }
+    #expect(tryMap.upstream == numbers && tryFilter.upstream == numbers && distinct.upstream == numbers)
+    #expect(empty.upstream == Empty() && fail.upstream == Fail(error: .expected))
+    #expect(tryOptional.upstream == Optional(1).publisher)
+    withExtendedLifetime(future) {}
+  }
+
+  @Test("zip and combineLatest subscribe in the order written, and hand over the subscription after the last")
+  func meetingOrder() {
+    var order: [String] = []
+    func side(_ name: String) -> TestPublisher<Int, Never> {
+      TestPublisher(whenSubscribed: { _ in order.append(name) })
+    }
+    side("a").zip(side("b"), side("c")).subscribe(
+      AnySubscriber<(Int, Int, Int), Never>(receiveSubscription: { _ in order.append("zip") })
+    )
+    side("d").combineLatest(side("e"), side("f")).subscribe(
+      AnySubscriber<(Int, Int, Int), Never>(receiveSubscription: { _ in order.append("combineLatest") })
+    )
+    // The last one's own report comes after it has handed its subscription over.
+    #expect(order == ["a", "b", "zip", "c", "d", "e", "combineLatest", "f"])
+  }
+
   @Test("those are equal to others with the same parts that Apple's are")
   func equality() {
     func isEqual<Value: Equatable>(_ value: Value, _ other: Value) -> Bool { value == other }

@@ -91,6 +91,35 @@ struct IntrospectionTests {
     }
   }
 
+  @Test("all who are enabled are told of every operator, and of an erased publisher as that alone")
+  func whatIsTold() async {
+    final class Register: _Introspection {
+      private(set) var publishers: [String] = []
+
+      func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
+      where P.Failure == S.Failure, P.Output == S.Input {
+        publishers.append(String("\(P.self)".prefix { $0 != "<" }))
+      }
+    }
+
+    await #expect(processExitsWith: .success) {
+      let registers = [Register(), Register()]
+      for register in registers { register.enable() }
+      let subject = PassthroughSubject<Int, Never>()
+      subject.map { $0 }.removeDuplicates().subscribe(Recorder<Int, Never>())
+      for register in registers {
+        #expect(register.publishers == ["RemoveDuplicates", "Map", "PassthroughSubject"])
+      }
+
+      registers[1].disable()
+      subject.eraseToAnyPublisher().subscribe(Recorder<Int, Never>())
+      Deferred { subject }.subscribe(Recorder<Int, Never>())
+      subject.receive(subscriber: Recorder<Int, Never>())
+      #expect(registers[0].publishers.dropFirst(3) == ["AnyPublisher", "Deferred", "PassthroughSubject"])
+      #expect(registers[1].publishers.count == 3)
+    }
+  }
+
   @Test("enabled once however often it is told, kept until it is disabled, and silent after that")
   func enabling() async {
     await #expect(processExitsWith: .success) {

@@ -97,4 +97,30 @@ struct TimerPublisherTests {
     connection.cancel()
     #expect(observed == nil)
   }
+
+  @Test("neither subscription nor connection has a form of its own, and a connection is no subscription")
+  func forms() throws {
+    let publisher = makePublisher()
+    let subscription = try #require(publisher.subscriptionForTesting())
+    let connection = publisher.connect()
+    for subject in [subscription as Any, connection as Any] {
+      #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
+      #expect(!(subject is any CustomPlaygroundDisplayConvertible))
+    }
+    #expect(!((connection as Any) is any Subscription))
+    connection.cancel()
+  }
+
+  @Test("a subscription does not keep its publisher")
+  func weakPublisher() {
+    weak var observed: Timer.TimerPublisher?
+    let keeper = Keeper<Date, Never>(Recorder<Date, Never>())
+    do {
+      let publisher = makePublisher()
+      observed = publisher
+      publisher.subscribe(keeper)
+    }
+    #expect(keeper.subscription != nil)
+    #expect(observed == nil)
+  }
 }

@@ -95,5 +95,7 @@ struct JustOperatorsTests {
   @Test("a negative index stops the process")
   func negative() async {
     await #expect(processExitsWith: .failure) { _ = Just(7).output(at: -1) }
+    await #expect(processExitsWith: .failure) { _ = Just(7).dropFirst(-1) }
+    await #expect(processExitsWith: .failure) { _ = Just(7).prefix(-1) }
   }
 }

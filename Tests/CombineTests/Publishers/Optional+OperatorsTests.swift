@@ -53,8 +53,12 @@ struct OptionalOperatorsTests {
     #expect(some.ignoreOutput() == Empty())
   }
 
-  @Test("a range without end stops the process")
+  @Test("a range without end stops the process, and so do negative numbers")
   func unboundedRange() async {
     await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(in: 0...) }
+    await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(in: -1..<3) }
+    await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(at: -1) }
+    await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).dropFirst(-1) }
+    await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).prefix(-1) }
   }
 }

@@ -55,6 +55,28 @@ struct RecordTests {
     }
   }
 
+  @Test("a recording that was decoded is complete: a value stops the process")
+  func decodedIsComplete() async throws {
+    let text = #"{"output":[1],"completion":{"success":true}}"#
+    let recording = try JSONDecoder().decode(Record<Int, CodableFailure>.Recording.self, from: Data(text.utf8))
+    #expect(recording.output == [1] && recording.completion == .finished)
+    await #expect(processExitsWith: .failure) {
+      let text = #"{"output":[1],"completion":{"success":true}}"#
+      guard
+        var recording = try? JSONDecoder().decode(Record<Int, CodableFailure>.Recording.self, from: Data(text.utf8))
+      else { return }
+      recording.receive(2)
+    }
+  }
+
+  @Test("describes itself differently after its end, too")
+  func reflectionAfterEnd() {
+    let subscription = Record<Int, TestFailure>(output: [1], completion: .finished).subscriptionForTesting()
+    subscription?.request(.max(1))
+    #expect(SelfPortrait(of: subscription) == SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
+    #expect(child("sequence", of: subscription) == "[]")
+  }
+
   @Test("is coded as its recording, and comes back the same")
   func coding() throws {
     let record = Record<Int, CodableFailure>(output: [1, 2], completion: .failure(CodableFailure(code: 3)))

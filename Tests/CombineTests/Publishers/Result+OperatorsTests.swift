@@ -57,4 +57,23 @@ struct ResultOperatorsTests {
   func ignoreOutput() {
     #expect(failure.ignoreOutput() == Empty(completeImmediately: true))
   }
+
+  @Test("comparisons that may throw are asked once, about the value and itself, and others not at all")
+  func comparisons() {
+    var asked: [[Int]] = []
+    func note(_ first: Int, _ second: Int) -> Bool {
+      asked.append([first, second])
+      return false
+    }
+    _ = success.min(by: note)
+    _ = success.max(by: note)
+    _ = success.removeDuplicates(by: note)
+    _ = failure.tryMin(by: note)
+    #expect(asked == [])
+    _ = success.tryMin(by: note)
+    _ = success.tryMax(by: note)
+    _ = success.tryRemoveDuplicates(by: note)
+    _ = Just(7).tryRemoveDuplicates(by: note)
+    #expect(asked == Array(repeating: [7, 7], count: 4))
+  }
 }

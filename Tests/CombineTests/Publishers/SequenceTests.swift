@@ -74,4 +74,14 @@ struct SequenceTests {
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
     #expect(toldText("sequence", of: subscription) == "[]")
   }
+
+  @Test("describes itself differently after its end, too")
+  func reflectionAfterEnd() {
+    let subscription = (1...2).publisher.subscriptionForTesting()
+    #expect(SelfPortrait(of: subscription) == SelfPortrait("1...2", labels: ["sequence"]))
+    #expect(child("sequence", of: subscription) == "1...2")
+    subscription?.request(.max(2))
+    #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
+    #expect(child("sequence", of: subscription) == "[]")
+  }
 }

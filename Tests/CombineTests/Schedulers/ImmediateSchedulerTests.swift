@@ -27,6 +27,13 @@ struct ImmediateSchedulerTests {
     #expect(!(now < now))
   }
 
+  @Test("its time can't be coded or hashed, and its options are none at all")
+  func timeConformances() {
+    let now = scheduler.now as Any
+    #expect(!(now is any Encodable) && !(now is any Decodable) && !(now is any Hashable))
+    #expect("\(ImmediateScheduler.SchedulerOptions.self)" == "Never")
+  }
+
   @Test("strides are plain numbers, but no time unit makes one")
   func strides() throws {
     #expect(Time.Stride(7).magnitude == 7)

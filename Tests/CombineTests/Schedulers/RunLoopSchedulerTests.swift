@@ -19,6 +19,23 @@ struct RunLoopSchedulerTests {
     #expect(log.value == [1, 2])
   }
 
+  @Test("work waits while the loop runs in a mode of its own")
+  func otherMode() {
+    let log = Shared<[String]>([])
+    let mode = RunLoop.Mode("tracking")
+    // Without it the loop would not run in that mode at all.
+    let timer = Timer(fire: Date(), interval: 0.001, repeats: true) { _ in log.change { $0.append("tick") } }
+    RunLoop.current.add(timer, forMode: mode)
+    RunLoop.current.schedule { log.change { $0.append("work") } }
+    let limit = Date(timeIntervalSinceNow: 60)
+    while log.value.count < 3, Date() < limit {
+      _ = RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.001))
+    }
+    timer.invalidate()
+    #expect(!log.value.contains("work") && log.value.count >= 3)
+    #expect(turnRunLoop { log.value.contains("work") })
+  }
+
   @Test("a loop that sleeps wakes up for work from another thread")
   func wakesUp() throws {
     let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())

@@ -76,4 +76,40 @@ struct PassthroughSubjectTests {
     #expect(recorder.values == [1])
     #expect(upstream.cancelCount == 1)
   }
+
+  @Test("the same subscriber may come any number of times, with a subscription each")
+  func sameSubscriber() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    var subscriptions: [any Subscription] = []
+    let recorder = Recorder<Int, TestFailure>()
+    let subscriber = AnySubscriber<Int, TestFailure>(
+      receiveSubscription: {
+        subscriptions.append($0)
+        $0.request(.unlimited)
+      },
+      receiveValue: recorder.receive
+    )
+    for _ in 0..<3 { subject.subscribe(subscriber) }
+    #expect(Set(subscriptions.map(\.combineIdentifier)).count == 3)
+    subject.send(1)
+    #expect(recorder.values == [1, 1, 1])
+    subscriptions[0].cancel()
+    subject.send(2)
+    #expect(recorder.values == [1, 1, 1, 2, 2])
+  }
+
+  @Test("the end of one of its upstreams is its end")
+  func oneOfTwoUpstreams() {
+    let upstreams = [TestPublisher<Int, TestFailure>(), TestPublisher<Int, TestFailure>()]
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    subject.subscribe(recorder)
+    let handles = upstreams.map { $0.subscribe(subject) }
+    upstreams[0].send(1)
+    upstreams[1].send(2)
+    upstreams[1].send(completion: .failure(.expected))
+    upstreams[0].send(3)
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.failure(.expected))])
+    withExtendedLifetime(handles) {}
+  }
 }

@@ -43,4 +43,84 @@ struct SubjectSubscriberTests {
     #expect(spy.requests == [])
     #expect(recorder.values == [])
   }
+
+  /// A subject that keeps what it is sent.
+  private final class Keeping: Subject {
+    typealias Output = Int
+    typealias Failure = TestFailure
+    var subscriptions: [any Subscription] = []
+    var log: [String] = []
+
+    func send(subscription: any Subscription) { subscriptions.append(subscription) }
+    func send(_ value: Int) { log.append("\(value)") }
+    func send(completion: Subscribers.Completion<TestFailure>) { log.append("end") }
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == TestFailure {}
+  }
+
+  @Test("sends its subject a subscription, which passes requests of any size on, until it is over")
+  func subscription() throws {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let subject = Keeping()
+    let handle = upstream.subscribe(subject)
+    let subscription = try #require(subject.subscriptions.first)
+    #expect("\(subscription)" == "Subject")
+    #expect(upstream.requests == [])
+    subscription.request(.none)
+    subscription.request(.max(2))
+    #expect(upstream.requests == [.none, .max(2)])
+    #expect(upstream.send(1) == Subscribers.Demand.none)
+
+    subscription.cancel()
+    subscription.cancel()
+    subscription.request(.max(1))
+    upstream.send(2)
+    upstream.send(completion: .finished)
+    #expect(upstream.requests == [.none, .max(2)])
+    #expect(upstream.cancelCount == 1)
+    #expect(subject.log == ["1"])
+    handle.cancel()
+  }
+
+  @Test("passes the end on once, and lets go of its subject and its subscription")
+  func end() {
+    let subject = Keeping()
+    let subscriber = AnySubscriber<Int, TestFailure>(subject)
+    weak var released: LooseSubscription?
+    do {
+      let subscription = LooseSubscription()
+      released = subscription
+      subscriber.receive(subscription: subscription)
+    }
+    #expect(released != nil)
+    #expect(toldChild("subject", of: subscriber) as? Keeping === subject)
+    #expect(toldChild("downstreamSubject", of: subscriber) as? Keeping === subject)
+    #expect(toldChild("upstreamSubscription", of: subscriber) as? LooseSubscription === released)
+    for _ in 0..<2 { subscriber.receive(completion: .failure(.expected)) }
+    #expect(subject.log == ["end"])
+    #expect(released == nil)
+    #expect(Mirror(reflecting: subscriber).children.map { "\($0.value)" } == ["nil", "nil", "nil"])
+  }
+
+  @Test("does not keep its subject while the upstream sends", arguments: [true, false])
+  func weakSubject(isPassthrough: Bool) {
+    weak var released: AnyObject?
+    let upstream = TestPublisher<Int, TestFailure>()
+    let handle: AnyCancellable
+    do {
+      if isPassthrough {
+        let subject = PassthroughSubject<Int, TestFailure>()
+        released = subject
+        handle = upstream.subscribe(subject)
+      } else {
+        let subject = CurrentValueSubject<Int, TestFailure>(0)
+        released = subject
+        handle = upstream.subscribe(subject)
+      }
+      upstream.send(1)
+    }
+    #expect(released == nil)
+    // A subject that goes cancels what it was sent.
+    #expect(upstream.cancelCount == 1)
+    handle.cancel()
+  }
 }

@@ -37,4 +37,35 @@ struct AnySubscriberTests {
         == SelfPortrait("Subject", labels: ["downstreamSubject", "upstreamSubscription", "subject"])
     )
   }
+
+  @Test("shows the type of what has no form of its own, and asks each time")
+  func reflectionOfPlain() {
+    final class Plain: Subscriber {
+      func receive(subscription: any Subscription) {}
+      func receive(_ input: Int) -> Subscribers.Demand { .none }
+      func receive(completion: Subscribers.Completion<Never>) {}
+    }
+    #expect(SelfPortrait(of: AnySubscriber(Plain())) == SelfPortrait("Plain", labels: []))
+
+    final class Named: Subscriber, CustomStringConvertible {
+      var description = "before"
+      func receive(subscription: any Subscription) {}
+      func receive(_ input: Int) -> Subscribers.Demand { .none }
+      func receive(completion: Subscribers.Completion<Never>) {}
+    }
+    let named = Named()
+    let erased = AnySubscriber(named)
+    #expect(SelfPortrait(of: erased) == SelfPortrait("before", labels: []))
+    named.description = "after"
+    #expect(SelfPortrait(of: erased) == SelfPortrait("after", labels: []))
+  }
+
+  @Test("of closures, shows the mirror of its name")
+  func reflectionOfClosures() {
+    let subscriber = AnySubscriber<Int, Never>()
+    #expect(subscriber.playgroundDescription as? String == "Anonymous AnySubscriber")
+    let subjectType = subscriber.customMirror.subjectType
+    #expect(subjectType is String.Type)
+    #expect(subscriber.customMirror.children.isEmpty)
+  }
 }

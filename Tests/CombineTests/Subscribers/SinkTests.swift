@@ -54,4 +54,55 @@ struct SinkTests {
     let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
     #expect(SelfPortrait(of: sink) == SelfPortrait("Sink", labels: []))
   }
+
+  @Test("shows its closures, and in their place, after the end, some that do nothing", arguments: [true, false])
+  func closures(ends: Bool) {
+    var events: [String] = []
+    let sink = Subscribers.Sink<Int, Never>(
+      receiveCompletion: { _ in events.append("end") },
+      receiveValue: { events.append("\($0)") }
+    )
+    sink.receiveValue(1)
+    sink.receiveCompletion(.finished)
+    #expect(events == ["1", "end"])
+
+    sink.receive(subscription: SubscriptionSpy())
+    if ends { sink.receive(completion: .finished) } else { sink.cancel() }
+    events = []
+    sink.receiveValue(2)
+    sink.receiveCompletion(.finished)
+    #expect(events == [])
+  }
+
+  @Test("what its closures held may come back to it as it goes")
+  func reentrantRelease() {
+    final class Late {
+      var whenGone: () -> Void = {}
+      deinit { whenGone() }
+    }
+    var values: [Int] = []
+    var hasGone = false
+    let sink: Subscribers.Sink<Int, Never>
+    do {
+      let late = Late()
+      sink = Subscribers.Sink(
+        receiveCompletion: { _ in withExtendedLifetime(late) {} },
+        receiveValue: {
+          withExtendedLifetime(late) {}
+          values.append($0)
+        }
+      )
+      late.whenGone = { [weak sink] in
+        _ = sink?.receive(9)
+        sink?.cancel()
+        sink?.receive(completion: .finished)
+        hasGone = true
+      }
+    }
+    sink.receive(subscription: SubscriptionSpy())
+    _ = sink.receive(1)
+    sink.receive(completion: .finished)
+    #expect(values == [1])
+    #expect(hasGone)
+  }
 }

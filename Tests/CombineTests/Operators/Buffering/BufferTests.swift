@@ -1,7 +1,8 @@
-import Combine
 import Dispatch
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("buffer")
 struct BufferTests {
@@ -215,6 +216,61 @@ struct BufferTests {
     _ = subscriber?.receive(2)
 
     #expect(recorder.events == [.subscription, .value(2)])
+  }
+
+  @Test("values after a normal end are kept and delivered before it")
+  func valuesAfterEnd() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
+      .buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    subscriber?.receive(subscription: LooseSubscription())
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    _ = subscriber?.receive(2)
+    recorder.request(.max(3))
+
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+  }
+
+  @Test("a failure of the upstream from inside a value drops what waits, also what was asked for")
+  func failureInside() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { [upstream] value, _ in
+        if value == 1 { upstream.send(completion: .failure(.expected)) }
+        return .none
+      }
+    )
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    for value in 1...3 { upstream.send(value) }
+    recorder.request(.max(3))
+
+    #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.expected))])
+  }
+
+  @Test("a cancel before the subscription, by who takes the subscriber for one, changes nothing")
+  func earlyCancel() {
+    let spy = SubscriptionSpy()
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: {
+      let subscription = $0.port.subject as? any Subscription
+      #expect(subscription != nil)
+      subscription?.cancel()
+      $0.receive(subscription: spy)
+      _ = $0.receive(1)
+    })
+    .buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+
+    #expect(spy.cancelCount == 0)
+    #expect(recorder.values == [1])
+  }
+
+  @Test("a negative size stops the process")
+  func negativeSize() async {
+    await #expect(processExitsWith: .failure) {
+      Just(1).buffer(size: -1, prefetch: .keepFull, whenFull: .dropNewest).subscribe(Recorder<Int, Never>())
+    }
   }
 
   @Test("many values come out in order, however they go in and out")

@@ -272,6 +272,20 @@ struct FlatMapTests {
     #expect(first.cancelCount == 1)
   }
 
+  @Test("a publisher made whose subscription has not come counts: the end waits for it")
+  func awaitedChild() {
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap { $0 }.subscribe(recorder)
+    outer.send(Inner(handingOver: { side = $0 }))
+    outer.send(completion: .finished)
+    #expect(recorder.completion == nil)
+    side?.receive(subscription: LooseSubscription())
+    _ = side?.receive(1)
+    side?.receive(completion: .finished)
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
   @Test("values that wait are delivered after the end of all upstreams, before the end")
   func endWaitsForQueue() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)

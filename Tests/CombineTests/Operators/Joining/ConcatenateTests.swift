@@ -126,6 +126,31 @@ struct ConcatenateTests {
     }
   }
 
+  @Test("the second publisher is let go when it is subscribed to, and by a cancel")
+  func releasesSecond() {
+    for isCancelled in [true, false] {
+      weak var released: PassthroughSubject<Int, TestFailure>?
+      var held: (any Subscription)?
+      let first = TestPublisher<Int, TestFailure>()
+      do {
+        let second = PassthroughSubject<Int, TestFailure>()
+        released = second
+        first.append(second.prefix(1)).subscribe(
+          AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 })
+        )
+        #expect(released != nil)
+        if isCancelled {
+          held?.cancel()
+        } else {
+          first.send(completion: .finished)
+          second.send(completion: .finished)
+        }
+      }
+      #expect(released == nil)
+      withExtendedLifetime(held) {}
+    }
+  }
+
   @Test("a Just behind is delivered as soon as it is asked for", arguments: [1, 2, 3])
   func justBehind(demand: Int) {
     let just = Just(2).setFailureType(to: TestFailure.self)

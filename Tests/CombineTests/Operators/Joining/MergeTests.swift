@@ -211,6 +211,26 @@ struct MergeTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("upstreams are subscribed to in the order written, after the subscription downstream")
+  func order() {
+    var order: [String] = []
+    func side(_ name: String) -> TestPublisher<Int, TestFailure> {
+      TestPublisher(whenSubscribed: { _ in order.append(name) })
+    }
+    Publishers.Merge4(side("a"), side("b"), side("c"), side("d")).subscribe(
+      AnySubscriber<Int, TestFailure>(receiveSubscription: { _ in order.append("downstream") })
+    )
+    Publishers.MergeMany(side("e"), side("f")).subscribe(AnySubscriber<Int, TestFailure>())
+    #expect(order == ["downstream", "a", "b", "c", "d", "e", "f"])
+  }
+
+  @Test("a subscriber that asked for everything before has each upstream asked for everything at once")
+  func unlimitedFromTheStart() {
+    let recorder = Recorder<Int, TestFailure>()
+    a.merge(with: b).subscribe(recorder)
+    #expect(a.requests == [.unlimited] && b.requests == [.unlimited])
+  }
+
   @Test("thousands of upstreams that wait are served one by one in linear time, and together without a deep stack")
   func manyWaiting() {
     let recorder = Recorder<Int, Never>(requesting: .none)

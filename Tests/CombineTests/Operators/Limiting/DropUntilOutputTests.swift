@@ -128,6 +128,18 @@ struct DropUntilOutputTests {
     }
   }
 
+  @Test("another publisher that has published gets no second subscription taken")
+  func secondSubscriptionOfOther() {
+    upstream.drop(untilOutputFrom: other).subscribe(Recorder<Int, TestFailure>())
+    let connection = other.connections.first
+    other.send("go")
+    let second = LooseSubscription()
+    connection?.send(subscription: second)
+
+    #expect(second.requests.isEmpty)
+    #expect(second.cancelCount == 1)
+  }
+
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Rest = Publishers.DropUntilOutput<Just<Int>, Just<Int>>

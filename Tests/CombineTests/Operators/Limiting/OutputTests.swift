@@ -127,6 +127,33 @@ struct OutputTests {
     #expect(upstream.cancelCount == 1)
   }
 
+  @Test("after a cancel values count and pass on until the last, without an end")
+  func valuesAfterCancel() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    var held: (any Subscription)?
+    var events: [String] = []
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).prefix(3).subscribe(
+      AnySubscriber(
+        receiveSubscription: { held = $0 },
+        receiveValue: {
+          events.append("\($0)")
+          return .max(2)
+        },
+        receiveCompletion: { _ in events.append("end") }
+      )
+    )
+    let subscription = LooseSubscription()
+    subscriber?.receive(subscription: subscription)
+    _ = subscriber?.receive(1)
+    held?.cancel()
+    let answers = (2...5).map { subscriber?.receive($0) }
+    subscriber?.receive(completion: .finished)
+
+    #expect(events == ["1", "2", "3"])
+    #expect(answers == [.max(2), .max(2), Subscribers.Demand.none, Subscribers.Demand.none])
+    #expect(subscription.cancelCount == 1)
+  }
+
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Some = Publishers.Output<Just<Int>>
@@ -144,5 +171,7 @@ struct OutputTests {
     await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().prefix(-1) }
     await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(at: .max) }
     await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(in: -1..<2) }
+    await #expect(processExitsWith: .failure) { _ = Publishers.Output(upstream: Just(1), range: -1..<2) }
+    await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(at: -1) }
   }
 }

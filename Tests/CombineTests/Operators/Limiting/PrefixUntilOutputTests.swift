@@ -134,6 +134,18 @@ struct PrefixUntilOutputTests {
     }
   }
 
+  @Test("an end of the upstream before its subscription passes nothing on, and cancels the other publisher")
+  func endBeforeSubscription() {
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .finished) })
+      .prefix(untilOutputFrom: other).subscribe(recorder)
+    other.send("stop")
+
+    #expect(recorder.events.contains { $0 == .subscription } == false)
+    #expect(recorder.values.isEmpty)
+    #expect(other.cancelCount == 1)
+  }
+
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
     PipeLaws.check(named: nil) { $0.prefix(untilOutputFrom: TestPublisher<Int, Never>()) }

@@ -110,4 +110,27 @@ struct TryScanTests {
     PipeLaws.check(named: "TryScan", children: ["downstream", "status", "result"]) { $0.tryScan(0, sum) }
     PipeLaws.check(named: "TryMap") { $0.tryMap { $0 } }
   }
+
+  @Test("values after an error go on, and another error changes nothing more")
+  func afterError() {
+    let connection = LooseSubscription()
+    let recorder = Recorder<Int, any Error>()
+    var closureCalls = 0
+    var answers: [Subscribers.Demand] = []
+    TestPublisher<Int, TestFailure>(handingOver: {
+      $0.receive(subscription: connection)
+      for value in [1, -1, 2, -2] { answers.append($0.receive(value)) }
+      $0.receive(completion: .finished)
+    })
+    .tryScan(0) {
+      closureCalls += 1
+      return try sum($0, $1)
+    }
+    .subscribe(recorder)
+    #expect(recorder.values == [1, 3])
+    #expect(recorder.completions.count == 1)
+    #expect(closureCalls == 4)
+    #expect(answers == [.none, .none, .none, .none])
+    #expect(connection.cancelCount == 1)
+  }
 }

@@ -33,4 +33,17 @@ struct AssertNoFailureTests {
     #expect(message.contains("Never: expected"))
     #expect(message.contains("Place.swift:77"))
   }
+
+  @Test("without a prefix the message is the error alone")
+  func stopsWithoutPrefix() async throws {
+    let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let upstream = TestPublisher<Int, TestFailure>()
+      upstream.assertNoFailure().subscribe(Recorder<Int, Never>())
+      upstream.send(completion: .failure(.expected))
+    }
+    let message = String(decoding: result.standardErrorContent, as: UTF8.self)
+
+    #expect(message.contains(" expected") && !message.contains(": : "))
+    #expect(message.contains("AssertNoFailureTests.swift"))
+  }
 }

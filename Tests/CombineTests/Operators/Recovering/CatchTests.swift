@@ -207,6 +207,50 @@ struct CatchTests {
     }
   }
 
+  @Test("a failure before the subscription stops the process, a finish is ignored")
+  func endBeforeSubscription() async {
+    let recorder = Recorder<Int, Never>()
+    TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .finished) })
+      .catch { _ in Just(1) }.subscribe(recorder)
+    #expect(recorder.events == [])
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .failure(.expected)) })
+        .catch { _ in Just(1) }.subscribe(Recorder<Int, Never>())
+    }
+  }
+
+  @Test("no value passes after a cancel, in either phase")
+  func valuesAfterCancel() {
+    for fails in [false, true] {
+      var second: AnySubscriber<Int, TestFailure>?
+      var first: AnySubscriber<Int, TestFailure>?
+      var held: (any Subscription)?
+      var values: [Int] = []
+      TestPublisher<Int, TestFailure>(handingOver: { first = $0 })
+        .catch { _ in TestPublisher<Int, TestFailure>(handingOver: { second = $0 }) }
+        .subscribe(
+          AnySubscriber(
+            receiveSubscription: {
+              held = $0
+              $0.request(.unlimited)
+            },
+            receiveValue: {
+              values.append($0)
+              return .none
+            }
+          )
+        )
+      first?.receive(subscription: SubscriptionSpy())
+      if fails {
+        first?.receive(completion: .failure(.expected))
+        second?.receive(subscription: SubscriptionSpy())
+      }
+      held?.cancel()
+      #expect((fails ? second : first)?.receive(1) == Subscribers.Demand.none)
+      #expect(values == [])
+    }
+  }
+
   @Test("a value beyond the demand stops the process")
   func beyondDemand() async {
     await #expect(processExitsWith: .failure) {

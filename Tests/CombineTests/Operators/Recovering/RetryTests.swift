@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("retry")
 struct RetryTests {
@@ -82,6 +83,40 @@ struct RetryTests {
     upstream.send(completion: .failure(.expected))
     #expect(upstream.subscriptionCount == 2)
     #expect(recorder.completion == nil)
+  }
+
+  @Test("cancelled before the subscription, it cancels that when it comes")
+  func earlyCancel() {
+    let spy = SubscriptionSpy()
+    TestPublisher<Int, TestFailure>(handingOver: {
+      let subscription = $0.port.subject as? any Subscription
+      #expect(subscription != nil)
+      subscription?.cancel()
+      $0.receive(subscription: spy)
+    })
+    .retry(3).subscribe(Recorder<Int, TestFailure>())
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests.isEmpty)
+  }
+
+  @Test("the subscriber is kept until the subscription goes, past end and cancel", arguments: [true, false])
+  func keepsSubscriber(ends: Bool) {
+    weak var released: Recorder<Int, TestFailure>?
+    var held: (any Subscription)?
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    do {
+      let recorder = Recorder<Int, TestFailure>()
+      released = recorder
+      TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).retry(1).subscribe(
+        AnySubscriber(receiveSubscription: { held = $0 }, receiveValue: recorder.receive)
+      )
+    }
+    subscriber?.receive(subscription: SubscriptionSpy())
+    if ends { subscriber?.receive(completion: .finished) } else { held?.cancel() }
+    subscriber = nil
+    #expect(released != nil)
+    held = nil
+    #expect(released == nil)
   }
 
   @Test("cancelled from inside a value, a failure after it starts no attempt")

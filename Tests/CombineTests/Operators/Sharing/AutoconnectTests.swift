@@ -45,6 +45,27 @@ struct AutoconnectTests {
     #expect(upstream.cancelCount == 1)
   }
 
+  @Test("every cancel reaches the subscription that is wrapped")
+  func cancelsEachTime() {
+    struct Lending: ConnectablePublisher {
+      typealias Output = Int
+      typealias Failure = Never
+      let spy = SubscriptionSpy()
+      func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+        subscriber.receive(subscription: spy)
+      }
+      func connect() -> any Cancellable { AnyCancellable {} }
+    }
+    let lending = Lending()
+    let subscription = lending.autoconnect().subscriptionForTesting()
+    subscription?.request(.none)
+    subscription?.cancel()
+    subscription?.cancel()
+    #expect(lending.spy.requests == [.none])
+    #expect(lending.spy.cancelCount == 2)
+    #expect(!((subscription as Any) is any CustomReflectable))
+  }
+
   @Test("who cancels while the connection is being made ends it")
   func cancelsWhileConnecting() {
     let upstream = TestPublisher<Int, Never>(whenSubscribed: { $0.send(1) })

@@ -99,6 +99,48 @@ struct MulticastTests {
     #expect(released == nil)
   }
 
+  @Test("a connection makes the subject if no subscriber has, and who subscribes later uses the same")
+  func connectsFirst() {
+    let upstream = TestPublisher<Int, Never>()
+    var subjectCount = 0
+    let multicast = upstream.multicast { () -> PassthroughSubject<Int, Never> in
+      subjectCount += 1
+      return PassthroughSubject()
+    }
+    let connection = multicast.connect()
+    #expect(subjectCount == 1)
+    let recorder = Recorder<Int, Never>()
+    multicast.subscribe(recorder)
+    upstream.send(1)
+    #expect(subjectCount == 1)
+    #expect(recorder.values == [1])
+    connection.cancel()
+  }
+
+  /// A subject that hands out the subscription that it is given.
+  private final class Lending: Subject {
+    typealias Output = Int
+    typealias Failure = Never
+    let spy: SubscriptionSpy
+    init(_ spy: SubscriptionSpy) { self.spy = spy }
+
+    func send(subscription: any Subscription) {}
+    func send(_ value: Int) {}
+    func send(completion: Subscribers.Completion<Never>) {}
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      subscriber.receive(subscription: spy)
+    }
+  }
+
+  @Test("requests reach the subject as they are, also those for nothing")
+  func requestsAsTheyAre() {
+    let spy = SubscriptionSpy()
+    let subscription = Empty<Int>().multicast(subject: Lending(spy)).subscriptionForTesting()
+    subscription?.request(.none)
+    subscription?.request(.max(2))
+    #expect(spy.requests == [.none, .max(2)])
+  }
+
   @Test("who comes after the end gets a subscription and the end")
   func late() {
     let subject = PassthroughSubject<Int, TestFailure>()

@@ -30,6 +30,7 @@ struct CollectByTimeTests {
       }
     )
     upstream.collect(.byTime(scheduler, 1)).subscribe(recorder)
+    #expect(scheduler.pendingCount == 1)
     upstream.send(1)
     scheduler.advance(by: 1)
     upstream.send(2)
@@ -217,7 +218,9 @@ struct CollectByTimeTests {
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
     #expect(other.cancelCount == 1)
-    #expect(String(describing: try #require(keeper.subscription)) == "CollectByTime")
+    let subscription = try #require(keeper.subscription)
+    #expect(String(describing: subscription) == "CollectByTime")
+    #expect(labels(of: subscription).isEmpty)
   }
 
   /// Groups one value after the other, for subscribers that ask for everything.

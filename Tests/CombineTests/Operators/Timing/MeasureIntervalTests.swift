@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import ReboundTesting
 import Testing
 
@@ -36,6 +37,35 @@ struct MeasureIntervalTests {
     recorder.request(.none)
 
     #expect(upstream.requests == [.max(2), .max(3), .none])
+  }
+
+  /// A scheduler whose clock is set by hand.
+  private final class HandSet: Scheduler {
+    typealias Time = OperationQueue.SchedulerTimeType
+    var now = Time(Date(timeIntervalSinceReferenceDate: 0))
+    var minimumTolerance: Time.Stride { 0 }
+
+    func schedule(options: Never?, _ action: @escaping () -> Void) {}
+    func schedule(after date: Time, tolerance: Time.Stride, options: Never?, _ action: @escaping () -> Void) {}
+    func schedule(
+      after date: Time,
+      interval: Time.Stride,
+      tolerance: Time.Stride,
+      options: Never?,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable { Subscriptions.empty }
+  }
+
+  @Test("a clock that is set back gives a negative time")
+  func backwards() {
+    let clock = HandSet()
+    let recorder = Recorder<HandSet.Time.Stride, TestFailure>()
+    upstream.measureInterval(using: clock).subscribe(recorder)
+    clock.now = clock.now.advanced(by: 5)
+    upstream.send(1)
+    clock.now = clock.now.advanced(by: -2)
+    upstream.send(2)
+    #expect(recorder.values == [5, -2])
   }
 
   @Test("events before the subscription and after the end are ignored")

@@ -1,7 +1,8 @@
-import Combine
 import Dispatch
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("throttle")
 struct ThrottleTests {
@@ -129,6 +130,20 @@ struct ThrottleTests {
     upstream.send(completion: .finished)
     scheduler.advance(by: 5)
     #expect(recorder.values == [1] && recorder.completions.isEmpty)
+  }
+
+  @Test("a cancel before the subscription, by who takes the subscriber for one, cancels that when it comes")
+  func earlyCancel() {
+    let spy = SubscriptionSpy()
+    TestPublisher<Int, TestFailure>(handingOver: {
+      let subscription = $0.port.subject as? any Subscription
+      #expect(subscription != nil)
+      subscription?.cancel()
+      $0.receive(subscription: spy)
+    })
+    .throttle(for: 1, scheduler: scheduler, latest: true).subscribe(Recorder<Int, TestFailure>())
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests.isEmpty)
   }
 
   @Test("what is scheduled does not keep the subscription alive")

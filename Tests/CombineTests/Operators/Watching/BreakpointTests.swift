@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import ReboundTesting
 import Testing
 
@@ -53,7 +54,7 @@ struct BreakpointTests {
 
   @Test("a closure that says yes stops the process")
   func stops() async {
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .signal(SIGTRAP)) {
       Just(1).breakpoint(receiveSubscription: { _ in true }).subscribe(Recorder<Int, Never>())
     }
     await #expect(processExitsWith: .failure) {

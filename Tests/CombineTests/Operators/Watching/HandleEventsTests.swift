@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("handleEvents")
 struct HandleEventsTests {
@@ -103,6 +104,40 @@ struct HandleEventsTests {
 
     #expect(weakLog == nil)
     withExtendedLifetime(held) {}
+  }
+
+  @Test("requests for nothing, and such before the upstream's subscription, are told; the latter go nowhere")
+  func oddRequests() {
+    let log = Log()
+    let spy = SubscriptionSpy()
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    watch(
+      TestPublisher<Int, TestFailure>(handingOver: {
+        ($0.port.subject as? any Subscription)?.request(.max(7))
+        $0.receive(subscription: spy)
+      }),
+      log
+    )
+    .subscribe(recorder)
+    recorder.request(.none)
+    #expect(log.lines == ["request max(7)", "subscription", "request max(0)"])
+    #expect(spy.requests == [.none])
+  }
+
+  @Test("later ends pass on, without closures")
+  func laterEnds() {
+    let log = Log()
+    var ends = 0
+    watch(
+      TestPublisher<Int, TestFailure>(handingOver: {
+        $0.receive(subscription: SubscriptionSpy())
+        for _ in 0..<2 { $0.receive(completion: .finished) }
+      }),
+      log
+    )
+    .subscribe(AnySubscriber<Int, TestFailure>(receiveCompletion: { _ in ends += 1 }))
+    #expect(ends == 2)
+    #expect(log.lines == ["subscription", "end finished"])
   }
 
   @Test("without closures everything passes, and closures can be set on the publisher")

@@ -77,6 +77,35 @@ struct PrintTests {
     )
   }
 
+  @Test("every subscription and every cancel makes a line, and so does a request for nothing")
+  func eachOne() {
+    let stream = Lines()
+    var held: (any Subscription)?
+    let second = SubscriptionSpy()
+    TestPublisher<Int, TestFailure>(handingOver: {
+      $0.receive(subscription: Subscriptions.empty)
+      $0.receive(subscription: second)
+    })
+    .print(to: stream).subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 }))
+    held?.request(.none)
+    held?.cancel()
+    held?.cancel()
+    let lines = stream.text.split(separator: "\n")
+    #expect(lines.count == 5)
+    #expect(lines.first == "receive subscription: (Empty)")
+    #expect(lines.dropFirst(2) == ["request max: (0)", "receive cancel", "receive cancel"])
+    #expect(second.cancelCount == 1)
+  }
+
+  @Test("a line and its end are written one after the other")
+  func writes() {
+    let stream = Lines()
+    var writes: [String] = []
+    stream.whenWritten = { if !$0.isEmpty { writes.append($0) } }
+    Empty<Int, Never>().print("tap", to: stream).subscribe(Recorder<Int, Never>(requesting: .none))
+    #expect(writes == ["tap: receive subscription: (Empty)", "\n", "tap: receive finished", "\n"])
+  }
+
   @Test("an event from inside the stream makes its line after the one being written")
   func reentrantStream() {
     let stream = Lines()

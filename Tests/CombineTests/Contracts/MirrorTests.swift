@@ -1,0 +1,219 @@
+import Foundation
+import ReboundTesting
+import Testing
+
+@testable import Combine
+
+/// What stands behind the labels; the labels themselves are the contract's.
+@Suite("What mirrors show")
+struct MirrorTests {
+  private typealias Upstream = TestPublisher<Int, TestFailure>
+
+  /// What a subscription shows under its labels, as text, after the upstream has sent values.
+  private func shown(
+    sending values: [Int] = [],
+    requesting demand: Subscribers.Demand = .none,
+    _ build: (Upstream) -> some Publisher
+  ) -> [String: String] {
+    let upstream = Upstream()
+    let subscription = build(upstream).subscriptionForTesting()
+    if demand != .none { subscription?.request(demand) }
+    for value in values { upstream.send(value) }
+    return subscription.map(shown(of:)) ?? [:]
+  }
+
+  /// What the subscriber that an upstream gets shows under its labels, as text.
+  private func shownAbove(_ build: (Upstream) -> some Publisher) -> [String: String] {
+    var seen: AnySubscriber<Int, TestFailure>?
+    _ = build(Upstream(handingOver: { seen = $0 })).subscriptionForTesting()
+    return seen.map(shown(of:)) ?? [:]
+  }
+
+  private func shown(of subject: Any) -> [String: String] {
+    var shown: [String: String] = [:]
+    for child in Mirror(reflecting: subject).children { shown[child.label ?? "-"] = "\(child.value)" }
+    return shown
+  }
+
+  /// Whether this very object is told under a label.
+  private func isTold<Object: AnyObject>(_ object: Object, _ label: String, _ subject: Any) -> Bool {
+    toldChild(label, of: subject) as? Object === object
+  }
+
+  @Test("conduits of subjects show the subject twice, the subscriber and the demand, until they are cancelled")
+  func conduits() throws {
+    let (passing, keeping) = (PassthroughSubject<Int, Never>(), CurrentValueSubject<Int, Never>(1))
+    let holder = SubscriptionHolder<Int, Never>()
+    for isPassing in [true, false] {
+      if isPassing { passing.subscribe(holder) } else { keeping.subscribe(holder) }
+      let subscription = try #require(holder.subscription)
+      subscription.request(.max(3))
+      for label in ["parent", "subject"] {
+        #expect(
+          isPassing ? isTold(passing, label, subscription) : isTold(keeping, label, subscription),
+          "\(label)"
+        )
+      }
+      #expect(isTold(holder, "downstream", subscription))
+      // The first request of the latter has brought the present value.
+      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+
+      subscription.cancel()
+      for label in ["parent", "subject", "downstream"] { #expect(child(label, of: subscription) == "nil", "\(label)") }
+      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+    }
+  }
+
+  @Test("publishers of one value show it, and futures their parts")
+  func sources() throws {
+    #expect(Just(7).subscriptionForTesting().map(shown(of:)) == ["-": "7"])
+    #expect(Optional(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
+    #expect(Result<Int, TestFailure>.success(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
+    let future = Future<Int, Never> { _ in }
+    let holder = SubscriptionHolder<Int, Never>()
+    future.subscribe(holder)
+    let subscription = try #require(holder.subscription)
+    #expect(isTold(future, "parent", subscription))
+    #expect(isTold(future, "subject", subscription))
+    #expect(isTold(holder, "downstream", subscription))
+    let record = Record<Int, TestFailure>(output: [1], completion: .failure(.expected))
+    #expect(
+      record.subscriptionForTesting().map(shown(of:)) == [
+        "sequence": "[1]", "completion": "failure(CombineTests.TestFailure.expected)",
+      ]
+    )
+  }
+
+  @Test("key paths are shown by the maps that take them")
+  func keyPaths() {
+    var seen: AnySubscriber<Int, TestFailure>?
+    _ = Upstream(handingOver: { seen = $0 }).map(\.description, \.magnitude, \.bitWidth).subscriptionForTesting()
+    #expect(seen.flatMap { toldChild("keyPath0", of: $0) as? KeyPath<Int, String> } == \Int.description)
+    #expect(seen.flatMap { toldChild("keyPath1", of: $0) as? KeyPath<Int, UInt> } == \Int.magnitude)
+    #expect(seen.flatMap { toldChild("keyPath2", of: $0) as? KeyPath<Int, Int> } == \Int.bitWidth)
+    _ = Upstream(handingOver: { seen = $0 }).map(\.magnitude).subscriptionForTesting()
+    #expect(seen.flatMap { toldChild("keyPath", of: $0) as? KeyPath<Int, UInt> } == \Int.magnitude)
+  }
+
+  @Test("results so far are shown by scan, tryScan and the reducing operators")
+  func results() {
+    var seen: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    Upstream(handingOver: { seen = $0 }).scan(10, +).subscribe(recorder)
+    _ = seen?.receive(5)
+    #expect(seen.flatMap { toldChild("result", of: $0) as? Int } == 15)
+    #expect(seen.map { isTold(recorder, "downstream", $0) } == true)
+    let tryScan = shown(sending: [5]) { $0.tryScan(10, +) }
+    #expect(tryScan["result"] == "15" && tryScan["status"] == "subscribed")
+    let reduce = shown(sending: [5]) { $0.reduce(10, +) }
+    #expect(reduce["result"] == "Optional(15)" && reduce["initial"] == "Optional(10)")
+    #expect(reduce["status"] == "subscribed" && reduce["downstream"]?.contains("SubscriptionHolder") == true)
+    #expect(shown(sending: [5, 6]) { $0.collect() } == ["count": "2"])
+    #expect(shown(sending: [1, 2, 2]) { $0.removeDuplicates() }["last"]?.contains("2") == true)
+    #expect(shown { $0.removeDuplicates() }["last"] == "nil")
+  }
+
+  @Test("coders show their subscriber, their upstream's subscription, and whether they are over")
+  func coders() throws {
+    let upstream = Upstream()
+    let holder = SubscriptionHolder<String, any Error>()
+    upstream.encode(encoder: TestCoder()).subscribe(holder)
+    let subscription = try #require(holder.subscription)
+    #expect(isTold(holder, "downstream", subscription))
+    #expect(child("finished", of: subscription) == "false")
+    #expect(child("upstreamSubscription", of: subscription) != "nil")
+    upstream.send(completion: .finished)
+    #expect(child("finished", of: subscription) == "true")
+    #expect(child("upstreamSubscription", of: subscription) == "nil")
+  }
+
+  @Test("values that wait are shown by collect and buffer")
+  func waiting() {
+    let group = shown(sending: [1, 2], requesting: .max(1)) { $0.collect(3) }
+    #expect(group["buffer"] == "[1, 2]" && group["count"] == "3")
+    #expect(group["downstream"]?.contains("SubscriptionHolder") == true && group["upstreamSubscription"] != "nil")
+    let buffer = shown(sending: [1, 2, 3], requesting: .max(1)) {
+      $0.buffer(size: 3, prefetch: .byRequest, whenFull: .dropNewest)
+    }
+    #expect(buffer["values"] == "[2, 3]" && buffer["downstreamDemand"] == "max(0)")
+    #expect(buffer["state"] == "subscribed" && buffer["terminal"] == "nil")
+  }
+
+  @Test("demand is shown by catch and combineLatest")
+  func demand() {
+    #expect(shown(sending: [1], requesting: .max(3)) { $0.catch { _ in Just(9) } }["demand"] == "max(2)")
+    let latest = shown(sending: [1], requesting: .max(3)) { $0.combineLatest(Upstream()) }
+    #expect(latest["demand"] == "max(3)")
+    #expect(latest["buffers"]?.contains("1") == true)
+    #expect(latest["downstream"]?.contains("SubscriptionHolder") == true)
+  }
+
+  @Test("assertNoFailure shows where it stands")
+  func place() {
+    let shown = shownAbove { $0.assertNoFailure("No", file: "Place.swift", line: 77) }
+    #expect(shown == ["file": "Place.swift", "line": "77", "prefix": "No"])
+  }
+
+  @Test("published properties and object publishers show their subscribers")
+  func observation() throws {
+    final class Model: ObservableObject {
+      @Published var number = 1
+    }
+    let model = Model()
+    let holder = SubscriptionHolder<Int, Never>()
+    model.$number.subscribe(holder)
+    let subscription = try #require(holder.subscription)
+    subscription.request(.max(3))
+    #expect(isTold(holder, "downstream", subscription))
+    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(2))
+    subscription.cancel()
+    #expect(child("downstream", of: subscription) == "nil" && child("parent", of: subscription) == "nil")
+
+    let other = SubscriptionHolder<Void, Never>()
+    model.objectWillChange.subscribe(other)
+    #expect(other.subscription.map { isTold(other, "downstream", $0) } == true)
+  }
+
+  @Test("an assign shows object, key path and state")
+  func assign() {
+    final class Target {
+      var number = 0
+    }
+    let target = Target()
+    let assign = Subscribers.Assign(object: target, keyPath: \.number)
+    #expect(toldChild("keyPath", of: assign) as? ReferenceWritableKeyPath<Target, Int> == \Target.number)
+    let before = child("status", of: assign)
+    assign.receive(subscription: SubscriptionSpy())
+    let between = child("status", of: assign)
+    assign.receive(completion: .finished)
+    #expect(Set([before, between, child("status", of: assign)]).count == 3)
+    #expect(child("object", of: assign) == "nil")
+  }
+
+  @Test("an observer of notifications shows what it observes, until it is cancelled")
+  func notifications() throws {
+    let center = NotificationCenter()
+    let object = Token {}
+    let publisher = center.publisher(for: Notification.Name("changed"), object: object)
+    let subscription = try #require(publisher.subscriptionForTesting())
+    subscription.request(.max(3))
+    #expect(isTold(center, "center", subscription))
+    #expect((toldChild("name", of: subscription) as? Notification.Name)?.rawValue == "changed")
+    #expect(isTold(object, "object", subscription))
+    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
+    subscription.cancel()
+    #expect(child("center", of: subscription) == "nil" && child("object", of: subscription) == "nil")
+  }
+
+  @Test("a data task's subscription shows its request and its demand before it is over")
+  func dataTask() throws {
+    let publisher = StubProtocol.makeSession().dataTaskPublisher(for: StubProtocol.url("/hello"))
+    let subscription = try #require(publisher.subscriptionForTesting())
+    let parent = toldChild("parent", of: subscription) as? URLSession.DataTaskPublisher
+    #expect(parent?.request.url == StubProtocol.url("/hello"))
+    #expect(child("task", of: subscription) == "nil")
+    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == Subscribers.Demand.none)
+    subscription.cancel()
+    #expect(child("parent", of: subscription) == "nil")
+  }
+}
