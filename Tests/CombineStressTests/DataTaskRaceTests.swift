@@ -56,7 +56,7 @@ struct DataTaskRaceTests {
     }
   }
 
-  private let crew = Crew(size: 3)
+  private let crew = RaceCrew(size: 3)
   private let session: URLSession = {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.protocolClasses = [Answering.self]

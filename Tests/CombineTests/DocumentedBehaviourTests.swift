@@ -112,7 +112,7 @@ struct DocumentedBehaviourTests {
 
   @Test("tryMap fails once, though its closure throws again")
   func tryMapFailsOnce() {
-    let connection = LooseSubscription()
+    let connection = SubscriptionSpy()
     let recorder = Recorder<Int, any Error>()
     TestPublisher<Int, TestFailure>(handingOver: {
       $0.receive(subscription: connection)

@@ -42,6 +42,10 @@ extension HAR {
     case .tls(.clientCertificate): "tls.clientCertificate"
     case .tls(.handshake): "tls.handshake"
     case .tls(.other): "tls.other"
+    case .proxy(.unreachable): "proxy.unreachable"
+    case .proxy(.credentials): "proxy.credentials"
+    case .proxy(.refused(let status)): refusedByProxy + "\(status)"
+    case .proxy(.broken): "proxy.broken"
     case .timeout(.connect): "timeout.connect"
     case .timeout(.idle): "timeout.idle"
     case .timeout(.total): "timeout.total"
@@ -65,11 +69,18 @@ extension HAR {
     let others: [TransportFailure.Kind] = [
       .offline, .dns, .connect, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other,
     ]
-    let all = others + reasons.map { .tls($0) } + phases.map { .timeout($0) }
+    let proxies: [TransportFailure.ProxyReason] = [.unreachable, .credentials, .broken]
+    let all = others + reasons.map { .tls($0) } + proxies.map { .proxy($0) } + phases.map { .timeout($0) }
     return Dictionary(uniqueKeysWithValues: all.map { (name(of: $0), $0) })
   }()
 
-  package static func kind(named name: String) -> TransportFailure.Kind? { kinds[name] }
+  /// What the name begins with that ends with the status of a proxy.
+  private static let refusedByProxy = "proxy.refused."
+
+  package static func kind(named name: String) -> TransportFailure.Kind? {
+    guard name.hasPrefix(refusedByProxy) else { return kinds[name] }
+    return Int(name.dropFirst(refusedByProxy.count)).map { .proxy(.refused($0)) }
+  }
 
   /// What Chrome's name of an error stands for; https://chromium.googlesource.com/chromium/src net_error_list.h.
   package static func kind(ofChromeError name: String) -> TransportFailure.Kind {

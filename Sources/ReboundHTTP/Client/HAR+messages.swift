@@ -49,6 +49,7 @@ extension HAR.Response {
     let (text, encoding) = HAR.text(of: archived)
     self.init(
       status: head.status,
+      httpVersion: head.httpVersion ?? "HTTP/1.1",
       headers: headers.map { HAR.Pair(name: $0.name, value: $0.value) },
       content: HAR.Content(size: Int64(archived.count), mimeType: type ?? "", text: text, encoding: encoding),
       redirectURL: headers["Location"] ?? "",

@@ -62,6 +62,7 @@ public struct WebAPIClient: RequestExecutor {
 
   /// Waits and measures.
   public var time: ClientTime { shared.settings.time }
+  var random: RandomSource { shared.settings.random }
   var delivery: AnyTimeScheduler? { shared.settings.delivery }
   var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
   private var shared: ClientSettings.Shared

@@ -101,7 +101,8 @@ extension TransportFailure.Kind {
     case .tooManyRedirects: "too_many_redirects"
     case .tooLarge: "too_large"
     case .body: "body"
-    default: "other"
+    case .proxy: "proxy"
+    case .other: "other"
     }
   }
 }

@@ -43,7 +43,7 @@ struct MirrorTests {
   @Test("conduits of subjects show the subject twice, the subscriber and the demand, until they are cancelled")
   func conduits() throws {
     let (passing, keeping) = (PassthroughSubject<Int, Never>(), CurrentValueSubject<Int, Never>(1))
-    let holder = SubscriptionHolder<Int, Never>()
+    let holder = Keeper<Int, Never>()
     for isPassing in [true, false] {
       if isPassing { passing.subscribe(holder) } else { keeping.subscribe(holder) }
       let subscription = try #require(holder.subscription)
@@ -59,7 +59,7 @@ struct MirrorTests {
       #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
 
       subscription.cancel()
-      for label in ["parent", "subject", "downstream"] { #expect(child(label, of: subscription) == "nil", "\(label)") }
+      for label in ["parent", "subject", "downstream"] { #expect(toldText(label, of: subscription) == "nil", "\(label)") }
       #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
     }
   }
@@ -70,7 +70,7 @@ struct MirrorTests {
     #expect(Optional(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
     #expect(Result<Int, TestFailure>.success(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
     let future = Future<Int, Never> { _ in }
-    let holder = SubscriptionHolder<Int, Never>()
+    let holder = Keeper<Int, Never>()
     future.subscribe(holder)
     let subscription = try #require(holder.subscription)
     #expect(isTold(future, "parent", subscription))
@@ -116,15 +116,15 @@ struct MirrorTests {
   @Test("coders show their subscriber, their upstream's subscription, and whether they are over")
   func coders() throws {
     let upstream = Upstream()
-    let holder = SubscriptionHolder<String, any Error>()
+    let holder = Keeper<String, any Error>()
     upstream.encode(encoder: TestCoder()).subscribe(holder)
     let subscription = try #require(holder.subscription)
     #expect(isTold(holder, "downstream", subscription))
-    #expect(child("finished", of: subscription) == "false")
-    #expect(child("upstreamSubscription", of: subscription) != "nil")
+    #expect(toldText("finished", of: subscription) == "false")
+    #expect(toldText("upstreamSubscription", of: subscription) != "nil")
     upstream.send(completion: .finished)
-    #expect(child("finished", of: subscription) == "true")
-    #expect(child("upstreamSubscription", of: subscription) == "nil")
+    #expect(toldText("finished", of: subscription) == "true")
+    #expect(toldText("upstreamSubscription", of: subscription) == "nil")
   }
 
   @Test("values that wait are shown by collect and buffer")
@@ -160,16 +160,16 @@ struct MirrorTests {
       @Published var number = 1
     }
     let model = Model()
-    let holder = SubscriptionHolder<Int, Never>()
+    let holder = Keeper<Int, Never>()
     model.$number.subscribe(holder)
     let subscription = try #require(holder.subscription)
     subscription.request(.max(3))
     #expect(isTold(holder, "downstream", subscription))
     #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(2))
     subscription.cancel()
-    #expect(child("downstream", of: subscription) == "nil" && child("parent", of: subscription) == "nil")
+    #expect(toldText("downstream", of: subscription) == "nil" && toldText("parent", of: subscription) == "nil")
 
-    let other = SubscriptionHolder<Void, Never>()
+    let other = Keeper<Void, Never>()
     model.objectWillChange.subscribe(other)
     #expect(other.subscription.map { isTold(other, "downstream", $0) } == true)
   }
@@ -182,12 +182,12 @@ struct MirrorTests {
     let target = Target()
     let assign = Subscribers.Assign(object: target, keyPath: \.number)
     #expect(toldChild("keyPath", of: assign) as? ReferenceWritableKeyPath<Target, Int> == \Target.number)
-    let before = child("status", of: assign)
+    let before = toldText("status", of: assign)
     assign.receive(subscription: SubscriptionSpy())
-    let between = child("status", of: assign)
+    let between = toldText("status", of: assign)
     assign.receive(completion: .finished)
-    #expect(Set([before, between, child("status", of: assign)]).count == 3)
-    #expect(child("object", of: assign) == "nil")
+    #expect(Set([before, between, toldText("status", of: assign)]).count == 3)
+    #expect(toldText("object", of: assign) == "nil")
   }
 
   @Test("an observer of notifications shows what it observes, until it is cancelled")
@@ -202,7 +202,7 @@ struct MirrorTests {
     #expect(isTold(object, "object", subscription))
     #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
     subscription.cancel()
-    #expect(child("center", of: subscription) == "nil" && child("object", of: subscription) == "nil")
+    #expect(toldText("center", of: subscription) == "nil" && toldText("object", of: subscription) == "nil")
   }
 
   @Test("a data task's subscription shows its request and its demand before it is over")
@@ -211,9 +211,9 @@ struct MirrorTests {
     let subscription = try #require(publisher.subscriptionForTesting())
     let parent = toldChild("parent", of: subscription) as? URLSession.DataTaskPublisher
     #expect(parent?.request.url == StubProtocol.url("/hello"))
-    #expect(child("task", of: subscription) == "nil")
+    #expect(toldText("task", of: subscription) == "nil")
     #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == Subscribers.Demand.none)
     subscription.cancel()
-    #expect(child("parent", of: subscription) == "nil")
+    #expect(toldText("parent", of: subscription) == "nil")
   }
 }

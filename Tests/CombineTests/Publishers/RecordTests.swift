@@ -74,7 +74,7 @@ struct RecordTests {
     let subscription = Record<Int, TestFailure>(output: [1], completion: .finished).subscriptionForTesting()
     subscription?.request(.max(1))
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
-    #expect(child("sequence", of: subscription) == "[]")
+    #expect(toldText("sequence", of: subscription) == "[]")
   }
 
   @Test("is coded as its recording, and comes back the same")

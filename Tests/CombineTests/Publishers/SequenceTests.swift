@@ -79,9 +79,9 @@ struct SequenceTests {
   func reflectionAfterEnd() {
     let subscription = (1...2).publisher.subscriptionForTesting()
     #expect(SelfPortrait(of: subscription) == SelfPortrait("1...2", labels: ["sequence"]))
-    #expect(child("sequence", of: subscription) == "1...2")
+    #expect(toldText("sequence", of: subscription) == "1...2")
     subscription?.request(.max(2))
     #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
-    #expect(child("sequence", of: subscription) == "[]")
+    #expect(toldText("sequence", of: subscription) == "[]")
   }
 }

@@ -85,16 +85,16 @@ struct SubjectSubscriberTests {
   func end() {
     let subject = Keeping()
     let subscriber = AnySubscriber<Int, TestFailure>(subject)
-    weak var released: LooseSubscription?
+    weak var released: SubscriptionSpy?
     do {
-      let subscription = LooseSubscription()
+      let subscription = SubscriptionSpy()
       released = subscription
       subscriber.receive(subscription: subscription)
     }
     #expect(released != nil)
     #expect(toldChild("subject", of: subscriber) as? Keeping === subject)
     #expect(toldChild("downstreamSubject", of: subscriber) as? Keeping === subject)
-    #expect(toldChild("upstreamSubscription", of: subscriber) as? LooseSubscription === released)
+    #expect(toldChild("upstreamSubscription", of: subscriber) as? SubscriptionSpy === released)
     for _ in 0..<2 { subscriber.receive(completion: .failure(.expected)) }
     #expect(subject.log == ["end"])
     #expect(released == nil)

@@ -224,7 +224,7 @@ struct BufferTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
       .buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
-    subscriber?.receive(subscription: LooseSubscription())
+    subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(1)
     subscriber?.receive(completion: .finished)
     _ = subscriber?.receive(2)

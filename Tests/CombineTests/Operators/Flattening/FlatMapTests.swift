@@ -280,7 +280,7 @@ struct FlatMapTests {
     outer.send(Inner(handingOver: { side = $0 }))
     outer.send(completion: .finished)
     #expect(recorder.completion == nil)
-    side?.receive(subscription: LooseSubscription())
+    side?.receive(subscription: SubscriptionSpy())
     _ = side?.receive(1)
     side?.receive(completion: .finished)
     #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])

@@ -133,7 +133,7 @@ struct DropUntilOutputTests {
     upstream.drop(untilOutputFrom: other).subscribe(Recorder<Int, TestFailure>())
     let connection = other.connections.first
     other.send("go")
-    let second = LooseSubscription()
+    let second = SubscriptionSpy()
     connection?.send(subscription: second)
 
     #expect(second.requests.isEmpty)

@@ -142,7 +142,7 @@ struct OutputTests {
         receiveCompletion: { _ in events.append("end") }
       )
     )
-    let subscription = LooseSubscription()
+    let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
     _ = subscriber?.receive(1)
     held?.cancel()

@@ -113,7 +113,7 @@ struct TryScanTests {
 
   @Test("values after an error go on, and another error changes nothing more")
   func afterError() {
-    let connection = LooseSubscription()
+    let connection = SubscriptionSpy()
     let recorder = Recorder<Int, any Error>()
     var closureCalls = 0
     var answers: [Subscribers.Demand] = []
