@@ -18,8 +18,6 @@ class Brood: Courier {
     // 0 while the place is free.
     var serial = 0
     var subscription: (any Subscription)?
-    // When it came, as a number.
-    var arrival = 0
   }
 
   // All guarded by `lock`.
@@ -28,10 +26,6 @@ class Brood: Courier {
   @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
   @exclusivity(unchecked) private var lastSerial = 0
   @exclusivity(unchecked) private var childCount = 0
-  @exclusivity(unchecked) private var lastArrival = 0
-  // What the children lead to that have come so far as is surveyed.
-  @exclusivity(unchecked) private var surveyedAscents: [(serial: Int, ascent: Ascent)] = []
-  @exclusivity(unchecked) private var surveyedArrival = 0
   // Set under `lock`.
   @usableFromInline let hasOuterCome = Atomic<Bool>(false)
   @usableFromInline let isOuterOver = Atomic<Bool>(false)
@@ -98,9 +92,7 @@ class Brood: Courier {
       subscription.cancel()
       return nil
     }
-    lastArrival += 1
     places[child.index].subscription = subscription
-    places[child.index].arrival = lastArrival
     // Read under the lock that `owe` takes, so that every child learns of unlimited demand once.
     let demand: Subscribers.Demand = ledger.isUnlimited ? .unlimited : .max(1)
     lock.unlock()
@@ -119,10 +111,8 @@ class Brood: Courier {
     places[child.index] = Place()
     freePlaces.append(child.index)
     childCount -= 1
-    let forgotten = surveyedAscents
-    if !forgotten.isEmpty { surveyedAscents.removeAll { $0.serial == child.serial } }
     lock.unlock()
-    withExtendedLifetime((subscription, forgotten)) {}
+    withExtendedLifetime(subscription) {}
     return true
   }
 
@@ -163,30 +153,9 @@ class Brood: Courier {
     defer { lock.unlock() }
     guard ledger.close() != nil else { return nil }
     let held = (places.compactMap(\.subscription), outer)
-    surveyedAscents = []
     places = []
     freePlaces = []
     outer = nil
     return held
-  }
-
-  @usableFromInline
-  override final var ascents: [Ascent] {
-    lock.lock()
-    let (outer, arrival) = (outer, lastArrival)
-    let others = surveyedArrival == arrival ? [] : places.filter { $0.arrival > surveyedArrival }
-    lock.unlock()
-    // Outside the lock: the way up has locks of its own.
-    let found = others.compactMap { place in
-      place.subscription.flatMap { Ascent(from: $0) }.map { (serial: place.serial, ascent: $0) }
-    }
-    lock.lock()
-    if !others.isEmpty, surveyedArrival < arrival, !ledger.isClosed {
-      surveyedAscents += found.filter { child in places.contains { $0.serial == child.serial } }
-      surveyedArrival = arrival
-    }
-    let known = surveyedAscents.map(\.ascent)
-    lock.unlock()
-    return (outer.flatMap { Ascent(from: $0) }.map { [$0] } ?? []) + known
   }
 }

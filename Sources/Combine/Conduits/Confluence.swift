@@ -16,9 +16,6 @@ class Confluence: Courier {
   @exclusivity(unchecked) private var inlets: ContiguousArray<Inlet>
   @exclusivity(unchecked) private var awaitedCount: Int
   @exclusivity(unchecked) private var openCount: Int
-  // What the first inlets, as many as are surveyed, lead to.
-  @exclusivity(unchecked) private var surveyedAscents: [Ascent] = []
-  @exclusivity(unchecked) private var surveyedCount = 0
   // One bit for each of the first inlets, as many as a word has; set under `lock`. Spares values the look at the inlets.
   @usableFromInline let finishedInlets = Atomic<UInt>(0)
 
@@ -64,10 +61,9 @@ class Confluence: Courier {
     }
     inlets[index] = .over
     openCount -= 1
-    let forgotten = forgetAscents()
     finishedInlets.store(finishedInlets.load(ordering: .relaxed) | 1 << index, ordering: .relaxed)
     lock.unlock()
-    withExtendedLifetime((subscription, forgotten)) {}
+    withExtendedLifetime(subscription) {}
     return true
   }
 
@@ -132,47 +128,9 @@ class Confluence: Courier {
     }
     let subscriptions = heldSubscriptions()
     for index in inlets.indices { inlets[index] = .over }
-    let forgotten = forgetAscents()
     lock.unlock()
     for subscription in subscriptions { subscription.cancel() }
-    withExtendedLifetime(forgotten) {}
     return true
-  }
-
-  // Called under the lock; what it gives is to be released outside.
-  private func forgetAscents() -> [Ascent] {
-    let forgotten = surveyedAscents
-    // An upstream that leads nowhere needs no second look.
-    if !forgotten.isEmpty { (surveyedAscents, surveyedCount) = ([], 0) }
-    return forgotten
-  }
-
-  @usableFromInline
-  override final var ascents: [Ascent] {
-    lock.lock()
-    let start = surveyedCount
-    let known = surveyedAscents
-    let others = start < inlets.count ? inlets[start...] : []
-    lock.unlock()
-    guard !others.isEmpty else { return known }
-    // Outside the lock: the way up has locks of its own.
-    var found: [Ascent] = []
-    var arrived: (count: Int, ascentCount: Int)?
-    for (offset, inlet) in others.enumerated() {
-      switch inlet {
-      case .awaited: arrived = arrived ?? (offset, found.count)
-      case .held(let subscription): if let ascent = Ascent(from: subscription) { found.append(ascent) }
-      case .over: break
-      }
-    }
-    let settled = arrived ?? (others.count, found.count)
-    lock.lock()
-    if surveyedCount == start, !ledger.isClosed {
-      surveyedAscents += found.prefix(settled.ascentCount)
-      surveyedCount += settled.count
-    }
-    lock.unlock()
-    return known + found
   }
 
   @usableFromInline

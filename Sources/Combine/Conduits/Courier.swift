@@ -6,8 +6,7 @@ import Synchronization
 /// - Values and ends come down through a turnstile; what is touched only inside it needs no other guard.
 /// - Requests go up and must not wait for a turnstile, or two threads could wait for each other. Work for inside the
 ///   turnstile that a request brings is an errand: run at once if nobody is inside, else by whoever leaves last.
-/// - What upstreams are asked for from inside waits until the turnstile is open, and those of the pipes of this kind
-///   that lead here as well, see ``ask(_:for:)``.
+/// - What upstreams are asked for from inside waits until the turnstile is open, see ``ask(_:for:)``.
 /// - Who closes the ledger has ended the subscription; whoever delivers looks at it inside the turnstile, so nothing
 ///   follows the end.
 ///
@@ -24,14 +23,7 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   // The thread that asks upstreams; 0 if none does.
   private let asker = Atomic<UInt>(0)
   // Touched only inside the turnstile; nothing foreign runs while it changes.
-  @exclusivity(unchecked) private var asks = Queue<Ask>()
-
-  /// What an upstream is asked for, and by whom.
-  private struct Ask {
-    let owner: Courier
-    let upstream: any Subscription
-    let demand: Subscribers.Demand
-  }
+  @exclusivity(unchecked) private var asks = Queue<(upstream: any Subscription, demand: Subscribers.Demand)>()
 
   @usableFromInline
   init() {}
@@ -67,13 +59,8 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
       let ask = asker.load(ordering: .relaxed) == thread ? nil : asks.popFirst()
       turnstile.leave()
       guard let ask else { continue }
-      if let outer = ask.owner.outermost {
-        outer.take(ask)
-        hasErrand.store(true, ordering: .sequentiallyConsistent)
-        continue
-      }
       asker.store(thread, ordering: .relaxed)
-      if !ask.owner.ledger.isClosed { ask.upstream.request(ask.demand) }
+      if !ledger.isClosed { ask.upstream.request(ask.demand) }
       asker.store(0, ordering: .relaxed)
       hasErrand.store(true, ordering: .sequentiallyConsistent)
     }
@@ -82,38 +69,12 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   /// Asks an upstream for more, with the turnstile open: at once, or when it has been left.
   ///
   /// An upstream that delivers from inside the request may go through a turnstile of its own, and another thread may be
-  /// there already and wait for this one, or for that of another upstream, through which this thread has come: two rows
-  /// that meet in `combineLatest`, say, each on a thread that has just delivered and asks the other one for more.
-  ///
-  /// `zip` may ask at once when its own turnstile is open, the one through which the thread has come being held: of two
-  /// sides only one has values waiting, so while a thread is on its way back from a row that its side has completed,
-  /// the other side can complete none, and nobody asks in the other direction.
-  ///
-  /// Turnstiles that are entered by one path only need no such care: whoever is on the path, the upstream included,
-  /// finds itself inside, and others only leave a request.
+  /// there already and wait for this one.
   @usableFromInline
   final func ask(_ upstream: any Subscription, for demand: Subscribers.Demand) {
     guard turnstile.isMine else { return upstream.request(demand) }
-    take(Ask(owner: self, upstream: upstream, demand: demand))
-  }
-
-  /// Asks later: called inside the turnstile.
-  private final func take(_ ask: Ask) {
-    asks.append(ask)
+    asks.append((upstream, demand))
     hasErrand.store(true, ordering: .sequentiallyConsistent)
-  }
-
-  /// The upstreams that are couriers themselves, or lead to some.
-  @usableFromInline var ascents: [Ascent] { [] }
-
-  /// The courier furthest upstream that the calling thread is inside of; nil if there is none.
-  private final var outermost: Courier? {
-    for ascent in ascents {
-      guard let courier = ascent.courier else { continue }
-      if let further = courier.outermost { return further }
-      if courier.turnstile.isMine { return courier }
-    }
-    return nil
   }
 
   /// Delivers what has become deliverable, and lets go of what is not needed after the end.

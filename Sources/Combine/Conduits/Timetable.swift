@@ -6,10 +6,6 @@ import Synchronization
 /// Whoever posts an event schedules one job for it, and each job delivers the *oldest* event there is, inside the
 /// turnstile. So nothing overtakes anything, though the jobs may: on a concurrent queue, or with equal due times.
 ///
-/// Subscribers may ask from inside the turnstile, and upstreams deliver from inside what they are asked. Nobody waits for
-/// ever: on a scheduler that does its work later, who posts an event does not wait for the turnstile; on one that does
-/// it at once, only who the upstream is calling enters, and so has all turnstiles on that path already.
-///
 /// Events come into an inbox, and go out of an outbox that takes over all of it when it is empty: so who posts and who
 /// delivers seldom meet at the lock.
 @usableFromInline

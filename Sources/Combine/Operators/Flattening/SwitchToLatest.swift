@@ -121,11 +121,6 @@ class SwitchLink: Courier {
     return true
   }
 
-  @usableFromInline
-  override final var ascents: [Ascent] {
-    lock.withLock { [self.outer, self.inner] }.compactMap { $0.flatMap { Ascent(from: $0) } }
-  }
-
   /// Notes the end of the outer upstream; says whether nothing is left to come.
   @usableFromInline
   final func finishOuter() -> Bool {

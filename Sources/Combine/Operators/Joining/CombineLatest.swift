@@ -226,19 +226,20 @@ where Downstream.Input == R.Output {
     }
     let displaced = S.put(input, into: &row)
     var answer = Subscribers.Demand.none
+    var requested = Subscribers.Demand.none
     if !isDelivering, let output = row.take(), ledger.takeOne() {
       isDelivering = true
       answer = downstream.receive(output)
       isDelivering = false
-      let requested = requestedInside
+      requested = requestedInside
       requestedInside = .none
       if answer != .none { ledger.owe(answer) }
-      // They are asked when all turnstiles are open, see `ask`.
-      if requested != .none { requestFromAll(requested) }
     }
     leave()
     // A value may run code of its own when it goes.
     withExtendedLifetime(displaced) {}
+    // With the turnstile open, see `defers`.
+    if requested != .none { requestFromAll(requested) }
     return answer
   }
 
