@@ -47,28 +47,14 @@ extension Registration {
 
   /// How the subscription, or the subscriber of a pass-through, describes itself.
   func shown() -> Looks {
-    withShown { Looks(of: $0) }
-  }
-
-  /// Whether it says nothing of itself, or no more than its type's name, its upstream's form, or what it erases.
-  func showsNoForm() -> Bool {
-    withShown { shown in
-      let form = Looks(of: shown)
-      let typeName = "\(Swift.type(of: shown))"
-      return [typeName, "\(LoggedSubscription.self)", "Multicast"].contains { form.name.hasSuffix($0) }
-        || form.name == String(reflecting: Swift.type(of: shown))
-    }
-  }
-
-  private func withShown<Result>(_ body: (Any) -> Result) -> Result {
     let stage = Stage()
     let spectator = attach(stage)
     let passesOn = type.isEmpty || family.outcomes[.subscription]?.hasPrefix("own") == true
     if !passesOn { stage.perform(.subscribe) }
-    let result = body((passesOn ? stage.seenSubscriber : stage.seenSubscription) ?? "nothing")
+    let shown = Looks(of: (passesOn ? stage.seenSubscriber : stage.seenSubscription) ?? "nothing")
     stage.close()
     withExtendedLifetime(spectator) {}
-    return result
+    return shown
   }
 
   /// How the subscribers that come to the upstreams describe themselves.

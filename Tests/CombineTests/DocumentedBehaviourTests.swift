@@ -91,25 +91,6 @@ struct DocumentedBehaviourTests {
     #expect(upstream.connections.map(\.cancelCount) == [1, 1])
   }
 
-  @Test("a request before the upstream's subscription, by who takes the subscriber for a subscription, does nothing")
-  func requestTooEarly() {
-    let spies = (0..<4).map { _ in SubscriptionSpy() }
-    func upstream(_ spy: SubscriptionSpy) -> TestPublisher<Int, TestFailure> {
-      TestPublisher(handingOver: {
-        let subscription = $0.port.subject as? any Subscription
-        #expect(subscription != nil)
-        subscription?.request(.max(3))
-        $0.receive(subscription: spy)
-      })
-    }
-    upstream(spies[0]).removeDuplicates().subscribe(Recorder<Int, TestFailure>(requesting: .none))
-    upstream(spies[1]).tryFilter { _ in true }.subscribe(Recorder<Int, any Error>(requesting: .none))
-    upstream(spies[2]).measureInterval(using: ImmediateScheduler.shared)
-      .subscribe(Recorder<ImmediateScheduler.SchedulerTimeType.Stride, TestFailure>(requesting: .none))
-    upstream(spies[3]).catch { _ in Just(1) }.subscribe(Recorder<Int, Never>(requesting: .none))
-    #expect(spies.allSatisfy { $0.requests.isEmpty && $0.cancelCount == 0 })
-  }
-
   @Test("tryMap fails once, though its closure throws again")
   func tryMapFailsOnce() {
     let connection = SubscriptionSpy()

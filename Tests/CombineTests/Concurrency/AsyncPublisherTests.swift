@@ -152,13 +152,12 @@ struct AsyncPublisherTests {
     #expect(spy.requests.isEmpty)
   }
 
-  @Test("what subscribes can be cancelled, and has no form of its own")
+  @Test("what subscribes can be cancelled")
   func form() {
     var seen: AnySubscriber<Int, Never>?
     let iterator = TestPublisher<Int, Never>(handingOver: { seen = $0 }).values.makeAsyncIterator()
     let subject = seen?.port.subject
     #expect(subject is any Cancellable)
-    #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
     withExtendedLifetime(iterator) {}
   }
 

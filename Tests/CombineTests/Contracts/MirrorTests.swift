@@ -107,7 +107,7 @@ struct MirrorTests {
     #expect(tryScan["result"] == "15" && tryScan["status"] == "subscribed")
     let reduce = shown(sending: [5]) { $0.reduce(10, +) }
     #expect(reduce["result"] == "Optional(15)" && reduce["initial"] == "Optional(10)")
-    #expect(reduce["status"] == "subscribed" && reduce["downstream"]?.contains("SubscriptionHolder") == true)
+    #expect(reduce["status"] == "subscribed" && reduce["downstream"]?.contains("Keeper") == true)
     #expect(shown(sending: [5, 6]) { $0.collect() } == ["count": "2"])
     #expect(shown(sending: [1, 2, 2]) { $0.removeDuplicates() }["last"]?.contains("2") == true)
     #expect(shown { $0.removeDuplicates() }["last"] == "nil")
@@ -131,7 +131,7 @@ struct MirrorTests {
   func waiting() {
     let group = shown(sending: [1, 2], requesting: .max(1)) { $0.collect(3) }
     #expect(group["buffer"] == "[1, 2]" && group["count"] == "3")
-    #expect(group["downstream"]?.contains("SubscriptionHolder") == true && group["upstreamSubscription"] != "nil")
+    #expect(group["downstream"]?.contains("Keeper") == true && group["upstreamSubscription"] != "nil")
     let buffer = shown(sending: [1, 2, 3], requesting: .max(1)) {
       $0.buffer(size: 3, prefetch: .byRequest, whenFull: .dropNewest)
     }
@@ -145,7 +145,7 @@ struct MirrorTests {
     let latest = shown(sending: [1], requesting: .max(3)) { $0.combineLatest(Upstream()) }
     #expect(latest["demand"] == "max(3)")
     #expect(latest["buffers"]?.contains("1") == true)
-    #expect(latest["downstream"]?.contains("SubscriptionHolder") == true)
+    #expect(latest["downstream"]?.contains("Keeper") == true)
   }
 
   @Test("assertNoFailure shows where it stands")

@@ -130,11 +130,13 @@ struct DropUntilOutputTests {
 
   @Test("another publisher that has published gets no second subscription taken")
   func secondSubscriptionOfOther() {
-    upstream.drop(untilOutputFrom: other).subscribe(Recorder<Int, TestFailure>())
-    let connection = other.connections.first
-    other.send("go")
     let second = SubscriptionSpy()
-    connection?.send(subscription: second)
+    let other = TestPublisher<String, TestFailure>(handingOver: {
+      $0.receive(subscription: SubscriptionSpy())
+      _ = $0.receive("go")
+      $0.receive(subscription: second)
+    })
+    upstream.drop(untilOutputFrom: other).subscribe(Recorder<Int, TestFailure>())
 
     #expect(second.requests.isEmpty)
     #expect(second.cancelCount == 1)
