@@ -282,6 +282,11 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     lanes[entry.key] = lane
   }
 
+  /// Takes nothing for under way any more; all of it waits at the front of its key.
+  mutating func interrupt() {
+    for id in lanes.values.compactMap(\.underWay) { land(id) }
+  }
+
   /// Puts the entry under way back to the front.
   private mutating func land(_ id: OutboxEntryID) {
     guard let entry = pending[id], isUnderWay(id) else { return }

@@ -194,10 +194,12 @@ final class OutboxWork<Payload: Codable & Sendable> {
   }
 
   private func commit(_ plan: Plan, of outbox: Outbox<Payload>) {
+    var machine = plan.machine
+    if plan.whenClosed != nil { machine.interrupt() }
     // What was there before is released with the lock open.
     let before = outbox.shared.change { state, events in
       let before = state.machine
-      state.machine = plan.machine
+      state.machine = machine
       (state.isPaused, state.isOnline) = (plan.isPaused, plan.isOnline)
       events += plan.change.events
       return before
