@@ -119,8 +119,15 @@ private struct SecretScanner {
         continue
       }
       let name = quoted()
+      guard isSecret(name) else {
+        // The text may begin inside of a text in quotes, so the second of two quotes may be the first of the next two.
+        let isClosed = name.count > 1 && name.last == UInt8(ascii: "\"")
+        copied += isClosed ? name.dropLast() : name
+        if isClosed { position -= 1 }
+        continue
+      }
       copied += name
-      guard isSecret(name), skipToValue() else { continue }
+      guard skipToValue() else { continue }
       skipValue()
       copied += Array("\"\(redaction.replacement)\"".utf8)
     }

@@ -32,6 +32,14 @@
     private var stirred: [CurlOrigin] = []
     private let maxTransfersPerHost: Int
 
+    /// In milliseconds; only a bound.
+    private static let longSleep: Int32 = 60_000
+    /// In milliseconds, while transfers are under way.
+    ///
+    /// Of many HTTP/2 streams that come in at once over one connection, libcurl 7.88 now and then forgets one that it has
+    /// read already: its socket stays silent, and only the next `curl_multi_perform` finds it.
+    private static let shortSleep: Int32 = 100
+
     /// Idle handles that are kept for the next requests.
     private static let idleHandles = 64
 
@@ -88,8 +96,8 @@
         readMessages(multi)
         beginWaiting(multi)
         if active.isEmpty, end() { break }
-        // Sleeps until a socket, libcurl's own timers or a command wants something; the minute is only a bound.
-        curl_multi_poll(multi, nil, 0, 60_000, nil)
+        // Sleeps until a socket, libcurl's own timers or a command wants something.
+        curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
       }
       for handle in idle { handle.free() }
       idle = []

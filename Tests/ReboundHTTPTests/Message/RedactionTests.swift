@@ -40,6 +40,8 @@ struct RedactionTests {
       (#"{"text":"the password: 1"}"#, #"{"text":"the password: 1"}"#),
       (#"plain "token" text"#, #"plain "token" text"#),
       (#"{"password""#, #"{"password""#),
+      (#"in text","password":"s3cret","n":"1"}"#, #"in text","password":"…","n":"1"}"#),
+      (#"{"a":"password","b":"key"}"#, #"{"a":"password","b":"key"}"#),
     ]
   )
   func json(text: String, shown: String) {
