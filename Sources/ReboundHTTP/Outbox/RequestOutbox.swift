@@ -22,7 +22,7 @@ import Rebound
 /// Each attempt has the entry's key in its Idempotency-Key field, so that the service knows a repetition. A request that
 /// says ``Idempotency/notIdempotent`` is not sent again after an attempt that may have arrived, but becomes a dead letter.
 ///
-/// What a failure means is ``Rebound/OutboxVerdict/init(_:)``. The client needs no middleware that tries again; one that
+/// What a failure means is `OutboxVerdict.init`. The client needs no middleware that tries again; one that
 /// does is only a second layer of attempts inside each of the outbox's.
 public final class RequestOutbox: Sendable {
   /// An answer to a stored request.
@@ -97,7 +97,7 @@ public final class RequestOutbox: Sendable {
   ///   - key: What it belongs to: requests of one key are sent in order, one at a time.
   ///   - options: Whether it replaces others, how long it may wait, and by what a repetition is known.
   /// - Returns: The entry, which is stored by then.
-  /// - Throws: ``Rebound/OutboxFailure``; what is wrong with the request is in ``Rebound/OutboxFailure/unstorable(_:)``.
+  /// - Throws: `OutboxFailure`; what is wrong with the request is in `OutboxFailure.unstorable`.
   @discardableResult
   public func enqueue(
     _ request: some Request,
@@ -110,8 +110,7 @@ public final class RequestOutbox: Sendable {
   /// Stores a request, to be sent behind the others of its key, once for each subscriber.
   ///
   /// - Demand: Nothing is stored before a value is requested. A cancel after that takes nothing back.
-  /// - Failure: ``Rebound/OutboxFailure``; what is wrong with the request is in
-  ///   ``Rebound/OutboxFailure/unstorable(_:)``.
+  /// - Failure: `OutboxFailure`; what is wrong with the request is in `OutboxFailure.unstorable`.
   /// - Threads: The outbox's scheduler.
   ///
   /// - Parameters:

@@ -19,7 +19,7 @@ import StreamSupport
 ///   in addresses that the answers hold. A replay hides the same before it compares, so requests find their recording
 ///   whatever the secret is then. A body that the program itself has compressed or encrypted is not looked into.
 /// - Matching: A recording answers a request that no ``CassetteRule`` finds different from the recorded one. Those that
-///   fit answer in their order, each once. A request that none fits fails as ``TransportFailure/Kind-swift.enum/other``,
+///   fit answer in their order, each once. A request that none fits fails as `TransportFailure.Kind.other`,
 ///   with a ``CassetteMiss`` that says which recording comes nearest, and what differs.
 /// - Limits: A replay keeps the request's limits of size, and of time as far as it takes any.
 /// - Bodies: The request's body is read to its end before it is sent or answered, on the thread that sends.
