@@ -115,7 +115,8 @@ struct Turnstile: ~Copyable {
       leaveShared()
       return true
     }
-    // The compiler keeps these two in order, since neither is relaxed; the processor may not, see above.
+    // The memory model would let the compiler exchange these two; LLVM moves no ordered atomic operation past another. The
+    // processor may, see above.
     #if arch(x86_64)
       holder.store(0, ordering: .releasing)
     #else

@@ -36,8 +36,9 @@
     private static let longSleep: Int32 = 60_000
     /// In milliseconds, while transfers are under way.
     ///
-    /// Of many HTTP/2 streams that come in at once over one connection, libcurl 7.88 now and then forgets one that it has
-    /// read already: its socket stays silent, and only the next `curl_multi_perform` finds it.
+    /// Of many HTTP/2 streams at once over one connection, one hung now and then with libcurl 7.88, until its idle limit.
+    /// None was seen to since the loop looks this often; the likely reason is a stream that libcurl has read already, so that
+    /// its socket stays silent, and that only the next `curl_multi_perform` finds.
     private static let shortSleep: Int32 = 100
 
     /// Idle handles that are kept for the next requests.
