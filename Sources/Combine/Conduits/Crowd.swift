@@ -64,7 +64,7 @@ class Crowd {
     isStale.store(false, ordering: .relaxed)
     isOpen.store(false, ordering: .relaxed)
     closeGaps()
-    let current = Roster(places)
+    let current = Roster(places) { target(of: $0) }
     lock.unlock()
     let previous = roster
     if !turnstile.isOutermost, let previous { olderRosters.append(previous) }
@@ -73,6 +73,9 @@ class Crowd {
     count = current.count
     withExtendedLifetime(previous) {}
   }
+
+  /// What the values for a port end up in, if that is known; see ``Passing``.
+  @usableFromInline func target(of port: AnyObject) -> AnyObject? { nil }
 
   /// Notes that all in the roster took a value and want everything.
   ///

@@ -59,6 +59,12 @@ final class Fanout<Output, Failure: Error>: Crowd {
     return served
   }
 
+  @usableFromInline
+  override func target(of port: AnyObject) -> AnyObject? {
+    // As in `deliver`.
+    unsafeDowncast(port, to: Port<Output, Failure>.self).target
+  }
+
   /// Runs `offer` for each of these outlets, and opens the roster if all of those that are there want everything.
   @inlinable
   func walk(from start: UnsafeMutablePointer<RosterEntry>?, _ number: Int, _ offer: (Outlet<Output, Failure>) -> Bool) {

@@ -1,20 +1,21 @@
 /// The way into a subscriber whose type is not known here.
 ///
-/// Swift does not specialise the method tables of generic classes, so the entry for values is a capture-free closure
-/// made where the subscriber's type is known: what runs behind it is the specialised chain.
+/// Swift does not specialise the method tables of generic classes, so each entry is a capture-free closure made where the
+/// subscriber's type is known: what runs behind it is the specialised chain.
 @usableFromInline
 class Port<Input, Failure: Error> {
-  /// Takes a value, for this port or, if there is a run, for all ports of that.
+  /// Takes a value, for this port or, if there is a run, for all of that.
   @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand
   @usableFromInline let receiveSubscription: (AnyObject, any Subscription) -> Void
-  /// Takes the end; nil is the promise of ``Entrusted``.
-  @usableFromInline let receiveEnd: (AnyObject, Subscribers.Completion<Failure>?) -> Void
+  /// Takes the end, by address, so that no type has to be looked up at run time where the code is not specialised; nil is
+  /// the promise of ``Entrusted``.
+  @usableFromInline let receiveEnd: (AnyObject, UnsafePointer<Subscribers.Completion<Failure>>?) -> Void
 
   @inlinable
   init(
     receiveValue: @escaping (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand,
     receiveSubscription: @escaping (AnyObject, any Subscription) -> Void,
-    receiveEnd: @escaping (AnyObject, Subscribers.Completion<Failure>?) -> Void
+    receiveEnd: @escaping (AnyObject, UnsafePointer<Subscribers.Completion<Failure>>?) -> Void
   ) {
     self.receiveValue = receiveValue
     self.receiveSubscription = receiveSubscription
@@ -24,6 +25,8 @@ class Port<Input, Failure: Error> {
   /// The subscriber itself, for reflection only.
   @usableFromInline var subject: Any { self }
   @usableFromInline var identifier: CombineIdentifier { CombineIdentifier(self) }
+  /// What values end up in, past all pipes that only pass them on, if that is known; see ``Passing``.
+  @usableFromInline var target: AnyObject? { nil }
 
   @inlinable @inline(__always)
   final func receive(_ input: Input) -> Subscribers.Demand {
@@ -48,7 +51,8 @@ class Port<Input, Failure: Error> {
 
   @inlinable
   final func receive(completion: Subscribers.Completion<Failure>) {
-    receiveEnd(self, completion)
+    var completion = completion
+    receiveEnd(self, &completion)
   }
 }
 
@@ -62,11 +66,10 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
     self.downstream = downstream
     super.init(
       receiveValue: { port, input, run in
-        // Ports hand themselves over, nothing else, and those of a run have one type.
-        guard let run else {
-          return unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(input)
-        }
-        run.pointee.walk { _ = unsafeDowncast($0, to: SubscriberPort<Downstream>.self).downstream.receive(input) }
+        // Ports hand themselves over, nothing else.
+        let port = unsafeDowncast(port, to: SubscriberPort<Downstream>.self)
+        guard let run else { return port.downstream.receive(input) }
+        port.deliver(input, in: run.pointee)
         return .none
       },
       receiveSubscription: { port, subscription in
@@ -76,11 +79,27 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
       receiveEnd: { port, completion in
         // As above.
         let port = unsafeDowncast(port, to: SubscriberPort<Downstream>.self)
-        if let completion { port.downstream.receive(completion: completion) } else { Combine.entrust(port.downstream) }
+        if let completion {
+          port.downstream.receive(completion: completion.pointee)
+        } else {
+          Combine.entrust(port.downstream)
+        }
       }
     )
   }
 
+  @inlinable
+  func deliver(_ input: Downstream.Input, in run: RosterRun) {
+    if run.isDirect {
+      // Settled at compile time where the code is specialised: only who passes values on has targets.
+      withUnsafePointer(to: input) { (downstream as? any Passing)?.deliver($0, in: run) }
+    } else {
+      // Ports of a run have one type.
+      run.walk { _ = unsafeDowncast($0, to: SubscriberPort<Downstream>.self).downstream.receive(input) }
+    }
+  }
+
   @usableFromInline override var subject: Any { downstream }
   @usableFromInline override var identifier: CombineIdentifier { downstream.combineIdentifier }
+  @usableFromInline override var target: AnyObject? { Combine.target(of: downstream) }
 }

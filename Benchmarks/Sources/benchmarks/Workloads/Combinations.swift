@@ -67,13 +67,13 @@ extension Workloads {
   /// Many who see the same values.
   static func sharing(_ total: Total) -> [Benchmark] {
     [
-      Benchmark("subject → 100 sinks", count: 4_000) { count in
+      Benchmark("subject → 100 sinks", count: 20_000) { count in
         let subject = PassthroughSubject<Int, Never>()
         let subscriptions = (0..<100).map { _ in subject.sink { total.add($0) } }
         for number in 0..<count { subject.send(number) }
         for subscription in subscriptions { subscription.cancel() }
       },
-      Benchmark("share → 100 sinks", count: 4_000, prototype: 175) { count in
+      Benchmark("share → 100 sinks", count: 20_000, prototype: 175) { count in
         let subject = PassthroughSubject<Int, Never>()
         let shared = subject.share()
         let subscriptions = (0..<100).map { _ in shared.sink { total.add($0) } }
