@@ -83,23 +83,80 @@ public struct NetworkFailure: Error, Sendable {
   }
 
   /// What happened.
-  public var kind: Kind
+  public var kind: Kind {
+    get { facts.kind }
+    set { change { $0.kind = newValue } }
+  }
   /// The call that has failed.
-  public var call: Call
+  public var call: Call {
+    get { facts.call }
+    set { change { $0.call = newValue } }
+  }
   /// The status and header fields of the answer, if there was one.
-  public var head: ResponseHead?
+  public var head: ResponseHead? {
+    get { facts.head }
+    set { change { $0.head = newValue } }
+  }
   /// The beginning of the answer's body, at most ``bodyLimit`` bytes; for the program, since it may hold secrets.
-  public var body: Data
+  public var body: Data {
+    get { facts.body }
+    set { change { $0.body = newValue } }
+  }
   /// What the server says about the error.
-  public var server: ServerMessage?
+  public var server: ServerMessage? {
+    get { facts.server }
+    set { change { $0.server = newValue } }
+  }
   /// The pause that the server, or a circuit breaker, asks for.
-  public var retryAfter: Duration?
+  public var retryAfter: Duration? {
+    get { facts.retryAfter }
+    set { change { $0.retryAfter = newValue } }
+  }
   /// The failures of the attempts before, the oldest first.
-  public var earlier: [NetworkFailure] = []
+  public var earlier: [NetworkFailure] {
+    get { facts.earlier }
+    set { change { $0.earlier = newValue } }
+  }
   /// Why ``Retrying`` did not try again; `nil` if it had no say in it.
-  public var notRetriedBecause: RetryEvent.Reason?
+  public var notRetriedBecause: RetryEvent.Reason? {
+    get { facts.notRetriedBecause }
+    set { change { $0.notRetriedBecause = newValue } }
+  }
   /// What it was caused by.
-  public var underlying: (any Error)?
+  public var underlying: (any Error)? {
+    get { facts.underlying }
+    set { change { $0.underlying = newValue } }
+  }
+
+  // One word in place of half a kilobyte, which each stage of each stream would else have to move, failure or not.
+  private var box: Box
+  private var facts: Facts { box.facts }
+
+  private final class Box: Sendable {
+    let facts: Facts
+
+    init(_ facts: Facts) {
+      self.facts = facts
+    }
+  }
+
+  private struct Facts: Sendable {
+    var kind: Kind
+    var call: Call
+    var head: ResponseHead?
+    var body: Data
+    var server: ServerMessage?
+    var retryAfter: Duration?
+    var earlier: [NetworkFailure] = []
+    var notRetriedBecause: RetryEvent.Reason?
+    var underlying: (any Error)?
+  }
+
+  private mutating func change(_ change: (inout Facts) -> Void) {
+    var facts = box.facts
+    change(&facts)
+    box = Box(facts)
+  }
 
   /// How much of a body is kept.
   public static let bodyLimit = 16_384
@@ -123,13 +180,17 @@ public struct NetworkFailure: Error, Sendable {
     retryAfter: Duration? = nil,
     underlying: (any Error)? = nil
   ) {
-    self.kind = kind
-    self.call = call
-    self.head = head
-    self.body = Data(body.prefix(NetworkFailure.bodyLimit))
-    self.server = server
-    self.retryAfter = retryAfter
-    self.underlying = underlying
+    box = Box(
+      Facts(
+        kind: kind,
+        call: call,
+        head: head,
+        body: Data(body.prefix(NetworkFailure.bodyLimit)),
+        server: server,
+        retryAfter: retryAfter,
+        underlying: underlying
+      )
+    )
   }
 
   /// The call that has failed, as it may be shown: secrets are left out.

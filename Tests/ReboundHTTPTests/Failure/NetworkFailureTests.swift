@@ -27,6 +27,27 @@ struct NetworkFailureTests {
     #expect(Self.failure(status: status).isTransient == isTransient)
   }
 
+  @Test("a failure is a value: what is changed in a copy stays out of the original, and all else stays as it was")
+  func value() {
+    let original = Self.failure(status: 503, retryAfter: .seconds(1), message: "down")
+    var copy = original
+    copy.kind = .other
+    copy.call.attempt = 3
+    copy.head = nil
+    copy.body = Data([1])
+    copy.server = nil
+    copy.retryAfter = nil
+    copy.earlier = [original]
+    copy.notRetriedBecause = .attemptsExhausted
+    copy.underlying = CancellationError()
+    #expect(original.kind == .serverError(503) && original.call.attempt == 1 && original.status == 503)
+    #expect(original.body.isEmpty && original.serverMessage == "down" && original.retryAfter == .seconds(1))
+    #expect(original.earlier.isEmpty && original.notRetriedBecause == nil && original.underlying == nil)
+    #expect(copy.kind == .other && copy.call.attempt == 3 && copy.status == nil && copy.body == Data([1]))
+    #expect(copy.server == nil && copy.retryAfter == nil && copy.earlier.count == 1)
+    #expect(copy.notRetriedBecause == .attemptsExhausted && copy.underlying is CancellationError)
+  }
+
   @Test("§1.3 a 413 is transient once the server says when to come back")
   func payloadTooLarge() {
     #expect(Self.failure(status: 413, retryAfter: .seconds(5)).isTransient)
