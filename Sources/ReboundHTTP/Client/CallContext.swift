@@ -10,50 +10,36 @@ final class CallContext: @unchecked Sendable {
 
   let client: ClientSettings.Shared
   let id: String
-  let timeLimit: Duration?
-  let isIdempotent: Bool
-  let isAuthenticated: Bool
   let identity: String?
-  let validStatuses: ClosedRange<Int>
-  let takesWebPages: Bool
-  let errorParser: ErrorParser
-  /// Made anew each time: most calls end without anybody asking for it, and to make it of a type takes long.
-  private let name: @Sendable () -> String
+  private let request: RequestParts
   private let start: Duration
   private let observe: (@Sendable (HTTPEvent) -> Void)?
   private let lock = Lock()
-  private var failures: [NetworkFailure] = []
+  // Guarded by `lock`.
+  @exclusivity(unchecked) private var failures: [NetworkFailure] = []
 
-  /// - Parameters:
-  ///   - takesWebPages: As the request's parser says, which is asked for once only: it may be made anew each time.
-  ///   - observe: Who watches.
-  init<R: Request>(
-    _ request: R,
+  /// - Parameter observe: Who watches.
+  init(
+    _ request: RequestParts,
     of client: ClientSettings.Shared,
     id: String,
-    takesWebPages: Bool,
     observe: (@Sendable (HTTPEvent) -> Void)?
   ) {
     self.client = client
     self.id = id
     self.observe = observe
-    self.takesWebPages = takesWebPages
-    name = { request.operation }
-    timeLimit = request.deadline ?? client.settings.deadline
-    isAuthenticated = request.isAuthenticated
+    self.request = request
     identity = client.settings.identity?()
-    validStatuses = request.validStatuses
-    errorParser = request.errorParser
-    isIdempotent =
-      switch request.idempotency {
-      case .byMethod: request.method.isIdempotent
-      case .notIdempotent: false
-      case .idempotent, .key, .generatedKey: true
-      }
     start = observe == nil ? .zero : client.settings.time.elapsed
   }
 
-  var operation: String { name() }
+  var operation: String { request.operation() }
+  var timeLimit: Duration? { request.deadline ?? client.settings.deadline }
+  var isIdempotent: Bool { request.isIdempotent }
+  var isAuthenticated: Bool { request.isAuthenticated }
+  var validStatuses: ClosedRange<Int> { request.validStatuses }
+  var takesWebPages: Bool { request.takesWebPages }
+  var errorParser: ErrorParser { request.errorParser }
   var time: ClientTime { client.settings.time }
   var redaction: Redaction { client.settings.redaction }
 

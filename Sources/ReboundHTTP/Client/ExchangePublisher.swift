@@ -13,7 +13,8 @@ struct ExchangePublisher: Publisher {
   let request: HTTPRequest
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let exchange = ExchangeSubscription(request) { result in
+    let exchange = ExchangeSubscription(request)
+    exchange.whenDone = { result in
       switch result {
       case .success(let response):
         _ = subscriber.receive(response)
@@ -38,24 +39,24 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
     case over
   }
 
-  private let request: HTTPRequest
+  let request: HTTPRequest
   private let lock = Lock()
-  private var phase = Phase.ready
+  // All guarded by `lock`.
+  @exclusivity(unchecked) private var phase = Phase.ready
   /// What was sent last, where that is not the request as it is.
-  private var changed: TransportRequest?
+  @exclusivity(unchecked) private var changed: TransportRequest?
   /// The exchange of the present hop; `nil` until the transport has returned it.
-  private var exchange: (any TransportExchange)?
+  @exclusivity(unchecked) private var exchange: (any TransportExchange)?
   /// How many redirects were followed; events of the hops before are known by it.
-  private var hop = 0
-  private var head: ResponseHead?
-  private var body = Data()
-  private var start = Duration.zero
-  /// Told once, unless it is cancelled before.
-  private var whenDone: Completion?
+  @exclusivity(unchecked) private var hop = 0
+  @exclusivity(unchecked) private var head: ResponseHead?
+  @exclusivity(unchecked) private var body = Data()
+  @exclusivity(unchecked) private var start = Duration.zero
+  /// Told once, unless it is cancelled before; set before anything is requested.
+  @exclusivity(unchecked) var whenDone: Completion?
 
-  init(_ request: HTTPRequest, whenDone: @escaping Completion) {
+  init(_ request: HTTPRequest) {
     self.request = request
-    self.whenDone = whenDone
   }
 
   var description: String { "Exchange" }
@@ -65,30 +66,40 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     let now = client.settings.time.elapsed
-    let limited = request.deadline.map { self.limited(request.message, $0) }
-    let begins = lock.withLock {
-      guard phase == .ready else { return false }
+    lock.lock()
+    let begins = phase == .ready
+    if begins {
       phase = .running
-      changed = limited
       start = now
-      return true
     }
+    lock.unlock()
     guard begins else { return }
-    request.tell(.attemptBegan(request.attempt, limited ?? request.message))
-    if let limited { send(limited, hop: 0) } else { send(request.message, hop: 0) }
+    guard let deadline = request.deadline else { return begin(with: request.message) }
+    let message = limited(request.message, deadline)
+    lock.lock()
+    changed = message
+    lock.unlock()
+    begin(with: message)
+  }
+
+  private func begin(with message: TransportRequest) {
+    request.tell(.attemptBegan(request.attempt, message))
+    send(message, hop: 0)
   }
 
   func cancel() {
-    _ = end(stopping: true)
+    lock.lock()
+    let rest = end()
+    lock.unlock()
+    rest.exchange?.cancel()
   }
 
   private func send(_ message: TransportRequest, hop: Int) {
     let exchange = client.settings.transport.start(message) { [self] event in receive(event, of: hop) }
-    let isCurrent = lock.withLock {
-      guard isRunning(hop) else { return false }
-      self.exchange = exchange
-      return true
-    }
+    lock.lock()
+    let isCurrent = isRunning(hop)
+    if isCurrent { self.exchange = exchange }
+    lock.unlock()
     // Over already, or on at another address, before the transport returned.
     if !isCurrent { exchange.cancel() }
   }
@@ -128,10 +139,13 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   private func isRunning(_ hop: Int) -> Bool { phase == .running && self.hop == hop }
 
   private func receive(_ head: ResponseHead, of hop: Int) {
-    let redirects = client.settings.redirects
-    guard redirects.concerns(status: head.status) else { return deliver(head, of: hop) }
+    guard client.settings.redirects.concerns(status: head.status) else { return deliver(head, of: hop) }
+    redirect(head, of: hop)
+  }
+
+  private func redirect(_ head: ResponseHead, of hop: Int) {
     guard lock.withLock({ isRunning(hop) }) else { return }
-    switch redirects.step(after: message, head, followed: hop, redaction: client.settings.redaction) {
+    switch client.settings.redirects.step(after: message, head, followed: hop, redaction: client.settings.redaction) {
     case .deliver:
       deliver(head, of: hop)
     case .tooMany:
@@ -144,11 +158,10 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   }
 
   private func deliver(_ head: ResponseHead, of hop: Int) {
-    let isCurrent = lock.withLock {
-      guard isRunning(hop) else { return false }
-      self.head = head
-      return true
-    }
+    lock.lock()
+    let isCurrent = isRunning(hop)
+    if isCurrent { self.head = head }
+    lock.unlock()
     if isCurrent { request.tell(.responded(head)) }
   }
 
@@ -166,62 +179,72 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   }
 
   private func receive(_ chunk: Data, of hop: Int) {
-    let isWatched = request.call.isWatched
-    var progress: (count: Int64, total: Int64?)?
-    lock.withLock {
-      guard isRunning(hop) else { return }
-      // Most answers come in one piece, which need not be copied.
-      if body.isEmpty { body = chunk } else { body += chunk }
-      guard isWatched else { return }
-      progress = (Int64(body.count), head?.headers["Content-Length"].flatMap { Int64($0) })
-    }
-    if let progress { request.tell(.downloaded(progress.count, of: progress.total)) }
+    lock.lock()
+    guard isRunning(hop) else { return lock.unlock() }
+    // Most answers come in one piece, which need not be copied.
+    if body.isEmpty { body = chunk } else { body += chunk }
+    guard request.call.isWatched else { return lock.unlock() }
+    let (count, total) = (Int64(body.count), head?.headers["Content-Length"].flatMap { Int64($0) })
+    lock.unlock()
+    request.tell(.downloaded(count, of: total))
   }
 
   private func finish(_ hop: Int) {
     lock.lock()
     guard isRunning(hop) else { return lock.unlock() }
-    let (head, body, start) = (head, body, start)
+    let start = start
+    let rest = end()
     lock.unlock()
-    guard let head else {
-      return fail(.transport(.protocol), underlying: TransportFailure(.protocol, redirects: hop))
+    let duration = client.settings.time.elapsed - start
+    guard let head = rest.head else {
+      let failure = TransportFailure(.protocol, redirects: hop)
+      return deliver(request.failure(.transport(.protocol), underlying: failure, duration: duration), to: rest.whenDone)
     }
     let response = HTTPResponse(
       head: head,
-      body: body,
+      body: rest.body,
       receivedAt: client.settings.time.wallClock(),
-      duration: client.settings.time.elapsed - start,
+      duration: duration,
       attempt: request.attempt
     )
-    if let failure = request.rejection(of: response) { return deliver(failure) }
-    guard let whenDone = end() else { return }
+    if let failure = request.rejection(of: response) { return deliver(failure, to: rest.whenDone) }
     request.tell(.attemptSucceeded(request.attempt, response))
-    whenDone(.success(response))
+    rest.whenDone?(.success(response))
   }
-
-  private var duration: Duration { client.settings.time.elapsed - lock.withLock { start } }
 
   private func fail(_ kind: NetworkFailure.Kind, underlying: any Error) {
-    deliver(request.failure(kind, underlying: underlying, duration: duration))
+    lock.lock()
+    let start = start
+    let rest = end()
+    lock.unlock()
+    let duration = client.settings.time.elapsed - start
+    deliver(request.failure(kind, underlying: underlying, duration: duration), to: rest.whenDone)
   }
 
-  private func deliver(_ failure: NetworkFailure) {
-    guard let whenDone = end() else { return }
+  private func deliver(_ failure: NetworkFailure, to whenDone: Completion?) {
+    guard let whenDone else { return }
     request.tell(.attemptFailed(request.attempt, failure))
     whenDone(.failure(failure))
   }
 
-  /// Ends it, and hands out whom to tell, to the first caller.
-  private func end(stopping: Bool = false) -> Completion? {
-    lock.lock()
-    let rest = (exchange, whenDone, head, body)
+  /// What there is until the end.
+  private struct Rest {
+    let exchange: (any TransportExchange)?
+    let whenDone: Completion?
+    let head: ResponseHead?
+    let body: Data
+  }
+
+  /// Ends it, and hands out what is left: to the first caller, whom to tell.
+  ///
+  /// Called under the lock; nothing of it may go there.
+  private func end() -> Rest {
+    let rest = Rest(exchange: exchange, whenDone: whenDone, head: head, body: body)
     exchange = nil
     whenDone = nil
     head = nil
     body = Data()
     phase = .over
-    lock.unlock()
-    if stopping { rest.0?.cancel() }
-    return rest.1
+    return rest
   }
 }

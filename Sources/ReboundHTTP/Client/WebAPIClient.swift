@@ -64,7 +64,7 @@ public struct WebAPIClient: RequestExecutor {
   public var time: ClientTime { shared.settings.time }
   var random: RandomSource { shared.settings.random }
   var delivery: AnyTimeScheduler? { shared.settings.delivery }
-  var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
+  @usableFromInline var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
   private var shared: ClientSettings.Shared
 
   private var settings: ClientSettings {
@@ -163,11 +163,12 @@ public struct WebAPIClient: RequestExecutor {
   /// - Demand: Nothing is sent before a value is requested.
   /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
   /// - Threads: The main queue, or what the client was told.
+  @inlinable
   public func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
     delivered(
       CallPublisher { () throws(NetworkFailure) in
         let parser = request.parser
-        return try begin(request, parser, observer, parser.parseAnswer)
+        return Call(try begin(RequestParts(request, parser), observer), parse: parser.parseAnswer)
       }
     )
   }
@@ -186,35 +187,44 @@ public struct WebAPIClient: RequestExecutor {
     delivered(
       CallPublisher { () throws(NetworkFailure) in
         let parser = request.parser
-        return try begin(request, parser, observer(adding: progress)) { answer in
+        return Call(try begin(RequestParts(request, parser), observer(adding: progress))) { answer in
           ParsedResponse(value: try parser.parse(answer), answer: answer)
         }
       }
     )
   }
 
-  private func delivered<Output>(_ calls: CallPublisher<Output>) -> AnyPublisher<Output, NetworkFailure> {
+  @inlinable
+  func delivered<Output>(_ calls: CallPublisher<Output>) -> AnyPublisher<Output, NetworkFailure> {
+    isDeliveringDirectly ? calls.eraseToAnyPublisher() : scheduled(calls)
+  }
+
+  @usableFromInline var isDeliveringDirectly: Bool { delivery == nil }
+
+  /// Not for the caller's module: nothing of a hop from thread to thread is worth a copy for each type of response.
+  @usableFromInline
+  func scheduled<Output>(_ calls: CallPublisher<Output>) -> AnyPublisher<Output, NetworkFailure> {
     guard let delivery else { return calls.eraseToAnyPublisher() }
     return calls.receive(on: delivery).eraseToAnyPublisher()
   }
 
-  private func begin<R: Request, Output>(
-    _ request: R,
-    _ parser: ResponseParser<R.Response>,
-    _ observer: (@Sendable (HTTPEvent) -> Void)?,
-    _ parse: @escaping (HTTPResponse) throws -> Output
-  ) throws(NetworkFailure) -> Call<Output> {
-    let context = context(for: request, parser, observer)
+  /// Prepares a call, or says why that cannot be done.
+  @usableFromInline
+  func begin(
+    _ request: RequestParts,
+    _ observer: (@Sendable (HTTPEvent) -> Void)?
+  ) throws(NetworkFailure) -> CallSubscription {
+    let context = context(for: request, observer)
     let http: HTTPRequest
     do {
-      http = try prepare(request, parser, limits: shared.settings.limits, context)
+      http = try prepare(request, limits: shared.settings.limits, context)
     } catch {
       let failure = unprepared(request, context, error)
       context.tell(.failed(failure))
       throw failure
     }
     context.tell(.began(http.message.method, http.message.url))
-    return Call(request: http, exchange: exchange(http), parse: parse)
+    return CallSubscription(http, through: exchange(http))
   }
 
   private func observer(
@@ -231,36 +241,24 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  func context<R: Request>(
-    for request: R,
-    _ parser: ResponseParser<R.Response>,
-    _ observer: (@Sendable (HTTPEvent) -> Void)?
-  ) -> CallContext {
-    CallContext(
-      request,
-      of: shared,
-      id: shared.settings.ids.next(),
-      takesWebPages: parser.takesWebPages,
-      observe: observer
-    )
+  func context(for request: RequestParts, _ observer: (@Sendable (HTTPEvent) -> Void)?) -> CallContext {
+    CallContext(request, of: shared, id: shared.settings.ids.next(), observe: observer)
   }
 
   /// The failure of a request that cannot be prepared.
-  func unprepared(_ request: some Request, _ context: CallContext, _ error: InvalidRequest) -> NetworkFailure {
-    let call = NetworkFailure.Call(operation: request.operation, method: request.method, requestID: context.id)
+  func unprepared(_ request: RequestParts, _ context: CallContext, _ error: InvalidRequest) -> NetworkFailure {
+    let call = NetworkFailure.Call(operation: context.operation, method: request.method, requestID: context.id)
     return NetworkFailure(.invalidRequest, call: call, underlying: error)
   }
 
-  func prepare<R: Request>(
-    _ request: R,
-    _ parser: ResponseParser<R.Response>,
+  func prepare(
+    _ request: RequestParts,
     limits: TransportLimits,
     _ context: CallContext
   ) throws(InvalidRequest) -> HTTPRequest {
     var message = try request.message(
       base: shared.settings.baseURL,
       service: shared.settings.service,
-      accept: parser.accept,
       limits: limits,
       random: shared.settings.random
     )
@@ -269,7 +267,7 @@ public struct WebAPIClient: RequestExecutor {
       fields.set(message.headers)
       message.headers = fields
       if let field = fields.first(where: { !$0.isValid }) {
-        throw InvalidRequest(operation: request.operation, reason: .header(field.name))
+        throw InvalidRequest(operation: context.operation, reason: .header(field.name))
       }
     }
     if request.idempotency == .generatedKey {

@@ -18,24 +18,7 @@ extension Request {
     limits: TransportLimits = .standard,
     random: RandomSource = .system
   ) throws(InvalidRequest) -> TransportRequest {
-    try message(base: base, service: nil, accept: parser.accept, limits: limits, random: random)
-  }
-
-  /// - Parameters:
-  ///   - service: The base once more, where it has been taken apart already.
-  ///   - accept: What the parser accepts.
-  func message(
-    base: URL?,
-    service: ServiceAddress?,
-    accept: String?,
-    limits: TransportLimits,
-    random: RandomSource
-  ) throws(InvalidRequest) -> TransportRequest {
-    do {
-      return try makeMessage(base, service, accept, limits, random)
-    } catch {
-      throw InvalidRequest(operation: operation, reason: error)
-    }
+    try RequestParts(self, parser).message(base: base, service: nil, limits: limits, random: random)
   }
 
   /// The request for URLSession.
@@ -47,11 +30,32 @@ extension Request {
   public func urlRequest(base: URL? = nil) throws(InvalidRequest) -> URLRequest {
     try message(base: base).urlRequest
   }
+}
+
+extension RequestParts {
+  /// The request as it goes over the wire.
+  ///
+  /// - Parameters:
+  ///   - base: The address of the service, where the request names none.
+  ///   - service: The same once more, where it has been taken apart already.
+  ///   - limits: For one attempt, where the request names none.
+  ///   - random: Draws the boundary of a multipart body.
+  func message(
+    base: URL?,
+    service: ServiceAddress?,
+    limits: TransportLimits,
+    random: RandomSource
+  ) throws(InvalidRequest) -> TransportRequest {
+    do {
+      return try makeMessage(base, service, limits, random)
+    } catch {
+      throw InvalidRequest(operation: operation(), reason: error)
+    }
+  }
 
   private func makeMessage(
     _ base: URL?,
     _ service: ServiceAddress?,
-    _ accept: String?,
     _ limits: TransportLimits,
     _ random: RandomSource
   ) throws(InvalidRequest.Reason) -> TransportRequest {
@@ -65,7 +69,7 @@ extension Request {
     } else {
       throw .noBaseURL
     }
-    let (method, content) = (method, body)
+    let content = body
     var fields = headers
     if !content.isEmpty, method == .get || method == .head || method == .trace { throw .bodyNotAllowed(method) }
     let (body, contentType) = content.isEmpty ? (.none, nil) : try content.make(random: random)
@@ -83,7 +87,7 @@ extension Request {
 }
 
 /// The address of a service, taken apart: that costs more than to put a request's address together.
-struct ServiceAddress: Sendable {
+final class ServiceAddress: Sendable {
   private let base: URL
   /// All but the query and the fragment.
   private let stem: String

@@ -13,8 +13,8 @@ public struct ResponseParser<Output: Sendable>: Sendable {
   /// Whether a page for a browser may be an answer.
   ///
   /// If not, one that cannot be parsed comes from a captive portal.
-  let takesWebPages: Bool
-  let parseAnswer: @Sendable (HTTPResponse) throws -> Output
+  @usableFromInline let takesWebPages: Bool
+  @usableFromInline let parseAnswer: @Sendable (HTTPResponse) throws -> Output
 
   /// Makes a parser.
   ///

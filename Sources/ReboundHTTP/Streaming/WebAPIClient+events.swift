@@ -32,13 +32,13 @@ extension WebAPIClient {
     _ request: R,
     _ policy: RetryPolicy<NetworkFailure>
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
-    let parser = request.parser
-    let context = context(for: request, parser, observer)
+    let parts = RequestParts(request, request.parser)
+    let context = context(for: parts, observer)
     var prepared: HTTPRequest
     do {
-      prepared = try prepare(request, parser, limits: TransportLimits(connect: .seconds(10)), context)
+      prepared = try prepare(parts, limits: TransportLimits(connect: .seconds(10)), context)
     } catch {
-      return Fail(error: unprepared(request, context, error)).eraseToAnyPublisher()
+      return Fail(error: unprepared(parts, context, error)).eraseToAnyPublisher()
     }
     // What is read as it comes takes no memory, however long it goes on; a single event has a limit of its own.
     prepared.message.limits.responseBytes = nil

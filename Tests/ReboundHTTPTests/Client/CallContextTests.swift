@@ -15,16 +15,16 @@ struct CallContextTests {
       count += 1
       return .cancelled
     }
-    let parser = Anything().parser
-    test.client.context(for: Anything(), parser, nil).tell(event())
+    let request = RequestParts(Anything(), Anything().parser)
+    test.client.context(for: request, nil).tell(event())
     #expect(count == 0)
-    test.client.context(for: Anything(), parser, test.log.write).tell(event())
+    test.client.context(for: request, test.log.write).tell(event())
     #expect(count == 1 && test.log.events.count == 1)
   }
 
   @Test("it keeps the last ten failures, in order")
   func failures() {
-    let context = test.client.context(for: Anything(), Anything().parser, nil)
+    let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
     for number in 1...12 { context.keep(NetworkFailure(.noData, call: .init(attempt: number))) }
     #expect(context.earlier.map(\.call.attempt) == Array(3...12))
   }

@@ -23,11 +23,14 @@ struct CallPublisherTests {
     receivedAt: ClientUnderTest.serverStart
   )
 
-  private func call<Output: Sendable>(_ parse: @escaping (HTTPResponse) throws -> Output) throws -> Call<Output> {
-    let parser = Anything().parser
-    let context = test.client.context(for: Anything(), parser, test.log.write)
-    let request = try test.client.prepare(Anything(), parser, limits: .none, context)
-    return Call(request: request, exchange: answers.eraseToAnyPublisher(), parse: parse)
+  private func call<Output: Sendable>(
+    through exchange: HTTPExchange? = nil,
+    _ parse: @escaping (HTTPResponse) throws -> Output
+  ) throws -> Call<Output> {
+    let request = RequestParts(Anything(), Anything().parser)
+    let context = test.client.context(for: request, test.log.write)
+    let prepared = try test.client.prepare(request, limits: .none, context)
+    return Call(CallSubscription(prepared, through: exchange ?? answers.eraseToAnyPublisher()), parse: parse)
   }
 
   private func run<Output: Sendable>(_ call: Call<Output>) -> Recorder<Output, NetworkFailure> {
@@ -49,11 +52,9 @@ struct CallPublisherTests {
   @Test("what the parser throws ends the call, and stops what it came from")
   func refusal() throws {
     var stopCount = 0
-    var call = try call { _ -> Int in throw NoData() }
-    call = Call(
-      request: call.request,
-      exchange: answers.handleEvents(receiveCancel: { stopCount += 1 }).eraseToAnyPublisher(),
-      parse: call.parse
+    let call = try call(
+      through: answers.handleEvents(receiveCancel: { stopCount += 1 }).eraseToAnyPublisher(),
+      { _ -> Int in throw NoData() }
     )
     let recorder = run(call)
     answers.send(answer)
