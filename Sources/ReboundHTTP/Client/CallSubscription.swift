@@ -55,6 +55,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   private let lock = Lock()
   // All guarded by `lock`; the closures are set once, and read only after that.
   @exclusivity(unchecked) private var phase = Phase.waiting
+  /// Whether its response was told: who wants no more than that cancels, which is no end of another kind.
+  @exclusivity(unchecked) private var isAnswered = false
   /// Parses an answer, and hands on the value if this still accepts it.
   @exclusivity(unchecked) private var whenAnswered: ((HTTPResponse, CallSubscription) throws -> Subscribers.Demand)?
   @exclusivity(unchecked) private var whenTurned: ((Turn) -> Void)?
@@ -128,10 +130,13 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   /// Whether the value that was made of an answer is still wanted; if so, tells of it.
   @usableFromInline
   func accepts(_ answer: HTTPResponse) -> Bool {
+    lock.lock()
     // Parsing takes its time, and a cancel may have come meanwhile.
-    guard isRunning else { return false }
-    context.tell(.succeeded(answer.source))
-    return true
+    let isWanted = phase == .running
+    if isWanted { isAnswered = true }
+    lock.unlock()
+    if isWanted { context.tell(.succeeded(answer.source)) }
+    return isWanted
   }
 
   @usableFromInline
@@ -161,7 +166,10 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   @usableFromInline
   func cancel() {
     guard let upstream = end() else { return }
-    context.tell(.cancelled)
+    lock.lock()
+    let isAnswered = isAnswered
+    lock.unlock()
+    if !isAnswered { context.tell(.cancelled) }
     upstream.cancel()
   }
 

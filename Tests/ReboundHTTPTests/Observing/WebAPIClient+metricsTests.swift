@@ -27,6 +27,20 @@ struct WebAPIClientMetricsTests {
     #expect(resends == ["false": 1, "true": 2])
   }
 
+  @Test("a call whose subscriber wants no more than its response is one call, not a cancelled one besides")
+  func first() throws {
+    let table = MetricsTable()
+    var test = ClientUnderTest([.ok("{}")])
+    test.client = test.client.reporting(to: table)
+    let recorder = Recorder<Anything.Response, NetworkFailure>(on: test.scheduler)
+    test.client.publisher(for: Anything()).first().subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.isFinished)
+    #expect(test.log.lines.filter { $0.hasSuffix("cancelled") }.isEmpty)
+    let calls = table.snapshot.histograms.filter { $0.key.name == "http_client_call_duration_seconds" }
+    #expect(calls.map { $0.key.labels.last?.value } == ["success"])
+  }
+
   @Test("calls that fail, are cancelled or get a copy say so")
   func outcomes() throws {
     let table = MetricsTable()
