@@ -15,9 +15,12 @@ final class Sessions: Sendable {
   func open() -> String {
     let name = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     let session = Session(services: services, timer: timer) { [weak self] in
-      self?.sessions.withLock { $0[name] = nil }
+      guard let self else { return }
+      let isGone = sessions.withLock { $0.removeValue(forKey: name) != nil }
+      if isGone { services.metrics.pageClosed() }
     }
     sessions.withLock { $0[name] = session }
+    services.metrics.pageOpened()
     return name
   }
 
