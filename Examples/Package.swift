@@ -64,7 +64,8 @@ let package = Package(
       name: "App",
       dependencies: [
         "Animals", "Attempts", "SignUp", "Weather", "WebServer", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
       ],
       resources: [.copy("Page")]
@@ -93,7 +94,8 @@ let package = Package(
       name: "AnimalsTests",
       dependencies: [
         "Animals", "Backend", "ServerTesting", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"),
+        .product(name: "ReboundStoreTesting", package: "Rebound"),
       ]
     ),
     .testTarget(

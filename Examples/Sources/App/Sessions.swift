@@ -16,8 +16,10 @@ final class Sessions: Sendable {
     let name = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     let session = Session(services: services, timer: timer) { [weak self] in
       guard let self else { return }
-      let isGone = sessions.withLock { $0.removeValue(forKey: name) != nil }
-      if isGone { services.metrics.pageClosed() }
+      // A session says so on its own queue, so no other call comes between, and who misses it finds it counted.
+      guard sessions.withLock({ $0[name] != nil }) else { return }
+      services.metrics.pageClosed()
+      sessions.withLock { $0[name] = nil }
     }
     sessions.withLock { $0[name] = session }
     services.metrics.pageOpened()
