@@ -39,7 +39,7 @@ extension Publisher where Output == (data: Data, response: URLResponse), Failure
       sink.add(1, to: Metric("http_client_attempts", label, .init("resend", attempts.next() > 1 ? "true" : "false")))
       return handleEvents(
         receiveOutput: { record(($0.response as? HTTPURLResponse).map { "\($0.statusCode)" } ?? "other") },
-        receiveCompletion: { if case .failure(let error) = $0 { record(error.code.word) } }
+        receiveCompletion: { if case .failure(let error) = $0 { record(error.word) } }
       )
     }
     .eraseToAnyPublisher()
@@ -53,15 +53,18 @@ private final class AttemptCount: Sendable {
   func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-extension URLError.Code {
+extension URLError {
   /// The kind of a failure, in the words of `ReboundHTTP`'s own metrics.
   fileprivate var word: String {
-    switch self {
+    switch code {
     case .timedOut: "timeout"
     case .notConnectedToInternet, .dataNotAllowed: "offline"
     case .cannotFindHost, .dnsLookupFailed: "dns"
     case .cannotConnectToHost: "connect"
     case .networkConnectionLost: "reset"
+    // Foundation on Linux tells these two from others by their text alone, which is libcurl's.
+    case .badServerResponse where localizedDescription.contains("Empty reply"): "reset"
+    case .unknown where localizedDescription.contains("transfer closed"): "truncated"
     case .cancelled: "cancelled"
     default: "other"
     }

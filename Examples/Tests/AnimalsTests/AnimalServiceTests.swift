@@ -69,13 +69,18 @@ struct AnimalServiceTests {
     let metrics = MetricsTable()
     try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
       for _ in 1...4 { _ = try await outcome(backend, metrics: metrics).get() }
-      let fault = #"{"path":"/animals/random","fault":"status","status":503}"#
-      _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
-      _ = try await outcome(backend, metrics: metrics)
+      for fault in [#""status","status":503"#, #""drop""#, #""truncate""#] {
+        _ = try await LoopbackClient.post(
+          #"{"path":"/animals/random","fault":\#(fault),"times":1}"#,
+          to: "/control/faults",
+          port: backend.port
+        )
+        _ = try await outcome(backend, metrics: metrics)
+      }
     }
     let operation = Metric.Label("operation", "RandomAnimal")
-    #expect(metrics.snapshot.counters == [Metric("http_client_attempts", operation, .init("resend", "false")): 5])
+    #expect(metrics.snapshot.counters == [Metric("http_client_attempts", operation, .init("resend", "false")): 7])
     let outcomes = metrics.snapshot.histograms.map { ($0.key.labels.last?.value, $0.value.count) }
-    #expect(Dictionary(uniqueKeysWithValues: outcomes) == ["200": 4, "503": 1])
+    #expect(Dictionary(uniqueKeysWithValues: outcomes) == ["200": 4, "503": 1, "reset": 1, "truncated": 1])
   }
 }

@@ -77,7 +77,7 @@ struct PublisherReportingTests {
     arguments: [
       (URLError.Code.timedOut, "timeout"), (.notConnectedToInternet, "offline"), (.cannotFindHost, "dns"),
       (.cannotConnectToHost, "connect"), (.networkConnectionLost, "reset"), (.cancelled, "cancelled"),
-      (.badServerResponse, "other"),
+      (.badServerResponse, "other"), (.unknown, "other"),
     ]
   )
   func failure(code: URLError.Code, word: String) {
@@ -85,6 +85,22 @@ struct PublisherReportingTests {
     } receiveValue: { _ in
     }
     answers.send(completion: .failure(URLError(code, userInfo: [NSLocalizedDescriptionKey: "somebody"])))
+    #expect(duration(word) == 0)
+    subscription.cancel()
+  }
+
+  @Test(
+    "what Foundation on Linux has but words for is told apart by them",
+    arguments: [
+      (URLError.Code.badServerResponse, "Empty reply from server", "reset"),
+      (.unknown, "transfer closed with 12 bytes remaining to read", "truncated"),
+    ]
+  )
+  func words(code: URLError.Code, text: String, word: String) {
+    let subscription = reported.sink { _ in
+    } receiveValue: { _ in
+    }
+    answers.send(completion: .failure(URLError(code, userInfo: [NSLocalizedDescriptionKey: text])))
     #expect(duration(word) == 0)
     subscription.cancel()
   }
