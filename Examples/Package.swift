@@ -49,7 +49,7 @@ let package = Package(
     .target(
       name: "Animals",
       dependencies: [
-        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
       ]
     ),
@@ -64,7 +64,8 @@ let package = Package(
       name: "App",
       dependencies: [
         "Animals", "Attempts", "SignUp", "Weather", "WebServer", .product(name: "Combine", package: "Rebound"),
-        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
       ],
       resources: [.copy("Page")]
@@ -85,15 +86,16 @@ let package = Package(
     .testTarget(
       name: "SignUpTests",
       dependencies: [
-        "SignUp", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
-        .product(name: "ReboundTesting", package: "Rebound"),
+        "Backend", "ServerTesting", "SignUp", .product(name: "Combine", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
       name: "AnimalsTests",
       dependencies: [
         "Animals", "Backend", "ServerTesting", .product(name: "Combine", package: "Rebound"),
-        .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"),
+        .product(name: "ReboundStoreTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
@@ -105,7 +107,12 @@ let package = Package(
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
-    .testTarget(name: "AppTests", dependencies: ["App", "Backend", "WebServer", "ServerTesting"]),
+    .testTarget(
+      name: "AppTests",
+      dependencies: [
+        "App", "Backend", "WebServer", "ServerTesting", .product(name: "Rebound", package: "Rebound"),
+      ]
+    ),
     .testTarget(
       name: "AppleClientTests",
       dependencies: ["Backend", .product(name: "Combine", package: "Rebound")]

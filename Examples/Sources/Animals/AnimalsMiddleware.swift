@@ -8,6 +8,16 @@ public protocol AnimalProviding {
   func randomAnimal() -> AnyPublisher<Animal, AnimalFailure>
 }
 
+/// Counts each action that is dispatched, as `app_dispatches` with the labels `app` and `action`.
+///
+/// - Parameter sink: Gets the counts, on the store's scheduler.
+public func countingActions(in sink: any MetricsSink) -> Middleware<AnimalsState, AnimalsAction> {
+  { _, action in
+    sink.add(1, to: Metric("app_dispatches", .init("app", "animals"), .init("action", action.kind)))
+    return nil
+  }
+}
+
 /// Fetches an animal whenever one is wanted, and says what came of it.
 ///
 /// Whatever comes of it is an action, so the app never waits for ever.

@@ -23,6 +23,18 @@ public enum AnimalsAction: Hashable, Codable, Sendable {
   case dismissAlert(Int)
 }
 
+extension AnimalsAction {
+  /// Which of the four it is, without what it carries.
+  var kind: String {
+    switch self {
+    case .fetch: "fetch"
+    case .fetched: "fetched"
+    case .failed: "failed"
+    case .dismissAlert: "dismissAlert"
+    }
+  }
+}
+
 extension AnimalsState {
   /// How the state answers actions.
   public static let reducer = Reducer<AnimalsState, AnimalsAction> { state, action in

@@ -20,13 +20,15 @@ public final class App: Sendable {
     report: @escaping @Sendable (String) -> Void
   ) throws {
     let page = try Page()
-    let sessions = Sessions(services: try Services(backend: backend), timer: timer)
+    let metrics = ProgramMetrics()
+    let sessions = Sessions(services: try Services(backend: backend, metrics: metrics), timer: timer)
     let faults = FaultControl(backend: backend)
 
     var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }
     for file in page.files {
       router.on(.get, file.path) { _ in file.response }
     }
+    router.on(.get, "/metrics") { metrics.response(to: $0) }
     router.on(.post, "/sessions") { _ in
       try .json(["session": sessions.open()], status: 201)
     }

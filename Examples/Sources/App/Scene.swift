@@ -4,4 +4,6 @@
 protocol Scene: AnyObject {
   /// What the page draws.
   var screen: any Encodable { get }
+  /// What its client measures; says by itself when that changes.
+  var metrics: ClientMetrics { get }
 }

@@ -11,18 +11,35 @@ struct Services: Sendable {
   let backend: URL
   let transport: any Transport
   let savedWeather: LastGood<Place, Weather>
-  let authentication: AuthenticationService
-  let animals: AnimalService
+  /// How many retries the weather's service is to bear from all pages together.
+  let weatherBudget: RetryBudget
+  let metrics: ProgramMetrics
+  private let session: URLSession
 
   /// Makes the services that a backend offers.
-  init(backend: URL) throws {
+  ///
+  /// - Parameters:
+  ///   - backend: Its address.
+  ///   - metrics: Gets what is measured.
+  init(backend: URL, metrics: ProgramMetrics) throws {
     self.backend = backend
+    self.metrics = metrics
     transport = URLSessionTransport()
     savedWeather = try LastGood(capacity: 200)
+    weatherBudget = try .bucket()
+    metrics.shared.watch(weatherBudget, named: Tab.weather.rawValue)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 15
-    let session = URLSession(configuration: configuration)
-    authentication = AuthenticationService(baseURL: backend, session: session)
-    animals = AnimalService(baseURL: backend, session: session)
+    session = URLSession(configuration: configuration)
+  }
+
+  /// Accounts, for one page.
+  func authentication(reportingTo sink: any MetricsSink) -> AuthenticationService {
+    AuthenticationService(baseURL: backend, session: session, metrics: sink)
+  }
+
+  /// Animals, for one page.
+  func animals(reportingTo sink: any MetricsSink) -> AnimalService {
+    AnimalService(baseURL: backend, session: session, metrics: sink)
   }
 }

@@ -10,16 +10,18 @@ final class Session: @unchecked Sendable {
   private struct State: Encodable {
     let revision: Int
     let tab: Tab
+    let client: ClientTotals
     let screen: any Encodable
 
     private enum CodingKeys: CodingKey {
-      case revision, tab, screen
+      case revision, tab, client, screen
     }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(revision, forKey: .revision)
       try container.encode(tab, forKey: .tab)
+      try container.encode(client, forKey: .client)
       try container.encode(screen, forKey: .screen)
     }
   }
@@ -30,16 +32,15 @@ final class Session: @unchecked Sendable {
   private let onAbandoned: @Sendable () -> Void
 
   // Each app is made when its tab is first shown.
-  private lazy var signUp = SignUpScene(service: services.authentication, queue: queue) { [weak self] in
+  private lazy var signUp = SignUpScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
     self?.drawSoon()
   }
-  private lazy var weather = WeatherScene(
-    backend: services.backend,
-    transport: services.transport,
-    saved: services.savedWeather,
-    queue: queue
-  ) { [weak self] in self?.drawSoon() }
-  private lazy var animals = AnimalsScene(service: services.animals, queue: queue) { [weak self] in self?.drawSoon() }
+  private lazy var weather = WeatherScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
+    self?.drawSoon()
+  }
+  private lazy var animals = AnimalsScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
+    self?.drawSoon()
+  }
 
   private var tab = Tab.signUp
   private var revision = 0
@@ -109,6 +110,13 @@ final class Session: @unchecked Sendable {
     }
   }
 
+  private func makeMetrics() -> ClientMetrics {
+    ClientMetrics(program: services.metrics) { [weak self] in
+      guard let self else { return }
+      queue.async { self.drawSoon() }
+    }
+  }
+
   /// Draws once all changes of this turn are made: the signal comes before each of them.
   private func drawSoon() {
     guard !isDrawingDue else { return }
@@ -122,7 +130,7 @@ final class Session: @unchecked Sendable {
 
   private func draw(on streams: [EventStream]) {
     revision += 1
-    let state = State(revision: revision, tab: tab, screen: scene.screen)
+    let state = State(revision: revision, tab: tab, client: scene.metrics.totals(of: tab), screen: scene.screen)
     // A screen is made of texts and numbers, which can always be written down; nothing is sent if that were not so.
     guard !streams.isEmpty, let data = try? JSONEncoder().encode(state) else { return }
     let text = String(decoding: data, as: UTF8.self)

@@ -45,6 +45,11 @@ public struct Attempt: Equatable, Sendable {
     tone = .info
   }
 
+  /// A copy stands in for the answer.
+  mutating func standIn() {
+    next += next.isEmpty ? "a saved copy stands in" : "; a saved copy stands in"
+  }
+
   mutating func follow(_ event: RetryEvent) {
     switch event.outcome {
     case .retrying:
@@ -52,6 +57,8 @@ public struct Attempt: Equatable, Sendable {
       next = "retrying in \((event.delay ?? .zero).inSeconds) s (\(source))"
     case .stopped(.attemptsExhausted):
       next = "giving up after \(event.attempt) attempts"
+    case .stopped(.budgetExhausted):
+      next = "giving up: the budget for retries is used up"
     case .stopped:
       next = ""
     }

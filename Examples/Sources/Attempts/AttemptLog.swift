@@ -10,6 +10,8 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   @Published public private(set) var attempts: [Attempt] = []
 
   private let scheduler: Context
+  private let source: String
+  private let events: PolicyEvents?
   private let now: () -> Date
   private var lastID = 0
 
@@ -20,9 +22,18 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   ///
   /// - Parameters:
   ///   - scheduler: Where everything happens; serial, like the main queue.
+  ///   - source: What the app is called where decisions are told.
+  ///   - events: Is told what is decided after a failure; counted from there.
   ///   - now: The time of day.
-  public init(scheduler: Context, now: @escaping () -> Date = { Date() }) {
+  public init(
+    scheduler: Context,
+    source: String = "app",
+    events: PolicyEvents? = nil,
+    now: @escaping () -> Date = { Date() }
+  ) {
     self.scheduler = scheduler
+    self.source = source
+    self.events = events
     self.now = now
   }
 
@@ -32,12 +43,14 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   ///   - request: What is sent, as in `GET /weather`.
   ///   - publisher: Sends it once for each subscription. Its values come out on the scheduler.
   ///   - policy: When to send it again; `nil` never does.
+  ///   - hasCopy: Whether a saved copy stands in for an answer that has failed for good; asked once, then.
   ///   - success: What to write down for a value.
   ///   - failure: What to write down for a failure.
   public func writingDown<Output, Failure: Error>(
     _ request: String,
     _ publisher: AnyPublisher<Output, Failure>,
     retrying policy: RetryPolicy<Failure>? = nil,
+    standingIn hasCopy: @escaping () -> Bool = { false },
     success: @escaping (Output) -> String,
     failure: @escaping (Failure) -> String
   ) -> AnyPublisher<Output, Failure> {
@@ -59,9 +72,30 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
         )
         .eraseToAnyPublisher()
     }
+    return retrying(attempt, policy, run)
+      .handleEvents(receiveCompletion: { [weak self] in
+        if case .failure(let error) = $0, hasCopy() { self?.standIn(for: error, run) }
+      })
+      .eraseToAnyPublisher()
+  }
+
+  private func retrying<Attempts: Publisher>(
+    _ attempt: Attempts,
+    _ policy: RetryPolicy<Attempts.Failure>?,
+    _ run: Run
+  ) -> AnyPublisher<Attempts.Output, Attempts.Failure> {
     guard let policy else { return attempt.eraseToAnyPublisher() }
-    let observer = Confined<(RetryEvent) -> Void> { [weak self] event in self?.change(run.id) { $0.follow(event) } }
+    let observer = Confined<(RetryEvent) -> Void> { [weak self] event in
+      guard let self else { return }
+      change(run.id) { $0.follow(event) }
+      events?.tell(.retry(event), of: source)
+    }
     return attempt.retry(policy.onEvent { observer.value($0) }, scheduler: scheduler).eraseToAnyPublisher()
+  }
+
+  private func standIn(for error: any Error, _ run: Run) {
+    change(run.id) { $0.standIn() }
+    events?.tell(.fallback(.fallingBack(from: error)), of: source)
   }
 
   /// Writes down a request that something else sends.

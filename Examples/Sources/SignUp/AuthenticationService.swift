@@ -1,3 +1,4 @@
+import Attempts
 import Combine
 import Foundation
 import Rebound
@@ -30,15 +31,18 @@ public struct Account: Decodable, Equatable, Sendable {
 public struct AuthenticationService: Authenticating, Sendable {
   private let baseURL: URL
   private let session: URLSession
+  private let metrics: (any MetricsSink)?
 
   /// Makes a service.
   ///
   /// - Parameters:
   ///   - baseURL: Where the server is, as in `http://127.0.0.1:8080`.
   ///   - session: Sends the requests; answers are delivered on its delegate queue.
-  public init(baseURL: URL, session: URLSession) {
+  ///   - metrics: Gets what the requests cost.
+  public init(baseURL: URL, session: URLSession, metrics: (any MetricsSink)? = nil) {
     self.baseURL = baseURL
     self.session = session
+    self.metrics = metrics
   }
 
   /// Asks whether nobody has a user name yet.
@@ -50,7 +54,7 @@ public struct AuthenticationService: Authenticating, Sendable {
     guard let url = url(for: "isUserNameAvailable", query: ["userName": userName]) else {
       return Fail(error: .invalidRequest("the address of the server makes no sense")).eraseToAnyPublisher()
     }
-    return send(URLRequest(url: url), for: Answer.self).map(\.isAvailable).eraseToAnyPublisher()
+    return send(URLRequest(url: url), as: "CheckUserName", for: Answer.self).map(\.isAvailable).eraseToAnyPublisher()
   }
 
   /// Creates an account, once for each key however often it is sent.
@@ -70,7 +74,7 @@ public struct AuthenticationService: Authenticating, Sendable {
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key")
     request.httpBody = body
-    return send(request, for: Account.self)
+    return send(request, as: "SignUp", for: Account.self)
   }
 
   private func url(for path: String, query: [String: String]) -> URL? {
@@ -85,9 +89,11 @@ public struct AuthenticationService: Authenticating, Sendable {
 
   private func send<Answer: Decodable>(
     _ request: URLRequest,
+    as operation: String,
     for type: Answer.Type
   ) -> AnyPublisher<Answer, APIError> {
     session.dataTaskPublisher(for: request)
+      .reporting(to: metrics, as: operation)
       .mapError(APIError.transport)
       .tryMap { data, response in try Self.body(of: response, data) }
       .decode(type: type, decoder: JSONDecoder())

@@ -75,6 +75,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   ///   - scheduler: Where everything happens and by which it is timed; serial, like the main queue.
   ///   - policy: When a failed check is tried again. By default two retries, after 0.5 s and 1 s or what the server
   ///     asks for, of errors that may pass by themselves.
+  ///   - events: Is told what is decided after failures.
   ///   - now: The time of day, for the list of attempts.
   ///   - makeKey: Makes a new idempotency key.
   public init(
@@ -84,13 +85,14 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       clamping: 2,
       backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))
     ),
+    events: PolicyEvents? = nil,
     now: @escaping () -> Date = { Date() },
     makeKey: @escaping () -> String = { UUID().uuidString }
   ) {
     self.service = service
     self.scheduler = scheduler
     self.policy = policy.when(\.isTransient)
-    log = AttemptLog(scheduler: scheduler, now: now)
+    log = AttemptLog(scheduler: scheduler, source: "signUp", events: events, now: now)
     self.makeKey = makeKey
     log.objectWillChange.sink { [weak self] in self?.objectWillChange.send() }.store(in: &subscriptions)
     bindUserName()

@@ -28,6 +28,7 @@ public final class WeatherService: WeatherProviding {
 
   private let client: WebAPIClient
   private let refresher: TokenRefresher<Credential>
+  private let events: PolicyEvents?
 
   /// Makes a service.
   ///
@@ -35,14 +36,18 @@ public final class WeatherService: WeatherProviding {
   ///   - baseURL: Where the server is, as in `http://127.0.0.1:8080`.
   ///   - key: The API key.
   ///   - transport: Sends the requests.
+  ///   - metrics: Gets what the requests cost.
+  ///   - events: Is told what is decided about the access token and about the service's return.
   ///   - onTokenRequest: Called before a new access token is asked for.
   public init(
     baseURL: URL,
     key: String,
     transport: any Transport,
+    metrics: (any MetricsSink)? = nil,
+    events: PolicyEvents? = nil,
     onTokenRequest: @escaping @Sendable () -> Void = {}
   ) {
-    let plain = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
+    let plain = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil).reporting(to: metrics)
     refresher = TokenRefresher(
       lifetime: { $0.lifetime },
       rejectedWhen: { (failure: NetworkFailure) in failure.kind == .unauthorised },
@@ -54,13 +59,15 @@ public final class WeatherService: WeatherProviding {
           .eraseToAnyPublisher()
       }
     )
+    self.events = events
+    events?.watch(refresher, named: "weather")
     refresher.signIn(with: Credential(key: key))
     client = WebAPIClient(
       baseURL: baseURL,
       transport: transport,
       middleware: [Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1.token)" }],
       deliveringOn: nil
-    )
+    ).reporting(to: metrics)
   }
 
   /// The weather of a place.
@@ -74,6 +81,7 @@ public final class WeatherService: WeatherProviding {
       clamping: nil,
       backoff: .steps(.seconds(1), .seconds(2), .seconds(3), .seconds(5))
     )
+    .onEvent { [events] in events?.tell(.retry($0), of: "weather") }
     return client.publisher(for: Health())
       .retry(policy, scheduler: client.time.scheduler)
       .ignoreOutput()
@@ -84,5 +92,13 @@ public final class WeatherService: WeatherProviding {
   /// Uses this API key from now on.
   public func use(key: String) {
     refresher.signIn(with: Credential(key: key))
+  }
+}
+
+extension WebAPIClient {
+  /// The same client, which reports what its calls cost where somebody wants to know.
+  fileprivate func reporting(to sink: (any MetricsSink)?) -> WebAPIClient {
+    guard let sink else { return self }
+    return reporting(to: sink)
   }
 }

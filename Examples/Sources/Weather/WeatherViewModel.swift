@@ -89,6 +89,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   ///   - scheduler: Where everything happens and by which it is timed; serial, like the main queue.
   ///   - time: Measures countdowns and ages.
   ///   - delays: How long to wait before each retry after a failure of the service.
+  ///   - budget: How many retries there may be, together with all who share it.
   public init(
     service: any WeatherProviding,
     cities: [String],
@@ -96,7 +97,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     log: AttemptLog<Context>,
     scheduler: Context,
     time: MonotonicTime = .continuous,
-    delays: Backoff = .steps(.seconds(1), .seconds(3), .seconds(5), .seconds(10))
+    delays: Backoff = .steps(.seconds(1), .seconds(3), .seconds(5), .seconds(10)),
+    budget: RetryBudget? = nil
   ) {
     self.service = service
     self.saved = saved
@@ -104,7 +106,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     self.scheduler = scheduler
     self.time = time
     self.cities = cities.map { City(name: $0) }
-    policy = RetryPolicy(clamping: 4, backoff: delays, maxHint: .seconds(4)).when(\.isTransient)
+    let policy = RetryPolicy<WeatherFailure>(clamping: 4, backoff: delays, maxHint: .seconds(4)).when(\.isTransient)
+    self.policy = budget.map(policy.within) ?? policy
   }
 
   /// Whether there is something to ask for.
@@ -156,16 +159,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     if place != self.place { shown = nil }
     self.place = place
     cityMessage = ""
-    let weather = log.writingDown(
-      "GET /weather?\(place.query)",
-      service.weather(at: place),
-      retrying: policy.onEvent(observer),
-      success: { "200 \($0.city), \($0.condition)" },
-      failure: { $0.localizedDescription }
-    )
-    .remember(in: saved, for: place)
     let request = RecoverableRequest(
-      weather,
+      answer(at: place, retrying: policy.onEvent(observer)),
       context: shown == nil ? .firstLoad : .refresh,
       network: network.dropFirst().eraseToAnyPublisher(),
       time: time,
@@ -174,6 +169,23 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     self.request = request
     watching = request.$state.sink { [weak self] in self?.follow($0, at: place) }
     request.load()
+  }
+
+  /// Asks once for each subscription, writes it down, and keeps the answer.
+  private func answer(
+    at place: Place,
+    retrying policy: RetryPolicy<WeatherFailure>? = nil
+  ) -> AnyPublisher<Weather, WeatherFailure> {
+    log.writingDown(
+      "GET /weather?\(place.query)",
+      service.weather(at: place),
+      retrying: policy,
+      standingIn: { [saved] in saved.value(for: place) != nil },
+      success: { "200 \($0.city), \($0.condition)" },
+      failure: { $0.localizedDescription }
+    )
+    .remember(in: saved, for: place)
+    .eraseToAnyPublisher()
   }
 
   private func follow(_ state: RecoverableRequest<Weather>.State, at place: Place) {
@@ -249,15 +261,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   private func refresh(_ name: String) {
     change(name) { $0.isLoading = true }
     let place = Place.city(name)
-    refreshes[name] = log.writingDown(
-      "GET /weather?\(place.query)",
-      service.weather(at: place),
-      success: { "200 \($0.city), \($0.condition)" },
-      failure: { $0.localizedDescription }
-    )
-    .remember(in: saved, for: place)
-    .asResult()
-    .sink { [weak self] result in
+    refreshes[name] = answer(at: place).asResult().sink { [weak self] result in
       guard let self else { return }
       let copy = saved.value(for: place)
       change(name) { city in

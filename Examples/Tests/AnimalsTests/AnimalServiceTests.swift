@@ -2,6 +2,7 @@ import Backend
 import Combine
 import Foundation
 import FoundationNetworking
+import Rebound
 import ServerTesting
 import Testing
 
@@ -10,10 +11,14 @@ import Testing
 @Suite("AnimalService")
 struct AnimalServiceTests {
   /// What a request comes to, against the backend with such failures.
-  private func outcome(_ backend: BackendServer) async throws -> Result<Animal, AnimalFailure> {
+  private func outcome(
+    _ backend: BackendServer,
+    metrics: MetricsTable? = nil
+  ) async throws -> Result<Animal, AnimalFailure> {
     let session = URLSession(configuration: .ephemeral)
     defer { session.finishTasksAndInvalidate() }
-    let service = AnimalService(baseURL: try #require(URL(string: backend.url)), session: session)
+    let url = try #require(URL(string: backend.url))
+    let service = AnimalService(baseURL: url, session: session, metrics: metrics)
     var results = service.randomAnimal()
       .map { Result<Animal, AnimalFailure>.success($0) }
       .catch { Just(.failure($0)) }
@@ -57,5 +62,25 @@ struct AnimalServiceTests {
       _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
       #expect(try await outcome(backend) == .failure(.unknown(reason: "The zoo's answer can't be read")))
     }
+  }
+
+  @Test("answers are counted by status, whatever the animal")
+  func metrics() async throws {
+    let metrics = MetricsTable()
+    try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
+      for _ in 1...4 { _ = try await outcome(backend, metrics: metrics).get() }
+      for fault in [#""status","status":503"#, #""drop""#, #""truncate""#] {
+        _ = try await LoopbackClient.post(
+          #"{"path":"/animals/random","fault":\#(fault),"times":1}"#,
+          to: "/control/faults",
+          port: backend.port
+        )
+        _ = try await outcome(backend, metrics: metrics)
+      }
+    }
+    let operation = Metric.Label("operation", "RandomAnimal")
+    #expect(metrics.snapshot.counters == [Metric("http_client_attempts", operation, .init("resend", "false")): 7])
+    let outcomes = metrics.snapshot.histograms.map { ($0.key.labels.last?.value, $0.value.count) }
+    #expect(Dictionary(uniqueKeysWithValues: outcomes) == ["200": 4, "503": 1, "reset": 1, "truncated": 1])
   }
 }

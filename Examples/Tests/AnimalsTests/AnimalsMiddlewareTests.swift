@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import ReboundStore
 import ReboundStoreTesting
 import Testing
@@ -61,5 +62,34 @@ struct AnimalsMiddlewareTests {
       try store.send(.fetch) { $0.animal.begin() }
       try store.receive(.fetched(dog)) { [dog] in $0.animal.succeed(with: dog) }
     }
+  }
+
+  @Test("each action is counted by its kind, and no animal is a label")
+  func counts() throws {
+    let metrics = MetricsTable()
+    let zoo = [dog, Animal(name: "Cat", fact: "It purrs.")]
+    var visits = 0
+    let answers = Deferred { () -> AnyPublisher<Animal, AnimalFailure> in
+      visits += 1
+      return visits > zoo.count
+        ? Fail(error: .unknown(reason: "The bear")).eraseToAnyPublisher()
+        : Just(zoo[visits - 1]).setFailureType(to: AnimalFailure.self).eraseToAnyPublisher()
+    }
+    let store = Store(
+      initialState: AnimalsState(),
+      reducer: AnimalsState.reducer,
+      middlewares: [
+        countingActions(in: metrics), fetchingAnimals(from: Zoo(answers: answers.eraseToAnyPublisher())),
+      ],
+      scheduler: ImmediateScheduler.shared
+    )
+    for _ in 1...3 { store.dispatch(.fetch) }
+    if let alert = store.state.alerts.current { store.dispatch(.dismissAlert(alert.id)) }
+    let counts = metrics.snapshot.counters.map { ($0.key.labels.map(\.value), $0.value) }
+    #expect(
+      Dictionary(uniqueKeysWithValues: counts) == [
+        ["animals", "fetch"]: 3, ["animals", "fetched"]: 2, ["animals", "failed"]: 1, ["animals", "dismissAlert"]: 1,
+      ]
+    )
   }
 }

@@ -45,7 +45,8 @@ struct AppTests {
   @Test(
     "the page and its files are served, and may load nothing from elsewhere",
     arguments: [
-      "/", "/page.js", "/dom.js", "/link.js", "/log.js", "/surfaces.js", "/faults.js", "/sign-up.js", "/style.css",
+      "/", "/page.js", "/dom.js", "/link.js", "/log.js", "/client.js", "/surfaces.js", "/faults.js", "/sign-up.js",
+      "/style.css",
     ]
   )
   func page(path: String) async throws {
@@ -76,7 +77,7 @@ struct AppTests {
     let state = try #require(
       JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any]
     )
-    #expect(Set(state.keys) == ["revision", "tab", "screen"])
+    #expect(Set(state.keys) == ["revision", "tab", "client", "screen"])
     #expect(state["tab"] as? String == "signUp")
     let screen = try #require(state["screen"] as? [String: Any])
     #expect(
@@ -190,6 +191,9 @@ struct AppTests {
     // The stream is closed with the client above; the app notices it when it writes, which each edit makes it do.
     while try await edit() == 204 { timer.advance(by: .seconds(60)) }
     #expect(try await edit() == 404)
+    let counts = try #require(try await LoopbackClient.request("GET", "/metrics", port: patient.port)).text
+    #expect(counts.contains("app_pages_opened_total 1\n"))
+    #expect(counts.contains("app_pages_closed_total 1\n"))
     await patient.stop()
     await stop()
   }
@@ -220,5 +224,101 @@ struct AppTests {
     #expect(answer.status == 502)
     #expect(answer.text.contains("backend"))
     await app.stop()
+  }
+
+  // MARK: Metrics
+
+  private func metrics(_ headers: String...) async throws -> Answer {
+    try #require(try await LoopbackClient.request("GET", "/metrics", port: app.port, headers: headers))
+  }
+
+  /// The series of a page of metrics, each with its number.
+  private func samples() async throws -> [String: String] {
+    let lines = try await metrics().text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    return Dictionary(
+      uniqueKeysWithValues: try lines.map { line in
+        let space = try #require(line.lastIndex(of: " "))
+        return (String(line[..<space]), String(line[line.index(after: space)...]))
+      }
+    )
+  }
+
+  @Test("the metrics are OpenMetrics that nobody keeps, and only to be read")
+  func metricsRoute() async throws {
+    let answer = try await metrics()
+    #expect(answer.status == 200)
+    #expect(answer["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    #expect(answer["Cache-Control"] == "no-store")
+    #expect(answer["X-Content-Type-Options"] == "nosniff")
+    #expect(answer.text.hasSuffix("# EOF\n"))
+    let head = try #require(try await LoopbackClient.request("HEAD", "/metrics", port: app.port))
+    #expect(head.status == 200)
+    #expect(head.body.isEmpty)
+    let posted = try #require(try await LoopbackClient.post("{}", to: "/metrics", port: app.port))
+    #expect(posted.status == 405)
+    #expect(posted["Allow"] == "GET, HEAD, OPTIONS")
+    await stop()
+  }
+
+  @Test("pages of other sites can't read the metrics")
+  func foreignMetrics() async throws {
+    #expect(try await metrics("Host: elsewhere.example:\(app.port)").status == 403)
+    let answer = try await metrics("Origin: http://elsewhere.example")
+    #expect(answer.status == 403)
+    #expect(answer["Access-Control-Allow-Origin"] == nil)
+    await stop()
+  }
+
+  @Test("a backend that fails twice and then answers gives exactly these counts, to the page and to a collector")
+  func failingBackend() async throws {
+    _ = try await LoopbackClient.post(
+      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
+      to: "/control/animals",
+      port: backend.port
+    )
+    let session = try await openSession()
+    let fault = #"{"type":"fault","path":"/animals/random","fault":"status","status":503,"retryAfter":null,"times":2}"#
+    _ = try await perform(fault, in: session)
+    let stream = try await events(of: session)
+    _ = try await perform(#"{"type":"show","tab":"animals"}"#, in: session)
+    for (actions, answers) in [(2, "503 × 1"), (4, "503 × 2"), (6, "200 × 1, 503 × 2")] {
+      _ = try await perform(#"{"tab":"animals","type":"fetch"}"#, in: session)
+      // The action for the answer is counted last, and no other number is the same.
+      #expect(try await stream.receive(until: #""value":"\#(actions)""#).contains(answers))
+    }
+    let samples = try await samples()
+    let operation = #"operation="RandomAnimal""#
+    #expect(samples["http_client_attempts_total{\(operation),resend=\"false\"}"] == "3")
+    for (outcome, count) in [("503", "2"), ("200", "1")] {
+      #expect(samples["http_client_attempt_duration_seconds_count{\(operation),outcome=\"\(outcome)\"}"] == count)
+    }
+    for (action, count) in [("fetch", "3"), ("failed", "2"), ("fetched", "1")] {
+      #expect(samples["app_dispatches_total{app=\"animals\",action=\"\(action)\"}"] == count)
+    }
+    #expect(samples["app_pages_opened_total"] == "1")
+    #expect(samples["rebound_budget_available{source=\"weather\"}"] == "100")
+    #expect(samples["rebound_metrics_refused_total"] == "0")
+    await stop()
+  }
+
+  @Test("nothing that a person types becomes a label, and more people make no more series")
+  func labels() async throws {
+    func use(city: String) async throws {
+      let session = try await openSession()
+      let stream = try await events(of: session)
+      _ = try await perform(#"{"type":"show","tab":"weather"}"#, in: session)
+      for action in [#""type":"edit","text":"\#(city)""#, #""type":"search""#] {
+        #expect(try await perform("{\"tab\":\"weather\",\(action)}", in: session).status == 204)
+      }
+      _ = try await stream.receive(until: "City Name is invalid")
+    }
+    try await use(city: "Atlantis 0")
+    let before = try await samples()
+    for number in 1...8 { try await use(city: "Atlantis \(number)") }
+    let after = try await samples()
+    #expect(Set(after.keys) == Set(before.keys))
+    #expect(after["http_client_attempts_total{operation=\"CurrentWeather\",resend=\"false\"}"] == "9")
+    #expect(!after.keys.contains { $0.contains("Atlantis") })
+    await stop()
   }
 }

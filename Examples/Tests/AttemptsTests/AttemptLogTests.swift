@@ -87,4 +87,56 @@ struct AttemptLogTests {
     #expect(log.attempts.count == 50)
     #expect(log.attempts.first?.request == "GET /11")
   }
+
+  /// What a log tells of three attempts that all fail.
+  private func toldOfFailures(_ policy: RetryPolicy<Trouble>, hasCopy: Bool) -> (decisions: [String], next: [String]) {
+    let events = PolicyEvents()
+    var decisions: [String] = []
+    let listening = events.sink { decisions.append("\($0)") }
+    let log = AttemptLog(scheduler: scheduler, source: "zoo", events: events)
+    let subscription = log.writingDown(
+      "GET /x",
+      Fail<Int, Trouble>(error: .busy).eraseToAnyPublisher(),
+      retrying: policy,
+      standingIn: { hasCopy },
+      success: { "\($0)" },
+      failure: { "\($0)" }
+    )
+    .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+    scheduler.advance(by: .seconds(10))
+    subscription.cancel()
+    listening.cancel()
+    return (decisions, log.attempts.map(\.next))
+  }
+
+  @Test("what is decided is told to the events, under the app's name")
+  func events() {
+    let told = toldOfFailures(RetryPolicy(clamping: 1, backoff: .constant(.seconds(2))), hasCopy: false)
+    #expect(
+      told.decisions == [
+        "zoo: retry: attempt 1 failed (busy); retrying in 2.0 seconds (computed)",
+        "zoo: retry: attempt 2 failed (busy); stopped: attempts exhausted",
+      ]
+    )
+    #expect(told.next == ["retrying in 2.0 s (back-off)", "giving up after 2 attempts"])
+  }
+
+  @Test("a saved copy that stands in is written beside the last attempt, and told once")
+  func savedCopy() {
+    let told = toldOfFailures(RetryPolicy(clamping: 1, backoff: .constant(.seconds(2))), hasCopy: true)
+    #expect(told.decisions.last == "zoo: fallback: falling back from busy")
+    #expect(told.decisions.count == 3)
+    #expect(told.next.last == "giving up after 2 attempts; a saved copy stands in")
+    #expect(told.next.first == "retrying in 2.0 s (back-off)")
+  }
+
+  @Test("a retry that the budget does not grant says so")
+  func budget() throws {
+    let budget = try RetryBudget.bucket(tokens: 1, cost: 1)
+    let told = toldOfFailures(
+      RetryPolicy<Trouble>(clamping: 5, backoff: .constant(.seconds(1))).within(budget),
+      hasCopy: false
+    )
+    #expect(told.next == ["retrying in 1.0 s (back-off)", "giving up: the budget for retries is used up"])
+  }
 }

@@ -440,4 +440,34 @@ struct SignUpViewModelTests {
     #expect(released == nil)
     #expect(server.checks[0].cancelCount == 1)
   }
+
+  // MARK: What is measured
+
+  @Test("a check that gives up is two retries with their pauses, and the name is no label")
+  func metrics() throws {
+    let events = PolicyEvents()
+    let metrics = MetricsTable()
+    let reports = events.report(to: metrics)
+    let form = SignUpViewModel(
+      service: server,
+      scheduler: scheduler,
+      policy: RetryPolicy(clamping: 2, backoff: .constant(.seconds(2))),
+      events: events
+    )
+    form.userName = "somebody"
+    scheduler.advance(by: .milliseconds(800))
+    for _ in 1...3 {
+      server.answer(.failure(.server(status: 503, reason: "somebody", retryAfter: nil)))
+      scheduler.advance(by: .seconds(2))
+    }
+    let labels = metrics.snapshot.counters.map { ($0.key.labels.map(\.value), $0.value) }
+    #expect(
+      Dictionary(uniqueKeysWithValues: labels)
+        == [["signUp", "retry", "retrying"]: 2, ["signUp", "retry", "attempts_exhausted"]: 1]
+    )
+    let delays = Metric("rebound_retry_delay_seconds", .init("source", "signUp"), .init("from", "computed"))
+    #expect(metrics.snapshot.histograms[delays]?.sum == 4)
+    #expect(!metrics.openMetrics().contains("somebody"))
+    reports.cancel()
+  }
 }

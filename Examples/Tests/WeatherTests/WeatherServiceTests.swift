@@ -1,6 +1,7 @@
 import Backend
 import Combine
 import Foundation
+import Rebound
 import ReboundHTTP
 import ServerTesting
 import Testing
@@ -15,11 +16,19 @@ struct WeatherServiceTests {
 
   private func withService(
     key: String = "rebound",
+    metrics: MetricsTable? = nil,
+    events: PolicyEvents? = nil,
     _ body: (WeatherService, BackendServer) async throws -> Void
   ) async throws {
     let backend = try BackendServer(.init(database: ":memory:") { Issue.record("the backend failed: \($0)") })
     let url = try #require(URL(string: backend.url))
-    let service = WeatherService(baseURL: url, key: key, transport: URLSessionTransport())
+    let service = WeatherService(
+      baseURL: url,
+      key: key,
+      transport: URLSessionTransport(),
+      metrics: metrics,
+      events: events
+    )
     do {
       try await body(service, backend)
     } catch {
@@ -101,5 +110,42 @@ struct WeatherServiceTests {
     try await withService { service, _ in
       for await _ in service.untilReachable().values {}
     }
+  }
+
+  @Test("requests and tokens are counted exactly, and neither city nor key is a label")
+  func metrics() async throws {
+    let metrics = MetricsTable()
+    let events = PolicyEvents()
+    let reports = events.report(to: metrics)
+    try await withService(key: "wrong", metrics: metrics, events: events) { service, backend in
+      _ = try await outcome(service.weather(at: .city("Rome")))
+      service.use(key: "rebound")
+      for city in ["Rome", "Oslo", "Lisbon", "Tokyo"] { _ = try await outcome(service.weather(at: .city(city))).get() }
+      _ = try await outcome(service.weather(at: .city("Atlantis")))
+      for await _ in service.untilReachable().values {}
+      _ = try await LoopbackClient.post(
+        #"{"path":"*","fault":"status","status":503}"#,
+        to: "/control/faults",
+        port: backend.port
+      )
+      _ = try await outcome(service.weather(at: .city("Rome")))
+    }
+    reports.cancel()
+    func attempts(_ operation: String, _ outcome: String) -> Int? {
+      metrics.snapshot.histograms[
+        Metric("http_client_attempt_duration_seconds", .init("operation", operation), .init("outcome", outcome))
+      ]?.count
+    }
+    #expect(attempts("AccessToken", "401") == 1)
+    #expect(attempts("AccessToken", "201") == 1)
+    #expect(attempts("CurrentWeather", "200") == 4)
+    #expect(attempts("CurrentWeather", "404") == 1)
+    #expect(attempts("CurrentWeather", "503") == 1)
+    #expect(attempts("Health", "200") == 1)
+    let decisions = metrics.snapshot.counters.filter { $0.key.name == "rebound_decisions" }
+    let words = Dictionary(uniqueKeysWithValues: decisions.map { ($0.key.labels.last?.value, $0.value) })
+    #expect(words == ["signed_in": 2, "refresh_begins": 2, "rejected": 1, "refreshed": 1])
+    let page = metrics.openMetrics()
+    for word in ["Rome", "Atlantis", "rebound\"", "wrong"] { #expect(!page.contains(word)) }
   }
 }

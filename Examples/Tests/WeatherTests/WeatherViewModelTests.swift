@@ -14,18 +14,30 @@ struct WeatherViewModelTests {
   private let service = ScriptedWeather()
   private let saved: LastGood<Place, Weather>
   private let screen: WeatherViewModel<TestScheduler>
+  private let metrics = MetricsTable()
+  private let budget: RetryBudget
+  private let reports: AnyCancellable
 
   init() throws {
     let scheduler = scheduler
     let time = MonotonicTime { scheduler.elapsed }
     saved = try LastGood(capacity: 10, time: time)
+    budget = try .bucket(tokens: 5, cost: 1)
+    let events = PolicyEvents(time: time)
+    reports = events.report(to: metrics)
     screen = WeatherViewModel(
       service: service,
       cities: ["Oslo", "Rome"],
       saved: saved,
-      log: AttemptLog(scheduler: scheduler, now: { Date(timeIntervalSince1970: 0) }),
+      log: AttemptLog(
+        scheduler: scheduler,
+        source: "weather",
+        events: events,
+        now: { Date(timeIntervalSince1970: 0) }
+      ),
       scheduler: scheduler,
-      time: time
+      time: time,
+      budget: budget
     )
   }
 
@@ -219,5 +231,72 @@ struct WeatherViewModelTests {
     }
     scheduler.advance(by: .seconds(60))
     #expect(released == nil)
+  }
+
+  // MARK: What is measured
+
+  private func decisions(_ policy: String, _ decision: String) -> Int {
+    let labels = [Metric.Label("source", "weather"), .init("policy", policy), .init("decision", decision)]
+    return metrics.snapshot.counters[Metric("rebound_decisions", labels[0], labels[1], labels[2])] ?? 0
+  }
+
+  private func fail(_ city: String, times: Int) {
+    let failure = Result<Weather, WeatherFailure>.failure(.server(retryAfter: nil))
+    service.answers = Array(repeating: failure, count: times)
+    screen.query = city
+    screen.search()
+    scheduler.advance(by: .seconds(30))
+    scheduler.advance()
+  }
+
+  @Test("a service that fails until the end is four retries after 19 seconds of pauses, and one that gives up")
+  func failingCounts() throws {
+    fail("Rome", times: 5)
+    #expect(service.asked.count == 5)
+    #expect(decisions("retry", "retrying") == 4)
+    #expect(decisions("retry", "attempts_exhausted") == 1)
+    #expect(decisions("fallback", "falling_back") == 0)
+    let source = Metric.Label("source", "weather")
+    let delays = try #require(
+      metrics.snapshot.histograms[Metric("rebound_retry_delay_seconds", source, .init("from", "computed"))]
+    )
+    #expect(delays.count == 4)
+    #expect(delays.sum == 1 + 3 + 5 + 10)
+    let elapsed = Metric("rebound_retry_elapsed_seconds", source, .init("reason", "attempts_exhausted"))
+    #expect(metrics.snapshot.histograms[elapsed]?.sum == 19)
+    #expect(metrics.snapshot.counters.count == 2)
+  }
+
+  @Test("a copy that stands in is counted once for each answer that failed")
+  func savedCounts() {
+    search("Rome", .success(weather("Rome")))
+    search("Rome", .failure(.other(.init(.forbidden))))
+    search("Rome", .failure(.other(.init(.forbidden))))
+    search("Oslo", .failure(.other(.init(.forbidden))))
+    #expect(decisions("fallback", "falling_back") == 2)
+    #expect(decisions("retry", "not_retryable") == 3)
+  }
+
+  @Test("retries end when all pages together have used up the budget, before their number does")
+  func budgetCounts() {
+    fail("Rome", times: 5)
+    #expect(budget.snapshot.available == 1)
+    fail("Oslo", times: 5)
+    #expect(service.asked.count == 5 + 2)
+    #expect(decisions("retry", "budget_exhausted") == 1)
+    #expect(budget.snapshot.available == 0)
+  }
+
+  @Test("no city is a label, however many there are")
+  func labels() {
+    search("Rome", .success(weather("Rome")))
+    search("Rome", .failure(.other(.init(.forbidden))))
+    let before = Set(metrics.snapshot.counters.keys)
+    for number in 1...20 {
+      search("City \(number)", .success(weather("City \(number)")))
+      search("City \(number)", .failure(.other(.init(.forbidden))))
+    }
+    #expect(Set(metrics.snapshot.counters.keys) == before)
+    #expect(decisions("fallback", "falling_back") == 21)
   }
 }

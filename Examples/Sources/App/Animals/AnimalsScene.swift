@@ -7,16 +7,21 @@ import ReboundStore
 
 /// The animals behind their tab: a store with a history.
 final class AnimalsScene: Scene {
+  let metrics: ClientMetrics
   private let store: Store<AnimalsState, AnimalsAction>
   private let log: AttemptLog<DispatchQueue>
   private var changes: Set<AnyCancellable> = []
 
-  init(service: any AnimalProviding, queue: DispatchQueue, changed: @escaping () -> Void) {
+  init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
+    self.metrics = metrics
+    let service = services.animals(reportingTo: metrics.sink)
     log = AttemptLog(scheduler: queue)
     store = Store(
       initialState: AnimalsState(),
       reducer: AnimalsState.reducer,
-      middlewares: [fetchingAnimals(from: WrittenDown(service: service, log: log))],
+      middlewares: [
+        countingActions(in: metrics.sink), fetchingAnimals(from: WrittenDown(service: service, log: log)),
+      ],
       history: .all,
       scheduler: queue
     )

@@ -1,6 +1,7 @@
 // Draws the app's state and sends what the person does. What the state means is decided in the app.
 
 import * as animals from "./animals.js";
+import { drawClient } from "./client.js";
 import { byID } from "./dom.js";
 import "./faults.js";
 import { open, send } from "./link.js";
@@ -18,13 +19,14 @@ const page = {
   isFresh: true, // the next state belongs to a session that this page has not drawn yet
 };
 
-function draw({ tab, screen }) {
+function draw({ tab, client, screen }) {
   const pane = panes[tab];
   if (page.tab !== tab) showTab(tab);
   pane.draw(screen, page.isFresh);
   page.isFresh = false;
   drawBanner(screen.banner, pane.press);
   drawToast(screen.toast, pane.press);
+  drawClient(client);
   drawAttempts(screen.attempts);
   drawAlert(screen.alert, pane.press, pane.focus);
 }

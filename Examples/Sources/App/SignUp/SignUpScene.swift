@@ -4,13 +4,16 @@ import SignUp
 
 /// The sign-up form behind its tab.
 final class SignUpScene: Scene {
+  let metrics: ClientMetrics
   private let makeModel: () -> SignUpViewModel<DispatchQueue>
   private let changed: () -> Void
   private var model: SignUpViewModel<DispatchQueue>
   private var changes: AnyCancellable?
 
-  init(service: any Authenticating, queue: DispatchQueue, changed: @escaping () -> Void) {
-    makeModel = { SignUpViewModel(service: service, scheduler: queue) }
+  init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
+    self.metrics = metrics
+    let service = services.authentication(reportingTo: metrics.sink)
+    makeModel = { SignUpViewModel(service: service, scheduler: queue, events: metrics.events) }
     self.changed = changed
     model = makeModel()
     watch()

@@ -8,6 +8,7 @@ import Weather
 
 /// The weather behind its tab.
 final class WeatherScene: Scene {
+  let metrics: ClientMetrics
   private let model: WeatherViewModel<DispatchQueue>
   private let log: AttemptLog<DispatchQueue>
   private var changes: Set<AnyCancellable> = []
@@ -15,20 +16,28 @@ final class WeatherScene: Scene {
   private static let cities = ["Hamburg", "Lisbon", "Nairobi", "New York", "São Paulo", "Tokyo"]
   private static let apiKey = "rebound"
 
-  init(
-    backend: URL,
-    transport: any Transport,
-    saved: LastGood<Place, Weather>,
-    queue: DispatchQueue,
-    changed: @escaping () -> Void
-  ) {
-    let log = AttemptLog(scheduler: queue)
+  init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
+    self.metrics = metrics
+    let log = AttemptLog(scheduler: queue, source: Tab.weather.rawValue, events: metrics.events)
     self.log = log
     let note = Confined { log.note("POST /token", "a new access token for all who wait") }
-    let service = WeatherService(baseURL: backend, key: Self.apiKey, transport: transport) {
+    let service = WeatherService(
+      baseURL: services.backend,
+      key: Self.apiKey,
+      transport: services.transport,
+      metrics: metrics.sink,
+      events: metrics.events
+    ) {
       queue.async { note.value() }
     }
-    model = WeatherViewModel(service: service, cities: Self.cities, saved: saved, log: log, scheduler: queue)
+    model = WeatherViewModel(
+      service: service,
+      cities: Self.cities,
+      saved: services.savedWeather,
+      log: log,
+      scheduler: queue,
+      budget: services.weatherBudget
+    )
     model.objectWillChange.sink { changed() }.store(in: &changes)
     log.objectWillChange.sink { changed() }.store(in: &changes)
   }

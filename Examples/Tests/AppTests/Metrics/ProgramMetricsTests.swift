@@ -1,0 +1,61 @@
+import Foundation
+import Rebound
+import Testing
+import WebServer
+
+@testable import App
+
+@Suite("ProgramMetrics")
+struct ProgramMetricsTests {
+  private let metrics = ProgramMetrics()
+
+  private func response(accept: String...) throws -> Response {
+    var headers = Headers()
+    for value in accept { headers.add("Accept", value) }
+    return metrics.response(to: try Request(.get, "/metrics", headers: headers))
+  }
+
+  private func text(_ response: Response) throws -> String {
+    guard case .data(let body) = response.content else { return "" }
+    return String(decoding: body, as: UTF8.self)
+  }
+
+  @Test(
+    "a collector gets OpenMetrics, whatever it accepts",
+    arguments: [nil, "*/*", "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"]
+  )
+  func collector(accept: String?) throws {
+    let response = try accept.map { try self.response(accept: $0) } ?? self.response()
+    #expect(response.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    #expect(response.headers["Vary"] == "Accept")
+    #expect(try text(response) == "# TYPE rebound_metrics_refused counter\nrebound_metrics_refused_total 0\n# EOF\n")
+  }
+
+  @Test("a browser gets the same text as a type that it shows")
+  func person() throws {
+    let response = try response(accept: "text/html,application/xhtml+xml,*/*;q=0.8")
+    #expect(response.status == 200)
+    #expect(response.headers["Content-Type"] == "text/plain; charset=utf-8")
+    #expect(try text(response) == text(self.response()))
+  }
+
+  @Test("what shared policies hold stands among the numbers")
+  func gauges() throws {
+    let budget = try RetryBudget.bucket(tokens: 7, cost: 1)
+    metrics.shared.watch(budget, named: "weather")
+    #expect(
+      try text(response()).contains(
+        "# TYPE rebound_budget_available gauge\nrebound_budget_available{source=\"weather\"} 7\n"
+      )
+    )
+  }
+
+  @Test("pages are counted when they come and when they go")
+  func pages() throws {
+    for _ in 1...3 { metrics.pageOpened() }
+    metrics.pageClosed()
+    let page = try text(response())
+    #expect(page.contains("app_pages_opened_total 3\n"))
+    #expect(page.contains("app_pages_closed_total 1\n"))
+  }
+}
