@@ -26,7 +26,9 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     case over
   }
 
-  /// Where the answer comes from. References, because it costs much to copy a request.
+  /// Where the answer comes from.
+  ///
+  /// References, because it costs much to copy a request.
   private enum Origin {
     /// The network, where no middleware stands before it.
     case network(ExchangeSubscription)
