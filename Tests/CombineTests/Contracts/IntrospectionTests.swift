@@ -91,6 +91,38 @@ struct IntrospectionTests {
     }
   }
 
+  /// Looks at its subscriber as it comes, and hands over an empty subscription.
+  struct Looking: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+
+    let see: (Any) -> Void
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      see(subscriber)
+      subscriber.receive(subscription: Subscriptions.empty)
+    }
+  }
+
+  @Test("taps have no mirror and no playground form of their own")
+  func formsOfTaps() async {
+    final class Idle: _Introspection {}
+    await #expect(processExitsWith: .success) {
+      let idle = Idle()
+      idle.enable()
+      var seen: [Any] = []
+      let looking = Looking { seen.append($0) }
+      looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
+      #expect(seen.count == 2)
+      for tap in seen {
+        #expect(!(tap is any CustomReflectable) && !(tap is any CustomPlaygroundDisplayConvertible))
+      }
+      idle.disable()
+      looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
+      #expect(seen.dropFirst(2).allSatisfy { $0 is any CustomReflectable }, "these are no taps")
+    }
+  }
+
   @Test("all who are enabled are told of every operator, and of an erased publisher as that alone")
   func whatIsTold() async {
     final class Register: _Introspection {

@@ -60,6 +60,20 @@ struct AnySubscriberTests {
     #expect(SelfPortrait(of: erased) == SelfPortrait("after", labels: []))
   }
 
+  @Test("in a playground shows what the one inside shows there, though that describes itself otherwise")
+  func playgrounds() {
+    final class Drawn: Subscriber, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
+      var description: String { "text" }
+      var playgroundDescription: Any { 7 }
+      func receive(subscription: any Subscription) {}
+      func receive(_ input: Int) -> Subscribers.Demand { .none }
+      func receive(completion: Subscribers.Completion<Never>) {}
+    }
+    let erased = AnySubscriber(Drawn())
+    #expect(erased.description == "text")
+    #expect(erased.playgroundDescription as? Int == 7)
+  }
+
   @Test("of closures, shows the mirror of its name")
   func reflectionOfClosures() {
     let subscriber = AnySubscriber<Int, Never>()

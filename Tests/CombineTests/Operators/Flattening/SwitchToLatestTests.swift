@@ -132,6 +132,29 @@ struct SwitchToLatestTests {
     #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
   }
 
+  @Test("who is still there is cancelled before a failure is passed on")
+  func orderOfCancels() {
+    func order(failing isOuter: Bool) -> [String] {
+      var order: [String] = []
+      var outer: AnySubscriber<Inner, TestFailure>?
+      var side: AnySubscriber<Int, TestFailure>?
+      TestPublisher<Inner, TestFailure>(handingOver: { outer = $0 }).switchToLatest().subscribe(
+        AnySubscriber<Int, TestFailure>(receiveCompletion: { _ in order.append("end") })
+      )
+      outer?.receive(subscription: NotedSubscription { order.append("outer") })
+      _ = outer?.receive(Inner(handingOver: { side = $0 }))
+      side?.receive(subscription: NotedSubscription { order.append("inner") })
+      if isOuter {
+        outer?.receive(completion: .failure(.expected))
+      } else {
+        side?.receive(completion: .failure(.expected))
+      }
+      return order
+    }
+    #expect(order(failing: true) == ["inner", "end"])
+    #expect(order(failing: false) == ["outer", "end"])
+  }
+
   @Test("a failure of a publisher that was left is ignored")
   func leftFails() {
     let recorder = Recorder<Int, TestFailure>()

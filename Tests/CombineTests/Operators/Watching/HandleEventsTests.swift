@@ -106,6 +106,24 @@ struct HandleEventsTests {
     withExtendedLifetime(held) {}
   }
 
+  @Test("the closures are released by a cancel, and a request after it is neither told nor passed on")
+  func releaseOnCancel() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    weak var weakLog: Log?
+    var held: (any Subscription)?
+    do {
+      let log = Log()
+      weakLog = log
+      watch(upstream, log).subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 }))
+      held?.cancel()
+      held?.request(.max(1))
+      #expect(log.lines == ["subscription", "cancel"])
+    }
+    #expect(weakLog == nil)
+    #expect(upstream.requests.isEmpty)
+    withExtendedLifetime(held) {}
+  }
+
   @Test("requests for nothing, and such before the upstream's subscription, are told; the latter go nowhere")
   func oddRequests() {
     let log = Log()
