@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("catch")
 struct CatchTests {
@@ -204,6 +205,14 @@ struct CatchTests {
     await #expect(processExitsWith: .failure) {
       TestPublisher<Int, TestFailure>(handingOver: { _ = $0.receive(1) })
         .catch { _ in TestPublisher<Int, Never>() }.subscribe(Recorder<Int, Never>())
+    }
+  }
+
+  @Test("a request before the subscription stops the process")
+  func requestBeforeSubscription() async {
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+        .catch { _ in Just(1) }.subscribe(Recorder<Int, Never>())
     }
   }
 
