@@ -117,6 +117,25 @@ struct PassthroughSubjectTests {
     #expect(second.events == [.subscription, .completion(.failure(.expected))])
   }
 
+  @Test("it keeps who has subscribed, though nobody keeps the subscription")
+  func keepsSubscribers() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    var events: [String] = []
+    subject.subscribe(
+      AnySubscriber(
+        receiveSubscription: { $0.request(.unlimited) },
+        receiveValue: {
+          events.append("\($0)")
+          return .none
+        },
+        receiveCompletion: { _ in events.append("end") }
+      )
+    )
+    subject.send(1)
+    subject.send(completion: .finished)
+    #expect(events == ["1", "end"])
+  }
+
   @Test("the end of one of its upstreams is its end")
   func oneOfTwoUpstreams() {
     let upstreams = [TestPublisher<Int, TestFailure>(), TestPublisher<Int, TestFailure>()]

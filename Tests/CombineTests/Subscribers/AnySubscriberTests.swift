@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("AnySubscriber")
 struct AnySubscriberTests {
@@ -15,6 +16,12 @@ struct AnySubscriberTests {
     #expect(spy.requests == [.unlimited])
     #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
     #expect(erased.combineIdentifier == recorder.combineIdentifier)
+  }
+
+  @Test("erased again it is the same, without one more layer")
+  func erasedTwice() {
+    let once = AnySubscriber(Recorder<Int, TestFailure>())
+    #expect(AnySubscriber(once).port === once.port)
   }
 
   @Test("without closures does nothing, and no two are the same")

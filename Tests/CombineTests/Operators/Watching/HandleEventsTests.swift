@@ -45,6 +45,25 @@ struct HandleEventsTests {
     #expect(upstream.requests == [.max(2)])
   }
 
+  @Test("subscriptions, requests and cancels are told before they pass on, too")
+  func toldFirst() {
+    final class Watching: Subscription {
+      let log: Log
+      init(_ log: Log) { self.log = log }
+      func request(_ demand: Subscribers.Demand) { log.lines.append("passed") }
+      func cancel() { log.lines.append("passed") }
+    }
+    let log = Log()
+    watch(TestPublisher<Int, TestFailure>(handingOver: { $0.receive(subscription: Watching(log)) }), log).subscribe(
+      AnySubscriber(receiveSubscription: {
+        log.lines.append("passed")
+        $0.request(.max(1))
+        $0.cancel()
+      })
+    )
+    #expect(log.lines == ["subscription", "passed", "request max(1)", "passed", "cancel", "passed"])
+  }
+
   @Test("a cancel is told once, and not after the end")
   func cancel() {
     let log = Log()
