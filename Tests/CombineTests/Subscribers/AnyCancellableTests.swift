@@ -90,6 +90,16 @@ struct AnyCancellableTests {
       elements.append(element)
     }
 
+    mutating func append<S: Sequence>(contentsOf new: S) where S.Element == AnyCancellable {
+      log.append("append several")
+      elements.append(contentsOf: new)
+    }
+
+    mutating func insert(_ element: AnyCancellable, at index: Int) {
+      log.append("insert")
+      elements.insert(element, at: index)
+    }
+
     mutating func replaceSubrange<C: Collection>(_ range: Range<Int>, with new: C) where C.Element == AnyCancellable {
       log.append("replace")
       elements.replaceSubrange(range, with: new)
