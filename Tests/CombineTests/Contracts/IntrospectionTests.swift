@@ -71,6 +71,63 @@ struct IntrospectionTests {
     }
   }
 
+  /// Writes only which event comes, into a log that others write to as well.
+  final class Framing: _Introspection {
+    let write: (String) -> Void
+
+    init(_ write: @escaping (String) -> Void) { self.write = write }
+
+    func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) { write("(start") }
+    func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) { write("start)") }
+    func willReceive<S: Subscriber>(subscriber: S, input: S.Input) { write("(value") }
+    func didReceive<S: Subscriber>(subscriber: S, input: S.Input, resultingDemand: Subscribers.Demand) {
+      write("value)")
+    }
+    func willReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) { write("(end") }
+    func didReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) { write("end)") }
+    func willRequest(subscription: any Subscription, _ demand: Subscribers.Demand) { write("(request") }
+    func didRequest(subscription: any Subscription, _ demand: Subscribers.Demand) { write("request)") }
+    func willCancel(subscription: any Subscription) { write("(cancel") }
+    func didCancel(subscription: any Subscription) { write("cancel)") }
+  }
+
+  @Test("what happens lies between what is told before and after it")
+  func frames() async {
+    final class Noted: Subscription {
+      let write: (String) -> Void
+      init(_ write: @escaping (String) -> Void) { self.write = write }
+      func request(_ demand: Subscribers.Demand) { write("request") }
+      func cancel() { write("cancel") }
+    }
+    await #expect(processExitsWith: .success) {
+      var log: [String] = []
+      let write: (String) -> Void = { log.append($0) }
+      let framing = Framing(write)
+      framing.enable()
+      var upstream: AnySubscriber<Int, Never>?
+      var held: (any Subscription)?
+      TestPublisher<Int, Never>(handingOver: { upstream = $0 }).subscribe(
+        AnySubscriber(
+          receiveSubscription: {
+            held = $0
+            write("start")
+          },
+          receiveValue: { _ in
+            write("value")
+            return .none
+          },
+          receiveCompletion: { _ in write("end") }
+        )
+      )
+      upstream?.receive(subscription: Noted(write))
+      held?.request(.max(1))
+      _ = upstream?.receive(1)
+      upstream?.receive(completion: .finished)
+      held?.cancel()
+      #expect(log == ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] })
+    }
+  }
+
   @Test("a tap looks like the subscriber behind it, and a watcher may leave everything out")
   func looksAlike() async {
     final class Idle: _Introspection {}

@@ -278,6 +278,23 @@ struct FlatMapTests {
     #expect(recorder.values == [1])
   }
 
+  @Test("a publisher made that finishes twice counts once")
+  func finishesTwice() {
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap(maxPublishers: .max(2)) { $0 }.subscribe(recorder)
+    outer.send(Inner(handingOver: { side = $0 }))
+    outer.send(second)
+    side?.receive(subscription: SubscriptionSpy())
+    for _ in 0..<2 { side?.receive(completion: .finished) }
+    #expect(outer.requests == [.max(2), .max(1)])
+    outer.send(completion: .finished)
+    second.send(1)
+    #expect(recorder.events == [.subscription, .value(1)])
+    second.send(completion: .finished)
+    #expect(recorder.isFinished)
+  }
+
   @Test("a failure of the upstream cancels the publishers made and ends the stream")
   func outerFails() {
     let recorder = Recorder<Int, TestFailure>()
