@@ -71,6 +71,65 @@ struct ContractTests {
     stage.close()
   }
 
+  @Test(
+    "Who keeps the subscription past the end keeps the subscriber, but for those who hold none of their own",
+    arguments: Registration.all,
+    Ending.allCases
+  )
+  func keepsSubscriber(_ registration: Registration, _ ending: Ending) {
+    if ending == .failure, registration.without.contains(.failWithoutDemand) { return }
+    if registration.without.contains(.delivery) || registration.isEndless && ending != .cancel { return }
+    let stage = Stage()
+    #expect(
+      registration.keepsSubscriber(on: stage, after: ending) == registration.mayKeepSubscriber,
+      "\(registration.name), after a \(ending)"
+    )
+    stage.close()
+  }
+
+  @Test("Each subscriber of a publisher has a stream of its own, unless it is shared", arguments: Registration.all)
+  func ownStreams(_ registration: Registration) {
+    let arrivals = registration.arrivalsOfTwo()
+    #expect(arrivals.count == registration.expectedArrivalsOfTwo, "\(registration.name)")
+    let identifierCount = registration.hasOneIdentifier ? 2 : arrivals.count
+    #expect(Set(arrivals).count == identifierCount, "\(registration.name): somebody came twice")
+  }
+
+  @Test("A subscription that is a subscriber, too, has one identifier as both", arguments: Registration.all)
+  func identifiers(_ registration: Registration) {
+    let (below, above) = registration.identifiers()
+    if registration.hasOneIdentifier {
+      #expect(Set(above) == Set([below].compactMap(\.self)), "\(registration.name)")
+    } else {
+      #expect(!above.contains { $0 == below }, "\(registration.name)")
+    }
+  }
+
+  @Test("Everybody subscribes to its upstreams in a way that can be watched")
+  func subscribesVisibly() async {
+    final class Register: _Introspection {
+      private(set) var erasedCount = 0
+      func willReceive<P: Publisher, S: Subscriber>(publisher: P, subscriber: S)
+      where P.Failure == S.Failure, P.Output == S.Input {
+        if publisher is AnyPublisher<Int, ContractFailure> || publisher is AnyPublisher<Int, Never> { erasedCount += 1 }
+      }
+    }
+    // In a process of its own: a watcher sees every stream.
+    await #expect(processExitsWith: .success) {
+      let register = Register()
+      register.enable()
+      for registration in Registration.all {
+        let stage = Stage()
+        let before = register.erasedCount
+        let spectator = registration.attach(stage)
+        #expect(register.erasedCount - before == stage.arrivals.count, "\(registration.name)")
+        stage.close()
+        withExtendedLifetime(spectator) {}
+      }
+      #expect(register.erasedCount > 100)
+    }
+  }
+
   @Test("Everybody shows itself as it should", arguments: Registration.all + Registration.subscribers)
   func looks(_ registration: Registration) {
     guard let looks = registration.ownLooks else { return }

@@ -30,10 +30,32 @@ extension Registration {
   /// What may stay: what has not ended, and the connection that somebody keeps.
   func mayLeave(after ending: Ending) -> [String] {
     switch ending {
-    case .finish, .failure:
-      ["Published", "ObservableObjectPublisher", "Timer.publish"].contains(name) ? ["subscriber"] : []
+    case .finish, .failure: isEndless && name != "NotificationCenter.publisher" ? ["subscriber"] : []
     case .cancel: ["multicast", "makeConnectable"].contains(name) ? ["subscription 0"] : []
     }
+  }
+
+  /// Whether who holds the subscription past the end still holds the subscriber, too.
+  func keepsSubscriber(on stage: Stage, after ending: Ending) -> Bool {
+    stage.inputs = inputs
+    let downstream = attachedAndEnded(stage, ending)
+    let subscription = stage.seenSubscription
+    _ = stage.letGo()
+    stage.letGoOfSubscribers()
+    return withExtendedLifetime(subscription) { downstream.object != nil }
+  }
+
+  /// Whether nothing makes it end but a cancel.
+  var isEndless: Bool {
+    ["Published", "ObservableObjectPublisher", "Timer.publish", "NotificationCenter.publisher"].contains(name)
+  }
+
+  /// Whether it should.
+  ///
+  /// Most do, for good. Not those who pass on the subscription of their upstream, and not sources.
+  var mayKeepSubscriber: Bool {
+    let isSource = (Registration.sources + Registration.foundation).contains { $0.name == name }
+    return !isSource && family.outcomes[.subscription]?.hasPrefix("own") != true
   }
 
   private func attachedAndEnded(_ stage: Stage, _ ending: Ending) -> Weak {

@@ -21,6 +21,8 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
   /// Laws that mean nothing for this one: it cannot fail, or never holds back.
   let without: Set<Law>
   let attach: (Stage) -> AnyObject
+  /// Attaches two subscribers to one publisher.
+  let attachTwo: (Stage) -> [AnyObject]
   /// How the publisher itself describes itself; nil if it leaves that to Swift.
   let looksOfPublisher: (Stage) -> Looks?
 
@@ -62,6 +64,10 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
       stage.keep(publisher, connect(publisher))
       return spectator
     }
+    attachTwo = { stage in
+      let publisher = build(stage)
+      return (0..<2).map { _ in stage.attach(publisher) }
+    }
   }
 
   /// A subscriber, which has an upstream and nobody downstream.
@@ -89,6 +95,7 @@ struct Registration: CustomTestStringConvertible, @unchecked Sendable {
       stage.place(subscriber, as: shown, cancelling: cancel)
       return stage
     }
+    attachTwo = { _ in [] }
   }
 
   /// The log that a law asks for; nil if it means nothing here.

@@ -16,6 +16,8 @@ final class Stage {
   let scheduler = TestScheduler()
   private(set) var log: [String] = []
   private var sides: [Side] = []
+  /// Who came to the upstreams, in that order.
+  private(set) var arrivals: [CombineIdentifier] = []
   private var reactions: Reactions
   private var subscription: (any Subscription)?
   private var toRelease: [any Cancellable] = []
@@ -49,6 +51,7 @@ final class Stage {
     let index = sides.count
     sides.append(Side())
     return TestPublisher(handingOver: { [unowned self] in
+      arrivals.append($0.combineIdentifier)
       sides[index].shown = $0
       sides[index].subscriber = $0
     }).eraseToAnyPublisher()
@@ -59,6 +62,7 @@ final class Stage {
     let index = sides.count
     sides.append(Side())
     return TestPublisher<Int, Never>(handingOver: { [unowned self] subscriber in
+      arrivals.append(subscriber.combineIdentifier)
       sides[index] = Side(subscriber: Self.failing(subscriber), shown: subscriber)
     })
     .eraseToAnyPublisher()

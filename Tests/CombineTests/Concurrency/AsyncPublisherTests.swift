@@ -1,4 +1,3 @@
-import Dispatch
 import ReboundTesting
 import Testing
 
@@ -137,6 +136,39 @@ struct AsyncPublisherTests {
     #expect(spy.cancelCount == 0)
   }
 
+  @Test("a failure goes to who has waited longest, and the others get nil")
+  func failureForFirst() async {
+    let feed = AsyncFeed<Int, TestFailure>()
+    let executor = ReadersExecutor()
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next() } }
+    executor.waitUntilIdle()
+    feed.receive(subscription: SubscriptionSpy())
+    feed.receive(completion: .failure(.expected))
+    #expect(await readers[0].value == .failure(.expected))
+    #expect(await readers[1].value == .success(nil))
+    #expect(await readers[2].value == .success(nil))
+  }
+
+  @Test("what a publisher sends while nobody waits is lost, if it sends only what it was asked for")
+  func hotPublisher() async {
+    let subject = PassthroughSubject<Int, Never>()
+    let asked = Shared(0)
+    let publisher = subject.handleEvents(receiveRequest: { _ in asked.change { $0 += 1 } })
+    let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    var values: [Int?] = []
+    for round in 1...2 {
+      subject.send(round)
+      let reader = Task {
+        var own = iterator.value
+        return await own.next()
+      }
+      while asked.value < round { await Task.yield() }
+      subject.send(10 * round)
+      values.append(await reader.value)
+    }
+    #expect(values == [10, 20])
+  }
+
   @Test("cancelled before the subscription comes, it cancels that; a task that is cancelled ends the wait of all")
   func cancelForAll() async {
     let feed = AsyncFeed<Int, Never>()
@@ -153,11 +185,13 @@ struct AsyncPublisherTests {
   }
 
   @Test("what subscribes can be cancelled")
-  func form() {
+  func form() throws {
     var seen: AnySubscriber<Int, Never>?
     let iterator = TestPublisher<Int, Never>(handingOver: { seen = $0 }).values.makeAsyncIterator()
-    let subject = seen?.port.subject
+    let subject = try #require(seen?.port.subject)
     #expect(subject is any Cancellable)
+    #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
+    #expect(!(subject is any CustomPlaygroundDisplayConvertible))
     withExtendedLifetime(iterator) {}
   }
 
@@ -194,20 +228,5 @@ struct AsyncPublisherTests {
     subscription.connections.first.map { handed.value?.receive(subscription: $0) }
     // Nobody waits any more, so nothing is asked for; the recorder has asked for everything.
     #expect(subscription.requests == [.unlimited])
-  }
-}
-
-/// Runs tasks one after the other, each until it waits.
-private final class ReadersExecutor: TaskExecutor {
-  private let queue = DispatchQueue(label: "readers")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-
-  /// Returns when all tasks wait.
-  func waitUntilIdle() {
-    queue.sync {}
   }
 }

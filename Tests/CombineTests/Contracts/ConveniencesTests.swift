@@ -20,6 +20,31 @@ struct ConveniencesTests {
     handle.cancel()
   }
 
+  /// A publisher with a method of the name that all publishers have.
+  private struct Headstrong: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+
+    func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Int, S.Failure == Never {
+      Issue.record("this is not what others call")
+    }
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      subscriber.receive(subscription: Subscriptions.empty)
+    }
+  }
+
+  @Test("subscribing is no requirement: a publisher can't put its own in the place of it")
+  func subscribing() {
+    func attach(_ publisher: some Publisher<Int, Never>) -> Int {
+      let recorder = Recorder<Int, Never>()
+      publisher.subscribe(recorder)
+      return recorder.subscriptionCount
+    }
+    #expect(attach(Headstrong()) == 1)
+    #expect(attach(Headstrong().removeDuplicates()) == 1)
+  }
+
   @Test("what only forwards goes on to the publisher behind when it is applied again")
   func fusing() {
     typealias Upstream = PassthroughSubject<Int, Never>
@@ -77,6 +102,23 @@ struct ConveniencesTests {
     #expect(empty.upstream == Empty() && fail.upstream == Fail(error: .expected))
     #expect(tryOptional.upstream == Optional(1).publisher)
     withExtendedLifetime(future) {}
+
+    typealias Numbered = Optional<Int>.Publisher
+    // Generic, because the compiler warns of code after a `Never` that it can see.
+    func transform(_ failure: some Error) -> TestFailure { .other }
+    let one = Optional(1).publisher
+    let typed: Publishers.SetFailureType<Numbered, TestFailure> = one.setFailureType(to: TestFailure.self)
+    let mapped: Publishers.MapError<Numbered, TestFailure> = one.mapError(transform)
+    let appended: Publishers.Concatenate<Numbered, Numbers> = one.append(2)
+    let prepended: Publishers.Concatenate<Numbers, Numbered> = one.prepend(2)
+    #expect(typed.upstream == one && mapped.upstream == one && appended.prefix == one && prepended.suffix == one)
+
+    typealias Both = Publishers.Concatenate<Numbers, Numbers>
+    let both: Publishers.Map<Both, Int> = Both(prefix: numbers, suffix: numbers).map { $0 }
+    let deferred: Publishers.Map<Deferred<Numbers>, Int> = Deferred { numbers }.map { $0 }
+    let record: Publishers.Map<Record<Int, Never>, Int> = Record<Int, Never> { $0.receive(1) }.map { $0 }
+    #expect(both.upstream.suffix == numbers && record.upstream.recording.output == [1])
+    withExtendedLifetime(deferred) {}
   }
 
   @Test("zip and combineLatest subscribe in the order written, and hand over the subscription after the last")

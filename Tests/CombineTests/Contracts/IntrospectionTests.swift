@@ -71,6 +71,63 @@ struct IntrospectionTests {
     }
   }
 
+  /// Writes only which event comes, into a log that others write to as well.
+  final class Framing: _Introspection {
+    let write: (String) -> Void
+
+    init(_ write: @escaping (String) -> Void) { self.write = write }
+
+    func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) { write("(start") }
+    func didReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) { write("start)") }
+    func willReceive<S: Subscriber>(subscriber: S, input: S.Input) { write("(value") }
+    func didReceive<S: Subscriber>(subscriber: S, input: S.Input, resultingDemand: Subscribers.Demand) {
+      write("value)")
+    }
+    func willReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) { write("(end") }
+    func didReceive<S: Subscriber>(subscriber: S, completion: Subscribers.Completion<S.Failure>) { write("end)") }
+    func willRequest(subscription: any Subscription, _ demand: Subscribers.Demand) { write("(request") }
+    func didRequest(subscription: any Subscription, _ demand: Subscribers.Demand) { write("request)") }
+    func willCancel(subscription: any Subscription) { write("(cancel") }
+    func didCancel(subscription: any Subscription) { write("cancel)") }
+  }
+
+  @Test("what happens lies between what is told before and after it")
+  func frames() async {
+    final class Noted: Subscription {
+      let write: (String) -> Void
+      init(_ write: @escaping (String) -> Void) { self.write = write }
+      func request(_ demand: Subscribers.Demand) { write("request") }
+      func cancel() { write("cancel") }
+    }
+    await #expect(processExitsWith: .success) {
+      var log: [String] = []
+      let write: (String) -> Void = { log.append($0) }
+      let framing = Framing(write)
+      framing.enable()
+      var upstream: AnySubscriber<Int, Never>?
+      var held: (any Subscription)?
+      TestPublisher<Int, Never>(handingOver: { upstream = $0 }).subscribe(
+        AnySubscriber(
+          receiveSubscription: {
+            held = $0
+            write("start")
+          },
+          receiveValue: { _ in
+            write("value")
+            return .none
+          },
+          receiveCompletion: { _ in write("end") }
+        )
+      )
+      upstream?.receive(subscription: Noted(write))
+      held?.request(.max(1))
+      _ = upstream?.receive(1)
+      upstream?.receive(completion: .finished)
+      held?.cancel()
+      #expect(log == ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] })
+    }
+  }
+
   @Test("a tap looks like the subscriber behind it, and a watcher may leave everything out")
   func looksAlike() async {
     final class Idle: _Introspection {}
@@ -88,6 +145,38 @@ struct IntrospectionTests {
       #expect(seen?.description == "Sink")
       #expect(seen?.combineIdentifier == sink.combineIdentifier)
       #expect(values == [1])
+    }
+  }
+
+  /// Looks at its subscriber as it comes, and hands over an empty subscription.
+  struct Looking: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+
+    let see: (Any) -> Void
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      see(subscriber)
+      subscriber.receive(subscription: Subscriptions.empty)
+    }
+  }
+
+  @Test("taps have no mirror and no playground form of their own")
+  func formsOfTaps() async {
+    final class Idle: _Introspection {}
+    await #expect(processExitsWith: .success) {
+      let idle = Idle()
+      idle.enable()
+      var seen: [Any] = []
+      let looking = Looking { seen.append($0) }
+      looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
+      #expect(seen.count == 2)
+      for tap in seen {
+        #expect(!(tap is any CustomReflectable) && !(tap is any CustomPlaygroundDisplayConvertible))
+      }
+      idle.disable()
+      looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
+      #expect(seen.dropFirst(2).allSatisfy { $0 is any CustomReflectable }, "these are no taps")
     }
   }
 

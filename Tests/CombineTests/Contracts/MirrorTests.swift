@@ -66,6 +66,67 @@ struct MirrorTests {
     }
   }
 
+  @Test("conduits of subjects that are over show nothing of others, but the demand", arguments: [true, false])
+  func conduitsAfterTheEnd(fails: Bool) throws {
+    let (passing, keeping) = (PassthroughSubject<Int, TestFailure>(), CurrentValueSubject<Int, TestFailure>(1))
+    for isPassing in [true, false] {
+      let holder = Keeper<Int, TestFailure>()
+      if isPassing { passing.subscribe(holder) } else { keeping.subscribe(holder) }
+      let subscription = try #require(holder.subscription)
+      subscription.request(.max(3))
+      let completion: Subscribers.Completion<TestFailure> = fails ? .failure(.expected) : .finished
+      if isPassing { passing.send(completion: completion) } else { keeping.send(completion: completion) }
+      for label in ["parent", "subject", "downstream"] {
+        #expect(toldText(label, of: subscription) == "nil", "\(label)")
+      }
+      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+    }
+  }
+
+  @Test("what catch, buffer and notifications are still asked for is shown after a cancel, too")
+  func demandAfterCancel() throws {
+    let caught = try #require(Upstream().catch { _ in Just(9) }.subscriptionForTesting())
+    caught.request(.max(3))
+    caught.cancel()
+    #expect(toldChild("demand", of: caught) as? Subscribers.Demand == .max(3))
+    let buffer = Upstream().buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest)
+    let buffered = try #require(buffer.subscriptionForTesting())
+    buffered.request(.max(3))
+    buffered.cancel()
+    #expect(toldChild("downstreamDemand", of: buffered) as? Subscribers.Demand == .max(3))
+    let center = NotificationCenter()
+    let noted = try #require(center.publisher(for: Notification.Name("changed")).subscriptionForTesting())
+    noted.request(.max(3))
+    noted.cancel()
+    #expect(toldChild("demand", of: noted) as? Subscribers.Demand == .max(3))
+  }
+
+  @Test("debounce and combineLatest close their books with a cancel, and show no demand after it")
+  func closedBooks() throws {
+    func demandShown(_ label: String, _ publisher: some Publisher) throws -> [Subscribers.Demand?] {
+      let subscription = try #require(publisher.subscriptionForTesting())
+      subscription.request(.max(3))
+      let before = toldChild(label, of: subscription) as? Subscribers.Demand
+      subscription.cancel()
+      return [before, toldChild(label, of: subscription) as? Subscribers.Demand]
+    }
+    let expected: [Subscribers.Demand?] = [.max(3), Subscribers.Demand.none]
+    #expect(
+      try demandShown("downstreamDemand", Upstream().debounce(for: 1, scheduler: ImmediateScheduler.shared)) == expected
+    )
+    #expect(try demandShown("demand", Upstream().combineLatest(Upstream())) == expected)
+  }
+
+  @Test("delay and prefix until are described by their types, and show nothing")
+  func nameless() throws {
+    let delay = try #require(Upstream().delay(for: 1, scheduler: ImmediateScheduler.shared).subscriptionForTesting())
+    #expect("\(delay)" == "\(type(of: delay))")
+    #expect(Mirror(reflecting: delay).children.isEmpty)
+    let prefix = try #require(Upstream().prefix(untilOutputFrom: Upstream()).subscriptionForTesting())
+    #expect("\(prefix)" == "\(type(of: prefix))")
+    #expect(Mirror(reflecting: prefix).children.isEmpty)
+  }
+
   @Test("publishers of one value show it, and futures their parts")
   func sources() throws {
     #expect(Just(7).subscriptionForTesting().map(shown(of:)) == ["-": "7"])

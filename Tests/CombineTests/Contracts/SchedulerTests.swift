@@ -7,15 +7,19 @@ struct SchedulerTests {
   private final class Noting: Scheduler {
     typealias Time = ImmediateScheduler.SchedulerTimeType
     var log: [String] = []
+    /// Whether what is scheduled, but does not repeat, is done at once.
+    var isHasty = false
     var now: Time { ImmediateScheduler.shared.now }
     var minimumTolerance: Time.Stride { 7 }
 
     func schedule(options: String?, _ action: @escaping () -> Void) {
       log.append("now \(options ?? "nil")")
+      if isHasty { action() }
     }
 
     func schedule(after date: Time, tolerance: Time.Stride, options: String?, _ action: @escaping () -> Void) {
       log.append("after \(tolerance.magnitude) \(options ?? "nil")")
+      if isHasty { action() }
     }
 
     func schedule(
@@ -64,5 +68,42 @@ struct SchedulerTests {
     subject.send(1)
     #expect(scheduler.log == ["every 5 7 e", "now e"])
     timed.cancel()
+  }
+
+  @Test("a delay waits with the tolerance that it is given")
+  func toleranceOfDelay() {
+    let scheduler = Noting()
+    Just(1).delay(for: 1, tolerance: 3, scheduler: scheduler, options: "a")
+      .subscribe(AnySubscriber(receiveSubscription: { $0.request(.max(1)) }))
+    #expect(scheduler.log == ["after 3 a", "after 3 a"])
+  }
+
+  @Test("throttle has the least tolerance and no options, and so has the end of a debounce")
+  func withoutOptions() {
+    let scheduler = Noting()
+    scheduler.isHasty = true
+    let subject = PassthroughSubject<Int, Never>()
+    let throttled = subject.throttle(for: 5, scheduler: scheduler, latest: true).sink { _ in }
+    for value in 1...2 { subject.send(value) }
+    #expect(scheduler.log == ["now nil", "after 7 nil"])
+    throttled.cancel()
+    scheduler.log = []
+    let debounced = subject.debounce(for: 5, scheduler: scheduler, options: "a").sink { _ in }
+    subject.send(completion: .finished)
+    #expect(scheduler.log == ["now nil"])
+    debounced.cancel()
+  }
+
+  @Test("collect passes its options on for the clock, full groups and the end")
+  func optionsOfCollect() {
+    let scheduler = Noting()
+    let subject = PassthroughSubject<Int, Never>()
+    let handle = subject.collect(.byTimeOrCount(scheduler, 5, 2), options: "a").sink { _ in }
+    for value in 1...2 { subject.send(value) }
+    subject.send(completion: .finished)
+    #expect(scheduler.log.first == "every 5 7 a")
+    #expect(scheduler.log.filter { $0 == "now a" }.count == 2)
+    #expect(!scheduler.log.contains { $0.hasSuffix("nil") })
+    handle.cancel()
   }
 }

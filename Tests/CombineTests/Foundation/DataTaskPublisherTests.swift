@@ -115,6 +115,26 @@ struct DataTaskPublisherTests {
     #expect(StubProtocol.count(StubProtocol.started, url) == 0)
   }
 
+  @Test("a subscription has let go of everything before it delivers")
+  func letsGoFirst() {
+    let done = Signal()
+    let held = Shared<(any Subscription)?>(nil)
+    let told = Shared<[String?]>([])
+    let recorder = Recorder<Output, URLError>(
+      answering: { _, _ in
+        told.value = ["task", "downstream", "parent"].map { toldText($0, of: held.value) }
+        return .none
+      },
+      whenCompleted: done.send
+    )
+    let keeper = Keeper<Output, URLError>(recorder)
+    session.dataTaskPublisher(for: StubProtocol.url("/hello")).subscribe(keeper)
+    held.value = keeper.subscription
+    held.value?.request(.max(1))
+    #expect(done.wait())
+    #expect(told.value == ["nil", "nil", "nil"])
+  }
+
   @Test("a subscription tells what it is, and lets go of everything at the end")
   func reflection() throws {
     let done = Signal()

@@ -91,6 +91,24 @@ struct NotificationCenterPublisherTests {
     #expect(recorder.values.count == 2)
   }
 
+  @Test("notifications come on the thread that posts them, before it goes on")
+  func thread() {
+    let (log, done) = (Shared<[Bool]>([]), Signal())
+    let poster = Shared<Thread?>(nil)
+    let subscription = center.publisher(for: name).sink { _ in
+      log.change { $0.append(Thread.current === poster.value) }
+    }
+    Thread.detachNewThread { [center, name] in
+      poster.value = Thread.current
+      center.post(name: name, object: nil)
+      log.change { $0.append(false) }
+      done.send()
+    }
+    #expect(done.wait())
+    #expect(log.value == [true, false])
+    subscription.cancel()
+  }
+
   @Test("posting on several threads reaches the subscriber one at a time")
   func serialises() {
     let inside = Shared(0)

@@ -44,6 +44,18 @@ struct TimerPublisherTests {
     #expect(all.completions.isEmpty)
   }
 
+  @Test("nothing comes before a connection, or the first subscriber where that connects")
+  func starts() {
+    let publisher = makePublisher()
+    let (waiting, connecting) = (Recorder<Date, Never>(), Recorder<Date, Never>())
+    publisher.subscribe(waiting)
+    let autoconnected = makePublisher().autoconnect()
+    autoconnected.subscribe(connecting)
+    #expect(turnRunLoop { connecting.values.count >= 3 })
+    #expect(waiting.values.isEmpty)
+    connecting.cancel()
+  }
+
   @Test("cancelling one connection ends the subscriptions of all")
   func cancelsConnection() {
     let publisher = makePublisher()

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Foundation
 import ReboundTesting
 import Testing
 
@@ -79,6 +80,55 @@ struct ObservableObjectTests {
 
     forged.number = 1
 
+    #expect(recorder.values.count == 1)
+  }
+
+  // Unchecked because its class says so, too.
+  final class Download: Operation, ObservableObject, @unchecked Sendable {
+    @Published var progress = 0
+    var label = ""
+    @Published var note = ""
+  }
+
+  // Unchecked because its class says so, too.
+  final class Reader: JSONDecoder, ObservableObject, @unchecked Sendable {
+    @Published var count = 0
+  }
+
+  final class Node: NSObject, ObservableObject {
+    @Published var name = ""
+  }
+
+  @Test("fields of subclasses of a library's classes are found")
+  func librarySubclasses() {
+    func changes<Object: ObservableObject>(of object: Object, _ change: (Object) -> Void) -> Int
+    where Object.ObjectWillChangePublisher == ObservableObjectPublisher {
+      let recorder = Recorder<Void, Never>()
+      object.objectWillChange.subscribe(recorder)
+      change(object)
+      #expect(object.objectWillChange === object.objectWillChange)
+      return recorder.values.count
+    }
+    #expect(
+      changes(of: Download()) {
+        $0.progress = 1
+        $0.label = "not published"
+        $0.note = "a"
+      } == 2
+    )
+    #expect(changes(of: Reader()) { $0.count += 1 } == 1)
+    #expect(changes(of: Node()) { $0.name = "a" } == 1)
+  }
+
+  @Test("changes before anybody asked for the publisher are announced to nobody")
+  func beforeAnybodyAsked() {
+    let leaf = Leaf([])
+    leaf.own = true
+    leaf.inherited = 1
+    let recorder = Recorder<Void, Never>()
+    leaf.objectWillChange.subscribe(recorder)
+    #expect(recorder.values.isEmpty)
+    leaf.own = false
     #expect(recorder.values.count == 1)
   }
 

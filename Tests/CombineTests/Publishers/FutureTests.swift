@@ -233,6 +233,19 @@ struct FutureTests {
     #expect(await future.value == 7)
   }
 
+  @Test("cancelling the task that awaits its value does not end the wait")
+  func cancelledWait() async throws {
+    var promise: Future<Int, TestFailure>.Promise = { _ in }
+    let future = SharedUnchecked(Future<Int, TestFailure> { promise = $0 })
+    let executor = ReadersExecutor()
+    let reader = Task(executorPreference: executor) { try await future.value.value }
+    executor.waitUntilIdle()
+    reader.cancel()
+    executor.waitUntilIdle()
+    promise(.success(7))
+    #expect(try await reader.value == 7)
+  }
+
   @Test("awaiting its value throws its failure")
   func valueThrows() async {
     await #expect(throws: TestFailure.expected) {

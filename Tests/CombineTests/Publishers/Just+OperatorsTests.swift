@@ -71,6 +71,42 @@ struct JustOperatorsTests {
     #expect(try just.tryRemoveDuplicates { _, _ in true }.result.get() == 7)
   }
 
+  @Test("what may throw and does not is the value")
+  func notThrowing() throws {
+    #expect(try just.tryMap { "\($0)" }.result.get() == "7")
+    #expect(try just.tryAllSatisfy { $0 == 7 }.result.get())
+    #expect(try !just.tryContains { $0 == 8 }.result.get())
+    #expect(try just.tryReduce(1) { $0 + $1 }.result.get() == 8)
+    #expect(try just.tryScan(1) { $0 + $1 }.result.get() == 8)
+  }
+
+  @Test("closures run once, when the operator is applied, and for no subscriber")
+  func eagerness() {
+    var calls = 0
+    func count<Value>(_ value: Value) -> Value {
+      calls += 1
+      return value
+    }
+    let publishers: [AnyPublisher<Bool, Never>] = [
+      just.map { count($0 == 7) }.eraseToAnyPublisher(),
+      just.filter { count($0 == 7) }.map { $0 == 7 }.eraseToAnyPublisher(),
+      just.contains { count($0 == 7) }.eraseToAnyPublisher(),
+      Optional(7).publisher.map { count($0 == 7) }.eraseToAnyPublisher(),
+      Result<Int, Never>.success(7).publisher.map { count($0 == 7) }.eraseToAnyPublisher(),
+      [7].publisher.map { count($0 == 7) }.eraseToAnyPublisher(),
+      [7].publisher.contains { count($0 == 7) }.eraseToAnyPublisher(),
+    ]
+    #expect(calls == publishers.count)
+    for publisher in publishers {
+      for _ in 0..<2 {
+        let recorder = Recorder<Bool, Never>()
+        publisher.subscribe(recorder)
+        #expect(recorder.values == [true])
+      }
+    }
+    #expect(calls == publishers.count)
+  }
+
   @Test("the failure type changes without a closure")
   func failureType() {
     #expect(just.setFailureType(to: TestFailure.self).result == .success(7))

@@ -46,6 +46,10 @@ struct OptionalOperatorsTests {
     #expect(some.reduce(1, +).output == 8)
     #expect(none.reduce(1, +).output == nil)
     #expect(some.scan(1, +).output == 8)
+    #expect(none.scan(1, +).output == nil)
+    #expect(some.compactMap { "\($0)" }.output == "7" && none.compactMap { "\($0)" }.output == nil)
+    #expect(none.contains { $0 > 7 }.output == nil)
+    #expect(none.ignoreOutput() == Empty())
     #expect(some.collect().output == [7])
     #expect(none.collect().output == [])
     #expect(some.replaceEmpty(with: 1) == Just(7))
@@ -56,6 +60,8 @@ struct OptionalOperatorsTests {
   @Test("a range without end stops the process, and so do negative numbers")
   func unboundedRange() async {
     await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(in: 0...) }
+    await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(in: 0..<Int.max - 1) }
+    await #expect(processExitsWith: .success) { _ = Optional.Publisher(7).output(in: 0..<Int.max - 2) }
     await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(in: -1..<3) }
     await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).output(at: -1) }
     await #expect(processExitsWith: .failure) { _ = Optional.Publisher(7).dropFirst(-1) }

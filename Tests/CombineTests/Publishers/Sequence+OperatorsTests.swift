@@ -15,9 +15,12 @@ struct SequenceOperatorsTests {
     #expect(numbers.prefix { $0 > 2 }.sequence == [3])
     #expect(numbers.removeDuplicates().sequence == [3, 1, 2])
     #expect([1, nil].publisher.replaceNil(with: 0).sequence == [1, 0])
-    #expect(Array(numbers.drop { $0 > 2 }.sequence) == [1, 1, 2])
-    #expect(Array(numbers.dropFirst().sequence) == [1, 1, 2])
-    #expect(Array(numbers.prefix(2).sequence) == [3, 1])
+    let dropping: Publishers.Sequence<DropWhileSequence<[Int]>, Never> = numbers.drop { $0 > 2 }
+    let rest: Publishers.Sequence<DropFirstSequence<[Int]>, Never> = numbers.dropFirst()
+    let start: Publishers.Sequence<PrefixSequence<[Int]>, Never> = numbers.prefix(2)
+    #expect(Array(dropping.sequence) == [1, 1, 2])
+    #expect(Array(rest.sequence) == [1, 1, 2])
+    #expect(Array(start.sequence) == [3, 1])
     #expect(numbers.output(in: 1..<3).sequence == [1, 1])
     #expect(numbers.setFailureType(to: TestFailure.self).sequence == [3, 1, 1, 2])
   }

@@ -65,6 +65,19 @@ struct DispatchQueueSchedulerTests {
     #expect(count.value == last)
   }
 
+  @Test(
+    "the present is that of the system, any punctuality will do, and repeating work is stopped by an AnyCancellable"
+  )
+  func basics() {
+    let before = DispatchTime.now()
+    let now = queue.now.dispatchTime
+    #expect(before <= now && now <= DispatchTime.now())
+    #expect(queue.minimumTolerance == 0)
+    let handle = queue.schedule(after: queue.now.advanced(by: .seconds(3600)), interval: 1) {}
+    #expect(handle is AnyCancellable)
+    handle.cancel()
+  }
+
   @Test("repeating work ends when the handle is released")
   func endsWhenReleased() {
     let released = Signal()

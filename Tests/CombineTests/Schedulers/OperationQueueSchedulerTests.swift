@@ -81,6 +81,17 @@ struct OperationQueueSchedulerTests {
     #expect(count.value == last)
   }
 
+  @Test("the present is that of the clock, and repeating work is stopped by an AnyCancellable")
+  func basics() {
+    let before = Date()
+    let now = queue.now.date
+    #expect(before <= now && now <= Date())
+    let handle = queue.schedule(after: Time(.distantFuture), interval: 1) {}
+    #expect(handle is AnyCancellable)
+    handle.cancel()
+    queue.waitUntilAllOperationsAreFinished()
+  }
+
   @Test("repeating work ends when the handle is released")
   func endsWhenReleased() {
     let released = Signal()

@@ -94,6 +94,16 @@ struct RunLoopSchedulerTests {
     #expect(count.value == last)
   }
 
+  @Test("the present is that of the clock, and repeating work is stopped by an AnyCancellable")
+  func basics() {
+    let before = Date()
+    let now = RunLoop.current.now.date
+    #expect(before <= now && now <= Date())
+    let handle = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+    #expect(handle is AnyCancellable)
+    handle.cancel()
+  }
+
   @Test("work is let go once it is done, cancelled, or has nobody left to cancel it")
   func letsGo() {
     let (loop, released) = (RunLoop.current, Signal())

@@ -98,6 +98,44 @@ struct PassthroughSubjectTests {
     #expect(recorder.values == [1, 1, 1, 2, 2])
   }
 
+  @Test("who is told of the end finds the subject over: values reach nobody, and who comes is told at once")
+  func insideEnd() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let (second, late) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
+    var seenInside: [Int] = []
+    subject.subscribe(
+      Recorder<Int, TestFailure>(whenCompleted: {
+        subject.send(1)
+        subject.subscribe(late)
+        seenInside = [second.events.count, late.events.count]
+      })
+    )
+    subject.subscribe(second)
+    subject.send(completion: .failure(.expected))
+    #expect(seenInside == [1, 2])
+    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+    #expect(second.events == [.subscription, .completion(.failure(.expected))])
+  }
+
+  @Test("it keeps who has subscribed, though nobody keeps the subscription")
+  func keepsSubscribers() {
+    let subject = PassthroughSubject<Int, TestFailure>()
+    var events: [String] = []
+    subject.subscribe(
+      AnySubscriber(
+        receiveSubscription: { $0.request(.unlimited) },
+        receiveValue: {
+          events.append("\($0)")
+          return .none
+        },
+        receiveCompletion: { _ in events.append("end") }
+      )
+    )
+    subject.send(1)
+    subject.send(completion: .finished)
+    #expect(events == ["1", "end"])
+  }
+
   @Test("the end of one of its upstreams is its end")
   func oneOfTwoUpstreams() {
     let upstreams = [TestPublisher<Int, TestFailure>(), TestPublisher<Int, TestFailure>()]

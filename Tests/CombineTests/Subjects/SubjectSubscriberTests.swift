@@ -101,6 +101,23 @@ struct SubjectSubscriberTests {
     #expect(Mirror(reflecting: subscriber).children.map { "\($0.value)" } == ["nil", "nil", "nil"])
   }
 
+  @Test("lets go of its subscription on a cancel")
+  func releaseOnCancel() {
+    let subject = Keeping()
+    weak var released: SubscriptionSpy?
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let handle = TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).subscribe(subject)
+    do {
+      let subscription = SubscriptionSpy()
+      released = subscription
+      subscriber?.receive(subscription: subscription)
+    }
+    #expect(released != nil)
+    handle.cancel()
+    #expect(released == nil)
+    withExtendedLifetime(subscriber) {}
+  }
+
   @Test("does not keep its subject while the upstream sends", arguments: [true, false])
   func weakSubject(isPassthrough: Bool) {
     weak var released: AnyObject?

@@ -73,6 +73,57 @@ struct AnyCancellableTests {
     }
   }
 
+  /// A collection that writes down what is done to it.
+  struct Diary: RangeReplaceableCollection {
+    private var elements: [AnyCancellable] = []
+    private(set) var log: [String] = []
+
+    init() {}
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { elements.count }
+    func index(after index: Int) -> Int { index + 1 }
+    subscript(index: Int) -> AnyCancellable { elements[index] }
+
+    mutating func append(_ element: AnyCancellable) {
+      log.append("append")
+      elements.append(element)
+    }
+
+    mutating func append<S: Sequence>(contentsOf new: S) where S.Element == AnyCancellable {
+      log.append("append several")
+      elements.append(contentsOf: new)
+    }
+
+    mutating func insert(_ element: AnyCancellable, at index: Int) {
+      log.append("insert")
+      elements.insert(element, at: index)
+    }
+
+    mutating func replaceSubrange<C: Collection>(_ range: Range<Int>, with new: C) where C.Element == AnyCancellable {
+      log.append("replace")
+      elements.replaceSubrange(range, with: new)
+    }
+
+    mutating func reserveCapacity(_ count: Int) { log.append("reserve") }
+  }
+
+  @Test("a collection is asked to append it once, and for nothing else")
+  func storesByOneAppend() {
+    let counter = Counter()
+    var diary = Diary()
+    let handle = AnyCancellable(Object(counter))
+    handle.store(in: &diary)
+    #expect(diary.log == ["append"])
+    #expect(diary.first === handle)
+    Structure(counter: counter).store(in: &diary)
+    #expect(diary.log == ["append", "append"])
+    #expect(diary.count == 2 && counter.count == 0)
+    diary = Diary()
+    handle.cancel()
+    #expect(counter.count == 2)
+  }
+
   @Test("it is kept in sets and collections as it is, and equal to itself only")
   func stores() {
     let counter = Counter()

@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("AnySubscriber")
 struct AnySubscriberTests {
@@ -15,6 +16,12 @@ struct AnySubscriberTests {
     #expect(spy.requests == [.unlimited])
     #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
     #expect(erased.combineIdentifier == recorder.combineIdentifier)
+  }
+
+  @Test("erased again it is the same, without one more layer")
+  func erasedTwice() {
+    let once = AnySubscriber(Recorder<Int, TestFailure>())
+    #expect(AnySubscriber(once).port === once.port)
   }
 
   @Test("without closures does nothing, and no two are the same")
@@ -58,6 +65,20 @@ struct AnySubscriberTests {
     #expect(SelfPortrait(of: erased) == SelfPortrait("before", labels: []))
     named.description = "after"
     #expect(SelfPortrait(of: erased) == SelfPortrait("after", labels: []))
+  }
+
+  @Test("in a playground shows what the one inside shows there, though that describes itself otherwise")
+  func playgrounds() {
+    final class Drawn: Subscriber, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
+      var description: String { "text" }
+      var playgroundDescription: Any { 7 }
+      func receive(subscription: any Subscription) {}
+      func receive(_ input: Int) -> Subscribers.Demand { .none }
+      func receive(completion: Subscribers.Completion<Never>) {}
+    }
+    let erased = AnySubscriber(Drawn())
+    #expect(erased.description == "text")
+    #expect(erased.playgroundDescription as? Int == 7)
   }
 
   @Test("of closures, shows the mirror of its name")

@@ -53,6 +53,20 @@ struct AssignTests {
     #expect(upstream.send(1) == .none)
   }
 
+  @Test("its subscription goes at the end and on a cancel", arguments: [true, false])
+  func releasesSubscription(ends: Bool) {
+    let assign = Subscribers.Assign(object: Model(), keyPath: \.number)
+    weak var released: SubscriptionSpy?
+    do {
+      let subscription = SubscriptionSpy()
+      released = subscription
+      assign.receive(subscription: subscription)
+    }
+    #expect(released != nil)
+    if ends { assign.receive(completion: .finished) } else { assign.cancel() }
+    #expect(released == nil)
+  }
+
   @Test("values and an end before the subscription are ignored, and so is a cancel")
   func beforeSubscription() {
     let model = Model()

@@ -20,6 +20,30 @@ struct CompletionTests {
     #expect(try JSONDecoder().decode(Completion.self, from: Data(text.utf8)) == completion)
   }
 
+  @Test("a failure without its error is missing a key")
+  func missingKey() {
+    do {
+      _ = try JSONDecoder().decode(Completion.self, from: Data(#"{"success":false}"#.utf8))
+      Issue.record("it was decoded")
+    } catch DecodingError.keyNotFound(let key, _) {
+      #expect(key.stringValue == "error")
+    } catch {
+      Issue.record("another error: \(error)")
+    }
+  }
+
+  private enum Refusal: Error {
+    case busy, closed
+  }
+
+  @Test("is hashed by its case and its error")
+  func hashing() {
+    let some: Set<Subscribers.Completion<Refusal>> = [
+      .finished, .finished, .failure(.busy), .failure(.busy), .failure(.closed),
+    ]
+    #expect(some == [.failure(.closed), .failure(.busy), .finished])
+  }
+
   @Test("an error beside a success is ignored, and a missing one is an error")
   func oddities() throws {
     let both = Data(#"{"success":true,"error":{"code":1}}"#.utf8)

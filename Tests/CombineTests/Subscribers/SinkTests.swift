@@ -49,6 +49,20 @@ struct SinkTests {
     }
   }
 
+  @Test("lets its subscription go at the end and on a cancel", arguments: [true, false])
+  func releasesSubscription(ends: Bool) {
+    let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
+    weak var released: SubscriptionSpy?
+    do {
+      let subscription = SubscriptionSpy()
+      released = subscription
+      sink.receive(subscription: subscription)
+    }
+    #expect(released != nil)
+    if ends { sink.receive(completion: .finished) } else { sink.cancel() }
+    #expect(released == nil)
+  }
+
   @Test("is called Sink, and shows nothing")
   func reflection() {
     let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })

@@ -149,10 +149,12 @@ class SwitchLink: Courier {
   }
 
   /// Keeps the subscription of the latest inner publisher, and says how much to ask of it.
+  ///
+  /// One that has ended may begin anew, as in Apple's Combine.
   @usableFromInline
   final func hold(_ subscription: any Subscription, ofInner number: Int) -> Subscribers.Demand? {
     lock.lock()
-    guard let owed = ledger.demand, isLatest(number), innerPhase == .awaited else {
+    guard let owed = ledger.demand, isLatest(number), innerPhase != .held else {
       lock.unlock()
       subscription.cancel()
       return nil

@@ -166,6 +166,13 @@ where
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
+    if isIn(Phase.awaitingFirst) {
+      violation(
+        name,
+        "was asked for values before its subscription",
+        advice: "A subscriber must wait for receive(subscription:) before it calls request(_:)."
+      )
+    }
     super.request(demand)
   }
 

@@ -110,6 +110,15 @@ struct BufferTests {
     #expect(upstream.cancelCount == 1)
   }
 
+  @Test("a buffer of no size that keeps itself full asks for nothing, and not for no values either")
+  func noSizeKeptFull() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    upstream.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    #expect(upstream.requests.isEmpty)
+    #expect(upstream.send(1) == .max(1))
+    #expect(recorder.values == [1])
+  }
+
   @Test("a failure of the upstream comes at once, and values kept are lost")
   func failure() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)

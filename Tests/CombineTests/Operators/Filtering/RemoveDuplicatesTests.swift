@@ -108,19 +108,27 @@ struct RemoveDuplicatesTests {
       TestPublisher<Int, TestFailure>(handingOver: { _ = $0.receive(1) }).removeDuplicates().subscribe(Recorder())
     }
   }
+  @Test("a request before the subscription stops the process")
+  func earlyRequest() async {
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+        .removeDuplicates().subscribe(Recorder())
+    }
+  }
 }
 
 @Suite("tryRemoveDuplicates")
 struct TryRemoveDuplicatesTests {
   @Test("an error thrown cancels the upstream, then ends the stream")
   func throwing() {
+    var cancelCountAtEnd = 0
     let upstream = TestPublisher<Int, TestFailure>()
-    let recorder = Recorder<Int, any Error>()
+    let recorder = Recorder<Int, any Error>(whenCompleted: { cancelCountAtEnd = upstream.cancelCount })
     upstream.tryRemoveDuplicates { if $1 == 3 { throw TestFailure.expected } else { $0 == $1 } }.subscribe(recorder)
     for value in [1, 1, 2, 3, 4] { upstream.send(value) }
 
     #expect(recorder.values == [1, 2])
-    #expect(upstream.cancelCount == 1)
+    #expect(upstream.cancelCount == 1 && cancelCountAtEnd == 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 

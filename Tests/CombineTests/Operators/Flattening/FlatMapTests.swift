@@ -145,6 +145,46 @@ struct FlatMapTests {
     #expect(outer.requests == [.max(2), .max(1), .max(1)])
   }
 
+  @Test("once the upstream has ended nothing more is asked of it", arguments: [true, false])
+  func nothingAskedAfterEnd(usesJust: Bool) {
+    let outer = TestPublisher<Int, TestFailure>()
+    let subject = PassthroughSubject<Int, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    if usesJust {
+      outer.flatMap(maxPublishers: .max(1)) { Just($0) }.subscribe(recorder)
+    } else {
+      outer.flatMap(maxPublishers: .max(1)) { _ in subject }.subscribe(recorder)
+    }
+    outer.send(1)
+    outer.send(completion: .finished)
+    subject.send(completion: .finished)
+    recorder.request(.max(3))
+    #expect(recorder.isFinished)
+    #expect(outer.requests.filter { $0 == .max(1) }.count == (usesJust ? 2 : 1))
+  }
+
+  @Test("a cancel reaches the publishers made and then the upstream; a failure of that the former, and then downstream")
+  func orderOfCancels() {
+    func order(_ end: (AnySubscriber<Int, TestFailure>?, any Subscription) -> Void) -> [String] {
+      var order: [String] = []
+      var subscriber: AnySubscriber<Int, TestFailure>?
+      var held: any Subscription = Subscriptions.empty
+      let inner = Inner(handingOver: { $0.receive(subscription: NotedSubscription { order.append("inner") }) })
+      TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).flatMap { _ in inner }.subscribe(
+        AnySubscriber<Int, TestFailure>(
+          receiveSubscription: { held = $0 },
+          receiveCompletion: { _ in order.append("end") }
+        )
+      )
+      subscriber?.receive(subscription: NotedSubscription { order.append("outer") })
+      _ = subscriber?.receive(1)
+      end(subscriber, held)
+      return order
+    }
+    #expect(order { $1.cancel() } == ["inner", "outer"])
+    #expect(order { outer, _ in outer?.receive(completion: .failure(.expected)) } == ["inner", "end"])
+  }
+
   @Test("no publishers at a time is asked of the upstream as it is")
   func maxNone() {
     let outer = TestPublisher<Int, Never>()
@@ -236,6 +276,23 @@ struct FlatMapTests {
     first.send(9)
     #expect(recorder.completions == [.failure(.expected)])
     #expect(recorder.values == [1])
+  }
+
+  @Test("a publisher made that finishes twice counts once")
+  func finishesTwice() {
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    outer.flatMap(maxPublishers: .max(2)) { $0 }.subscribe(recorder)
+    outer.send(Inner(handingOver: { side = $0 }))
+    outer.send(second)
+    side?.receive(subscription: SubscriptionSpy())
+    for _ in 0..<2 { side?.receive(completion: .finished) }
+    #expect(outer.requests == [.max(2), .max(1)])
+    outer.send(completion: .finished)
+    second.send(1)
+    #expect(recorder.events == [.subscription, .value(1)])
+    second.send(completion: .finished)
+    #expect(recorder.isFinished)
   }
 
   @Test("a failure of the upstream cancels the publishers made and ends the stream")

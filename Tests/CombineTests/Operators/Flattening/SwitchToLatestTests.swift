@@ -132,6 +132,50 @@ struct SwitchToLatestTests {
     #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
   }
 
+  @Test("who is still there is cancelled before a failure is passed on")
+  func orderOfCancels() {
+    func order(failing isOuter: Bool) -> [String] {
+      var order: [String] = []
+      var outer: AnySubscriber<Inner, TestFailure>?
+      var side: AnySubscriber<Int, TestFailure>?
+      TestPublisher<Inner, TestFailure>(handingOver: { outer = $0 }).switchToLatest().subscribe(
+        AnySubscriber<Int, TestFailure>(receiveCompletion: { _ in order.append("end") })
+      )
+      outer?.receive(subscription: NotedSubscription { order.append("outer") })
+      _ = outer?.receive(Inner(handingOver: { side = $0 }))
+      side?.receive(subscription: NotedSubscription { order.append("inner") })
+      if isOuter {
+        outer?.receive(completion: .failure(.expected))
+      } else {
+        side?.receive(completion: .failure(.expected))
+      }
+      return order
+    }
+    #expect(order(failing: true) == ["inner", "end"])
+    #expect(order(failing: false) == ["outer", "end"])
+  }
+
+  @Test("the latest publisher may begin anew after its end: its subscription is taken, with what is owed")
+  func beginsAnew() {
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(3))
+    outer.switchToLatest().subscribe(recorder)
+    outer.send(Inner(handingOver: { side = $0 }))
+    let (once, again) = (SubscriptionSpy(), SubscriptionSpy())
+    side?.receive(subscription: once)
+    _ = side?.receive(1)
+    side?.receive(completion: .finished)
+    side?.receive(subscription: again)
+    _ = side?.receive(2)
+    #expect(once.requests == [.max(3)])
+    #expect(again.requests == [.max(2)] && again.cancelCount == 0)
+    #expect(recorder.values == [1, 2])
+    outer.send(completion: .finished)
+    #expect(recorder.completion == nil)
+    side?.receive(completion: .finished)
+    #expect(recorder.completions == [.finished])
+  }
+
   @Test("a failure of a publisher that was left is ignored")
   func leftFails() {
     let recorder = Recorder<Int, TestFailure>()

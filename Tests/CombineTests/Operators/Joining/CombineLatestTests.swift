@@ -106,6 +106,21 @@ struct CombineLatestTests {
     #expect(a.cancelCount + b.cancelCount == 0)
   }
 
+  @Test("an upstream that finishes twice counts once")
+  func finishesTwice() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<String, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).combineLatest(b) { "\($0)\($1)" }
+      .subscribe(recorder)
+    subscriber?.receive(subscription: SubscriptionSpy())
+    _ = subscriber?.receive(1)
+    for _ in 0..<2 { subscriber?.receive(completion: .finished) }
+    b.send("x")
+    #expect(recorder.events == [.subscription, .value("1x")])
+    b.send(completion: .finished)
+    #expect(recorder.isFinished)
+  }
+
   @Test("a failure cancels the others and ends the stream")
   func fails() {
     let recorder = Recorder<String, TestFailure>()

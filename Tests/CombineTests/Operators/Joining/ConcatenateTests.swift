@@ -44,6 +44,20 @@ struct ConcatenateTests {
     #expect(recorder.values == [])
   }
 
+  @Test("requests between the two publishers add up, and go to the second when its subscription comes")
+  func requestsBetween() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    first.append(TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })).subscribe(recorder)
+    first.send(completion: .finished)
+    recorder.request(.max(2))
+    recorder.request(.max(3))
+    let subscription = SubscriptionSpy()
+    subscriber?.receive(subscription: subscription)
+    #expect(first.requests == [.max(1)])
+    #expect(subscription.requests == [.max(6)])
+  }
+
   @Test("a failure of the first publisher ends the stream without the second")
   func fails() {
     let recorder = Recorder<Int, TestFailure>()

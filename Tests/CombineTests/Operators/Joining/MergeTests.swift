@@ -118,6 +118,19 @@ struct MergeTests {
     #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
   }
 
+  @Test("an upstream that finishes twice counts once")
+  func finishesTwice() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    Publishers.Merge(TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }), b).subscribe(recorder)
+    subscriber?.receive(subscription: SubscriptionSpy())
+    for _ in 0..<2 { subscriber?.receive(completion: .finished) }
+    b.send(1)
+    #expect(recorder.events == [.subscription, .value(1)])
+    b.send(completion: .finished)
+    #expect(recorder.isFinished)
+  }
+
   @Test("a failure cancels the others, drops what waits and ends the stream")
   func fails() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
@@ -183,6 +196,8 @@ struct MergeTests {
     #expect(m5 == m3.merge(with: two, one))
     #expect(m4 == m2.merge(with: one, two))
 
+    // Eight is the most: what is added to them goes beside.
+    #expect("\(type(of: m8.merge(with: two)))".hasPrefix("Merge<Merge8<"))
     func check(_ publisher: some Publisher<Int, Never>, count: Int) {
       let recorder = Recorder<Int, Never>()
       publisher.subscribe(recorder)

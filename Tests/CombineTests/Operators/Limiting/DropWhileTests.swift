@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("drop(while:)")
 struct DropWhileTests {
@@ -51,6 +52,9 @@ struct DropWhileTests {
     .subscribe(recorder)
     #expect(subscriber?.receive(5) == Subscribers.Demand.none)
     subscriber?.receive(completion: .finished)
+    let early = subscriber?.port.subject as? any Cancellable
+    #expect(early != nil)
+    early?.cancel()
     let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
     subscriber?.receive(completion: .finished)

@@ -1,6 +1,7 @@
-import Combine
 import ReboundTesting
 import Testing
+
+@testable import Combine
 
 @Suite("catch")
 struct CatchTests {
@@ -207,6 +208,14 @@ struct CatchTests {
     }
   }
 
+  @Test("a request before the subscription stops the process")
+  func requestBeforeSubscription() async {
+    await #expect(processExitsWith: .failure) {
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+        .catch { _ in Just(1) }.subscribe(Recorder<Int, Never>())
+    }
+  }
+
   @Test("a failure before the subscription stops the process, a finish is ignored")
   func endBeforeSubscription() async {
     let recorder = Recorder<Int, Never>()
@@ -219,13 +228,26 @@ struct CatchTests {
     }
   }
 
-  @Test("no value passes after a cancel, in either phase")
+  @Test("the other publisher's end passes once")
+  func secondEndsOnce() {
+    var second: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.catch { _ in TestPublisher<Int, TestFailure>(handingOver: { second = $0 }) }.subscribe(recorder)
+    upstream.send(completion: .failure(.expected))
+    second?.receive(subscription: SubscriptionSpy())
+    for _ in 0..<2 { second?.receive(completion: .finished) }
+    #expect(second?.receive(1) == Subscribers.Demand.none)
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+  }
+
+  @Test("no value and no end passes after a cancel, in either phase")
   func valuesAfterCancel() {
     for fails in [false, true] {
       var second: AnySubscriber<Int, TestFailure>?
       var first: AnySubscriber<Int, TestFailure>?
       var held: (any Subscription)?
       var values: [Int] = []
+      var ends = 0
       TestPublisher<Int, TestFailure>(handingOver: { first = $0 })
         .catch { _ in TestPublisher<Int, TestFailure>(handingOver: { second = $0 }) }
         .subscribe(
@@ -237,7 +259,8 @@ struct CatchTests {
             receiveValue: {
               values.append($0)
               return .none
-            }
+            },
+            receiveCompletion: { _ in ends += 1 }
           )
         )
       first?.receive(subscription: SubscriptionSpy())
@@ -246,8 +269,10 @@ struct CatchTests {
         second?.receive(subscription: SubscriptionSpy())
       }
       held?.cancel()
-      #expect((fails ? second : first)?.receive(1) == Subscribers.Demand.none)
-      #expect(values == [])
+      let side = fails ? second : first
+      #expect(side?.receive(1) == Subscribers.Demand.none)
+      side?.receive(completion: .finished)
+      #expect(values == [] && ends == 0)
     }
   }
 

@@ -64,11 +64,16 @@ struct RetryTests {
     #expect(upstream.connections[2].requests == [.max(1)])
   }
 
-  @Test("a finish before the subscription passes")
-  func early() {
+  @Test(
+    "an end before the subscription passes",
+    arguments: [Subscribers.Completion<TestFailure>.finished, .failure(.expected)]
+  )
+  func early(completion: Subscribers.Completion<TestFailure>) {
     let recorder = Recorder<Int, TestFailure>()
-    TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .finished) }).retry(3).subscribe(recorder)
-    #expect(recorder.events == [.completion(.finished)])
+    let upstream = TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: completion) })
+    upstream.retry(3).subscribe(recorder)
+    #expect(recorder.events == [.completion(completion)])
+    #expect(upstream.subscriptionCount == 1)
   }
 
   @Test("cancelling reaches the attempt under way, and no other follows")

@@ -57,12 +57,16 @@ struct ComparisonTests {
   @Test("an error thrown cancels the upstream, then fails at once, unasked")
   func throwing() {
     let upstream = TestPublisher<Int, TestFailure>()
-    let recorder = Recorder<Int, any Error>(requesting: .none)
+    var cancelCountAtEnd = 0
+    let recorder = Recorder<Int, any Error>(
+      requesting: .none,
+      whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
+    )
     upstream.tryMax { _, _ in throw TestFailure.expected }.subscribe(recorder)
     upstream.send(1)
     #expect(recorder.events.count == 1)
     upstream.send(2)
-    #expect(upstream.cancelCount == 1)
+    #expect(upstream.cancelCount == 1 && cancelCountAtEnd == 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 }

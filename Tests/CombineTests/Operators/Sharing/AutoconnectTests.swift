@@ -128,6 +128,7 @@ struct AutoconnectTests {
     #expect(connectable.subscriberChildren.value == ["parent", "downstream"])
     #expect(subscription.map { "\($0)" } == "Empty")
     #expect(subscription?.combineIdentifier == Subscriptions.empty.combineIdentifier)
+    #expect(subscription.map { $0 is any CustomReflectable } == false)
   }
 
   @Test("subscribers coming and going on many threads share one connection at a time")

@@ -141,6 +141,51 @@ struct MulticastTests {
     #expect(spy.requests == [.none, .max(2)])
   }
 
+  @Test("a connection after the end of the subject brings nothing")
+  func reconnectsAfterEnd() {
+    let upstream = TestPublisher<Int, Never>()
+    let multicast = upstream.multicast(subject: PassthroughSubject())
+    let recorder = Recorder<Int, Never>()
+    multicast.subscribe(recorder)
+    var connection = multicast.connect()
+    upstream.send(completion: .finished)
+    connection = multicast.connect()
+    upstream.send(1)
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+    connection.cancel()
+  }
+
+  /// A subject that shows the subscriber that it gets.
+  private final class Showing: Subject {
+    typealias Output = Int
+    typealias Failure = Never
+
+    var subscriber: AnySubscriber<Int, Never>?
+
+    func send(subscription: any Subscription) {}
+    func send(_ value: Int) {}
+    func send(completion: Subscribers.Completion<Never>) {}
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      self.subscriber = AnySubscriber(subscriber)
+    }
+  }
+
+  @Test("what a value is answered with is a request to the subject, and the subject's value gets no answer")
+  func answers() {
+    let subject = Showing()
+    let spy = SubscriptionSpy()
+    let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { value, _ in value == 1 ? .max(4) : .none })
+    Empty<Int>().multicast(subject: subject).subscribe(recorder)
+    subject.subscriber?.receive(subscription: spy)
+    #expect(subject.subscriber?.receive(1) == Subscribers.Demand.none)
+    #expect(subject.subscriber?.receive(2) == Subscribers.Demand.none)
+    #expect(spy.requests == [.max(1), .max(4)])
+    subject.subscriber?.receive(completion: .finished)
+    subject.subscriber?.receive(completion: .finished)
+    #expect(subject.subscriber?.receive(3) == Subscribers.Demand.none)
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+  }
+
   @Test("who comes after the end gets a subscription and the end")
   func late() {
     let subject = PassthroughSubject<Int, TestFailure>()

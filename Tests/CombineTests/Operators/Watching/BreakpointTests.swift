@@ -39,6 +39,25 @@ struct BreakpointTests {
     #expect(recorder.completion == .failure(.expected))
   }
 
+  @Test("the closures for subscriptions and ends are asked before these pass, too")
+  func askedFirst() {
+    var log: [String] = []
+    func note(_ word: String) -> Bool {
+      log.append(word)
+      return false
+    }
+    let upstream = TestPublisher<Int, TestFailure>()
+    upstream.breakpoint(receiveSubscription: { _ in note("subscription") }, receiveCompletion: { _ in note("end") })
+      .subscribe(
+        AnySubscriber(
+          receiveSubscription: { _ in log.append("passed") },
+          receiveCompletion: { _ in log.append("passed") }
+        )
+      )
+    upstream.send(completion: .finished)
+    #expect(log == ["subscription", "passed", "end", "passed"])
+  }
+
   @Test("the upstream's own subscription and every event pass")
   func laws() {
     RelayLaws.check(named: "Breakpoint") { $0.breakpoint() }

@@ -45,6 +45,25 @@ struct HandleEventsTests {
     #expect(upstream.requests == [.max(2)])
   }
 
+  @Test("subscriptions, requests and cancels are told before they pass on, too")
+  func toldFirst() {
+    final class Watching: Subscription {
+      let log: Log
+      init(_ log: Log) { self.log = log }
+      func request(_ demand: Subscribers.Demand) { log.lines.append("passed") }
+      func cancel() { log.lines.append("passed") }
+    }
+    let log = Log()
+    watch(TestPublisher<Int, TestFailure>(handingOver: { $0.receive(subscription: Watching(log)) }), log).subscribe(
+      AnySubscriber(receiveSubscription: {
+        log.lines.append("passed")
+        $0.request(.max(1))
+        $0.cancel()
+      })
+    )
+    #expect(log.lines == ["subscription", "passed", "request max(1)", "passed", "cancel", "passed"])
+  }
+
   @Test("a cancel is told once, and not after the end")
   func cancel() {
     let log = Log()
@@ -103,6 +122,24 @@ struct HandleEventsTests {
     upstream.send(completion: .finished)
 
     #expect(weakLog == nil)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test("the closures are released by a cancel, and a request after it is neither told nor passed on")
+  func releaseOnCancel() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    weak var weakLog: Log?
+    var held: (any Subscription)?
+    do {
+      let log = Log()
+      weakLog = log
+      watch(upstream, log).subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 }))
+      held?.cancel()
+      held?.request(.max(1))
+      #expect(log.lines == ["subscription", "cancel"])
+    }
+    #expect(weakLog == nil)
+    #expect(upstream.requests.isEmpty)
     withExtendedLifetime(held) {}
   }
 

@@ -55,6 +55,43 @@ struct PrintTests {
     #expect(recorder.completion == .failure(.expected))
   }
 
+  @Test("requests, cancels and ends make their lines before they pass on, too")
+  func linesFirst() {
+    final class Watching: Subscription {
+      let see: (String) -> Void
+      init(see: @escaping (String) -> Void) { self.see = see }
+      func request(_ demand: Subscribers.Demand) { see("request") }
+      func cancel() { see("cancel") }
+    }
+    let stream = Lines()
+    var seen: [String] = []
+    func see(_ event: String) { seen.append("\(event) after \(stream.text.split(separator: "\n").last ?? "")") }
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    var held: (any Subscription)?
+    let publisher = TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).print(to: stream)
+    for ends in [true, false] {
+      publisher.subscribe(
+        AnySubscriber(
+          receiveSubscription: {
+            held = $0
+            see("subscription")
+          },
+          receiveCompletion: { _ in see("end") }
+        )
+      )
+      subscriber?.receive(subscription: Watching(see: see))
+      held?.request(.max(1))
+      if ends { subscriber?.receive(completion: .finished) } else { held?.cancel() }
+      #expect(seen.first?.hasPrefix("subscription after receive subscription") == true)
+      #expect(
+        seen.dropFirst() == [
+          "request after request max: (1)", ends ? "end after receive finished" : "cancel after receive cancel",
+        ]
+      )
+      seen = []
+    }
+  }
+
   @Test("without a prefix lines start with the event; cancels and normal ends make lines")
   func noPrefix() {
     let stream = Lines()
