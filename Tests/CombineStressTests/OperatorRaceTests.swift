@@ -37,7 +37,7 @@ struct OperatorRaceTests {
 
 extension RaceCase {
   static let all: [RaceCase] =
-    sources + sharing + joining + flattening + recovering + filtering + buffering + timing + singles
+    sources + sharing + joining + joinsOfJoins + flattening + recovering + filtering + buffering + timing + singles
 
   private static let sources: [RaceCase] = [
     RaceCase("PassthroughSubject") { $0.a.eraseToAnyPublisher() },

@@ -7,6 +7,7 @@ import Synchronization
 /// - Requests go up and must not wait for a turnstile, or two threads could wait for each other. Work for inside the
 ///   turnstile that a request brings is an errand: run at once if nobody is inside, else by whoever leaves last.
 /// - What upstreams are asked for from inside waits until the turnstile is open, see ``ask(_:for:)``.
+/// - Who would wait for ever, since the thread inside waits for this one, delegates its event to that thread.
 /// - Who closes the ledger has ended the subscription; whoever delivers looks at it inside the turnstile, so nothing
 ///   follows the end.
 ///
@@ -28,9 +29,44 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   @usableFromInline
   init() {}
 
+  /// Enters, and says so; if not, the caller has to ``delegate(_:)`` its event.
   @inlinable @inline(__always)
-  final func enter() {
-    turnstile.enter()
+  final func enter() -> Bool {
+    turnstile.enterUnlessDeadlocked()
+  }
+
+  /// Has the thread inside deal with an event before it leaves; only right after ``enter()`` has said false.
+  @usableFromInline
+  final func delegate(_ event: @escaping () -> Void) {
+    turnstile.delegate(event)
+  }
+
+  /// Delegates a value, and answers nothing: the upstream is asked for what downstream answers.
+  @usableFromInline
+  final func delegate(
+    _ value: @escaping () -> Subscribers.Demand,
+    from upstream: @escaping () -> (any Subscription)?
+  ) -> Subscribers.Demand {
+    delegate { [self] in
+      let answer = value()
+      if answer != .none, let upstream = upstream() { ask(upstream, for: answer) }
+    }
+    return .none
+  }
+
+  /// Sees to it that an event which is dealt with outside the turnstile does not overtake a delegated one.
+  ///
+  /// If it says false, the event has to be delegated too.
+  @inlinable @inline(__always)
+  final func settle() -> Bool {
+    !turnstile.hasDelegated || settleDelegated()
+  }
+
+  @usableFromInline
+  final func settleDelegated() -> Bool {
+    guard enter() else { return false }
+    leave()
+    return true
   }
 
   @inlinable @inline(__always)

@@ -14,11 +14,6 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   // Touched only inside the turnstile.
   @exclusivity(unchecked) private final var earlyFailure: Subscribers.Completion<Downstream.Failure>?
 
-  // Both are touched only inside the turnstile: whether downstream is taking its subscription, and what it asks for
-  // from inside.
-  @exclusivity(unchecked) private final var isIntroducing = false
-  @exclusivity(unchecked) private final var early: [Subscribers.Demand] = []
-
   @usableFromInline
   init(inletCount: Int, to downstream: Downstream) {
     self.downstream = downstream
@@ -29,38 +24,23 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   @usableFromInline
   final func receive(subscription: any Subscription, at index: Int) {
     // Inside the turnstile, so that an end on another thread waits until downstream has its subscription.
-    enter()
-    var requests: [Subscribers.Demand] = []
+    guard enter() else { return delegate { [self] in receive(subscription: subscription, at: index) } }
     if hold(subscription, at: index)?.isLast == true {
-      isIntroducing = true
       downstream.receive(subscription: self)
-      isIntroducing = false
-      requests = early
-      early = []
       if let earlyFailure { end(earlyFailure) } else if isDone { end(.finished) }
     }
     leave()
-    for demand in requests { requestFromAll(demand) }
-  }
-
-  /// Whether a request is passed on later, since downstream makes it while it takes its subscription.
-  ///
-  /// An upstream that delivers from inside the request may go through a turnstile of its own, and another thread may be
-  /// there already and wait for this one: so it is asked with this one open.
-  @usableFromInline
-  final func defers(_ demand: Subscribers.Demand) -> Bool {
-    guard turnstile.isMine, isIntroducing else { return false }
-    early.append(demand)
-    return true
   }
 
   @usableFromInline
   final func receive(completion: Subscribers.Completion<Downstream.Failure>, at index: Int) {
-    guard finishInlet(index) else { return }
-    enter()
-    switch completion {
-    case .finished: if !isAwaiting, isDone { end(.finished) }
-    case .failure: if isAwaiting { earlyFailure = earlyFailure ?? completion } else { end(completion) }
+    // Inside, so that nobody takes the inlet for used up while a value of it is delegated.
+    guard enter() else { return delegate { [self] in receive(completion: completion, at: index) } }
+    if finishInlet(index) {
+      switch completion {
+      case .finished: if !isAwaiting, isDone { end(.finished) }
+      case .failure: if isAwaiting { earlyFailure = earlyFailure ?? completion } else { end(completion) }
+      }
     }
     leave()
   }

@@ -29,7 +29,9 @@ final class MergePipe<Downstream: Subscriber>: Confluence {
 
   @inlinable @inline(__always)
   func receive(_ input: Downstream.Input, at index: Int) -> Subscribers.Demand {
-    enter()
+    guard enter() else {
+      return delegate({ [self] in receive(input, at: index) }, from: { [self] in held(at: index) })
+    }
     if ledger.isUnlimited, fullSlots.isEmpty {
       let answer = downstream.receive(input)
       leave()
@@ -59,14 +61,16 @@ final class MergePipe<Downstream: Subscriber>: Confluence {
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<Downstream.Failure>, at index: Int) {
-    guard finishInlet(index) else { return }
-    enter()
-    switch completion {
-    case .finished: finishIfDone()
-    case .failure:
-      if end() {
-        dropSlots()
-        downstream.receive(completion: completion)
+    // Inside, so that nobody takes this inlet for the last while a value of it is delegated.
+    guard enter() else { return delegate { [self] in receive(completion: completion, at: index) } }
+    if finishInlet(index) {
+      switch completion {
+      case .finished: finishIfDone()
+      case .failure:
+        if end() {
+          dropSlots()
+          downstream.receive(completion: completion)
+        }
       }
     }
     leave()

@@ -27,7 +27,10 @@ func currentThread() -> UInt {
 /// A recursive lock held while events go downstream, so that a subscriber sees one event at a time.
 ///
 /// Turnstiles are taken on the way *down* only, upstream's before downstream's; `request` and `cancel` go up and take
-/// leaf locks only, so there is no cycle. Foreign code runs while a turnstile is held: that is its purpose.
+/// leaf locks only. Foreign code runs while a turnstile is held: that is its purpose. But an upstream may send from inside
+/// a request, and who requests may be inside the turnstile of another upstream. So threads may come to wait for each
+/// other. The ``WaitForGraph`` tells who would close such a circle: that one turns back, and has the thread inside, which
+/// is asleep, do what it came for, see ``enterUnlessDeadlocked()``.
 ///
 /// To enter is one atomic exchange; to leave is a store, as long as no two threads have met here. Who then has a
 /// thing to tell the thread inside does so in this order, and the thread inside in that:
@@ -85,10 +88,30 @@ struct Turnstile: ~Copyable {
     if holder.load(ordering: .relaxed) != thread,
       !holder.compareExchange(expected: 0, desired: thread, ordering: .acquiring).exchanged
     {
-      wait(as: thread)
+      _ = wait(as: thread, canTurnBack: false)
     }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
+
+  /// Enters, and says so; false if the thread inside waits for this one.
+  ///
+  /// Also false if this thread is inside, and something delegated would be overtaken. In both cases what was to be done
+  /// inside is to be delegated, before anything else.
+  @inlinable @inline(__always)
+  func enterUnlessDeadlocked() -> Bool {
+    let thread = currentThread()
+    if holder.load(ordering: .relaxed) == thread {
+      guard !hasDelegated || mayEnterAgain() else { return false }
+    } else if !holder.compareExchange(expected: 0, desired: thread, ordering: .acquiring).exchanged {
+      guard wait(as: thread, canTurnBack: true) else { return false }
+    }
+    depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    return true
+  }
+
+  /// Whether something that was delegated is not done yet, as far as this thread knows.
+  @inlinable @inline(__always)
+  var hasDelegated: Bool { sharing.load(ordering: .relaxed) != Sharing.alone && isDelegating() }
 
   /// Enters if nobody else is inside, and says whether it did.
   ///
@@ -140,6 +163,8 @@ extension Turnstile {
   /// Leaves where threads have met.
   @usableFromInline
   func leaveShared() {
+    // Who delegates holds up the thread inside until that is done, so nothing comes after this look.
+    if isDelegating() { doDelegated() }
     // A full fence as well.
     _ = holder.exchange(0, ordering: .sequentiallyConsistent)
     wakeNext()
@@ -160,26 +185,36 @@ extension Turnstile {
     return take(as: thread)
   }
 
-  /// Waits until nobody is inside, and enters.
+  /// Waits until nobody is inside, and enters; false if it turns back instead.
   @usableFromInline
-  func wait(as thread: UInt) {
+  func wait(as thread: UInt, canTurnBack: Bool) -> Bool {
     let line = findLine()
     share()
     // Most are inside for less time than it takes to fall asleep.
     for _ in 0..<100 where holder.load(ordering: .relaxed) == 0 {
-      if take(as: thread) { return }
+      if take(as: thread) { return true }
     }
     let bell = DispatchSemaphore(value: 0)
-    while true {
-      line.join(bell)
-      // Whoever is inside now looks at the line after it has left.
-      if take(as: thread) {
-        // If it has been rung for already, that wakes nobody else; but this one, now inside, rings when it leaves.
-        line.quit(bell)
-        return
-      }
+    if join(line, bell, as: thread) { return true }
+    WaitForGraph.shared.add(thread, at: holder, bell: bell, canTurnBack: canTurnBack)
+    defer { WaitForGraph.shared.remove(thread) }
+    while !WaitForGraph.shared.mustTurnBack(thread) {
       bell.wait()
+      if join(line, bell, as: thread) { return true }
     }
+    // If it has been rung for already, that wakes nobody else; but the one inside, which is held up, still has to leave.
+    line.quit(bell)
+    return false
+  }
+
+  /// Joins the line, unless it gets in.
+  private func join(_ line: WaitingLine, _ bell: DispatchSemaphore, as thread: UInt) -> Bool {
+    line.join(bell)
+    // Whoever is inside now looks at the line after it has left.
+    guard take(as: thread) else { return false }
+    // If it has been rung for already, that wakes nobody else; but this one, now inside, rings when it leaves.
+    line.quit(bell)
+    return true
   }
 
   private func take(as thread: UInt) -> Bool {
@@ -216,7 +251,42 @@ extension Turnstile {
   }
 }
 
-/// The threads that wait at one turnstile, in the order in which they came.
+// When threads would wait for each other.
+extension Turnstile {
+  /// Has the thread inside do something before it leaves.
+  ///
+  /// Only right after ``enterUnlessDeadlocked()`` has said false: the thread inside is asleep then, or is this one, and
+  /// can't be about to leave.
+  @usableFromInline
+  func delegate(_ work: @escaping () -> Void) {
+    findLine().delegate(work)
+  }
+
+  @usableFromInline
+  func isDelegating() -> Bool {
+    line.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.isDelegating } ?? false
+  }
+
+  /// Whether a thread inside may enter once more, though something is delegated.
+  ///
+  /// Only if it is what was delegated that enters, or if nothing else is left of that.
+  @usableFromInline
+  func mayEnterAgain() -> Bool {
+    line.load(ordering: .acquiring)?
+      ._withUnsafeGuaranteedRef { $0.isWorking && (isOutermost || !$0.hasMore) } ?? true
+  }
+
+  /// Does what was delegated, the oldest first.
+  ///
+  /// Called when the last of the calls that have entered is about to leave.
+  private func doDelegated() {
+    depth.store(1, ordering: .relaxed)
+    line.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.work() }
+    depth.store(0, ordering: .relaxed)
+  }
+}
+
+/// The threads that wait at one turnstile, in the order in which they came, and what others have left to be done.
 ///
 /// Each has a bell of its own. Who is in the line is asleep or about to look once more; who was taken out is rung for.
 private final class WaitingLine {
@@ -225,6 +295,11 @@ private final class WaitingLine {
   @exclusivity(unchecked) private var bells: [DispatchSemaphore] = []
   // Changed under `lock`.
   private let count = Atomic<Int>(0)
+  // Guarded by `lock`.
+  @exclusivity(unchecked) private var delegated = Queue<() -> Void>()
+  // Changed under `lock`: how much of it waits, and whether some of it is being done.
+  private let delegatedCount = Atomic<Int>(0)
+  private let isAtWork = Atomic<Bool>(false)
 
   func join(_ bell: DispatchSemaphore) {
     lock.lock()
@@ -247,5 +322,31 @@ private final class WaitingLine {
     count.store(bells.count, ordering: .sequentiallyConsistent)
     lock.unlock()
     next?.signal()
+  }
+
+  func delegate(_ work: @escaping () -> Void) {
+    lock.lock()
+    delegated.append(work)
+    delegatedCount.store(delegated.count, ordering: .sequentiallyConsistent)
+    lock.unlock()
+  }
+
+  // In this order: what is not there any more is being done.
+  var isDelegating: Bool { hasMore || isWorking }
+  var hasMore: Bool { delegatedCount.load(ordering: .sequentiallyConsistent) > 0 }
+  var isWorking: Bool { isAtWork.load(ordering: .sequentiallyConsistent) }
+
+  /// Does all that is delegated, also what comes meanwhile.
+  func work() {
+    while let next = takeDelegated() { next() }
+  }
+
+  private func takeDelegated() -> (() -> Void)? {
+    lock.lock()
+    defer { lock.unlock() }
+    let next = delegated.popFirst()
+    isAtWork.store(next != nil, ordering: .sequentiallyConsistent)
+    delegatedCount.store(delegated.count, ordering: .sequentiallyConsistent)
+    return next
   }
 }

@@ -149,6 +149,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
+    guard settle() else { return delegate { [self] in receive(completion: completion) } }
     switch completion {
     case .finished:
       if finishOuter() { finishIfDone() }
@@ -168,7 +169,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   /// Does what subscribing to a `Just` would do.
   @inlinable @inline(__always)
   func receive(sole output: Inner.Output) {
-    enter()
+    guard enter() else { return delegate { [self] in receive(sole: output) } }
     soleCount &+= 1
     if ledger.isUnlimited, queue.isEmpty {
       // More can't be asked, so the answer doesn't matter.
@@ -183,7 +184,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable @inline(__always)
   func receive(_ output: Inner.Output, from child: ChildID) -> Subscribers.Demand {
-    enter()
+    guard enter() else {
+      return delegate({ [self] in receive(output, from: child) }, from: { [self] in subscription(of: child) })
+    }
     if ledger.isUnlimited, queue.isEmpty {
       _ = downstream.receive(output)
       leave()
@@ -208,6 +211,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>, from child: ChildID) {
+    guard settle() else { return delegate { [self] in receive(completion: completion, from: child) } }
     guard removeChild(child) else { return }
     switch completion {
     case .finished: childDidFinish()
@@ -273,7 +277,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @usableFromInline
   func finishIfDone() {
-    enter()
+    guard enter() else { return delegate { [self] in finishIfDone() } }
     if queue.isEmpty, soleCount == 0, !isDraining, isBarren, end() != nil {
       downstream.receive(completion: .finished)
     }
@@ -285,7 +289,12 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   func fail(_ completion: Subscribers.Completion<Failure>) {
     guard let (children, _) = end() else { return }
     for child in children { child.cancel() }
-    enter()
+    deliver(completion)
+  }
+
+  @usableFromInline
+  func deliver(_ completion: Subscribers.Completion<Failure>) {
+    guard enter() else { return delegate { [self] in deliver(completion) } }
     dropQueue()
     downstream.receive(completion: completion)
     leave()

@@ -78,182 +78,6 @@ extension Publishers {
   }
 }
 
-/// The lives of an outer upstream and of the latest inner one.
-///
-/// Not generic, so that its code exists once.
-@usableFromInline
-class SwitchLink: Courier {
-  @usableFromInline
-  enum InnerPhase {
-    case none, awaited, held
-  }
-
-  /// Whether an inner publisher may deliver a value.
-  @usableFromInline
-  enum Claim {
-    case granted
-    /// Nothing is owed.
-    case refused
-    /// Another publisher has taken its place, or the end has come.
-    case late
-  }
-
-  // All guarded by `lock`.
-  @exclusivity(unchecked) private var outer: (any Subscription)?
-  @exclusivity(unchecked) private var hasOuterCome = false
-  @exclusivity(unchecked) @usableFromInline var isOuterOver = false
-  @exclusivity(unchecked) @usableFromInline var inner: (any Subscription)?
-  @exclusivity(unchecked) @usableFromInline var innerPhase = InnerPhase.none
-  // The number of the latest inner publisher; written under `lock`.
-  @usableFromInline let latest = Atomic<Int>(0)
-
-  @usableFromInline
-  final func holdOuter(_ subscription: any Subscription) -> Bool {
-    lock.lock()
-    guard !ledger.isClosed, !hasOuterCome else {
-      lock.unlock()
-      subscription.cancel()
-      return false
-    }
-    hasOuterCome = true
-    outer = subscription
-    lock.unlock()
-    return true
-  }
-
-  /// Notes the end of the outer upstream; says whether nothing is left to come.
-  @usableFromInline
-  final func finishOuter() -> Bool {
-    lock.lock()
-    let over = outer
-    outer = nil
-    isOuterOver = true
-    let isDone = innerPhase == .none
-    lock.unlock()
-    withExtendedLifetime(over) {}
-    return isDone
-  }
-
-  /// Leaves the inner publisher of before, and gives the number of the one to come.
-  @inlinable @inline(__always)
-  final func advance() -> Int {
-    lock.lock()
-    let previous = inner
-    inner = nil
-    innerPhase = .awaited
-    let number = latest.load(ordering: .relaxed) &+ 1
-    latest.store(number, ordering: .releasing)
-    lock.unlock()
-    previous?.cancel()
-    return number
-  }
-
-  /// Keeps the subscription of the latest inner publisher, and says how much to ask of it.
-  ///
-  /// One that has ended may begin anew, as in Apple's Combine.
-  @usableFromInline
-  final func hold(_ subscription: any Subscription, ofInner number: Int) -> Subscribers.Demand? {
-    lock.lock()
-    guard let owed = ledger.demand, isLatest(number), innerPhase != .held else {
-      lock.unlock()
-      subscription.cancel()
-      return nil
-    }
-    inner = subscription
-    innerPhase = .held
-    lock.unlock()
-    return owed
-  }
-
-  /// Notes the end of an inner publisher: nil if another has taken its place, else whether nothing is left to come.
-  @inlinable @inline(__always)
-  final func finishInner(_ number: Int) -> Bool? {
-    lock.lock()
-    guard isLatest(number), innerPhase != .none else {
-      lock.unlock()
-      return nil
-    }
-    let over = inner
-    inner = nil
-    innerPhase = .none
-    let isDone = isOuterOver
-    lock.unlock()
-    withExtendedLifetime(over) {}
-    return isDone
-  }
-
-  @inlinable @inline(__always)
-  final func isLatest(_ number: Int) -> Bool { latest.load(ordering: .acquiring) == number }
-
-  /// Whether an inner publisher owes its subscription; after the end nobody does, since none is kept then.
-  @usableFromInline
-  final func isAwaited(_ number: Int) -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return !ledger.isClosed && isLatest(number) && innerPhase == .awaited
-  }
-
-  /// Takes one off what is owed, for an inner publisher.
-  ///
-  /// Under the lock unless there is no limit, so that what the next inner publisher is asked for does not count what
-  /// this one takes.
-  @inlinable @inline(__always)
-  final func takeOne(forInner number: Int) -> Claim {
-    ledger.isUnlimited ? .granted : takeCounted(forInner: number)
-  }
-
-  @usableFromInline
-  final func takeCounted(forInner number: Int) -> Claim {
-    lock.lock()
-    defer { lock.unlock() }
-    guard !ledger.isClosed, isLatest(number) else { return .late }
-    return ledger.takeOne() ? .granted : .refused
-  }
-
-  /// Owes what downstream answered to a value, and says what to answer the inner publisher that sent it.
-  ///
-  /// If another has taken its place meanwhile, that one is asked instead.
-  @usableFromInline
-  final func owe(_ demand: Subscribers.Demand, toInner number: Int) -> Subscribers.Demand {
-    guard demand != .none else { return .none }
-    lock.lock()
-    ledger.owe(demand)
-    let isLatest = isLatest(number)
-    let successor = isLatest ? nil : inner
-    lock.unlock()
-    if let successor { ask(successor, for: demand) }
-    return isLatest ? demand : .none
-  }
-
-  @usableFromInline
-  override final func request(_ demand: Subscribers.Demand) {
-    demand.mustNotBeNone(name)
-    lock.lock()
-    ledger.owe(demand)
-    let inner = self.inner
-    lock.unlock()
-    if let inner { ask(inner, for: demand) }
-  }
-
-  @usableFromInline
-  override final func cancel() {
-    guard let (inner, outer) = end() else { return }
-    inner?.cancel()
-    outer?.cancel()
-  }
-
-  @usableFromInline
-  final func end() -> (inner: (any Subscription)?, outer: (any Subscription)?)? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard ledger.close() != nil else { return nil }
-    let held = (inner, outer)
-    inner = nil
-    outer = nil
-    return held
-  }
-}
-
 /// Delivers what the latest inner publisher sends.
 @usableFromInline
 final class SwitchPipe<Inner: Publisher, Downstream: Subscriber>: SwitchLink, Subscriber
@@ -278,6 +102,10 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable @inline(__always)
   func receive(_ input: Inner) -> Subscribers.Demand {
+    guard settle() else {
+      delegate { [self] in _ = receive(input) }
+      return .none
+    }
     guard !ledger.isClosed else { return .none }
     let number = advance()
     // A `Just` delivers at once if something is owed; if not it has to wait, and needs a subscription.
@@ -291,6 +119,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
+    guard settle() else { return delegate { [self] in receive(completion: completion) } }
     let isDone = finishOuter()
     if case .finished = completion, !isDone { return }
     end(completion)
@@ -301,7 +130,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   /// Does what subscribing to a `Just` would do.
   @inlinable @inline(__always)
   func receive(sole output: Inner.Output, from number: Int) {
-    enter()
+    guard enter() else { return delegate { [self] in receive(sole: output, from: number) } }
     if isLatest(number), !ledger.isClosed {
       let answer = downstream.receive(output)
       if answer != .none { _ = owe(answer, toInner: number) }
@@ -312,7 +141,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable @inline(__always)
   func receive(_ output: Inner.Output, from number: Int) -> Subscribers.Demand {
-    enter()
+    guard enter() else {
+      return delegate({ [self] in receive(output, from: number) }, from: { [self] in subscription(ofInner: number) })
+    }
     var answer = Subscribers.Demand.none
     switch takeOne(forInner: number) {
     case .granted:
@@ -329,6 +160,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>, from number: Int) {
+    guard settle() else { return delegate { [self] in receive(completion: completion, from: number) } }
     if isAwaited(number) {
       violation(
         name,
@@ -346,7 +178,12 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     guard let (inner, outer) = end() else { return }
     inner?.cancel()
     outer?.cancel()
-    enter()
+    deliver(completion)
+  }
+
+  @usableFromInline
+  func deliver(_ completion: Subscribers.Completion<Failure>) {
+    guard enter() else { return delegate { [self] in deliver(completion) } }
     downstream.receive(completion: completion)
     leave()
   }

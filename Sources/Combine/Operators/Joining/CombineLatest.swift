@@ -219,7 +219,9 @@ where Downstream.Input == R.Output {
 
   @inlinable @inline(__always)
   func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R {
-    enter()
+    guard enter() else {
+      return delegate({ [self] in receive(input, at: seat) }, from: { [self] in held(at: S.index) })
+    }
     guard !ledger.isClosed else {
       leave()
       return .none
@@ -238,7 +240,7 @@ where Downstream.Input == R.Output {
     leave()
     // A value may run code of its own when it goes.
     withExtendedLifetime(displaced) {}
-    // With the turnstile open, see `defers`.
+    // With the turnstile open, see `ask`.
     if requested != .none { requestFromAll(requested) }
     return answer
   }
@@ -249,7 +251,7 @@ where Downstream.Input == R.Output {
     ledger.owe(demand)
     if turnstile.isMine, isDelivering {
       requestedInside += demand
-    } else if !defers(demand) {
+    } else {
       requestFromAll(demand)
     }
   }

@@ -221,7 +221,9 @@ where Downstream.Input == R.Output {
 
   @inlinable @inline(__always)
   func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R {
-    enter()
+    guard enter() else {
+      return delegate({ [self] in receive(input, at: seat) }, from: { [self] in held(at: S.index) })
+    }
     // Nothing is displaced from a queue.
     guard !ledger.isClosed, S.put(input, into: &row) == nil, let output = row.take() else {
       leave()
@@ -246,7 +248,7 @@ where Downstream.Input == R.Output {
     demand.mustNotBeNone(name)
     if turnstile.isMine, isDelivering {
       requestedInside += demand
-    } else if !defers(demand) {
+    } else {
       requestFromAll(demand)
     }
   }
