@@ -26,7 +26,10 @@ public struct ServerSentEvent: Hashable, Sendable {
 /// Takes an event stream apart, in whatever pieces it comes (HTML Standard, "Interpreting an event stream").
 struct EventStreamParser {
   /// An event is longer than any honest one: nothing may grow without end.
-  struct TooLong: Error {}
+  struct TooLong: Error {
+    /// The events of the same bytes that were complete before.
+    let before: [ServerSentEvent]
+  }
 
   /// How many bytes an event may have.
   static let longestEvent = 4_000_000
@@ -63,7 +66,7 @@ struct EventStreamParser {
       default:
         skipsLineFeed = false
         line.append(byte)
-        if line.count + data.count > Self.longestEvent { throw TooLong() }
+        if line.count + data.count > Self.longestEvent { throw TooLong(before: events) }
       }
     }
     return events
