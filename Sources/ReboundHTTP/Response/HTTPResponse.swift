@@ -55,7 +55,9 @@ public struct HTTPResponse: Sendable {
 
   /// The media type, in lower case and without parameters: "application/json".
   public var mediaType: String? {
-    head.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    head.headers["Content-Type"].map { field in
+      String(decoding: trimmed(field.utf8.prefix { $0 != UInt8(ascii: ";") }), as: UTF8.self).lowercased()
+    }
   }
 
   /// Whether it is a page for a browser, by how it begins.
