@@ -6,8 +6,9 @@
     private var version: String?
     private var status = 0
     private var fields: [HTTPHeaders.Field] = []
-    /// The last field, which may go on in the next line. It grows in its place: to make it anew for each of many lines
-    /// would take ever longer.
+    /// The last field, which may go on in the next line.
+    ///
+    /// It grows in its place: to make it anew for each of many lines would take ever longer.
     private var last: (name: String, value: String)?
     private var isTold = false
 
