@@ -3,6 +3,8 @@ import Rebound
 
 /// What a message says about caching (RFC 9111 §5.2).
 struct CacheControl: Hashable, Sendable {
+  private static let longestName = 64
+
   private let directives: [String: String]
 
   init(_ headers: HTTPHeaders) {
@@ -10,7 +12,9 @@ struct CacheControl: Hashable, Sendable {
     for value in headers.values(of: "Cache-Control") {
       for directive in CacheControl.split(value) {
         let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1)
-        guard let name = parts.first.map({ CacheControl.text($0).lowercased() }) else { continue }
+        // One with a longer name is none that means anything here, and to hash a long text of marks takes long.
+        guard let first = parts.first, first.count <= CacheControl.longestName else { continue }
+        let name = CacheControl.text(first).lowercased()
         // Of several the first counts (RFC 9111 §4.2.1).
         if directives[name] == nil { directives[name] = parts.count > 1 ? CacheControl.text(parts[1]) : "" }
       }

@@ -30,7 +30,9 @@ struct CachedCopy: Sendable {
     let control = CacheControl(response.head.headers)
     let vary = response.head.headers.members(of: "Vary")
     guard
-      [200, 203, 204].contains(response.status), !control.has("no-store"), !vary.contains("*")
+      [200, 203, 204].contains(response.status), !control.has("no-store"),
+      // What is no name of a field depends on something that nobody knows, as a star does.
+      vary.allSatisfy({ HTTPHeaders.Field($0, "").isValid && $0 != "*" })
     else { return nil }
     head = response.head
     body = response.body

@@ -19,8 +19,8 @@ public struct Redaction: Hashable, Sendable {
   /// Makes a list of secrets.
   ///
   /// - Parameters:
-  ///   - headers: The names of header fields.
-  ///   - parameters: The names of parameters.
+  ///   - headers: The names of header fields, of at most 256 bytes.
+  ///   - parameters: The names of parameters, of at most 256 bytes.
   ///   - replacement: What stands in the place of a secret.
   public init(headers: Set<String>, parameters: Set<String>, replacement: String = "…") {
     self.headers = Set(headers.map { $0.lowercased() })
@@ -55,10 +55,18 @@ public struct Redaction: Hashable, Sendable {
   }
 
   /// Whether the value of a header field is a secret.
-  public func hides(header name: String) -> Bool { headers.contains(name.lowercased()) }
+  public func hides(header name: String) -> Bool { Redaction.holds(headers, name) }
 
   /// Whether the value of a parameter is a secret.
-  public func hides(parameter name: String) -> Bool { parameters.contains(name.lowercased()) }
+  public func hides(parameter name: String) -> Bool { Redaction.holds(parameters, name) }
+
+  /// Names in lists have at most so many bytes: to hash a text takes time that grows with the square of a run of combining
+  /// marks, and texts come from servers.
+  private static let longestName = 256
+
+  private static func holds(_ names: Set<String>, _ name: String) -> Bool {
+    name.utf8.count <= longestName && names.contains(name.lowercased())
+  }
 
   /// The header fields without their secrets.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {

@@ -60,4 +60,12 @@ struct CachedCopyTests {
   func noStore(control: String, isSeen: Bool) throws {
     #expect((try Self.copy(["Cache-Control": control, "ETag": "\"1\""]) == nil) == isSeen)
   }
+
+  @Test(
+    "an answer that depends on what is no field is not kept",
+    arguments: [("*", false), ("Accept, *", false), ("a b", false), ("\u{301}", false), ("Accept, X-A", true)]
+  )
+  func vary(vary: String, isKept: Bool) throws {
+    #expect((try Self.copy(["Cache-Control": "max-age=60", "Vary": vary]) != nil) == isKept)
+  }
 }

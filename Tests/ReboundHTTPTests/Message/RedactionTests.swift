@@ -79,4 +79,12 @@ struct RedactionTests {
   func marks(text: String, shown: String) {
     #expect(Array(Redaction.standard.pairs(text).utf8) == Array(shown.utf8))
   }
+
+  @Test("names are known up to 256 bytes, and longer ones are not even looked up")
+  func longNames() {
+    let name = String(repeating: "n", count: 256)
+    let redaction = Redaction.standard.hiding(parameter: name).hiding(parameter: name + "n")
+    #expect(redaction.pairs("\(name)=s3cret") == "\(name)=…")
+    #expect(redaction.pairs("\(name)n=shown") == "\(name)n=shown")
+  }
 }
