@@ -18,6 +18,7 @@ extension FuzzTarget {
   static let answers = FuzzTarget(
     "answers",
     seeds: [
+      "\0\u{4}\u{301}\u{327}\n{}",
       "Application/JSON ; charset=utf-8\n{\"id\":1,\"parts\":[{\"name\":\"a\"},{\"name\":2}],\"link\":\"a b\"}",
       "text/html\n\u{FEFF} \n<!DOCTYPE html><html>",
       "text/html;q\n<p>sign in",

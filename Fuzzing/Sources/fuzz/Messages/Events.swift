@@ -8,11 +8,15 @@ extension FuzzTarget {
   static let events = FuzzTarget(
     "events",
     seeds: [
+      "\u{7F}\u{7F}\u{7F}\0\u{4}\u{301}\u{327}: a\n\n",
       "\u{1}\u{2}\u{3}: hello\nid: 7\nevent: news\ndata: a\ndata: b\n\n",
       "\u{1}\u{1}\u{1}\u{FEFF}data: a\r\rdata:b\r\n\r\nretry: 250\n\ndata\n\n",
       "\u{9}\0\u{4}id\ndata: x\n\nid: a\0b\ndata:  y\n\nretry: 99999999999999999999\nretry: +5\n",
     ],
-    words: ["data", "data: ", "event: ", "id: ", "retry: ", "\n\n", "\r\n\r\n", "\r\r", "\u{FEFF}", ":", "\0"]
+    words: [
+      "\u{301}\u{327}", "data", "data: ", "event: ", "id: ", "retry: ", "\n\n", "\r\n\r\n", "\r\r", "\u{FEFF}", ":",
+      "\0",
+    ]
   ) { input in
     let sizes = (0..<3).map { _ in Int(input.byte()) + 1 }
     let bytes = input.rest()

@@ -6,6 +6,7 @@ extension FuzzTarget {
   static let traces = FuzzTarget(
     "traces",
     seeds: [
+      "\0\u{4}\u{301}\u{327}-",
       "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03-more",
       "ff-00000000000000000000000000000000-0000000000000000-00",

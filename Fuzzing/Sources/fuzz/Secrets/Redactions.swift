@@ -8,6 +8,7 @@ extension FuzzTarget {
   static let redaction = FuzzTarget(
     "redaction",
     seeds: [
+      "\0\u{4}\u{301}\u{327}\"\u{301}\u{327}\"",
       #"{"user":"joe","password":"s3cret","a":[{"token" : "s3\"cret"}]}"#,
       "\u{1}\u{3}\u{5}\u{7}\u{9}\u{2}\u{4}\u{6}\u{8}abcdefgh\u{1}\u{3}",
       "a=1&token=s3cret&to%6Ben=x&=&&x",

@@ -8,6 +8,7 @@ extension FuzzTarget {
   static let caching = FuzzTarget(
     "caching",
     seeds: [
+      "\0\u{10}\0\u{10}\u{12}Cache-Control: a\u{301}\u{327}=1\nETag: a\nVary: a\u{301}\u{327}",
       "\0\u{10}\u{FF}Cache-Control: max-age=60, must-revalidate\nAge: 5\nETag: \"a\"\nVary: Accept, Accept-Language",
       "\0\u{10}\u{FF}Cache-Control: private=\"a, no-store\", max-age=\"60\"\nDate: Sun, 06 Nov 1994 08:49:37 GMT",
       "\0\0\0Date: Sun, 06 Nov 1994 08:49:37 GMT\nExpires: Sun, 06 Nov 1994 08:50:37 GMT\nAge: 4294967296",
