@@ -27,4 +27,4 @@ storm: ## play an outage for a million clients with each retry policy, in virtua
 	@scripts/storm
 
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build .build-tsan .build-asan
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz

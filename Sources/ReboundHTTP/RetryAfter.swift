@@ -71,7 +71,8 @@ public enum RetryAfter: Hashable, Sendable {
     return nil
   }
 
-  private static func seconds(in text: some StringProtocol) -> Int64? {
+  /// A non-negative integer, with white space around it; as many as fit if it is more, and `nil` if it is none.
+  static func seconds(in text: some StringProtocol) -> Int64? {
     let digits = trimmed(text.utf8)
     guard !digits.isEmpty else { return nil }
     var seconds: Int64 = 0

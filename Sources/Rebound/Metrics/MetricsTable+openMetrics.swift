@@ -98,18 +98,26 @@ private struct OpenMetricsPage {
 
   /// A name with nothing in it that the format has no place for.
   private static func name(_ text: String) -> String {
-    let characters = text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" }
-    return characters.first.map { $0.isNumber } == false ? String(characters) : "_" + String(characters)
+    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    let bytes = text.unicodeScalars.map { scalar -> UInt8 in
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      return scalar.isASCII && (isLetter || isDigit(byte)) ? byte : UInt8(ascii: "_")
+    }
+    let name = String(decoding: bytes, as: UTF8.self)
+    return bytes.first.map(isDigit) == false ? name : "_" + name
   }
 
   private static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { escaped, character in
-      switch character {
-      case "\\": escaped += "\\\\"
-      case "\"": escaped += "\\\""
-      case "\n", "\r\n": escaped += "\\n"
-      default: escaped.append(character)
+    // Scalar by scalar: to whoever reads it, a quote with an accent on it is a quote.
+    let escaped = text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { escaped, scalar in
+      switch scalar {
+      case "\\": escaped += "\\\\".unicodeScalars
+      case "\"": escaped += "\\\"".unicodeScalars
+      case "\n": escaped += "\\n".unicodeScalars
+      default: escaped.append(scalar)
       }
     }
+    return String(escaped)
   }
 }

@@ -97,6 +97,18 @@ public struct OutboxEntry<Payload: Sendable>: Identifiable, Sendable {
   }
 }
 
+extension OutboxEntry {
+  // Counted to the ends of the range and no further, since a file may hold any number.
+
+  mutating func countAttempt() {
+    if attempts < .max { attempts += 1 }
+  }
+
+  mutating func discountAttempt() {
+    if attempts > .min { attempts -= 1 }
+  }
+}
+
 extension OutboxEntry: Equatable where Payload: Equatable {}
 extension OutboxEntry: Hashable where Payload: Hashable {}
 extension OutboxEntry: Encodable where Payload: Encodable {}

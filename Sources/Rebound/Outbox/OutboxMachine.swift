@@ -42,6 +42,9 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   private(set) var underWayCount = 0
   private(set) var nextNumber: UInt64 = 1
 
+  /// More numbers than any outbox gives; one that is larger was never given, and would leave none for the next.
+  static var lastNumber: UInt64 { 1 << 63 }
+
   init(_ policy: OutboxPolicy, random: RandomSource) {
     self.policy = policy
     self.random = random
@@ -162,7 +165,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     var begun: [Entry] = []
     for id in turns.sorted() where underWayCount < policy.maxConcurrent {
       guard var entry = pending[id] else { continue }
-      entry.attempts += 1
+      entry.countAttempt()
       pending[id] = entry
       lanes[entry.key]?.waiting.removeFirst()
       lanes[entry.key]?.underWay = id
@@ -222,7 +225,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   ) {
     guard var entry = pending[id] else { return }
     let setback = Entry.Setback(text: "\(error)", date: now.date)
-    if !counts { entry.attempts -= 1 }
+    if !counts { entry.discountAttempt() }
     entry.lastSetback = setback
     pending[id] = entry
     land(id)
@@ -332,12 +335,12 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   mutating func replay(_ record: OutboxRecord<Payload>, size: Int) {
     switch record {
     case .added(let entry, let replaced):
-      for id in replaced { remove(id) }
+      for id in replaced + [entry.id] { remove(id) }
       insert(entry, size: size)
     case .began(let id):
-      pending[id]?.attempts += 1
+      pending[id]?.countAttempt()
     case .failed(let id, let setback, let counts):
-      if !counts { pending[id]?.attempts -= 1 }
+      if !counts { pending[id]?.discountAttempt() }
       pending[id]?.lastSetback = setback
     case .removed(let id):
       remove(id)

@@ -27,6 +27,15 @@ enum OutboxRecord<Payload: Codable & Sendable>: Codable {
     }
   }
 
+  /// The number behind which others are given, if it says one.
+  var largestNumber: UInt64? {
+    switch self {
+    case .added(let entry, _): entry.id.number
+    case .numbering(let next): next
+    case .began, .failed, .removed, .buried, .revived: nil
+    }
+  }
+
   // Short names, since each of them is in every line.
   private enum CodingKeys: String, CodingKey {
     case added = "add"

@@ -17,13 +17,18 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
     var reasons: [OutboxEntryID: String] = [:]
     for data in contents.records {
       do {
-        replay(try coder.record(in: data), data)
+        let record = try coder.record(in: data)
+        if let number = record.largestNumber, number > OutboxMachine<Payload>.lastNumber {
+          throw OutboxNumberTooLarge(number: number)
+        }
+        replay(record, data)
       } catch {
         let head = coder.head(in: data)
         if let add = head?.add {
           for id in add.replaces { drop(id) }
+          let number = add.entry.id.number
           // Its number must not be given to another.
-          machine.replay(.numbering(next: add.entry.id.number + 1), size: 0)
+          if number <= OutboxMachine<Payload>.lastNumber { machine.replay(.numbering(next: number + 1), size: 0) }
           reasons[add.entry.id] = "\(error)"
         }
         carried.append((head?.add.entry.id, data))
@@ -56,4 +61,11 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
     interrupted.remove(id)
     carried.removeAll { $0.id == id }
   }
+}
+
+/// A record has a number that no outbox gives.
+struct OutboxNumberTooLarge: Error, CustomStringConvertible {
+  let number: UInt64
+
+  var description: String { "the number \(number) was never given" }
 }

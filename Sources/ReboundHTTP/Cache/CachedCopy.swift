@@ -30,7 +30,9 @@ struct CachedCopy: Sendable {
     let control = CacheControl(response.head.headers)
     let vary = response.head.headers.members(of: "Vary")
     guard
-      [200, 203, 204].contains(response.status), !control.has("no-store"), !vary.contains("*")
+      [200, 203, 204].contains(response.status), !control.has("no-store"),
+      // What is no name of a field depends on something that nobody knows, as a star does.
+      vary.allSatisfy({ HTTPHeaders.Field($0, "").isValid && $0 != "*" })
     else { return nil }
     head = response.head
     body = response.body
@@ -126,7 +128,8 @@ struct CachedCopy: Sendable {
   ///
   /// Its date is not compared with the device's clock, which may be wrong by hours.
   private static func initialAge(_ response: HTTPResponse) -> Duration {
-    let age = response.head.headers["Age"].flatMap { UInt32($0) }.map { Duration.seconds(min($0, 1 << 31)) } ?? .zero
-    return age + response.duration
+    // Of several the first counts, and one that is no number does not (RFC 9111 §5.1).
+    let age = response.head.headers.members(of: "Age").first.flatMap { CacheControl.deltaSeconds($0) }
+    return (age ?? .zero) + response.duration
   }
 }

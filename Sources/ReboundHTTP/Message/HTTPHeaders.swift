@@ -75,7 +75,8 @@ public struct HTTPHeaders: Hashable, Sendable {
   ///
   /// For lists without quoted commas in them, such as those of Vary and Cache-Control's tokens.
   public func members(of name: String) -> [String] {
-    values(of: name).flatMap { $0.split(separator: ",") }.map { String(decoding: trimmed($0.utf8), as: UTF8.self) }
+    values(of: name).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+      .map { String(decoding: trimmed($0), as: UTF8.self) }
       .filter { !$0.isEmpty }
   }
 

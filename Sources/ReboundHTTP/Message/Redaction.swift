@@ -19,8 +19,8 @@ public struct Redaction: Hashable, Sendable {
   /// Makes a list of secrets.
   ///
   /// - Parameters:
-  ///   - headers: The names of header fields.
-  ///   - parameters: The names of parameters.
+  ///   - headers: The names of header fields, of at most 256 bytes.
+  ///   - parameters: The names of parameters, of at most 256 bytes.
   ///   - replacement: What stands in the place of a secret.
   public init(headers: Set<String>, parameters: Set<String>, replacement: String = "…") {
     self.headers = Set(headers.map { $0.lowercased() })
@@ -55,10 +55,18 @@ public struct Redaction: Hashable, Sendable {
   }
 
   /// Whether the value of a header field is a secret.
-  public func hides(header name: String) -> Bool { headers.contains(name.lowercased()) }
+  public func hides(header name: String) -> Bool { Redaction.holds(headers, name) }
 
   /// Whether the value of a parameter is a secret.
-  public func hides(parameter name: String) -> Bool { parameters.contains(name.lowercased()) }
+  public func hides(parameter name: String) -> Bool { Redaction.holds(parameters, name) }
+
+  /// Names in lists have at most so many bytes: to hash a text takes time that grows with the square of a run of combining
+  /// marks, and texts come from servers.
+  private static let longestName = 256
+
+  private static func holds(_ names: Set<String>, _ name: String) -> Bool {
+    name.utf8.count <= longestName && names.contains(name.lowercased())
+  }
 
   /// The header fields without their secrets.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -83,10 +91,12 @@ public struct Redaction: Hashable, Sendable {
 
   /// The pairs of a query or form without their secrets.
   public func pairs(_ text: String) -> String {
-    text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-      guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+    // By bytes: to whoever reads it, an equals sign with an accent on it is an equals sign.
+    text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
+      let pair = Substring(bytes)
+      guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return String(pair) }
       let name = pair[..<equals].replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
-      return hides(parameter: name) ? "\(pair[...equals])\(replacement)" : String(pair)
+      return hides(parameter: name) ? "\(pair[..<equals])=\(replacement)" : String(pair)
     }
     .joined(separator: "&")
   }
@@ -140,8 +150,16 @@ private struct SecretScanner {
   }
 
   private func isSecret(_ quoted: ArraySlice<UInt8>) -> Bool {
-    redaction.hides(parameter: String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
+    if quoted.count <= SecretScanner.longestEscapedName, quoted.contains(UInt8(ascii: "\\")) {
+      // What is no text of JSON is no name of a member.
+      return (try? JSONDecoder().decode(String.self, from: Data(quoted))).map { redaction.hides(parameter: $0) }
+        ?? false
+    }
+    return redaction.hides(parameter: String(decoding: quoted.dropFirst().dropLast(), as: UTF8.self))
   }
+
+  /// No name of a secret is longer, also if each of its letters is escaped; and decoding takes long.
+  private static let longestEscapedName = 512
 
   /// Passes over a text in quotes, or what there is of it.
   private mutating func quoted() -> ArraySlice<UInt8> {

@@ -31,7 +31,7 @@ extension TransportRequest {
   }
 
   private func quoted(_ text: String) -> String {
-    "'\(text.replacingOccurrences(of: "'", with: #"'\''"#))'"
+    "'\(text.replacing([UInt8(ascii: "'"): #"'\''"#]))'"
   }
 }
 

@@ -9,14 +9,15 @@ struct OutboxDelivery: Request {
   let address: URL
   let idempotencyKey: String
 
-  /// - Throws: ``InvalidRequest``, if nobody says where to send it.
+  /// - Throws: ``InvalidRequest``, if nobody says where to send it, or what is stored is no address.
   init(_ entry: OutboxEntry<StoredRequest>, below base: URL?) throws(InvalidRequest) {
     stored = entry.payload
     idempotencyKey = entry.idempotencyKey
-    guard let address = entry.payload.address(below: base) else {
-      throw InvalidRequest(operation: entry.payload.operation, reason: .noBaseURL)
+    do {
+      address = try entry.payload.address(below: base)
+    } catch {
+      throw InvalidRequest(operation: entry.payload.operation, reason: error)
     }
-    self.address = address
   }
 
   var baseURL: URL? { address }
@@ -43,10 +44,20 @@ struct OutboxDelivery: Request {
 }
 
 extension StoredRequest {
-  /// Where it is sent; `nil` if that cannot be said without an address to begin with.
-  func address(below base: URL?) -> URL? {
-    guard !hasOwnService else { return URL(string: target) }
-    guard let base, var parts = URLComponents(url: base, resolvingAgainstBaseURL: true) else { return nil }
+  /// Where it is sent.
+  ///
+  /// - Throws: The reason why that cannot be said: there is no address to begin with, or the file holds one that is none.
+  func address(below base: URL?) throws(InvalidRequest.Reason) -> URL {
+    if hasOwnService {
+      guard let url = URL(string: target) else { throw .address(Redaction.standard.archived(address: target)) }
+      return url
+    }
+    guard let base else { throw .noBaseURL }
+    guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true) else {
+      throw .address(Redaction.standard.url(base))
+    }
+    // URLComponents ends the process over parts that are not encoded, and a file may hold anything.
+    guard PercentEncoding.isPathAndQuery(target) else { throw .address(Redaction.standard.archived(address: target)) }
     let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = pieces.first.map(String.init) ?? ""
     if !path.isEmpty {
@@ -58,6 +69,7 @@ extension StoredRequest {
     let query = queries.filter { !$0.isEmpty }.joined(separator: "&")
     parts.percentEncodedQuery = query.isEmpty ? nil : query
     parts.percentEncodedFragment = nil
-    return parts.url
+    guard let url = parts.url else { throw .address(Redaction.standard.archived(address: target)) }
+    return url
   }
 }

@@ -66,8 +66,7 @@ public struct MultipartPart: Sendable {
   /// Quotes and line breaks would end the name; they are escaped as browsers do (HTML Standard, "multipart/form-data
   /// encoding algorithm").
   private static func escaped(_ name: String) -> String {
-    name.replacingOccurrences(of: "\r", with: "%0D").replacingOccurrences(of: "\n", with: "%0A")
-      .replacingOccurrences(of: "\"", with: "%22")
+    name.replacing([UInt8(ascii: "\r"): "%0D", UInt8(ascii: "\n"): "%0A", UInt8(ascii: "\""): "%22"])
   }
 }
 

@@ -10,6 +10,32 @@ enum PercentEncoding {
   /// Encodes what may not stand in a path, and leaves its slashes and sub-delimiters alone.
   static func path(_ text: String) -> String { encode(text, sparing: "!$&'()*+,;=:@/") }
 
+  /// Whether a text may stand behind the slash of an address as it is: a path, and a query if there is one.
+  static func isPathAndQuery(_ text: String) -> Bool {
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%") {
+        guard rest.count >= 2, rest.prefix(2).allSatisfy(isHexDigit) else { return false }
+        rest = rest.dropFirst(2)
+      } else if !isUnreserved(byte), !pathAndQuery.contains(byte) {
+        return false
+      }
+    }
+    return true
+  }
+
+  private static let pathAndQuery = Array("!$&'()*+,;=:@/?".utf8)
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      return true
+    default:
+      return false
+    }
+  }
+
   private static func encode(_ text: String, sparing others: StaticString) -> String {
     let isSpared = { (byte: UInt8) in isUnreserved(byte) || others.withUTF8Buffer { $0.contains(byte) } }
     // Most texts need nothing, and this is done for each request.

@@ -54,9 +54,17 @@ public struct HTTPResponse: Sendable {
   }
 
   /// The media type, in lower case and without parameters: "application/json".
+  ///
+  /// `nil` if there is none, or a longer one than can be registered (RFC 6838 §4.2).
   public var mediaType: String? {
-    head.headers["Content-Type"]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    guard let field = head.headers["Content-Type"] else { return nil }
+    let type = trimmed(field.utf8.prefix { $0 != UInt8(ascii: ";") })
+    // To compare a text takes time that grows with the square of a run of combining marks.
+    return type.count <= HTTPResponse.longestMediaType ? String(decoding: type, as: UTF8.self).lowercased() : nil
   }
+
+  /// 127 characters on either side of the slash.
+  private static let longestMediaType = 255
 
   /// Whether it is a page for a browser, by how it begins.
   ///

@@ -50,8 +50,21 @@ public enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: Decodable {
+  /// How many arrays and objects may lie in each other.
+  ///
+  /// Each takes up to 4 KB of the stack, and some threads have 512 KB: those of dispatch queues on Apple's platforms. A
+  /// decoder's own limit is 512 of them, with which any server could end the process.
+  static let deepest = 64
+
   /// Reads a value of any kind.
+  ///
+  /// - Throws: `DecodingError.dataCorrupted` if more than 64 arrays and objects lie in each other.
   public init(from decoder: any Decoder) throws {
+    let path = decoder.codingPath
+    if path.count > JSONValue.deepest {
+      let text = "More than \(JSONValue.deepest) arrays and objects lie in each other."
+      throw DecodingError.dataCorrupted(.init(codingPath: path, debugDescription: text))
+    }
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null

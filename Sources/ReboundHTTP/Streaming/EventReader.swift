@@ -120,9 +120,11 @@ final class EventReader: @unchecked Sendable {
         state.refusal = refusal + chunk.prefix(max(NetworkFailure.bodyLimit - refusal.count, 0))
         return nil
       }
-      do {
+      do throws(EventStreamParser.TooLong) {
         state.waiting += try state.parser.events(in: chunk)
       } catch {
+        // They count as received: nobody would send them again.
+        state.waiting += error.before
         isTooLong = true
       }
       return state.parser

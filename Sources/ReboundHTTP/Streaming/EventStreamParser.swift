@@ -26,10 +26,18 @@ public struct ServerSentEvent: Hashable, Sendable {
 /// Takes an event stream apart, in whatever pieces it comes (HTML Standard, "Interpreting an event stream").
 struct EventStreamParser {
   /// An event is longer than any honest one: nothing may grow without end.
-  struct TooLong: Error {}
+  struct TooLong: Error {
+    /// The events of the same bytes that were complete before.
+    let before: [ServerSentEvent]
+  }
 
   /// How many bytes an event may have.
   static let longestEvent = 4_000_000
+
+  private static let event = Array("event".utf8)[...]
+  private static let data = Array("data".utf8)[...]
+  private static let id = Array("id".utf8)[...]
+  private static let retry = Array("retry".utf8)[...]
 
   /// The last id that an event has come with.
   private(set) var lastEventID: String
@@ -63,7 +71,7 @@ struct EventStreamParser {
       default:
         skipsLineFeed = false
         line.append(byte)
-        if line.count + data.count > Self.longestEvent { throw TooLong() }
+        if line.count + data.count > Self.longestEvent { throw TooLong(before: events) }
       }
     }
     return events
@@ -79,16 +87,17 @@ struct EventStreamParser {
     let name = line.prefix { $0 != UInt8(ascii: ":") }
     var value = line[name.endIndex...].dropFirst()
     if value.first == UInt8(ascii: " ") { value.removeFirst() }
-    switch String(decoding: name, as: UTF8.self) {
-    case "event":
+    // Bytes, since to compare texts takes time that grows with the square of a run of combining marks.
+    switch name {
+    case Self.event:
       type = String(decoding: value, as: UTF8.self)
-    case "data":
+    case Self.data:
       if hasData { data.append(0x0A) }
       data += value
       hasData = true
-    case "id" where !value.contains(0):
+    case Self.id where !value.contains(0):
       id = String(decoding: value, as: UTF8.self)
-    case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
+    case Self.retry where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
       retry = .milliseconds(Int64(String(decoding: value, as: UTF8.self)) ?? .max / 1_000_000)
     default:
       break

@@ -6,6 +6,10 @@
     private var version: String?
     private var status = 0
     private var fields: [HTTPHeaders.Field] = []
+    /// The last field, which may go on in the next line.
+    ///
+    /// It grows in its place: to make it anew for each of many lines would take ever longer.
+    private var last: (name: String, value: String)?
     private var isTold = false
 
     /// Takes a line with its end; returns the head once it is complete, and only once.
@@ -17,6 +21,7 @@
       while let last = text.last, last == 0x0A || last == 0x0D { text = text.dropLast() }
       if text.isEmpty {
         guard status >= 200 else { return nil }
+        endField()
         isTold = true
         return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url, httpVersion: version)
       }
@@ -24,7 +29,7 @@
         let words = text.split(separator: 0x20)
         version = words.first.map { String(decoding: $0, as: UTF8.self) }
         status = words.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-        fields = []
+        (fields, last) = ([], nil)
       } else {
         add(text)
       }
@@ -32,13 +37,19 @@
     }
 
     private mutating func add(_ text: Slice<UnsafeRawBufferPointer>) {
-      if text.first == 0x20 || text.first == 0x09, let last = fields.popLast() {
+      if text.first == 0x20 || text.first == 0x09, last != nil {
         // A folded line (RFC 9112 §5.2) goes on with the value above.
-        fields.append(HTTPHeaders.Field(last.name, last.value + " " + CurlHead.trimmed(text)))
+        last?.value += " "
+        last?.value += CurlHead.trimmed(text)
       } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-        let name = String(decoding: text[..<colon], as: UTF8.self)
-        fields.append(HTTPHeaders.Field(name, CurlHead.trimmed(text[(colon + 1)...])))
+        endField()
+        last = (String(decoding: text[..<colon], as: UTF8.self), CurlHead.trimmed(text[(colon + 1)...]))
       }
+    }
+
+    private mutating func endField() {
+      if let last { fields.append(HTTPHeaders.Field(last.name, last.value)) }
+      last = nil
     }
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {

@@ -53,7 +53,8 @@
       ) throws(InvalidProxy) -> Proxy {
         let isAddress = host.contains(":") && !host.hasPrefix("[")
         let text = "http://\(isAddress ? "[\(host)]" : host):\(port)"
-        guard port > 0, !host.contains(where: { "/@?#".contains($0) || $0.isWhitespace }),
+        guard port > 0,
+          !host.unicodeScalars.contains(where: { "/@?#".unicodeScalars.contains($0) || $0.properties.isWhitespace }),
           let name = CurlHost.name(in: text)
         else { throw InvalidProxy(host: host, port: port) }
         var proxy = Proxy()
@@ -131,8 +132,10 @@
 
     /// - Parameter text: As it stands in a variable: with or without a scheme and credentials.
     init(environment text: String) {
-      let start = text.range(of: "://")?.upperBound ?? text.startIndex
-      let afterCredentials = text[start...].lastIndex(of: "@").map { text.index(after: $0) } ?? start
+      // By bytes, as libcurl reads it, whatever marks stand behind them.
+      let start = text.range(of: "://", options: .literal)?.upperBound ?? text.startIndex
+      let at = text.utf8[start...].lastIndex(of: UInt8(ascii: "@"))
+      let afterCredentials = at.map { text.utf8.index(after: $0) } ?? start
       let shown = text[..<start] + text[afterCredentials...]
       let withScheme = start == text.startIndex ? "http://\(shown)" : String(shown)
       self.init(text: text, host: URL(string: withScheme)?.host, shown: String(shown), credentials: nil)
@@ -143,7 +146,7 @@
 
     /// Leaves credentials out of what libcurl says: it quotes a proxy that it does not understand.
     func redacted(_ said: String) -> String {
-      text == shown || text.isEmpty ? said : said.replacingOccurrences(of: text, with: shown)
+      text == shown || text.isEmpty ? said : said.replacingOccurrences(of: text, with: shown, options: .literal)
     }
   }
 
@@ -168,12 +171,14 @@
 
     /// - Parameter list: Apart by commas or spaces.
     init(_ list: String) {
-      for entry in list.lowercased().split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
+      for scalars in list.lowercased().unicodeScalars.split(whereSeparator: { $0 == "," || $0.properties.isWhitespace })
+      {
+        let entry = Substring(scalars)
         let parts = entry.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         if entry == "*" {
           isAll = true
         } else if let bytes = ProxyExceptions.address(parts[0]) {
-          let bits = parts.count == 2 ? Int(parts[1]) : bytes.count * 8
+          let bits = parts.count == 2 ? ProxyExceptions.number(parts[1]) : bytes.count * 8
           if let bits, parts.count <= 2, (0...bytes.count * 8).contains(bits) {
             networks.append(Network(bytes: bytes, bits: bits))
           }
@@ -189,6 +194,10 @@
       let name = ProxyExceptions.bare(host.lowercased()[...])
       if let address = ProxyExceptions.address(name) { return networks.contains { $0.holds(address) } }
       return names.contains { name == $0 || name.hasSuffix(".\($0)") }
+    }
+
+    private static func number(_ text: String) -> Int? {
+      text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
     private static func bare(_ name: Substring) -> String {

@@ -31,4 +31,13 @@ struct CurlTests {
     #expect(try Anything().message(base: .service).curl() == "curl 'https://api.example/v1'")
     #expect(try Anything(method: .head).message(base: .service).curl().hasPrefix("curl --head "))
   }
+
+  @Test("a quote ends no word for a shell, whatever marks follow it", arguments: ["\u{301}", "\u{FE0F}", "\u{200D}"])
+  func quoteWithMark(mark: String) throws {
+    let body = RequestBody.data(Data("'\(mark); rm -rf ~'".utf8), contentType: "text/plain")
+    let text = try Anything(method: .put, body: body).message(base: .service).curl()
+    let quote = #"'\''"#
+    let expected = "--data-raw '\(quote)\(mark); rm -rf ~\(quote)'"
+    #expect(Array(text.utf8.suffix(expected.utf8.count)) == Array(expected.utf8))
+  }
 }

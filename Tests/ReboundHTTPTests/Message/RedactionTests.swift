@@ -55,4 +55,36 @@ struct RedactionTests {
     #expect(redaction.headers(["x-session": "1"])["X-Session"] == "[hidden]")
     #expect(redaction.pairs("pin=1234&a=b") == "pin=[hidden]&a=b")
   }
+
+  @Test(
+    "members of JSON whose names are written with escapes",
+    arguments: [
+      (#"{"pass\u0077ord":"s3cret"}"#, #"{"pass\u0077ord":"…"}"#),
+      (#"{"\u0074\u004F\u006bEN":["s3cret"],"n":1}"#, #"{"\u0074\u004F\u006bEN":"…","n":1}"#),
+      (#"{"pass\u007word":"shown","a\\":1}"#, #"{"pass\u007word":"shown","a\\":1}"#),
+      (#"{"a\"b":1,"token":"s3cret"}"#, #"{"a\"b":1,"token":"…"}"#),
+    ]
+  )
+  func escapedNames(text: String, shown: String) {
+    #expect(Redaction.standard.text(text) == shown)
+  }
+
+  @Test(
+    "fields of a form whose values begin with a mark",
+    arguments: [
+      ("token=\u{301}s3cret", "token=…"), ("a=1&token=\u{FE0F}s3cret&b=2", "a=1&token=…&b=2"),
+      ("a=\u{301}1", "a=\u{301}1"),
+    ]
+  )
+  func marks(text: String, shown: String) {
+    #expect(Array(Redaction.standard.pairs(text).utf8) == Array(shown.utf8))
+  }
+
+  @Test("names are known up to 256 bytes, and longer ones are not even looked up")
+  func longNames() {
+    let name = String(repeating: "n", count: 256)
+    let redaction = Redaction.standard.hiding(parameter: name).hiding(parameter: name + "n")
+    #expect(redaction.pairs("\(name)=s3cret") == "\(name)=…")
+    #expect(redaction.pairs("\(name)n=shown") == "\(name)n=shown")
+  }
 }

@@ -90,6 +90,14 @@ struct RequestBodyTests {
     #expect(text.contains(#"name="a%22%0D%0AX: y"; filename="%22b%0A""#))
   }
 
+  @Test("N18 a quote ends no name, whatever marks follow it, and a line break none, however it is made")
+  func multipartNamesWithMarks() throws {
+    let part = MultipartPart.data("a\"\u{301}; filename=\"x", Data(), fileName: "\r\n\r\u{301}\n\u{301}")
+    let (text, _) = try Self.made(.multipart([part]))
+    let expected = "name=\"a%22\u{301}; filename=%22x\"; filename=\"%0D%0A%0D\u{301}%0A\u{301}\"\r\n"
+    #expect(Data(text.utf8).range(of: Data(expected.utf8)) != nil)
+  }
+
   @Test("N18 a boundary that stands in the data is drawn again")
   func multipartBoundary() throws {
     let first = try Self.made(.multipart([.field("a", "")]), random: .seeded(7)).message.headers["Content-Type"]

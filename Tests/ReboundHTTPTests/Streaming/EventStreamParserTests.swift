@@ -55,4 +55,13 @@ struct EventStreamParserTests {
     let endless = String(repeating: "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n", count: 90_000)
     #expect(throws: EventStreamParser.TooLong.self) { try Self.parse(endless) }
   }
+
+  @Test("the events before one that is too long are not lost, also if they come in the same piece")
+  func eventsBeforeTooLong() {
+    let text = "id: 1\ndata: a\n\ndata: " + String(repeating: "x", count: EventStreamParser.longestEvent)
+    var parser = EventStreamParser()
+    let refusal = #expect(throws: EventStreamParser.TooLong.self) { try parser.events(in: Data(text.utf8)) }
+    #expect(refusal?.before == [ServerSentEvent(id: "1", data: "a")])
+    #expect(parser.lastEventID == "1")
+  }
 }

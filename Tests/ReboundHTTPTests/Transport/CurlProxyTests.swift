@@ -23,6 +23,17 @@
       log.failure.map { .failure($0.kind) } ?? log.heads.first.map { .answer($0.status) }
     }
 
+    @Test(
+      "credentials of a proxy are not shown, whatever marks follow them",
+      arguments: ["http://me:s3cret@\u{301}proxy.example:1", "me:s3cret@\u{FE0F}", "http://\u{301}me:s3cret@a"]
+    )
+    func credentialsWithMarks(text: String) throws {
+      let proxy = Proxy.environment(["https_proxy": text])
+      #expect(!"\(proxy)".contains("s3cret"))
+      let url = try #require(URL(string: "https://api.example"))
+      #expect(!proxy.route(to: url).redacted("no proxy: \(text)").contains("s3cret"))
+    }
+
     @Test("what a proxy does has the verdict of the table", arguments: ProxyCase.all, ["http", "https"])
     func verdicts(proxyCase: ProxyCase, scheme: String) async throws {
       let plain = try MisbehavingServer()

@@ -121,4 +121,21 @@ struct MetricsTableTests {
     #expect(lines.contains(#"_2_much_total{the_label="x"} 1"#))
     #expect(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count == 1)
   }
+
+  @Test("a label's quotes and backslashes are escaped on the page, whatever marks follow them")
+  func labelsWithMarks() {
+    let table = MetricsTable()
+    table.add(1, to: Metric("asked", .init("source", "a\"\u{301}b\\\u{FE0F}c\n\u{301}\r\nd")))
+    let expected =
+      #"asked_total{source="a\""# + "\u{301}" + #"b\\"# + "\u{FE0F}" + #"c\n"# + "\u{301}" + "\r" + #"\nd"} 1"#
+    let lines = table.openMetrics().utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+    #expect(lines.contains(Array(expected.utf8)))
+  }
+
+  @Test("a name keeps the digits and letters of ASCII, and nothing else")
+  func namesWithMarks() {
+    let table = MetricsTable()
+    table.add(1, to: Metric("1a\u{301}٣-b"))
+    #expect(table.openMetrics().contains("\n_1a___b_total 1\n"))
+  }
 }

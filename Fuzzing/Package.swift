@@ -1,0 +1,21 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// Built by scripts/fuzz: the driver, and the coverage that guides it, come with flags that a manifest may not set for
+// its dependencies.
+let package = Package(
+  name: "ReboundFuzzing",
+  platforms: [.macOS(.v13)],
+  dependencies: [.package(name: "Rebound", path: "..", traits: ["Curl"])],
+  targets: [
+    .executableTarget(
+      name: "fuzz",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
