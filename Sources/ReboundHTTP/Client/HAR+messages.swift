@@ -83,14 +83,18 @@ extension Redaction {
   ///
   /// It need not be one that can be read, and is spelt as before.
   package func archived(address text: String) -> String {
-    let whole = text.prefix { $0 != "#" }
-    var front = String(whole.prefix { $0 != "?" })
-    if let start = front.range(of: "//")?.upperBound {
-      let authority = front[start...].prefix { $0 != "/" }
-      if let end = authority.lastIndex(of: "@") { front.replaceSubrange(start..<end, with: replacement) }
+    // By bytes: to whoever reads it, a question mark with an accent on it is a question mark.
+    let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let question = whole.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex
+    var front = Array(whole[..<question])
+    if let start = front.firstRange(of: "//".utf8)?.upperBound {
+      let authority = front[start...].prefix { $0 != UInt8(ascii: "/") }
+      if let end = authority.lastIndex(of: UInt8(ascii: "@")) {
+        front.replaceSubrange(start..<end, with: replacement.utf8)
+      }
     }
-    let query = whole.firstIndex(of: "?").map { "?\(pairs(String(whole[whole.index(after: $0)...])))" }
-    return front + (query ?? "")
+    let query = question < whole.endIndex ? "?\(pairs(String(Substring(whole[question...].dropFirst()))))" : ""
+    return String(decoding: front, as: UTF8.self) + query
   }
 
   /// The body without secrets: members of JSON, fields of forms, and parts of multipart forms.
