@@ -101,12 +101,10 @@ extension Redaction {
   ///
   /// One that is neither text nor has such members stays as it is.
   package func archived(_ body: Data, type: String?) -> Data {
-    let type = type ?? ""
-    if let boundary = HAR.boundary(of: type) {
+    if let boundary = type.flatMap(HAR.boundary(of:)) {
       return archivedJSON(HAR.replacingParts(of: body, boundary: boundary, where: hides(parameter:), by: replacement))
     }
-    let isForm = type.lowercased().hasPrefix("application/x-www-form-urlencoded")
-    if isForm, let text = String(validating: body, as: UTF8.self) { return Data(pairs(text).utf8) }
+    if Redaction.isForm(type), let text = String(validating: body, as: UTF8.self) { return Data(pairs(text).utf8) }
     return archivedJSON(body)
   }
 
@@ -127,11 +125,16 @@ extension Redaction {
 extension HAR {
   /// The boundary that a content type names; `nil` if it is not that of a multipart body.
   package static func boundary(of type: String) -> String? {
-    guard type.lowercased().hasPrefix("multipart/"), let name = type.range(of: "boundary=", options: .caseInsensitive)
+    // By bytes: to whoever reads it, a quote with an accent on it is a quote.
+    let (bytes, quote) = (Array(type.utf8), UInt8(ascii: "\""))
+    guard HTTPHeaders.begins(type, with: "multipart/"),
+      let name = bytes.map(HTTPHeaders.lowercased).firstRange(of: "boundary=".utf8)
     else { return nil }
-    let rest = type[name.upperBound...]
-    let text = rest.hasPrefix("\"") ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && $0 != " " }
-    return text.isEmpty ? nil : String(text)
+    let rest = bytes[name.upperBound...]
+    let text =
+      rest.first == quote
+      ? rest.dropFirst().prefix { $0 != quote } : rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
   /// The body with other contents in the parts of these names.
@@ -161,7 +164,9 @@ extension HAR {
   }
 
   private static func partName(_ fields: String) -> String? {
-    let match = fields.firstMatch(of: /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/)
+    // By scalars, as a quote with an accent on it is a quote.
+    let pattern = /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/.matchingSemantics(.unicodeScalar)
+    let match = fields.firstMatch(of: pattern)
     return (match?.output.1 ?? match?.output.2).map(String.init)
   }
 }
