@@ -145,22 +145,22 @@ extension HAR {
     by replacement: String
   ) -> Data {
     let (delimiter, blankLine) = (Data("--\(boundary)".utf8), Data("\r\n\r\n".utf8))
-    var (result, rest) = (Data(), body)
-    while let start = rest.range(of: delimiter) {
-      result += rest[..<start.upperBound]
-      rest = rest[start.upperBound...]
-      guard let fields = rest.range(of: blankLine) else { break }
-      let end = rest.range(of: delimiter)?.lowerBound ?? rest.endIndex
-      guard fields.upperBound <= end else { continue }
-      guard let name = partName(String(decoding: rest[..<fields.lowerBound], as: UTF8.self)), isReplaced(name) else {
-        result += rest[..<end]
-        rest = rest[end...]
-        continue
+    var next = body.range(of: delimiter)
+    var result = Data(body[..<(next?.lowerBound ?? body.endIndex)])
+    while let start = next?.upperBound {
+      // The end of the part comes first: looked for behind each delimiter, a blank line far away takes time without bound.
+      next = body[start...].range(of: delimiter)
+      let part = body[start..<(next?.lowerBound ?? body.endIndex)]
+      result += delimiter
+      if let fields = part.range(of: blankLine),
+        let name = partName(String(decoding: part[..<fields.lowerBound], as: UTF8.self)), isReplaced(name)
+      {
+        result += part[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
+      } else {
+        result += part
       }
-      result += rest[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
-      rest = rest[end...]
     }
-    return result + rest
+    return result
   }
 
   private static func partName(_ fields: String) -> String? {
