@@ -115,9 +115,10 @@ extension Redaction {
       items.filter { hides(parameter: $0.name) }.compactMap(\.value)
       + message.headers.filter { hides(header: $0.name) }.map(\.value)
       + [components?.user, components?.password, components?.percentEncodedPassword].compactMap { $0 }
-    // The longest first, or what is left of one could still be read.
-    return secrets.filter { !$0.isEmpty }.sorted { $0.count > $1.count }.reduce(detail) { text, secret in
-      text.replacingOccurrences(of: secret, with: replacement)
+    // The longest first, or what is left of one could still be read. Literally: with an accent behind it, the last letter
+    // of a secret is another character, and the secret would stay.
+    return secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }.reduce(detail) { text, secret in
+      text.replacingOccurrences(of: secret, with: replacement, options: .literal)
     }
   }
 }

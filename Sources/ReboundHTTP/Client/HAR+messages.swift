@@ -83,26 +83,28 @@ extension Redaction {
   ///
   /// It need not be one that can be read, and is spelt as before.
   package func archived(address text: String) -> String {
-    let whole = text.prefix { $0 != "#" }
-    var front = String(whole.prefix { $0 != "?" })
-    if let start = front.range(of: "//")?.upperBound {
-      let authority = front[start...].prefix { $0 != "/" }
-      if let end = authority.lastIndex(of: "@") { front.replaceSubrange(start..<end, with: replacement) }
+    // By bytes: to whoever reads it, a question mark with an accent on it is a question mark.
+    let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let question = whole.firstIndex(of: UInt8(ascii: "?")) ?? whole.endIndex
+    var front = Array(whole[..<question])
+    if let start = front.firstRange(of: "//".utf8)?.upperBound {
+      let authority = front[start...].prefix { $0 != UInt8(ascii: "/") }
+      if let end = authority.lastIndex(of: UInt8(ascii: "@")) {
+        front.replaceSubrange(start..<end, with: replacement.utf8)
+      }
     }
-    let query = whole.firstIndex(of: "?").map { "?\(pairs(String(whole[whole.index(after: $0)...])))" }
-    return front + (query ?? "")
+    let query = question < whole.endIndex ? "?\(pairs(String(Substring(whole[question...].dropFirst()))))" : ""
+    return String(decoding: front, as: UTF8.self) + query
   }
 
   /// The body without secrets: members of JSON, fields of forms, and parts of multipart forms.
   ///
   /// One that is neither text nor has such members stays as it is.
   package func archived(_ body: Data, type: String?) -> Data {
-    let type = type ?? ""
-    if let boundary = HAR.boundary(of: type) {
+    if let boundary = type.flatMap(HAR.boundary(of:)) {
       return archivedJSON(HAR.replacingParts(of: body, boundary: boundary, where: hides(parameter:), by: replacement))
     }
-    let isForm = type.lowercased().hasPrefix("application/x-www-form-urlencoded")
-    if isForm, let text = String(validating: body, as: UTF8.self) { return Data(pairs(text).utf8) }
+    if Redaction.isForm(type), let text = String(validating: body, as: UTF8.self) { return Data(pairs(text).utf8) }
     return archivedJSON(body)
   }
 
@@ -123,11 +125,16 @@ extension Redaction {
 extension HAR {
   /// The boundary that a content type names; `nil` if it is not that of a multipart body.
   package static func boundary(of type: String) -> String? {
-    guard type.lowercased().hasPrefix("multipart/"), let name = type.range(of: "boundary=", options: .caseInsensitive)
+    // By bytes: to whoever reads it, a quote with an accent on it is a quote.
+    let (bytes, quote) = (Array(type.utf8), UInt8(ascii: "\""))
+    guard HTTPHeaders.begins(type, with: "multipart/"),
+      let name = bytes.map(HTTPHeaders.lowercased).firstRange(of: "boundary=".utf8)
     else { return nil }
-    let rest = type[name.upperBound...]
-    let text = rest.hasPrefix("\"") ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && $0 != " " }
-    return text.isEmpty ? nil : String(text)
+    let rest = bytes[name.upperBound...]
+    let text =
+      rest.first == quote
+      ? rest.dropFirst().prefix { $0 != quote } : rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
   }
 
   /// The body with other contents in the parts of these names.
@@ -138,26 +145,28 @@ extension HAR {
     by replacement: String
   ) -> Data {
     let (delimiter, blankLine) = (Data("--\(boundary)".utf8), Data("\r\n\r\n".utf8))
-    var (result, rest) = (Data(), body)
-    while let start = rest.range(of: delimiter) {
-      result += rest[..<start.upperBound]
-      rest = rest[start.upperBound...]
-      guard let fields = rest.range(of: blankLine) else { break }
-      let end = rest.range(of: delimiter)?.lowerBound ?? rest.endIndex
-      guard fields.upperBound <= end else { continue }
-      guard let name = partName(String(decoding: rest[..<fields.lowerBound], as: UTF8.self)), isReplaced(name) else {
-        result += rest[..<end]
-        rest = rest[end...]
-        continue
+    var next = body.range(of: delimiter)
+    var result = Data(body[..<(next?.lowerBound ?? body.endIndex)])
+    while let start = next?.upperBound {
+      // The end of the part comes first: looked for behind each delimiter, a blank line far away takes time without bound.
+      next = body[start...].range(of: delimiter)
+      let part = body[start..<(next?.lowerBound ?? body.endIndex)]
+      result += delimiter
+      if let fields = part.range(of: blankLine),
+        let name = partName(String(decoding: part[..<fields.lowerBound], as: UTF8.self)), isReplaced(name)
+      {
+        result += part[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
+      } else {
+        result += part
       }
-      result += rest[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
-      rest = rest[end...]
     }
-    return result + rest
+    return result
   }
 
   private static func partName(_ fields: String) -> String? {
-    let match = fields.firstMatch(of: /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/)
+    // By scalars, as a quote with an accent on it is a quote.
+    let pattern = /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/.matchingSemantics(.unicodeScalar)
+    let match = fields.firstMatch(of: pattern)
     return (match?.output.1 ?? match?.output.2).map(String.init)
   }
 }

@@ -65,7 +65,7 @@ public struct DecodingFailure: Hashable, Sendable {
   }
 
   private static func value(at place: [any CodingKey], in body: Data) -> JSONValue? {
-    var value = try? JSONDecoder().decode(JSONValue.self, from: body)
+    var value = try? JSONDecoder().decodeAnswer(JSONValue.self, from: body)
     for key in place {
       if let index = key.intValue {
         guard let elements = value?.elements, elements.indices.contains(index) else { return nil }

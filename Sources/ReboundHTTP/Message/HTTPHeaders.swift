@@ -103,7 +103,12 @@ public struct HTTPHeaders: Hashable, Sendable {
     left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
 
-  private static func lowercased(_ byte: UInt8) -> UInt8 {
+  /// Whether a value begins with a text of ASCII, of any case, also if an accent stands behind that text.
+  static func begins(_ value: String, with start: String) -> Bool {
+    equal(String(decoding: value.utf8.prefix(start.utf8.count), as: UTF8.self), start)
+  }
+
+  static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 }

@@ -36,10 +36,14 @@ extension TransportRequest {
 }
 
 extension Redaction {
+  /// Whether a content type is that of a form whose fields are pairs.
+  static func isForm(_ type: String?) -> Bool {
+    type.map { HTTPHeaders.begins($0, with: "application/x-www-form-urlencoded") } ?? false
+  }
+
   /// A body as text, without its secrets; one that is no text is named by its size.
   func body(_ data: Data, type: String?) -> String {
     guard let text = String(validating: data, as: UTF8.self) else { return "<\(data.count) bytes>" }
-    let isForm = type?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
-    return isForm ? pairs(text) : self.text(text)
+    return Redaction.isForm(type) ? pairs(text) : self.text(text)
   }
 }

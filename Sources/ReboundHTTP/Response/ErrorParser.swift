@@ -45,7 +45,7 @@ public struct ErrorParser: Sendable {
   ///
   /// An object in `error` is looked into, too.
   public static let standard = ErrorParser { answer in
-    guard !answer.isWebPage, let members = (try? JSONDecoder().decode(JSONValue.self, from: answer.body))?.members
+    guard !answer.isWebPage, let members = (try? JSONDecoder().decodeAnswer(JSONValue.self, from: answer.body))?.members
     else { return nil }
     if answer.mediaType == "application/problem+json" {
       let problem = ProblemDetails(members: members, url: answer.head.url)
@@ -67,7 +67,7 @@ public struct ErrorParser: Sendable {
   ) -> ErrorParser {
     ErrorParser { answer in
       let common = standard.parse(answer)
-      guard let error = try? decoder.decode(type, from: answer.body) else { return common }
+      guard let error = try? decoder.decodeAnswer(type, from: answer.body) else { return common }
       let text = (error as? any LocalizedError)?.errorDescription ?? common?.text
       return ServerMessage(text: text, problem: common?.problem, error: error)
     }

@@ -55,11 +55,15 @@ public struct ResponseParser<Output: Sendable>: Sendable {
 extension ResponseParser where Output: Decodable {
   /// Decodes JSON.
   ///
+  /// The name of a member that is not plain ASCII may have 1,024 bytes as it is written. A longer one is
+  /// `DecodingError.dataCorrupted`, since a decoder would take seconds for it; a decoder that allows JSON5 is not kept
+  /// from it.
+  ///
   /// - Parameter decoder: Its strategies.
   public static func json(decoder: JSONDecoder = JSONDecoder()) -> ResponseParser {
     ResponseParser(accept: "application/json", takesWebPages: false) { answer in
       guard !answer.body.isEmpty else { throw NoData() }
-      return try decoder.decode(Output.self, from: answer.body)
+      return try decoder.decodeAnswer(Output.self, from: answer.body)
     }
   }
 }
@@ -86,7 +90,7 @@ extension ResponseParser {
     decoder: JSONDecoder = JSONDecoder()
   ) -> ResponseParser where Output == Wrapped? {
     ResponseParser(accept: "application/json", takesWebPages: false) { answer in
-      answer.body.isEmpty ? nil : try decoder.decode(Wrapped.self, from: answer.body)
+      answer.body.isEmpty ? nil : try decoder.decodeAnswer(Wrapped.self, from: answer.body)
     }
   }
 }
