@@ -22,6 +22,12 @@ extension Workloads {
         }
         done.wait()
       },
+      // What a hop from thread to thread costs at least: with a second processor free it may be the double, and more.
+      Benchmark("queue.async, one job per value", count: 20_000) { count in
+        let queue = DispatchQueue(label: "benchmark")
+        for number in 0..<count { queue.async { total.add(number) } }
+        queue.sync {}
+      },
     ]
   }
 }
