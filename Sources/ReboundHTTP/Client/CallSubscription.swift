@@ -84,19 +84,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     self.whenAnswered = whenAnswered
     self.whenTurned = whenTurned
     switch origin {
-    case .middleware(let chain):
-      chain.exchange.subscribe(self)
-    case .network(let exchange):
-      exchange.whenDone = { [self] result in
-        switch result {
-        case .success(let response):
-          _ = receive(response)
-          receive(completion: .finished)
-        case .failure(let failure):
-          receive(completion: .failure(failure))
-        }
-      }
-      receive(subscription: exchange)
+    case .middleware(let chain): chain.exchange.subscribe(self)
+    case .network(let exchange): exchange.attach(self)
     }
   }
 

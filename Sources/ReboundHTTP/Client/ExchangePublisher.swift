@@ -13,17 +13,7 @@ struct ExchangePublisher: Publisher {
   let request: HTTPRequest
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let exchange = ExchangeSubscription(request)
-    exchange.whenDone = { result in
-      switch result {
-      case .success(let response):
-        _ = subscriber.receive(response)
-        subscriber.receive(completion: .finished)
-      case .failure(let failure):
-        subscriber.receive(completion: .failure(failure))
-      }
-    }
-    subscriber.receive(subscription: exchange)
+    ExchangeSubscription(request).attach(subscriber)
   }
 }
 
@@ -53,10 +43,24 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   @exclusivity(unchecked) private var body = Data()
   @exclusivity(unchecked) private var start = Duration.zero
   /// Told once, unless it is cancelled before; set before anything is requested.
-  @exclusivity(unchecked) var whenDone: Completion?
+  @exclusivity(unchecked) private var whenDone: Completion?
 
   init(_ request: HTTPRequest) {
     self.request = request
+  }
+
+  /// Hands this to its one subscriber.
+  func attach<S: Subscriber>(_ subscriber: S) where S.Input == HTTPResponse, S.Failure == NetworkFailure {
+    whenDone = { result in
+      switch result {
+      case .success(let response):
+        _ = subscriber.receive(response)
+        subscriber.receive(completion: .finished)
+      case .failure(let failure):
+        subscriber.receive(completion: .failure(failure))
+      }
+    }
+    subscriber.receive(subscription: self)
   }
 
   var description: String { "Exchange" }
