@@ -17,11 +17,11 @@ class Brood: Courier {
   private struct Place {
     // 0 while the place is free.
     var serial = 0
-    var subscription: (any Subscription)?
+    var subscription: Tether?
   }
 
   // All guarded by `lock`.
-  @exclusivity(unchecked) private var outer: (any Subscription)?
+  @exclusivity(unchecked) private var outer: Tether?
   @exclusivity(unchecked) private var places: ContiguousArray<Place> = []
   @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
   @exclusivity(unchecked) private var lastSerial = 0
@@ -32,7 +32,7 @@ class Brood: Courier {
 
   /// Keeps the outer subscription, if it is the first and comes in time.
   @usableFromInline
-  final func holdOuter(_ subscription: any Subscription) -> Bool {
+  final func holdOuter(_ subscription: Tether) -> Bool {
     lock.lock()
     guard !ledger.isClosed, !hasOuterCome.load(ordering: .relaxed) else {
       lock.unlock()
@@ -63,7 +63,7 @@ class Brood: Courier {
 
   /// The outer subscription, while it is held.
   @usableFromInline
-  final var heldOuter: (any Subscription)? {
+  final var heldOuter: Tether? {
     lock.lock()
     defer { lock.unlock() }
     return outer
@@ -85,7 +85,7 @@ class Brood: Courier {
 
   /// Keeps a child's subscription, if it is the first and comes in time, and says how much to ask of it.
   @usableFromInline
-  final func hold(_ subscription: any Subscription, of child: ChildID) -> Subscribers.Demand? {
+  final func hold(_ subscription: Tether, of child: ChildID) -> Subscribers.Demand? {
     lock.lock()
     guard !ledger.isClosed, isPresent(child), places[child.index].subscription == nil else {
       lock.unlock()
@@ -121,7 +121,7 @@ class Brood: Courier {
   }
 
   @usableFromInline
-  final func subscription(of child: ChildID) -> (any Subscription)? {
+  final func subscription(of child: ChildID) -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     return isPresent(child) ? places[child.index].subscription : nil
@@ -138,7 +138,7 @@ class Brood: Courier {
   ///
   /// The first time that there is no limit, gives all children's subscriptions, which are to be told so.
   @usableFromInline
-  final func owe(_ demand: Subscribers.Demand) -> [any Subscription] {
+  final func owe(_ demand: Subscribers.Demand) -> [Tether] {
     lock.lock()
     defer { lock.unlock() }
     let wasUnlimited = ledger.isUnlimited
@@ -148,7 +148,7 @@ class Brood: Courier {
 
   /// Ends everything, and gives the subscriptions to the one caller who did.
   @usableFromInline
-  final func end() -> (children: [any Subscription], outer: (any Subscription)?)? {
+  final func end() -> (children: [Tether], outer: Tether?)? {
     lock.lock()
     defer { lock.unlock() }
     guard ledger.close() != nil else { return nil }

@@ -22,7 +22,7 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
     super.init()
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(subscription: any Subscription) {
     if hold(subscription) { downstream.receive(subscription: self) }
   }

@@ -8,7 +8,7 @@ import Synchronization
 class Confluence: Courier {
   private enum Inlet {
     case awaited
-    case held(any Subscription)
+    case held(Tether)
     case over
   }
 
@@ -36,7 +36,7 @@ class Confluence: Courier {
 
   /// Keeps the first subscription of an inlet; cancels any other, and one that comes after the end.
   @usableFromInline
-  final func hold(_ subscription: any Subscription, at index: Int) -> Arrival? {
+  final func hold(_ subscription: Tether, at index: Int) -> Arrival? {
     lock.lock()
     guard !ledger.isClosed, case .awaited = inlets[index] else {
       lock.unlock()
@@ -83,7 +83,7 @@ class Confluence: Courier {
 
   /// The subscription of an inlet, while it is held.
   @usableFromInline
-  final func held(at index: Int) -> (any Subscription)? {
+  final func held(at index: Int) -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     if case .held(let subscription) = inlets[index] { return subscription }
@@ -100,7 +100,7 @@ class Confluence: Courier {
   }
 
   // Called under the lock.
-  private func heldSubscriptions(except exception: Int? = nil) -> [any Subscription] {
+  private func heldSubscriptions(except exception: Int? = nil) -> [Tether] {
     inlets.indices.compactMap { index in
       if index != exception, case .held(let subscription) = inlets[index] { subscription } else { nil }
     }
@@ -110,7 +110,7 @@ class Confluence: Courier {
   ///
   /// The first time that there is no limit, gives the subscriptions of all, which are to be told so.
   @usableFromInline
-  final func owe(_ demand: Subscribers.Demand) -> [any Subscription] {
+  final func owe(_ demand: Subscribers.Demand) -> [Tether] {
     lock.lock()
     defer { lock.unlock() }
     let wasUnlimited = ledger.isUnlimited
@@ -141,8 +141,6 @@ class Confluence: Courier {
 
   /// The subscriptions held now, for reflection.
   final var heldSubscriptionsForMirror: [any Subscription] {
-    lock.lock()
-    defer { lock.unlock() }
-    return heldSubscriptions()
+    lock.withLock { heldSubscriptions() }.map(\.original)
   }
 }

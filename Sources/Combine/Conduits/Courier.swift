@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// Not generic, so that its code exists once.
 @usableFromInline
-class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+class Courier: Mooring {
   @usableFromInline let turnstile = Turnstile()
   // What downstream asked for and did not get yet; closed at the end.
   @usableFromInline let ledger = Ledger()
@@ -24,10 +24,10 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   // The thread that asks upstreams; 0 if none does.
   private let asker = Atomic<UInt>(0)
   // Touched only inside the turnstile; nothing foreign runs while it changes.
-  @exclusivity(unchecked) private var asks = Queue<(upstream: any Subscription, demand: Subscribers.Demand)>()
+  @exclusivity(unchecked) private var asks = Queue<(upstream: Tether, demand: Subscribers.Demand)>()
 
   @usableFromInline
-  init() {}
+  override init() {}
 
   /// Enters, and says so; if not, the caller has to ``delegate(_:)`` its event.
   @inlinable @inline(__always)
@@ -45,7 +45,7 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   @usableFromInline
   final func delegate(
     _ value: @escaping () -> Subscribers.Demand,
-    from upstream: @escaping () -> (any Subscription)?
+    from upstream: @escaping () -> Tether?
   ) -> Subscribers.Demand {
     delegate { [self] in
       let answer = value()
@@ -107,7 +107,7 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   /// An upstream that delivers from inside the request may go through a turnstile of its own, and another thread may be
   /// there already and wait for this one.
   @usableFromInline
-  final func ask(_ upstream: any Subscription, for demand: Subscribers.Demand) {
+  final func ask(_ upstream: Tether, for demand: Subscribers.Demand) {
     guard turnstile.isMine else { return upstream.request(demand) }
     asks.append((upstream, demand))
     hasErrand.store(true, ordering: .sequentiallyConsistent)
@@ -117,22 +117,6 @@ class Courier: Subscription, CustomStringConvertible, CustomReflectable, CustomP
   ///
   /// Called inside the turnstile, never from inside itself.
   @usableFromInline func runErrand() {}
-
-  @usableFromInline func request(_ demand: Subscribers.Demand) {}
-  @usableFromInline func cancel() {}
-
-  // MARK: Reflection
-
-  /// What Apple's Combine calls this.
-  @usableFromInline var name: String { "\(type(of: self))" }
-  @usableFromInline var children: [(label: String?, value: Any)] { [] }
-
-  @usableFromInline final var description: String { name }
-  @usableFromInline final var playgroundDescription: Any { name }
-  @usableFromInline
-  final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
-  }
 }
 
 /// How the side of a ``Courier`` that an upstream sees shows itself.

@@ -127,6 +127,8 @@ class Crowd {
   }
 
   /// Takes a place out, and lets go of what is behind it when no round can be inside.
+  ///
+  /// - Parameter owner: held by the caller meanwhile.
   @usableFromInline
   final func detach(_ place: Place, of owner: AnyObject) {
     guard turnstile.tryEnter() else { return detachDuringRound(place, of: owner) }
@@ -141,9 +143,8 @@ class Crowd {
     lock.unlock()
     let rosters = takeRosters()
     endRound()
-    withExtendedLifetime(port) {}
-    withExtendedLifetime(rosters) {}
-    withExtendedLifetime(owner) {}
+    // Here, with nothing held, chains and what they captured may go.
+    _ = (consume port, consume rosters)
   }
 
   private func detachDuringRound(_ place: Place, of owner: AnyObject) {
@@ -157,13 +158,15 @@ class Crowd {
   /// Called under the lock.
   private func remove(_ place: Place) {
     let index = Int(place.index)
-    if places.indices.contains(index), places[index] === place {
-      places[index] = nil
-      holes += 1
+    if index == places.count - 1, places[index] === place {
+      places.removeLast()
       while case .some(.none) = places.last {
         places.removeLast()
         holes -= 1
       }
+    } else if places.indices.contains(index), places[index] === place {
+      places[index] = nil
+      holes += 1
     }
     markStale()
   }
@@ -240,7 +243,7 @@ class Crowd {
 
 /// One subscriber's place in a crowd, and the subscription that it holds.
 @usableFromInline
-class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+class Place: Mooring {
   // What the subscriber asked for and did not get yet; closed once it has left or the end has come.
   @usableFromInline let ledger = Ledger()
   // Holds one reference to a ``Port``. Rounds read it without a retain: who takes it out hands it to `Crowd.retire`,
@@ -250,15 +253,19 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   // The index among the crowd's places; guarded by the crowd's lock. Half a word, which saves a subscription sixteen
   // bytes; so many subscribers do not fit into memory.
   @exclusivity(unchecked) fileprivate var index: Int32 = -1
+  // Kept by the owner: only for who holds that.
+  @usableFromInline let crowd: Unmanaged<Crowd>
   // Guarded by `lock`, emptied when the place closes. The owner, a subject, lives as long as somebody is subscribed.
-  @exclusivity(unchecked) private var crowd: Crowd?
   @exclusivity(unchecked) private var owner: AnyObject?
   // What was owed at the end, for reflection.
   @exclusivity(unchecked) private var owedAtEnd = Subscribers.Demand.none
 
+  /// Makes a place.
+  ///
+  /// - Parameter port: with a reference of its own, which the place takes over.
   @usableFromInline
-  init(to port: AnyObject, in crowd: Crowd, owner: AnyObject) {
-    self.port = Atomic(.passRetained(port))
+  init(to port: Unmanaged<AnyObject>, in crowd: Unmanaged<Crowd>, owner: AnyObject) {
+    self.port = Atomic(port)
     self.crowd = crowd
     self.owner = owner
   }
@@ -275,28 +282,28 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
     return owner
   }
 
-  /// Closes the place, and gives what it held to the one caller who did: its crowd, and the owner, which must not go
-  /// while a round is under way.
+  /// Closes the place, and gives the owner to the one caller who did; it must not go while a round is under way.
   @usableFromInline
-  final func close() -> (crowd: Crowd, owner: AnyObject)? {
+  final func close() -> AnyObject? {
     guard let last = ledger.close() else { return nil }
     lock.lock()
+    defer { lock.unlock() }
     owedAtEnd = last
-    let crowd = crowd.take()
-    let owner = owner.take()
-    lock.unlock()
-    guard let crowd, let owner else { return nil }
-    return (crowd, owner)
+    return owner.take()
   }
 
   /// Takes the port out, with the reference it was held by.
+  ///
+  /// Only for the one who has closed the place: two at a time would both take it.
   @usableFromInline
   final func takePort() -> AnyObject? {
-    port.exchange(nil, ordering: .acquiringAndReleasing)?.takeRetainedValue()
+    let taken = port.load(ordering: .acquiring)
+    port.store(nil, ordering: .releasing)
+    return taken?.takeRetainedValue()
   }
 
   @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     if ledger.owe(demand) { didOwe() }
   }
@@ -310,13 +317,13 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   @usableFromInline func serve() {}
 
   @usableFromInline
-  final func cancel() {
-    if let (crowd, owner) = close() { crowd.detach(self, of: owner) }
+  override final func cancel() {
+    guard let owner = close() else { return }
+    crowd._withUnsafeGuaranteedRef { $0.detach(self, of: owner) }
   }
 
   // MARK: Reflection
 
-  @usableFromInline var name: String { "\(type(of: self))" }
   /// The subscriber behind the place.
   ///
   /// Only called while the place is open.
@@ -325,18 +332,12 @@ class Place: Subscription, CustomStringConvertible, CustomReflectable, CustomPla
   @usableFromInline
   final var demand: Subscribers.Demand { ledger.demand ?? lock.withLock { owedAtEnd } }
 
-  @usableFromInline final var description: String { name }
-  @usableFromInline final var playgroundDescription: Any { name }
   @usableFromInline
-  var children: [(label: String?, value: Any)] {
+  override var children: [(label: String?, value: Any)] {
     let owner = openOwner
     return [
       ("parent", owner as Any), ("downstream", (owner == nil ? nil : downstream) as Any), ("demand", demand),
       ("subject", owner as Any),
     ]
-  }
-  @usableFromInline
-  final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
   }
 }

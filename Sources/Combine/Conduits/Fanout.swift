@@ -96,7 +96,7 @@ final class Fanout<Output, Failure: Error>: Crowd {
       }
     } else if let ending {
       _ = outlet.close()
-      port.receive(subscription: Subscriptions.empty)
+      port.receive(subscription: EmptySubscription.shared)
       port.receive(completion: ending)
     }
   }
@@ -125,7 +125,7 @@ class Outlet<Output, Failure: Error>: Place {
 
   @inlinable
   init(to port: Port<Output, Failure>, of fanout: Fanout<Output, Failure>, owner: AnyObject) {
-    super.init(to: port, in: fanout, owner: owner)
+    super.init(to: .passRetained(port), in: .passUnretained(fanout), owner: owner)
   }
 
   /// Notes that the subscriber has its subscription; false if the end has come meanwhile, and the caller has to send it.
@@ -164,10 +164,8 @@ class Outlet<Output, Failure: Error>: Place {
   /// Called inside the turnstile.
   @inlinable
   final func finish(_ completion: Subscribers.Completion<Failure>) {
-    guard let (crowd, owner) = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else {
-      return
-    }
-    crowd.retire(self, of: owner)
+    guard let owner = close(), let port = port.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
+    crowd._withUnsafeGuaranteedRef { $0.retire(self, of: owner) }
     // As in `deliver`.
     unsafeDowncast(port, to: Port<Output, Failure>.self).receive(completion: completion)
   }

@@ -64,7 +64,7 @@ final class Feed<Elements: Swift.Sequence, Downstream: Subscriber>: Source where
         )
       )
     } else {
-      downstream.receive(subscription: Subscriptions.empty)
+      downstream.receive(subscription: EmptySubscription.shared)
       downstream.receive(completion: completion)
     }
   }

@@ -6,7 +6,7 @@ import Synchronization
 /// The base of every pipe that is a subscription of its own. Values pay one atomic load to learn whether the
 /// subscription is held; the lock serves the transitions only. Not generic, so that its code exists once.
 @usableFromInline
-class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+class Link: Mooring {
   @usableFromInline
   enum Phase {
     @usableFromInline static let waiting: UInt8 = 0
@@ -17,10 +17,10 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   @usableFromInline let phase = Atomic<UInt8>(Phase.waiting)
   @usableFromInline let lock = Lock()
   // Guarded by `lock`, like all changes of `phase`.
-  @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
+  @exclusivity(unchecked) @usableFromInline var upstream: Tether?
 
   @usableFromInline
-  init() {}
+  override init() {}
 
   @inlinable
   final var isWaiting: Bool { phase.load(ordering: .relaxed) == Phase.waiting }
@@ -34,8 +34,16 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   /// Keeps the first subscription, and says whether it was that.
   ///
   /// Cancels any other, and one that comes after the end.
-  @usableFromInline
+  @inlinable @inline(__always)
   final func hold(_ subscription: any Subscription) -> Bool {
+    hold(subscription.tether)
+  }
+
+  /// Keeps the first subscription, and says whether it was that.
+  ///
+  /// Cancels any other, and one that comes after the end.
+  @usableFromInline
+  final func hold(_ subscription: consuming Tether) -> Bool {
     lock.lock()
     guard phase.load(ordering: .relaxed) == Phase.waiting else {
       lock.unlock()
@@ -50,7 +58,7 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
 
   /// Ends the link, and hands the subscription to the one caller who ended it while it was held.
   @usableFromInline
-  final func end() -> (any Subscription)? {
+  final func end() -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     guard phase.load(ordering: .relaxed) == Phase.holding else { return nil }
@@ -62,7 +70,7 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
 
   /// Ends the link even if no subscription has come yet; a later one will be cancelled.
   @usableFromInline
-  final func endForGood() -> (any Subscription)? {
+  final func endForGood() -> Tether? {
     conclude()?.upstream
   }
 
@@ -70,7 +78,7 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
   @usableFromInline
   struct Ending {
     /// The subscription, if it was held.
-    @usableFromInline let upstream: (any Subscription)?
+    @usableFromInline let upstream: Tether?
   }
 
   /// Ends the link even if no subscription has come yet, and tells so the one caller who ended it.
@@ -87,7 +95,7 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
 
   /// Lets go of the subscription, and takes another.
   @usableFromInline
-  final func waitForAnother() -> (any Subscription)? {
+  final func waitForAnother() -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     guard phase.load(ordering: .relaxed) == Phase.holding else { return nil }
@@ -99,14 +107,14 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
 
   /// The subscription, while it is held.
   @usableFromInline
-  final var held: (any Subscription)? {
+  final var held: Tether? {
     lock.lock()
     defer { lock.unlock() }
     return upstream
   }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { held?.request(demand) }
-  @usableFromInline func cancel() { end()?.cancel() }
+  @usableFromInline override func request(_ demand: Subscribers.Demand) { held?.request(demand) }
+  @usableFromInline override func cancel() { end()?.cancel() }
 
   // MARK: Reflection
 
@@ -120,14 +128,4 @@ class Link: Subscription, CustomStringConvertible, CustomReflectable, CustomPlay
     }
   }
 
-  /// What Apple's Combine calls this.
-  @usableFromInline var name: String { "\(type(of: self))" }
-  @usableFromInline var children: [(label: String?, value: Any)] { [] }
-
-  @usableFromInline final var description: String { name }
-  @usableFromInline final var playgroundDescription: Any { name }
-  @usableFromInline
-  final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
-  }
 }

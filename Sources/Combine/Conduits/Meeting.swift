@@ -25,7 +25,7 @@ class Meeting<R: Row, Downstream: Subscriber>: Confluence where Downstream.Input
   final func receive(subscription: any Subscription, at index: Int) {
     // Inside the turnstile, so that an end on another thread waits until downstream has its subscription.
     guard enter() else { return delegate { [self] in receive(subscription: subscription, at: index) } }
-    if hold(subscription, at: index)?.isLast == true {
+    if hold(subscription.tether, at: index)?.isLast == true {
       downstream.receive(subscription: self)
       if let earlyFailure { end(earlyFailure) } else if isDone { end(.finished) }
     }

@@ -195,7 +195,7 @@ struct MergeInlet<Downstream: Subscriber>: Subscriber, CourierSide {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if let arrival = pipe.hold(subscription, at: index) { subscription.request(arrival.demand) }
+    if let arrival = pipe.hold(subscription.tether, at: index) { subscription.request(arrival.demand) }
   }
 
   @inlinable @inline(__always)

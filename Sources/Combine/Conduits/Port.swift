@@ -6,7 +6,7 @@
 class Port<Input, Failure: Error> {
   /// Takes a value, for this port or, if there is a run, for all of that.
   @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand
-  @usableFromInline let receiveSubscription: (AnyObject, any Subscription) -> Void
+  @usableFromInline let receiveSubscription: (AnyObject, Tether) -> Void
   /// Takes the end, by address, so that no type has to be looked up at run time where the code is not specialised; nil is
   /// the promise of ``Entrusted``.
   @usableFromInline let receiveEnd: (AnyObject, UnsafePointer<Subscribers.Completion<Failure>>?) -> Void
@@ -14,7 +14,7 @@ class Port<Input, Failure: Error> {
   @inlinable
   init(
     receiveValue: @escaping (AnyObject, Input, UnsafePointer<RosterRun>?) -> Subscribers.Demand,
-    receiveSubscription: @escaping (AnyObject, any Subscription) -> Void,
+    receiveSubscription: @escaping (AnyObject, Tether) -> Void,
     receiveEnd: @escaping (AnyObject, UnsafePointer<Subscribers.Completion<Failure>>?) -> Void
   ) {
     self.receiveValue = receiveValue
@@ -40,7 +40,7 @@ class Port<Input, Failure: Error> {
   }
 
   @inlinable
-  final func receive(subscription: any Subscription) {
+  final func receive(subscription: Tether) {
     receiveSubscription(self, subscription)
   }
 
@@ -62,7 +62,7 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
   @usableFromInline let downstream: Downstream
 
   @inlinable @inline(__always)
-  init(_ downstream: Downstream) {
+  init(_ downstream: consuming Downstream) {
     self.downstream = downstream
     super.init(
       receiveValue: { port, input, run in
@@ -74,7 +74,12 @@ final class SubscriberPort<Downstream: Subscriber>: Port<Downstream.Input, Downs
       },
       receiveSubscription: { port, subscription in
         // As above.
-        unsafeDowncast(port, to: SubscriberPort<Downstream>.self).downstream.receive(subscription: subscription)
+        let port = unsafeDowncast(port, to: SubscriberPort<Downstream>.self)
+        if let foreign = subscription as? ForeignTether {
+          port.downstream.receive(subscription: foreign.content)
+        } else {
+          port.downstream.receive(subscription: subscription)
+        }
       },
       receiveEnd: { port, completion in
         // As above.

@@ -39,13 +39,13 @@ where Downstream.Input == M.Output, Downstream.Failure == M.NewFailure {
   @usableFromInline let combineIdentifier: CombineIdentifier
 
   @inlinable @inline(__always)
-  init(_ machine: M, to downstream: Downstream) {
+  init(_ machine: M, to downstream: consuming Downstream) {
     self.machine = machine
     self.downstream = downstream
     combineIdentifier = CombineIdentifier()
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(subscription: any Subscription) {
     downstream.receive(subscription: subscription)
   }

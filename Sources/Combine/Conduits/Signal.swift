@@ -65,7 +65,7 @@ final class Signal<Input, Pipe: Signalled>: Subscriber, CustomStringConvertible,
     tell { pipe, _ in pipe.signalEnded(completion) }
   }
 
-  private func tell(_ event: (Pipe, (any Subscription)?) -> Void) {
+  private func tell(_ event: (Pipe, Tether?) -> Void) {
     lock.lock()
     // Only a trigger that is held may signal; a pipe that is over has let go of it.
     guard let pipe, pipe.trigger.isHolding else {

@@ -5,7 +5,7 @@ import Synchronization
 /// The base of the pipes for sequences and single values. Not generic; the subclass gives its duties as a capture-free
 /// closure made where its types are concrete, see ``Port``.
 @usableFromInline
-class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+class Source: Mooring {
   /// What a source is at, in two bits.
   @usableFromInline
   enum State {
@@ -42,7 +42,7 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
   final var isOver: Bool { state.load(ordering: .acquiring) & State.over != 0 }
 
   @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  override func request(_ demand: Subscribers.Demand) {
     guard demand != .none else { return }
     ledger.owe(demand)
     runDrain()
@@ -73,20 +73,8 @@ class Source: Subscription, CustomStringConvertible, CustomReflectable, CustomPl
   }
 
   @usableFromInline
-  final func cancel() {
+  override final func cancel() {
     let before = state.bitwiseOr(State.over, ordering: .acquiringAndReleasing).oldValue
     if before == State.idle { perform(self, .release) }
-  }
-
-  // MARK: Reflection
-
-  @usableFromInline var name: String { "\(type(of: self))" }
-  @usableFromInline var children: [(label: String?, value: Any)] { [] }
-
-  @usableFromInline final var description: String { name }
-  @usableFromInline final var playgroundDescription: Any { name }
-  @usableFromInline
-  final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
   }
 }

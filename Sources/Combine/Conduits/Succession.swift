@@ -7,7 +7,7 @@ import Synchronization
 /// pay one atomic load to learn whether theirs is the upstream of the moment. Not generic, so that its code exists
 /// once.
 @usableFromInline
-class Succession: Subscription, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+class Succession: Mooring {
   @usableFromInline
   enum Phase {
     @usableFromInline static let awaitingFirst: UInt8 = 0
@@ -22,17 +22,23 @@ class Succession: Subscription, CustomStringConvertible, CustomReflectable, Cust
   @usableFromInline let ledger = Ledger()
   // Guarded by `lock`, like all changes of `phase`, and all that raises what is owed: so each request reaches either
   // the upstream before a change or the one after it.
-  @exclusivity(unchecked) @usableFromInline var held: (any Subscription)?
+  @exclusivity(unchecked) @usableFromInline var held: Tether?
 
   @usableFromInline
-  init() {}
+  override init() {}
 
   @inlinable @inline(__always)
   final func isIn(_ expected: UInt8) -> Bool { phase.load(ordering: .relaxed) == expected }
 
   /// Keeps the subscription awaited, and gives what is owed; cancels any other.
-  @usableFromInline
+  @inlinable @inline(__always)
   final func hold(_ subscription: any Subscription, from expected: UInt8, to next: UInt8) -> Subscribers.Demand? {
+    hold(subscription.tether, from: expected, to: next)
+  }
+
+  /// Keeps the subscription awaited, and gives what is owed; cancels any other.
+  @usableFromInline
+  final func hold(_ subscription: consuming Tether, from expected: UInt8, to next: UInt8) -> Subscribers.Demand? {
     lock.lock()
     guard phase.load(ordering: .relaxed) == expected else {
       lock.unlock()
@@ -74,7 +80,7 @@ class Succession: Subscription, CustomStringConvertible, CustomReflectable, Cust
 
   /// Owes more, and gives the upstream of the moment.
   @usableFromInline
-  final func owe(_ demand: Subscribers.Demand) -> (any Subscription)? {
+  final func owe(_ demand: Subscribers.Demand) -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     ledger.owe(demand)
@@ -96,12 +102,12 @@ class Succession: Subscription, CustomStringConvertible, CustomReflectable, Cust
   }
 
   @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  override func request(_ demand: Subscribers.Demand) {
     owe(demand)?.request(demand)
   }
 
   @usableFromInline
-  func cancel() {
+  override func cancel() {
     lock.lock()
     let upstream = held
     held = nil
@@ -120,18 +126,5 @@ class Succession: Subscription, CustomStringConvertible, CustomReflectable, Cust
   @usableFromInline
   final func beyondDemand() -> Never {
     violation(name, "received more values than it asked for", advice: "A publisher must not exceed the demand.")
-  }
-
-  // MARK: Reflection
-
-  /// What Apple's Combine calls this.
-  @usableFromInline var name: String { "\(type(of: self))" }
-  @usableFromInline var children: [(label: String?, value: Any)] { [] }
-
-  @usableFromInline final var description: String { name }
-  @usableFromInline final var playgroundDescription: Any { name }
-  @usableFromInline
-  final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
   }
 }

@@ -22,16 +22,16 @@ class SwitchLink: Courier {
   }
 
   // All guarded by `lock`.
-  @exclusivity(unchecked) private var outer: (any Subscription)?
+  @exclusivity(unchecked) private var outer: Tether?
   @exclusivity(unchecked) private var hasOuterCome = false
   @exclusivity(unchecked) @usableFromInline var isOuterOver = false
-  @exclusivity(unchecked) @usableFromInline var inner: (any Subscription)?
+  @exclusivity(unchecked) @usableFromInline var inner: Tether?
   @exclusivity(unchecked) @usableFromInline var innerPhase = InnerPhase.none
   // The number of the latest inner publisher; written under `lock`.
   @usableFromInline let latest = Atomic<Int>(0)
 
   @usableFromInline
-  final func holdOuter(_ subscription: any Subscription) -> Bool {
+  final func holdOuter(_ subscription: Tether) -> Bool {
     lock.lock()
     guard !ledger.isClosed, !hasOuterCome else {
       lock.unlock()
@@ -75,7 +75,7 @@ class SwitchLink: Courier {
   ///
   /// One that has ended may begin anew, as in Apple's Combine.
   @usableFromInline
-  final func hold(_ subscription: any Subscription, ofInner number: Int) -> Subscribers.Demand? {
+  final func hold(_ subscription: Tether, ofInner number: Int) -> Subscribers.Demand? {
     lock.lock()
     guard let owed = ledger.demand, isLatest(number), innerPhase != .held else {
       lock.unlock()
@@ -118,7 +118,7 @@ class SwitchLink: Courier {
 
   /// The subscription of an inner publisher, while it is the latest.
   @usableFromInline
-  final func subscription(ofInner number: Int) -> (any Subscription)? {
+  final func subscription(ofInner number: Int) -> Tether? {
     lock.lock()
     defer { lock.unlock() }
     return isLatest(number) ? inner : nil
@@ -174,7 +174,7 @@ class SwitchLink: Courier {
   }
 
   @usableFromInline
-  final func end() -> (inner: (any Subscription)?, outer: (any Subscription)?)? {
+  final func end() -> (inner: Tether?, outer: Tether?)? {
     lock.lock()
     defer { lock.unlock() }
     guard ledger.close() != nil else { return nil }

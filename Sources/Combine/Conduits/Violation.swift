@@ -12,10 +12,10 @@ func violation(_ operation: String, _ event: String, advice: String) -> Never {
 extension Subscribers.Demand {
   /// Stops the process on a request for no values, which Apple's Combine takes for an error here.
   @inlinable
-  func mustNotBeNone(_ operation: String) {
+  func mustNotBeNone(_ operation: @autoclosure () -> String) {
     if self == .none {
       violation(
-        operation,
+        operation(),
         "was asked for no values",
         advice: "A subscriber must call request(_:) with a demand above zero."
       )

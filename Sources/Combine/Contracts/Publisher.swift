@@ -13,7 +13,7 @@ public protocol Publisher<Output, Failure> {
   /// Attaches a subscriber: it gets a subscription first, then values up to its demand, then at most one completion.
   ///
   /// Implemented by publishers, called through ``subscribe(_:)->()``.
-  func receive<S>(subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input
+  func receive<S>(subscriber: consuming S) where S: Subscriber, Failure == S.Failure, Output == S.Input
 }
 
 extension Publisher {
@@ -21,7 +21,7 @@ extension Publisher {
   ///
   /// - Parameter subscriber: gets a subscription before anything else, and controls by its demand how much it receives.
   @inlinable @inline(__always)
-  public func subscribe<S>(_ subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
+  public func subscribe<S>(_ subscriber: consuming S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
     if isWatched.load(ordering: .relaxed) {
       subscribeWatched(subscriber)
     } else {

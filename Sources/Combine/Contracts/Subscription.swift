@@ -16,15 +16,11 @@ extension Subscriptions {
   public static var empty: any Subscription { EmptySubscription.shared }
 }
 
-private final class EmptySubscription: Subscription, CustomStringConvertible, CustomReflectable,
-  CustomPlaygroundDisplayConvertible, Sendable
-{
-  static let shared = EmptySubscription()
+/// A subscription to a publisher with nothing (more) to send.
+@usableFromInline
+final class EmptySubscription: Mooring {
+  // It has no state.
+  @usableFromInline nonisolated(unsafe) static let shared = EmptySubscription()
 
-  func request(_ demand: Subscribers.Demand) {}
-  func cancel() {}
-
-  var description: String { "Empty" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
-  var playgroundDescription: Any { description }
+  @usableFromInline override var name: String { "Empty" }
 }

@@ -15,7 +15,7 @@ public final class ObservableObjectPublisher: Publisher {
 
   /// Attaches a subscriber, which gets every signal from its first request on, however many it asked for.
   @inlinable @inline(__always)
-  public func receive<S>(subscriber: S) where S: Subscriber, S.Failure == Never, S.Input == Void {
+  public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Failure == Never, S.Input == Void {
     attach(AnySubscriber(subscriber).port)
   }
 

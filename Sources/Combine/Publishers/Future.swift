@@ -24,7 +24,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   /// Attaches a subscriber, which gets the value and the end once it has asked for any, or the failure unasked.
-  public func receive<S>(subscriber: S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
+  public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     let port = AnySubscriber(subscriber).port
     let ticket = lock.withLock {
       lastTicket += 1
@@ -111,9 +111,7 @@ private final class Awaiter<Input, Failure: Error>: Subscriber {
 }
 
 /// One subscriber's subscription to a future.
-private final class FutureConduit<Output, Failure: Error>: Subscription, CustomStringConvertible, CustomReflectable,
-  CustomPlaygroundDisplayConvertible
-{
+private final class FutureConduit<Output, Failure: Error>: Mooring {
   private let ticket: Int
   private let gate = Gate()
   private let lock = Lock()
@@ -148,13 +146,13 @@ private final class FutureConduit<Output, Failure: Error>: Subscription, CustomS
     }
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    demand.mustNotBeNone(description)
+  override func request(_ demand: Subscribers.Demand) {
+    demand.mustNotBeNone(name)
     lock.withLock { if port != nil { hasAnyDemand = true } }
     if gate.request() { deliver() }
   }
 
-  func cancel() {
+  override func cancel() {
     guard gate.end() != .over else { return }
     let future = lock.withLock { self.future }
     _ = empty()
@@ -180,20 +178,16 @@ private final class FutureConduit<Output, Failure: Error>: Subscription, CustomS
     return held
   }
 
-  var description: String { "Future" }
-  var playgroundDescription: Any { description }
-  var customMirror: Mirror {
+  override var name: String { "Future" }
+  override var children: [(label: String?, value: Any)] {
     lock.lock()
     let future = future
     let port = port
     let hasAnyDemand = hasAnyDemand
     lock.unlock()
-    return Mirror(
-      self,
-      children: [
-        "parent": future as Any, "downstream": port?.subject as Any, "hasAnyDemand": hasAnyDemand,
-        "subject": future as Any,
-      ]
-    )
+    return [
+      ("parent", future as Any), ("downstream", port?.subject as Any), ("hasAnyDemand", hasAnyDemand),
+      ("subject", future as Any),
+    ]
   }
 }

@@ -29,7 +29,7 @@ extension Optional {
       if let output {
         subscriber.receive(subscription: Once(output, label: "Optional", to: subscriber))
       } else {
-        subscriber.receive(subscription: Subscriptions.empty)
+        subscriber.receive(subscription: EmptySubscription.shared)
         subscriber.receive(completion: .finished)
       }
     }

@@ -38,7 +38,7 @@ extension Result {
       case .success(let output):
         subscriber.receive(subscription: Once(output, label: "Once", to: subscriber))
       case .failure(let error):
-        subscriber.receive(subscription: Subscriptions.empty)
+        subscriber.receive(subscription: EmptySubscription.shared)
         subscriber.receive(completion: .failure(error))
       }
     }

@@ -15,7 +15,8 @@ extension Publishers {
 
     /// Attaches a subscriber, which gets the elements as it asks for them, and the end right after the last.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Failure == S.Failure, Elements.Element == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S)
+    where Failure == S.Failure, Elements.Element == S.Input, S: Subscriber {
       Feed.subscribe(subscriber, to: sequence)
     }
   }

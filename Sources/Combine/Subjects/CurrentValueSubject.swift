@@ -28,7 +28,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   /// Attaches a subscriber, which gets the latest value with its first request.
   @inlinable @inline(__always)
-  public func receive<S>(subscriber: S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
+  public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     entrust(subscriber)
     latest.attach(AnySubscriber(subscriber).port, reading: cell, name: "CurrentValueSubject", owner: self)
   }

@@ -36,7 +36,7 @@ public final class AnyCancellable: Cancellable, Hashable {
 
   deinit {
     // An exchange even here: an activity that ends on another thread may be letting go of itself.
-    if let activity = activity.exchange(nil, ordering: .acquiringAndReleasing)?.takeRetainedValue() { stop(activity) }
+    if activity.load(ordering: .acquiring) != nil { cancel() }
   }
 
   /// Keeps this in a collection, so that it is cancelled when the collection goes.

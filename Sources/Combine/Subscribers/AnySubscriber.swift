@@ -56,7 +56,7 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
   /// Passes the subscription on.
   @inlinable
   public func receive(subscription: any Subscription) {
-    port.receive(subscription: subscription)
+    port.receive(subscription: subscription.tether)
   }
 
   /// Passes a value on, and returns the answer.

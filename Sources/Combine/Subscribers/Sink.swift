@@ -6,15 +6,13 @@ extension Subscribers {
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible, CustomReflectable,
     CustomPlaygroundDisplayConvertible
   {
-    /// The closures, in an object of their own so that they can go before the sink does.
+    /// The closures, to be called where they are: a copy would cost every value a retain.
     @usableFromInline
-    final class Handlers {
+    struct Handlers: ~Copyable {
       @usableFromInline let receiveValue: (Input) -> Void
       @usableFromInline let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
-      // Guarded by the sink's lock: what keeps an entrusted sink besides the chain. It takes itself out before it goes.
-      @exclusivity(unchecked) @usableFromInline var keeper: Unmanaged<AnyCancellable>?
 
-      @inlinable
+      @inlinable @inline(__always)
       init(
         receiveValue: @escaping (Input) -> Void,
         receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void
@@ -24,26 +22,17 @@ extension Subscribers {
       }
     }
 
-    /// What is known of a sink at a glance: two bits.
-    @usableFromInline
-    enum Standing {
-      /// Whether the closures go with the sink, not before; never for a sink that its maker may keep.
-      @inlinable static var entrusted: UInt8 { 1 }
-      /// Whether the sink was cancelled or has ended.
-      @inlinable static var over: UInt8 { 2 }
-    }
-
-    // Whether a value is in the closure, and whether the sink is over. Who delivers sets the first and then reads the
-    // second, who ends sets the second and then reads the first, all in one order: so the closures are released while
-    // no value is inside, and a value inside needs no retain.
+    @usableFromInline let standing: Standing
+    // Whether a value is in the closure. Who delivers sets this and then looks whether the sink is over, who ends a sink
+    // notes that and then looks here, all in one order: so the closures go while no value is inside, and a value inside
+    // needs no retain.
     @usableFromInline let isDelivering = Atomic<Bool>(false)
-    @usableFromInline let standing = Atomic<UInt8>(0)
-    @usableFromInline let isMadeToBeLetGo: Bool
     @usableFromInline let lock = Lock()
-    // Holds one reference, given up in `release()` or `deinit`. Taken out under `lock`.
-    @exclusivity(unchecked) @usableFromInline var handlers: Unmanaged<Handlers>?
-    // Guarded by `lock`.
-    @exclusivity(unchecked) @usableFromInline var upstream: (any Subscription)?
+    // Taken out under `lock`, after the end, by one who knows that no value is inside.
+    @exclusivity(unchecked) @usableFromInline var handlers: Handlers?
+    // Guarded by `lock` once the sink is subscribed: the handle, which may keep an entrusted sink besides the chain. It
+    // takes itself out before it goes, if it may still be looked at.
+    @exclusivity(unchecked) @usableFromInline var keeper: Unmanaged<AnyCancellable>?
 
     /// Makes a sink of two closures.
     @inlinable @inline(__always)
@@ -51,8 +40,8 @@ extension Subscribers {
       receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
       receiveValue: @escaping ((Input) -> Void)
     ) {
-      handlers = .passRetained(Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion))
-      isMadeToBeLetGo = false
+      handlers = Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion)
+      standing = Standing(isTrustful: false)
     }
 
     /// Makes a sink that only its chain keeps, and the handle that stops it.
@@ -61,32 +50,30 @@ extension Subscribers {
       stoppedByHandle receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
       receiveValue: @escaping ((Input) -> Void)
     ) {
-      handlers = .passRetained(Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion))
-      isMadeToBeLetGo = true
+      handlers = Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion)
+      standing = Standing(isTrustful: true)
     }
 
-    deinit { handlers?.release() }
-
     /// The closure that takes values; an empty one once the sink is over.
-    public var receiveValue: (Input) -> Void { retainedHandlers?.receiveValue ?? { _ in } }
+    public var receiveValue: (Input) -> Void { lock.withLock { handlers?.receiveValue } ?? { _ in } }
 
     /// The closure that takes the end; an empty one once the sink is over.
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void {
-      retainedHandlers?.receiveCompletion ?? { _ in }
+      lock.withLock { handlers?.receiveCompletion } ?? { _ in }
     }
 
     /// Keeps the subscription and asks for everything; cancels a second one, or one that comes too late.
-    @inlinable
+    @inlinable @inline(__always)
     public func receive(subscription: any Subscription) {
-      if hold(subscription) { subscription.request(.unlimited) } else { subscription.cancel() }
+      if standing.hold(subscription.tether) { subscription.request(.unlimited) } else { subscription.cancel() }
     }
 
     /// Runs the closure for values, on the thread that sends.
     @inlinable @inline(__always)
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if standing.load(ordering: .acquiring) == Standing.entrusted {
+      if standing.isEntrustedAndOpen {
         // Nobody releases the closures before the sink goes, and whoever delivers keeps that.
-        handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) }
+        deliver(value)
         return .none
       }
       return receiveWithCare(value)
@@ -95,38 +82,26 @@ extension Subscribers {
     /// Runs the closure for the end, once, and releases both closures and the subscription.
     @inlinable
     public func receive(completion: Subscribers.Completion<Failure>) {
-      guard !markOver() else { return }
-      lock.lock()
+      guard let ending = standing.end() else { return }
+      if ending.wasEntrusted {
+        // As for values.
+        handlers?.receiveCompletion(completion)
+        letGoByKeeper()
+      } else {
+        finish(completion)
+      }
       // The subscription is over; keeping it would keep what it holds.
-      let upstream = upstream
-      self.upstream = nil
-      let idle = takeIdleHandlers()
-      // What the closures captured may run code of its own when it goes: here, outside the lock.
-      let ending = idle?.takeRetainedValue() ?? handlers?.takeUnretainedValue()
-      lock.unlock()
-      ending?.receiveCompletion(completion)
-      if idle == nil { releaseIfIdle() }
-      withExtendedLifetime(upstream) {}
+      withExtendedLifetime(ending) {}
     }
 
     /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
     @inlinable
     public func cancel() {
-      // After the end there is nothing left to do, except for a handle that goes.
-      if standing.load(ordering: .acquiring) == Standing.over { return }
-      lock.lock()
-      handlers?._withUnsafeGuaranteedRef { $0.keeper = nil }
-      guard let subscription = upstream else {
-        lock.unlock()
-        return
+      guard let wasEntrusted = standing.cancel() else { return forgetKeeper() }
+      if !wasEntrusted {
+        // What the closures captured may run code of its own when it goes: here, with nothing held.
+        _ = takeIdleHandlers()
       }
-      upstream = nil
-      _ = markOver()
-      let idle = takeIdleHandlers()
-      lock.unlock()
-      subscription.cancel()
-      // Outside the lock, as above.
-      idle?.release()
     }
 
     /// Always `Sink`.
@@ -139,26 +114,23 @@ extension Subscribers {
 }
 
 extension Subscribers.Sink {
-  @inlinable
-  var isOver: Bool { standing.load(ordering: .sequentiallyConsistent) & Standing.over != 0 }
-
-  @inlinable
-  var isEntrusted: Bool { standing.load(ordering: .acquiring) & Standing.entrusted != 0 }
-
-  /// Notes the end; says whether it had come before.
-  @inlinable
-  func markOver() -> Bool {
-    standing.bitwiseOr(Standing.over, ordering: .sequentiallyConsistent).oldValue & Standing.over != 0
+  @inlinable @inline(__always)
+  func deliver(_ value: Input) {
+    // A switch borrows the closure; optional chaining would retain it.
+    switch handlers {
+    case .some(let handlers): handlers.receiveValue(value)
+    case nil: break
+    }
   }
 
   /// Takes a value if nobody promises to let go of the sink in time, or after the end.
   @inlinable @inline(__always)
   func receiveWithCare(_ value: Input) -> Subscribers.Demand {
-    if isEntrusted { return .none }
+    if standing.isEntrusted { return .none }
     guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
-    if !isOver { handlers?._withUnsafeGuaranteedRef { $0.receiveValue(value) } }
+    if !standing.isOver { deliver(value) }
     isDelivering.store(false, ordering: .releasing)
-    if standing.load(ordering: .acquiring) & Standing.over != 0 { release() }
+    if standing.isOver { releaseHandlers() }
     return .none
   }
 
@@ -167,86 +139,76 @@ extension Subscribers.Sink {
   /// It was sent from inside, or by an upstream that breaks the rule of one at a time; so what it needs is retained.
   @inlinable
   func receiveInside(_ value: Input) -> Subscribers.Demand {
-    if !isOver { retainedHandlers?.receiveValue(value) }
+    if !standing.isOver { receiveValue(value) }
     return .none
   }
 
+  /// Runs the closure for the end of a sink that is not entrusted.
   @inlinable
-  var retainedHandlers: Handlers? {
-    lock.lock()
-    defer { lock.unlock() }
-    return handlers?.takeUnretainedValue()
-  }
-
-  @inlinable
-  func hold(_ subscription: any Subscription) -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    guard upstream == nil, !isOver else { return false }
-    upstream = subscription
-    return true
-  }
-
-  /// Takes the closures out, except if a value is inside, whose deliverer does it then, or if they go with the sink.
-  ///
-  /// Called under the lock, after the end.
-  @inlinable
-  func takeIdleHandlers() -> Unmanaged<Handlers>? {
-    if isDelivering.load(ordering: .sequentiallyConsistent) || isEntrusted { return nil }
-    let taken = handlers
-    handlers = nil
-    return taken
-  }
-
-  @inlinable
-  func releaseIfIdle() {
-    if !isDelivering.load(ordering: .sequentiallyConsistent) { release() }
-  }
-
-  /// Lets the closures go, or the sink itself if it is entrusted.
-  ///
-  /// What they captured may run code of its own, so not under the lock.
-  @inlinable
-  func release() {
-    lock.lock()
-    guard !isEntrusted else {
-      let kept = handlers?._withUnsafeGuaranteedRef { handlers in
-        let keeper = handlers.keeper
-        handlers.keeper = nil
-        return keeper?.takeUnretainedValue().activity.exchange(nil, ordering: .acquiringAndReleasing)
-      }
-      lock.unlock()
-      kept?.release()
-      return
+  func finish(_ completion: Subscribers.Completion<Failure>) {
+    if let idle = takeIdleHandlers() {
+      idle.receiveCompletion(completion)
+    } else {
+      receiveCompletion(completion)
+      if !isDelivering.load(ordering: .sequentiallyConsistent) { releaseHandlers() }
     }
-    let released = handlers
-    handlers = nil
+  }
+
+  /// Takes the closures out, except if a value is inside, whose deliverer does it then.
+  ///
+  /// Called after the end.
+  @inlinable
+  func takeIdleHandlers() -> Handlers? {
+    lock.lock()
+    defer { lock.unlock() }
+    return isDelivering.load(ordering: .sequentiallyConsistent) ? nil : handlers.take()
+  }
+
+  /// Lets the closures go, if they do not go with the sink.
+  @inlinable
+  func releaseHandlers() {
+    guard !standing.isEntrusted else { return }
+    lock.lock()
+    let released = handlers.take()
     lock.unlock()
-    released?.release()
+    // What they captured may run code of its own, so not under the lock.
+    _ = consume released
   }
 }
 
 extension Subscribers.Sink: Entrusted {
   @inlinable
   func entrust() {
-    if isMadeToBeLetGo { standing.bitwiseOr(Standing.entrusted, ordering: .acquiringAndReleasing) }
+    standing.entrust()
   }
 
-  /// Lets this go as soon as the end has come, though the handle may be kept on.
-  @inlinable
-  func beLetGo(by handle: AnyCancellable) {
+  /// Has the handle, which may be kept on, let go of this, which has ended.
+  @usableFromInline
+  func letGoByKeeper() {
     lock.lock()
-    let isTooLate = isOver
-    if !isTooLate { handlers?._withUnsafeGuaranteedRef { $0.keeper = .passUnretained(handle) } }
+    // No reference is counted: a handle that finds nothing left to stop may be gone right after the exchange.
+    let kept = keeper?._withUnsafeGuaranteedRef { $0.activity.exchange(nil, ordering: .acquiringAndReleasing) }
+    keeper = nil
     lock.unlock()
-    if isTooLate { handle.activity.exchange(nil, ordering: .acquiringAndReleasing)?.release() }
+    kept?.release()
   }
 
-  /// The handle that stops this, made after it was subscribed.
+  /// Notes that the handle is about to go.
+  ///
+  /// Only the end of an entrusted sink looks at it, and that has not come yet, or may be under way.
+  @usableFromInline
+  func forgetKeeper() {
+    if standing.isOver, !standing.isEntrusted { return }
+    lock.lock()
+    keeper = nil
+    lock.unlock()
+  }
+
+  /// A handle that stops this; made before this is subscribed.
   @inlinable @inline(__always)
-  var handle: AnyCancellable {
+  func makeHandle() -> AnyCancellable {
     let handle = AnyCancellable(stopping: self)
-    if isEntrusted { beLetGo(by: handle) }
+    keeper = .passUnretained(handle)
     return handle
   }
 }
@@ -261,8 +223,9 @@ extension Publisher {
     receiveValue: @escaping ((Output) -> Void)
   ) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Failure>(stoppedByHandle: receiveCompletion, receiveValue: receiveValue)
-    subscribe(sink)
-    return sink.handle
+    let handle = sink.makeHandle()
+    subscribe(consume sink)
+    return handle
   }
 }
 
@@ -273,7 +236,8 @@ extension Publisher where Failure == Never {
   @inlinable @inline(__always)
   public func sink(receiveValue: @escaping ((Output) -> Void)) -> AnyCancellable {
     let sink = Subscribers.Sink<Output, Never>(stoppedByHandle: { _ in }, receiveValue: receiveValue)
-    subscribe(sink)
-    return sink.handle
+    let handle = sink.makeHandle()
+    subscribe(consume sink)
+    return handle
   }
 }

@@ -61,6 +61,17 @@ private final class Meddler: Publisher {
   }
 }
 
+/// A publisher made of a closure.
+private struct ClosurePublisher<Output>: Publisher {
+  typealias Failure = Never
+
+  let attach: (AnySubscriber<Output, Never>) -> Void
+
+  func receive<S>(subscriber: S) where S: Subscriber, Never == S.Failure, Output == S.Input {
+    attach(AnySubscriber(subscriber))
+  }
+}
+
 @Suite("sinks entrusted to their chain")
 struct EntrustedTests {
   final class Witness {
@@ -159,6 +170,63 @@ struct EntrustedTests {
     subject.send(1)
     #expect(values == [1])
     #expect(witness == nil)
+  }
+
+  @Test("that are subscribed after their handle has gone take values and the end, and let go")
+  func handleGoneBefore() {
+    let subject = PassthroughSubject<Int, Never>()
+    var attach: (() -> Void)?
+    let late = ClosurePublisher<Int> { subscriber in attach = { subject.subscribe(subscriber) } }
+    weak var witness: Witness?
+    var events: [String] = []
+    do {
+      let captured = Witness()
+      witness = captured
+      // A cancel without a subscription does nothing, also when it comes from a handle that goes.
+      _ = late.sink(
+        receiveCompletion: { _ in events.append("end") },
+        receiveValue: {
+          captured.touch()
+          events.append("\($0)")
+        }
+      )
+    }
+    attach?()
+    attach = nil
+    subject.send(1)
+    subject.send(completion: .finished)
+    #expect(events == ["1", "end"])
+    withExtendedLifetime(subject) { #expect(witness == nil) }
+  }
+
+  @Test("let the handle go on the thread that ends them, while it is released on another")
+  func raceOfEndAndRelease() {
+    for round in 0..<1000 {
+      let subject = SharedUnchecked(PassthroughSubject<Int, Never>())
+      weak var witness: Witness?
+      let lock = Lock()
+      // Guarded by the lock; what goes is released outside of it.
+      nonisolated(unsafe) var held: AnyCancellable?
+      do {
+        let captured = Witness()
+        witness = captured
+        held = subject.value.sink { _ in captured.touch() }
+      }
+      CombineTests.race(
+        seed: UInt64(round),
+        [
+          { _ in subject.value.send(completion: .finished) },
+          { _ in
+            _ = lock.withLock {
+              let taken = held
+              held = nil
+              return taken
+            }
+          },
+        ]
+      )
+      #expect(witness == nil)
+    }
   }
 
   @Test("survive values, ends, cancels and released handles on four threads")

@@ -86,7 +86,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a buffer of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(BufferPipe(size, prefetch, whenFull, to: subscriber))
     }

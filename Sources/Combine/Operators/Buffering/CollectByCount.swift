@@ -41,7 +41,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with an array of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
       upstream.subscribe(CollectByCountPipe<Upstream.Output, S>(count, to: subscriber))
     }

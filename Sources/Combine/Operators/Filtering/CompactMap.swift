@@ -41,7 +41,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(Relay(CompactMapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber))
     }
 
@@ -80,7 +81,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         Conduit(
           TryCompactMapMachine<Upstream.Output, Output, Upstream.Failure>(transform),

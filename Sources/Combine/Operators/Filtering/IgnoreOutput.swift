@@ -29,7 +29,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream's end.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Never {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Never {
       upstream.subscribe(IgnoreOutputRelay<Upstream.Output, S>(to: subscriber))
     }
   }

@@ -59,7 +59,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
         Conduit(
@@ -93,7 +93,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         Conduit(
           RemoveDuplicatesMachine<Output, Partial<Upstream.Failure>>("TryRemoveDuplicates", predicate),

@@ -136,7 +136,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription) { subscription.request(maxPublishers) }
+    if holdOuter(subscription.tether) { subscription.request(maxPublishers) }
   }
 
   @inlinable @inline(__always)
@@ -329,7 +329,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @inlinable
     func receive(subscription: any Subscription) {
-      if let demand = pipe.hold(subscription, of: id) { subscription.request(demand) }
+      if let demand = pipe.hold(subscription.tether, of: id) { subscription.request(demand) }
     }
 
     @inlinable @inline(__always)

@@ -97,7 +97,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription) { subscription.request(.unlimited) }
+    if holdOuter(subscription.tether) { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
@@ -210,7 +210,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @inlinable
     func receive(subscription: any Subscription) {
-      guard let owed = pipe.hold(subscription, ofInner: number), owed != .none else { return }
+      guard let owed = pipe.hold(subscription.tether, ofInner: number), owed != .none else { return }
       subscription.request(owed)
     }
 

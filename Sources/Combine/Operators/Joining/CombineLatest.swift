@@ -109,7 +109,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
       typealias R = Row2<Newest<A.Output>, Newest<B.Output>>
       let pipe = CombineLatestPipe<R, S>(inletCount: 2, to: subscriber)
@@ -145,7 +145,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
       typealias R = Row3<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>>
       let pipe = CombineLatestPipe<R, S>(inletCount: 3, to: subscriber)
@@ -186,7 +186,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
       typealias R = Row4<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>, Newest<D.Output>>
       let pipe = CombineLatestPipe<R, S>(inletCount: 4, to: subscriber)

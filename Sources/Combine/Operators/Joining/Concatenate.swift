@@ -91,7 +91,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the first publisher.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Suffix.Failure == S.Failure, Suffix.Output == S.Input {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Suffix.Failure == S.Failure, Suffix.Output == S.Input {
       let pipe = ConcatenatePipe<Suffix, S>(to: subscriber, suffix: suffix)
       prefix.subscribe(ConcatenatePipe<Suffix, S>.Prefix(pipe))
     }

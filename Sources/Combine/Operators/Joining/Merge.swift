@@ -158,7 +158,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where B.Failure == S.Failure, B.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where B.Failure == S.Failure, B.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 2, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -260,7 +260,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where C.Failure == S.Failure, C.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where C.Failure == S.Failure, C.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 3, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -351,7 +351,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where D.Failure == S.Failure, D.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where D.Failure == S.Failure, D.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 4, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -436,7 +436,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where E.Failure == S.Failure, E.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where E.Failure == S.Failure, E.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 5, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -516,7 +516,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where F.Failure == S.Failure, F.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where F.Failure == S.Failure, F.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 6, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -599,7 +599,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where G.Failure == S.Failure, G.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where G.Failure == S.Failure, G.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 7, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -679,7 +679,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where H.Failure == S.Failure, H.Output == S.Input, S: Subscriber {
+    public func receive<S>(subscriber: consuming S) where H.Failure == S.Failure, H.Output == S.Input, S: Subscriber {
       let pipe = MergePipe.handOver(inletCount: 8, to: subscriber)
       a.subscribe(MergeInlet(0, of: pipe))
       b.subscribe(MergeInlet(1, of: pipe))
@@ -716,7 +716,7 @@ extension Publishers {
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let pipe = MergePipe.handOver(inletCount: publishers.count, to: subscriber)
       for (index, publisher) in publishers.enumerated() { publisher.subscribe(MergeInlet(index, of: pipe)) }

@@ -111,7 +111,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
       typealias R = Row2<Queue<A.Output>, Queue<B.Output>>
       let pipe = ZipPipe<R, S>(inletCount: 2, to: subscriber)
@@ -147,7 +147,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
       typealias R = Row3<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>>
       let pipe = ZipPipe<R, S>(inletCount: 3, to: subscriber)
@@ -188,7 +188,7 @@ extension Publishers {
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
       typealias R = Row4<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>, Queue<D.Output>>
       let pipe = ZipPipe<R, S>(inletCount: 4, to: subscriber)

@@ -46,7 +46,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(DropWhilePipe<Total<Failure>, S>("DropWhile", predicate, to: subscriber))
     }
@@ -74,7 +74,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(DropWhilePipe<Partial<Upstream.Failure>, S>("TryDropWhile", predicate, to: subscriber))
     }
   }

@@ -35,7 +35,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with the other publisher to end it.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let pipe = PrefixUntilOutputPipe<Other.Failure, S>(to: subscriber)
       other.subscribe(Signal<Other.Output, PrefixUntilOutputPipe<Other.Failure, S>>(to: pipe))

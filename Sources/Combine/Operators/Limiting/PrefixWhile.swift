@@ -43,7 +43,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
         Conduit(PrefixWhileMachine<Output, Total<Failure>>("PrefixWhile", predicate), remembering: (), to: subscriber)
@@ -73,7 +73,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the closure.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         Conduit(
           PrefixWhileMachine<Output, Partial<Upstream.Failure>>("TryPrefixWhile", predicate),

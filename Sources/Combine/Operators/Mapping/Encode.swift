@@ -32,7 +32,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the encoder.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Coder.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Coder.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(Codec(EncodeMachine<Upstream.Output, Coder, Upstream.Failure>(encoder), to: subscriber))
     }
   }

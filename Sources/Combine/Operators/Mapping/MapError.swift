@@ -37,7 +37,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with the closure between failure and subscriber.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
+    public func receive<S>(subscriber: consuming S)
+    where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
       upstream.subscribe(Relay(MapErrorMachine<Output, Upstream.Failure, Failure>(transform), to: subscriber))
     }
   }

@@ -57,7 +57,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the key path.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(Relay(MapKeyPathMachine<Upstream.Output, Output, Failure>(keyPath), to: subscriber))
     }
   }
@@ -91,7 +92,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the key paths.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1) {
       upstream.subscribe(
         Relay(MapKeyPath2Machine<Upstream.Output, Output0, Output1, Failure>(keyPath0, keyPath1), to: subscriber)
@@ -133,7 +134,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the key paths.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1, Output2) {
       upstream.subscribe(
         Relay(

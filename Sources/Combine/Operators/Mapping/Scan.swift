@@ -61,7 +61,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a result of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(
         ScanRelay<Upstream.Output, S>(startingWith: initialResult, nextPartialResult, to: subscriber)
       )
@@ -96,7 +97,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a result of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         TryConduit(
           TryScanMachine<Upstream.Output, Output, Upstream.Failure>(nextPartialResult),

@@ -27,7 +27,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
+    public func receive<S>(subscriber: consuming S)
+    where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
       upstream.subscribe(Relay(SetFailureTypeMachine<Output, Failure>(), to: subscriber))
     }
 

@@ -51,7 +51,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
       upstream.subscribe(
         Relay(AssertNoFailureMachine<Output, Upstream.Failure>(prefix, file: file, line: line), to: subscriber)
       )

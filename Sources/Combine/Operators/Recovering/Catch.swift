@@ -51,7 +51,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where NewPublisher.Failure == S.Failure, NewPublisher.Output == S.Input, S: Subscriber {
       upstream.subscribe(
         CatchPipe<Upstream.Failure, NewPublisher, Total<NewPublisher.Failure>, S>("Catch", handler, to: subscriber)
@@ -82,7 +82,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where NewPublisher.Output == S.Input, S.Failure == any Error, S: Subscriber {
       upstream.subscribe(
         CatchPipe<Upstream.Failure, NewPublisher, Partial<NewPublisher.Failure>, S>("TryCatch", handler, to: subscriber)
@@ -117,7 +117,7 @@ where
     super.init()
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(subscription: any Subscription) {
     guard hold(subscription, from: Phase.awaitingFirst, to: Phase.first) != nil else { return }
     downstream.receive(subscription: self)

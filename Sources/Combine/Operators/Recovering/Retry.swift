@@ -40,7 +40,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       RetryPipe(upstream, retries: retries, to: subscriber).subscribe()
     }
@@ -60,10 +60,9 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   @usableFromInline let downstream: Downstream
   // Touched as subscriptions come, which is once for each attempt.
   @exclusivity(unchecked) @usableFromInline var hasHandedOver = false
-  // All guarded by `lock`. The retries are negative without a limit.
+  // Guarded by `lock`; negative without a limit.
   @exclusivity(unchecked) @usableFromInline var retriesLeft: Int
-  @exclusivity(unchecked) @usableFromInline var isSubscribing = true
-  @exclusivity(unchecked) @usableFromInline var mustSubscribeAgain = false
+  @usableFromInline let loop = Atomic<RetryLoop>(.subscribing)
 
   @inlinable @inline(__always)
   init(_ upstream: Upstream, retries: Int?, to downstream: Downstream) {
@@ -79,16 +78,15 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     repeat { upstream.subscribe(self) } while mustGoOn()
   }
 
-  @usableFromInline
+  @inlinable
   func mustGoOn() -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    isSubscribing = mustSubscribeAgain
-    mustSubscribeAgain = false
-    return isSubscribing
+    let (mayRest, _) = loop.compareExchange(expected: .subscribing, desired: .idle, ordering: .acquiringAndReleasing)
+    // Nobody else changes it now: no attempt is under way that could fail.
+    if !mayRest { loop.store(.subscribing, ordering: .relaxed) }
+    return !mayRest
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(subscription: any Subscription) {
     guard let owed = hold(subscription, from: Phase.awaitingFirst, to: Phase.first) else { return }
     if !hasHandedOver {
@@ -127,14 +125,39 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     let failed = held
     held = nil
     phase.store(Phase.awaitingFirst, ordering: .releasing)
-    mustSubscribeAgain = isSubscribing
-    let isLoopRunning = isSubscribing
-    isSubscribing = true
     lock.unlock()
     withExtendedLifetime(failed) {}
-    if !isLoopRunning { subscribe() }
+    if !haveLoopGoOn() { subscribe() }
     return true
   }
 
+  /// Has the loop subscribe again; if none is running, says so, and the caller is the loop.
+  @usableFromInline
+  func haveLoopGoOn() -> Bool {
+    while true {
+      if loop.compareExchange(expected: .subscribing, desired: .again, ordering: .acquiringAndReleasing).exchanged {
+        return true
+      }
+      let (isLoop, found) = loop.compareExchange(
+        expected: .idle,
+        desired: .subscribing,
+        ordering: .acquiringAndReleasing
+      )
+      if isLoop { return false }
+      // An upstream may bring two subscriptions, which both fail.
+      if found == .again { return true }
+    }
+  }
+
   @usableFromInline override var name: String { "Retry" }
+}
+
+/// What the loop that subscribes is at.
+@usableFromInline
+enum RetryLoop: UInt8, AtomicRepresentable {
+  /// Nobody subscribes.
+  case idle
+  case subscribing
+  /// The attempt that is being made has failed already.
+  case again
 }

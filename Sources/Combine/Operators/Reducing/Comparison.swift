@@ -91,7 +91,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(
@@ -124,7 +124,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         Gather(
           ComparisonAccumulator<Upstream.Output, Partial<Upstream.Failure>>("TryComparison", areInIncreasingOrder),

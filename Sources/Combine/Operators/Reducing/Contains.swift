@@ -34,7 +34,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(
           Verdict<Upstream.Output, Total<Upstream.Failure>>("Contains", on: true) { [output] in $0 == output },

@@ -45,7 +45,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(Verdict<Upstream.Output, Total<Upstream.Failure>>("ContainsWhere", on: true, predicate), to: subscriber)
       )
@@ -74,7 +75,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, S.Input == Bool, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Input == Bool, S.Failure == any Error {
       upstream.subscribe(
         Gather(
           Verdict<Upstream.Output, Partial<Upstream.Failure>>("TryContainsWhere", on: true, predicate),

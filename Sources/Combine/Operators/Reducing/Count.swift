@@ -29,7 +29,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, S.Input == Int, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Input == Int, Upstream.Failure == S.Failure {
       upstream.subscribe(Gather(CountAccumulator<Upstream.Output, Failure>(), to: subscriber))
     }
   }

@@ -45,7 +45,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(FirstAccumulator<Upstream.Output, Total<Upstream.Failure>>("TryFirst", where: predicate), to: subscriber)
@@ -75,7 +75,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         Gather(
           FirstAccumulator<Upstream.Output, Partial<Upstream.Failure>>("TryFirstWhere", where: predicate),

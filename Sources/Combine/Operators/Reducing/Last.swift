@@ -29,7 +29,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(LastAccumulator<Upstream.Output, Total<Upstream.Failure>>("Last") { _ in true }, to: subscriber)

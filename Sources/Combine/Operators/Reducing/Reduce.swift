@@ -55,7 +55,8 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Output == S.Input, Upstream.Failure == S.Failure {
+    public func receive<S>(subscriber: consuming S)
+    where S: Subscriber, Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
         Gather(
           ReduceAccumulator<Upstream.Output, Output, Total<Upstream.Failure>>("Reduce", initial, nextPartialResult),
@@ -93,7 +94,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S) where S: Subscriber, Output == S.Input, S.Failure == any Error {
+    public func receive<S>(subscriber: consuming S) where S: Subscriber, Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         Gather(
           ReduceAccumulator<Upstream.Output, Output, Partial<Upstream.Failure>>(

@@ -36,7 +36,7 @@ extension Publishers {
 
     /// Attaches a subscriber, and then connects the upstream if it is the first.
     @inlinable @inline(__always)
-    public final func receive<S>(subscriber: S)
+    public final func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let isFirst = connection.countIn()
       upstream.subscribe(AutoconnectConduit(to: subscriber, sharing: connection, of: self))
@@ -129,8 +129,8 @@ struct AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConve
 
 /// A subscription that counts its subscriber out of a connection when it is cancelled the first time.
 @usableFromInline
-final class CountedSubscription: Subscription, CustomStringConvertible {
-  private let subscription: any Subscription
+final class CountedSubscription: Tether, CustomStringConvertible {
+  private let subscription: Tether
   private let connection: SharedConnection
   // Keeps the publisher, as subscribers of anything shared do.
   private let parent: AnyObject
@@ -138,22 +138,22 @@ final class CountedSubscription: Subscription, CustomStringConvertible {
 
   @usableFromInline
   init(_ subscription: any Subscription, to connection: SharedConnection, of parent: AnyObject) {
-    self.subscription = subscription
+    self.subscription = subscription.tether
     self.connection = connection
     self.parent = parent
   }
 
   @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
+  override func request(_ demand: Subscribers.Demand) {
     subscription.request(demand)
   }
 
   @usableFromInline
-  func cancel() {
+  override func cancel() {
     if isCounted.exchange(false, ordering: .acquiringAndReleasing) { connection.countOut() }
     subscription.cancel()
   }
 
-  @usableFromInline var combineIdentifier: CombineIdentifier { subscription.combineIdentifier }
-  @usableFromInline var description: String { "\(subscription)" }
+  @usableFromInline override var combineIdentifier: CombineIdentifier { subscription.original.combineIdentifier }
+  @usableFromInline var description: String { "\(subscription.original)" }
 }

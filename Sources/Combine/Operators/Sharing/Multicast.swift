@@ -63,7 +63,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the subject.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, SubjectType.Failure == S.Failure, SubjectType.Output == S.Input {
       subject.subscribe(MulticastConduit(to: subscriber))
     }

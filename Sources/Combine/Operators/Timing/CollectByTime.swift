@@ -63,7 +63,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the scheduler.
     @inlinable
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
       upstream.subscribe(CollectByTimeConduit(strategy, options, to: subscriber))
     }

@@ -70,7 +70,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, through the scheduler.
     @inlinable
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(Hop(nil, to: subscriber, on: scheduler, options, after: (interval, tolerance)))
     }

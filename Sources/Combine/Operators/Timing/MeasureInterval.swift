@@ -39,7 +39,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with the clock between them.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Context.SchedulerTimeType.Stride {
       upstream.subscribe(MeasureIntervalPipe<Upstream.Output, Context, S>(scheduler, to: subscriber))
     }

@@ -53,7 +53,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream once the scheduler comes to it.
     @inlinable
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let upstream = self.upstream
       let inner = SubscribeOnConduit(to: subscriber, on: scheduler, options)

@@ -77,7 +77,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with the closures between them.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
         HandleEventsPipe(

@@ -43,7 +43,7 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with printing between them.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(PrintPipe(prefix, to: stream, then: subscriber))
     }

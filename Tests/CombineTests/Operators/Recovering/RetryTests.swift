@@ -149,6 +149,21 @@ struct RetryTests {
     #expect(upstream.cancelCount == 0)
   }
 
+  @Test("an attempt that begins and fails twice is followed by one other")
+  func twiceInOneAttempt() {
+    let upstream = TestPublisher<Int, TestFailure>(handingOver: { subscriber in
+      for _ in 0..<2 {
+        subscriber.receive(subscription: Subscriptions.empty)
+        subscriber.receive(completion: .failure(.expected))
+      }
+    })
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.retry(4).subscribe(recorder)
+    // Each has used two retries up.
+    #expect(upstream.subscriptionCount == 3)
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+  }
+
   @Test("ten thousand failures at once, in one call, use no stack")
   func manyRetries() {
     let upstream = Self.failing()
