@@ -9,8 +9,8 @@ extension WebAPIClient {
   /// - `http_client_cache`, a counter with the labels `operation` and `decision`.
   /// - `http_client_retry_delay_seconds`, a histogram with the label `operation`.
   ///
-  /// An outcome is a status ("200", "503") or another ``NetworkFailure/outcome``; "cache" for a call that a copy has
-  /// answered. Attempts that are cancelled have no duration.
+  /// The outcome of an attempt is its status ("200", "503"), or else a ``NetworkFailure/outcome``; that of a whole call is
+  /// "success", "cache" if a copy has answered, or the failure's. Attempts that are cancelled have no duration.
   ///
   /// - Parameter sink: Gets the measurements, on whichever thread a call goes on; with `nil` the client stays as it is.
   public func reporting(to sink: (any MetricsSink)?) -> WebAPIClient {
