@@ -89,6 +89,7 @@ struct HARMessagesTests {
       ("Content-Disposition: form-data;\r\n\tname=\"token\"", false),
       ("Content-Disposition: form-data;\n name=\"token\"\nContent-Type: text/plain", false),
       ("Content-Disposition: form-data; name=q; name=token", false),
+      ("Content-Disposition: form-data; name=to%6Ben", false),
       ("Content-Disposition: form-data; name=\"token\"x; filename=a", false),
     ]
   )
