@@ -12,7 +12,8 @@ public protocol AnimalProviding {
 ///
 /// - Parameter sink: Gets the counts, on the store's scheduler.
 public func countingActions(in sink: any MetricsSink) -> Middleware<AnimalsState, AnimalsAction> {
-  { _, action in
+  sink.describe("app_dispatches", as: "Actions that the stores of apps were given.")
+  return { _, action in
     sink.add(1, to: Metric("app_dispatches", .init("app", "animals"), .init("action", action.kind)))
     return nil
   }

@@ -22,6 +22,7 @@ public final class App: Sendable {
     let page = try Page()
     let metrics = ProgramMetrics()
     let sessions = Sessions(services: try Services(backend: backend, metrics: metrics), timer: timer)
+    try metrics.tellPages { [weak sessions] in sessions?.count }
     let faults = FaultControl(backend: backend)
 
     var router = Router { error, request in report("\(request.method.rawValue) \(request.path): \(error)") }

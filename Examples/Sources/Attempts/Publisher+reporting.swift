@@ -25,6 +25,8 @@ extension Publisher where Output == (data: Data, response: URLResponse), Failure
     time: MonotonicTime = .continuous
   ) -> AnyPublisher<Output, Failure> {
     guard let sink else { return eraseToAnyPublisher() }
+    sink.describe("http_client_attempts", as: "Requests that were sent.")
+    sink.describe("http_client_attempt_duration_seconds", as: "How long requests took, each attempt by itself.")
     let label = Metric.Label("operation", operation)
     let attempts = AttemptCount()
     return Deferred { () -> Publishers.HandleEvents<Self> in

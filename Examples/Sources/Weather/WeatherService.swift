@@ -94,11 +94,3 @@ public final class WeatherService: WeatherProviding {
     refresher.signIn(with: Credential(key: key))
   }
 }
-
-extension WebAPIClient {
-  /// The same client, which reports what its calls cost where somebody wants to know.
-  fileprivate func reporting(to sink: (any MetricsSink)?) -> WebAPIClient {
-    guard let sink else { return self }
-    return reporting(to: sink)
-  }
-}

@@ -193,7 +193,7 @@ struct AppTests {
     #expect(try await edit() == 404)
     let counts = try #require(try await LoopbackClient.request("GET", "/metrics", port: patient.port)).text
     #expect(counts.contains("app_pages_opened_total 1\n"))
-    #expect(counts.contains("app_pages_closed_total 1\n"))
+    #expect(counts.contains("app_pages_open 0.0\n"))
     await patient.stop()
     await stop()
   }
@@ -296,6 +296,7 @@ struct AppTests {
       #expect(samples["app_dispatches_total{app=\"animals\",action=\"\(action)\"}"] == count)
     }
     #expect(samples["app_pages_opened_total"] == "1")
+    #expect(samples["app_pages_open"] == "1.0")
     #expect(samples["rebound_budget_available{source=\"weather\"}"] == "100")
     #expect(samples["rebound_metrics_refused_total"] == "0")
     await stop()

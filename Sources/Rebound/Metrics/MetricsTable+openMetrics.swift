@@ -4,25 +4,38 @@ extension MetricsTable {
 
   /// All series as a text that Prometheus and its kin read.
   ///
-  /// Written as OpenMetrics 1.0 has it: families by name, series by label, `# EOF` at the end.
+  /// Written as OpenMetrics 1.0 has it: families by name, each with what ``describe(_:as:)`` was told of it, series by
+  /// label, `# EOF` at the end.
   ///
   /// - Parameter gauges: What shared objects hold now: see ``PolicyEvents/gauges``.
   /// - Complexity: O(s log s) for s series.
   public func openMetrics(gauges: [PolicyGauge] = []) -> String {
     let snapshot = snapshot
-    var page = OpenMetricsPage()
-    for (metric, count) in snapshot.counters {
-      page.add(metric, type: "counter", suffix: "_total", "\(count)")
-    }
-    page.add(Metric("rebound_metrics_refused"), type: "counter", suffix: "_total", "\(snapshot.refused)")
+    var page = OpenMetricsPage(descriptions: Self.ownDescriptions.merging(descriptions) { $1 })
+    for (metric, count) in snapshot.counters { page.add(metric, .counter, "\(count)") }
+    page.add(Metric("rebound_metrics_refused"), .counter, "\(snapshot.refused)")
     for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
+    for (metric, value) in snapshot.gauges { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
     for gauge in gauges {
       for (name, value) in gauge.measurements {
-        page.add(Metric(name, .init("source", gauge.name)), type: "gauge", suffix: "", value)
+        page.add(Metric(name, .init("source", gauge.name)), .gauge, value)
       }
     }
     return page.text
   }
+
+  private static let ownDescriptions = [
+    "rebound_metrics_refused": "Measurements that had no place in the table.",
+    "rebound_breaker_open": "Whether a circuit breaker is open: 1 if it lets nothing through.",
+    "rebound_breaker_calls": "Calls by which a circuit breaker judges a service.",
+    "rebound_breaker_failures": "Calls that failed, of those by which a circuit breaker judges.",
+    "rebound_budget_available": "Retries that are left of a budget.",
+    "rebound_bulkhead_running": "Calls that run in a bulkhead.",
+    "rebound_bulkhead_limit": "Calls that may run in a bulkhead at the same time.",
+    "rebound_bulkhead_queued": "Calls that wait for a place in a bulkhead.",
+    "rebound_limiter_queued": "Calls that wait for a rate limiter.",
+    "rebound_limiter_share": "The share of its full rate that a rate limiter lets through.",
+  ]
 }
 
 extension PolicyGauge {
@@ -52,22 +65,36 @@ extension PolicyGauge {
 /// A page of metrics while it is written.
 private struct OpenMetricsPage {
   private struct Family {
-    let type: String
+    let type: MetricsTable.Kind
+    let help: String?
     var series: [String: [String]] = [:]
   }
 
   private var families: [String: Family] = [:]
+  private let descriptions: [String: String]
+
+  init(descriptions: [String: String]) {
+    self.descriptions = descriptions
+  }
 
   var text: String {
     let lines = families.sorted { $0.key < $1.key }.flatMap { name, family in
       let unit = name.hasSuffix("_seconds") ? ["# UNIT \(name) seconds"] : []
-      return ["# TYPE \(name) \(family.type)"] + unit + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
+      let help = family.help.map { ["# HELP \(name) \(Self.escaped($0))"] } ?? []
+      return ["# TYPE \(name) \(family.type.rawValue)"] + unit + help
+        + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
     }
     return (lines + ["# EOF"]).map { "\($0)\n" }.joined()
   }
 
-  mutating func add(_ metric: Metric, type: String, suffix: String, _ value: String) {
-    add(metric, type: type, ["\(Self.sample(metric, suffix)) \(value)"])
+  /// A number that need not be one: those have names of their own.
+  static func text(of value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    return value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : "\(value)"
+  }
+
+  mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ value: String) {
+    add(metric, type, ["\(Self.sample(metric, type == .counter ? "_total" : "")) \(value)"])
   }
 
   mutating func add(_ metric: Metric, _ histogram: MetricsTable.Histogram) {
@@ -80,15 +107,15 @@ private struct OpenMetricsPage {
     lines.append("\(Self.sample(metric, "_bucket", .init("le", "+Inf"))) \(histogram.count)")
     lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
     lines.append("\(Self.sample(metric, "_sum")) \(histogram.sum)")
-    add(metric, type: "histogram", lines)
+    add(metric, .histogram, lines)
   }
 
-  private mutating func add(_ metric: Metric, type: String, _ lines: [String]) {
-    let family = Self.name(metric.name)
+  private mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ lines: [String]) {
+    let name = Self.name(metric.name)
     let order = Self.sample(metric, "")
-    // Two objects may have one name; a page with a series twice is refused as a whole.
-    guard families[family]?.series[order] == nil else { return }
-    families[family, default: Family(type: type)].series[order] = lines
+    // Two objects may have one name; a page with a series twice, or with two kinds of them, is refused as a whole.
+    guard families[name]?.type ?? type == type, families[name]?.series[order] == nil else { return }
+    families[name, default: Family(type: type, help: descriptions[metric.name])].series[order] = lines
   }
 
   private static func sample(_ metric: Metric, _ suffix: String, _ extra: Metric.Label? = nil) -> String {

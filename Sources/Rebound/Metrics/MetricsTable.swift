@@ -1,9 +1,11 @@
 import StreamSupport
 
-/// Counters and histograms in memory, for a page that a collector reads, and for tests.
+/// Counters, histograms and gauges in memory, for a page that a collector reads, and for tests.
 ///
 ///     let metrics = MetricsTable()
 ///     events.report(to: metrics).store(in: &subscriptions)
+///     metrics.describe("app_pages_open", as: "Pages that are open now.")
+///     try metrics.watch(Metric("app_pages_open")) { [weak pages] in pages.map { Double($0.count) } }
 ///     …
 ///     respond(metrics.openMetrics(gauges: events.gauges), type: MetricsTable.openMetricsType)
 ///
@@ -33,6 +35,13 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
       sum += value
       if let bucket = bounds.firstIndex(where: { value <= $0 }) { counts[bucket] += 1 }
     }
+
+    /// Adds what another one of the same table holds, which has the same buckets.
+    mutating func add(_ other: Histogram) {
+      count += other.count
+      sum += other.sum
+      counts = zip(counts, other.counts).map(+)
+    }
   }
 
   /// All series at one moment.
@@ -41,20 +50,37 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
     public fileprivate(set) var counters: [Metric: Int] = [:]
     /// What was measured.
     public fileprivate(set) var histograms: [Metric: Histogram] = [:]
+    /// What was read just now from those who are watched; not a number where they said so.
+    public fileprivate(set) var gauges: [Metric: Double] = [:]
     /// How many measurements had no place: those of series beyond the limit, those that are no number or count
-    /// backwards, and those of a name that was first used for the other kind.
+    /// backwards, and those of a name that was first used for another kind; and descriptions beyond the limit.
     public fileprivate(set) var refused = 0
   }
 
   /// In seconds, for durations: those that OpenTelemetry's semantic conventions advise for `http.client.request.duration`.
   public static let durationBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
+  /// What a name is used for, as a page calls it.
+  enum Kind: String {
+    case counter, gauge, histogram
+  }
+
+  /// Who is asked for the value of a gauge.
+  private final class Source: Sendable {
+    let read: @Sendable () -> Double?
+
+    init(read: @escaping @Sendable () -> Double?) {
+      self.read = read
+    }
+  }
+
   private let bounds: [Double]
   private let limit: Int
   private let lock = Lock()
   private var state = Snapshot()
-  /// Whether the series of a name are histograms.
-  private var areHistograms: [String: Bool] = [:]
+  private var kinds: [String: Kind] = [:]
+  private var sources: [Metric: Source] = [:]
+  private var texts: [String: String] = [:]
 
   /// Makes an empty table.
   ///
@@ -71,11 +97,10 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
   /// - Complexity: O(1).
   public func add(_ count: Int, to counter: Metric) {
     lock.withLock {
-      guard count >= 0, state.counters[counter] != nil || hasRoomLocked(for: counter, isHistogram: false) else {
+      guard count >= 0, state.counters[counter] != nil || hasRoomLocked(for: counter, .counter) else {
         return state.refused += 1
       }
-      let (sum, overflows) = state.counters[counter, default: 0].addingReportingOverflow(count)
-      state.counters[counter] = overflows ? .max : sum
+      state.counters[counter, default: 0].addClamped(count)
     }
   }
 
@@ -84,7 +109,7 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
   /// - Complexity: O(b) for b buckets.
   public func record(_ value: Double, in histogram: Metric) {
     lock.withLock {
-      guard value.isFinite, state.histograms[histogram] != nil || hasRoomLocked(for: histogram, isHistogram: true)
+      guard value.isFinite, state.histograms[histogram] != nil || hasRoomLocked(for: histogram, .histogram)
       else {
         return state.refused += 1
       }
@@ -92,13 +117,63 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
     }
   }
 
-  /// All series as they are now.
-  public var snapshot: Snapshot { lock.withLock { state } }
+  /// Reads a gauge from now on: a number that goes up and down, such as how many pages are open.
+  ///
+  /// Nothing is read until somebody wants the ``snapshot`` or the page, and then once for each, on that thread, with no lock
+  /// held; several threads may read at the same time. A gauge of the same name and labels takes the place of the one before.
+  ///
+  /// - Parameters:
+  ///   - gauge: A name of letters, digits and underscores, a letter first, and labels whose names are such, too.
+  ///   - read: Reads the number; not a number (`.nan`) if there is none at the moment, `nil` if there will be none any
+  ///     more, so that the gauge is dropped. What is watched should be held weakly, unless it lives as long as the table.
+  /// - Throws: ``InvalidMetric``, and then the table is as it was.
+  /// - Complexity: O(1).
+  public func watch(_ gauge: Metric, reading read: @escaping @Sendable () -> Double?) throws(InvalidMetric) {
+    try gauge.validateAsGauge()
+    let source = Source(read: read)
+    let (error, replaced) = lock.withLock { () -> (InvalidMetric?, Source?) in
+      if let kind = kinds[gauge.name], kind != .gauge { return (.otherKind(gauge.name), nil) }
+      guard sources[gauge] != nil || hasRoomLocked(for: gauge, .gauge) else { return (.tooManySeries(limit), nil) }
+      return (nil, sources.updateValue(source, forKey: gauge))
+    }
+    // With the lock open, since it may be the last to hold foreign objects.
+    withExtendedLifetime(replaced) {}
+    if let error { throw error }
+  }
 
-  private func hasRoomLocked(for metric: Metric, isHistogram: Bool) -> Bool {
-    guard state.counters.count + state.histograms.count < limit else { return false }
-    if let known = areHistograms[metric.name] { return known == isHistogram }
-    areHistograms[metric.name] = isHistogram
+  /// Says in a few words what a name stands for, which the page repeats; of several, the last ones count.
+  ///
+  /// - Complexity: O(1).
+  public func describe(_ name: String, as text: String) {
+    lock.withLock {
+      guard texts[name] != nil || texts.count < limit else { return state.refused += 1 }
+      texts[name] = text
+    }
+  }
+
+  /// All series as they are now.
+  public var snapshot: Snapshot {
+    let sources = lock.withLock { self.sources }
+    let readings = sources.mapValues { $0.read() }
+    let (snapshot, dropped) = lock.withLock { () -> (Snapshot, [Source]) in
+      // One that was put in its place meanwhile stays.
+      let gone = readings.filter { $0.value == nil }.keys.filter { self.sources[$0] === sources[$0] }
+      let dropped = gone.compactMap { self.sources.removeValue(forKey: $0) }
+      return (state, dropped)
+    }
+    withExtendedLifetime(dropped) {}
+    var complete = snapshot
+    complete.gauges = readings.compactMapValues { $0 }
+    return complete
+  }
+
+  /// What was said about names.
+  var descriptions: [String: String] { lock.withLock { texts } }
+
+  private func hasRoomLocked(for metric: Metric, _ kind: Kind) -> Bool {
+    guard state.counters.count + state.histograms.count + sources.count < limit else { return false }
+    if let known = kinds[metric.name] { return known == kind }
+    kinds[metric.name] = kind
     return true
   }
 }

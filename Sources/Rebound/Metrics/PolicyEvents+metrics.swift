@@ -13,7 +13,11 @@ extension PolicyEvents {
   ///
   /// - Parameter sink: Gets the measurements, on the threads of those who decide.
   public func report(to sink: some MetricsSink) -> AnyCancellable {
-    self.sink { event in event.report(to: sink) }
+    sink.describe("rebound_decisions", as: "Decisions of policies.")
+    sink.describe("rebound_retry_delay_seconds", as: "Pauses before retries.")
+    sink.describe("rebound_retry_elapsed_seconds", as: "How long executions took that were given up.")
+    sink.describe("rebound_queue_wait_seconds", as: "What rate limiters let calls wait.")
+    return self.sink { event in event.report(to: sink) }
   }
 }
 

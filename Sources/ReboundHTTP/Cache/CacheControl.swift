@@ -10,13 +10,12 @@ struct CacheControl: Hashable, Sendable {
   init(_ headers: HTTPHeaders) {
     var directives: [String: String] = [:]
     for value in headers.values(of: "Cache-Control") {
-      for directive in CacheControl.split(value) {
-        let parts = directive.split(separator: UInt8(ascii: "="), maxSplits: 1)
+      for directive in FieldParameter.all(in: value, apartBy: ",") {
         // One with a longer name is none that means anything here, and to hash a long text of marks takes long.
-        guard let first = parts.first, first.count <= CacheControl.longestName else { continue }
-        let name = CacheControl.text(first).lowercased()
+        guard directive.name.utf8.count <= CacheControl.longestName else { continue }
+        let name = directive.name.lowercased()
         // Of several the first counts (RFC 9111 §4.2.1).
-        if directives[name] == nil { directives[name] = parts.count > 1 ? CacheControl.text(parts[1]) : "" }
+        if directives[name] == nil { directives[name] = directive.isWellFormed ? directive.value ?? "" : "" }
       }
     }
     self.directives = directives
@@ -32,38 +31,5 @@ struct CacheControl: Hashable, Sendable {
   /// A number of seconds; as many as the standard counts, 2³¹, if they are more (RFC 9111 §1.2.2); `nil` if it is none.
   static func deltaSeconds(_ text: String) -> Duration? {
     RetryAfter.seconds(in: text).map { .seconds(min($0, 1 << 31)) }
-  }
-
-  /// Parts a list at its commas, but not at those in quotes.
-  private static func split(_ value: String) -> [ArraySlice<UInt8>] {
-    let bytes = Array(value.utf8)
-    var parts: [ArraySlice<UInt8>] = []
-    var (start, position, mayQuote) = (0, 0, true)
-    while position < bytes.count {
-      switch bytes[position] {
-      case UInt8(ascii: ","):
-        parts.append(bytes[start..<position])
-        start = position + 1
-      case UInt8(ascii: "\"") where mayQuote:
-        // A quote that nothing ends hides nothing; there is none behind it either.
-        if let end = endOfQuote(bytes, position) { position = end } else { mayQuote = false }
-      default:
-        break
-      }
-      position += 1
-    }
-    return parts + [bytes[start...]]
-  }
-
-  private static func endOfQuote(_ bytes: [UInt8], _ start: Int) -> Int? {
-    var position = start + 1
-    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
-    }
-    return position < bytes.count ? position : nil
-  }
-
-  private static func text(_ part: ArraySlice<UInt8>) -> String {
-    String(decoding: trimmed(part).filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 }

@@ -110,11 +110,14 @@ extension Redaction {
   /// What a system says about a failure, without the secrets of the request.
   fileprivate func archived(detail: String, of message: TransportRequest) -> String {
     let components = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
-    let items = (components?.queryItems ?? []) + (components?.percentEncodedQueryItems ?? [])
+    // As the address spells them, and as they are meant.
+    let parameters = zip(components?.queryItems ?? [], components?.percentEncodedQueryItems ?? [])
+      .filter { hides(parameter: $0.0.name) }.flatMap { [$0.0.value, $0.1.value] }
+    let credentials = [
+      components?.user, components?.percentEncodedUser, components?.password, components?.percentEncodedPassword,
+    ]
     let secrets =
-      items.filter { hides(parameter: $0.name) }.compactMap(\.value)
-      + message.headers.filter { hides(header: $0.name) }.map(\.value)
-      + [components?.user, components?.password, components?.percentEncodedPassword].compactMap { $0 }
+      (parameters + credentials).compactMap { $0 } + message.headers.filter { hides(header: $0.name) }.map(\.value)
     // The longest first, or what is left of one could still be read. Literally: with an accent behind it, the last letter
     // of a secret is another character, and the secret would stay.
     return secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }.reduce(detail) { text, secret in

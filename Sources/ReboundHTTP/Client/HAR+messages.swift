@@ -125,16 +125,9 @@ extension Redaction {
 extension HAR {
   /// The boundary that a content type names; `nil` if it is not that of a multipart body.
   package static func boundary(of type: String) -> String? {
-    // By bytes: to whoever reads it, a quote with an accent on it is a quote.
-    let (bytes, quote) = (Array(type.utf8), UInt8(ascii: "\""))
-    guard HTTPHeaders.begins(type, with: "multipart/"),
-      let name = bytes.map(HTTPHeaders.lowercased).firstRange(of: "boundary=".utf8)
-    else { return nil }
-    let rest = bytes[name.upperBound...]
-    let text =
-      rest.first == quote
-      ? rest.dropFirst().prefix { $0 != quote } : rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
-    return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
+    guard HTTPHeaders.begins(type, with: "multipart/") else { return nil }
+    let boundary = FieldParameter.all(in: type).first { HTTPHeaders.equal($0.name, "boundary") }?.value
+    return boundary?.isEmpty == false ? boundary : nil
   }
 
   /// The body with other contents in the parts of these names.
@@ -153,7 +146,7 @@ extension HAR {
       let part = body[start..<(next?.lowerBound ?? body.endIndex)]
       result += delimiter
       if let fields = part.range(of: blankLine),
-        let name = partName(String(decoding: part[..<fields.lowerBound], as: UTF8.self)), isReplaced(name)
+        partNames(String(decoding: part[..<fields.lowerBound], as: UTF8.self)).contains(where: isReplaced)
       {
         result += part[..<fields.upperBound] + Data("\(replacement)\r\n".utf8)
       } else {
@@ -163,11 +156,34 @@ extension HAR {
     return result
   }
 
-  private static func partName(_ fields: String) -> String? {
-    // By scalars, as a quote with an accent on it is a quote.
-    let pattern = /(?i)[;\s]name\s*=\s*(?:"([^"]*)"|([^;\s]+))/.matchingSemantics(.unicodeScalar)
-    let match = fields.firstMatch(of: pattern)
-    return (match?.output.1 ?? match?.output.2).map(String.init)
+  /// What the fields of a part may be read to call it: names that are secret in one reading must not be seen.
+  ///
+  /// The standards escape quotes with backslashes (RFC 9110 §5.6.4). Browsers, and this package, take a backslash as it is,
+  /// and write quotes and line breaks as "%22", "%0D" and "%0A" (HTML Standard, "multipart/form-data encoding algorithm").
+  private static func partNames(_ fields: String) -> [String] {
+    let disposition = "Content-Disposition"
+    return unfolded(fields).flatMap { line -> [String] in
+      let name = line.prefix { $0 != UInt8(ascii: ":") }
+      guard HTTPHeaders.equal(String(decoding: trimmed(name), as: UTF8.self), disposition) else { return [] }
+      let value = String(decoding: line[name.endIndex...].dropFirst(), as: UTF8.self)
+      return [true, false].flatMap { hasEscapes in
+        FieldParameter.all(in: value, hasEscapes: hasEscapes)
+          .filter { HTTPHeaders.equal($0.name, "name") }
+          .compactMap(\.value)
+          .flatMap { [$0, $0.removingPercentEncoding ?? $0] }
+      }
+    }
+  }
+
+  /// The lines, each together with those below that begin with white space (RFC 5322 §2.2.3).
+  private static func unfolded(_ fields: String) -> [ArraySlice<UInt8>] {
+    fields.utf8.split { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }.reduce(into: []) { lines, line in
+      if let first = line.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t"), !lines.isEmpty {
+        lines[lines.count - 1] += line
+      } else {
+        lines.append(Array(line)[...])
+      }
+    }
   }
 }
 

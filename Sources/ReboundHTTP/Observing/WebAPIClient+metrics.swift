@@ -9,12 +9,18 @@ extension WebAPIClient {
   /// - `http_client_cache`, a counter with the labels `operation` and `decision`.
   /// - `http_client_retry_delay_seconds`, a histogram with the label `operation`.
   ///
-  /// An outcome is a status ("200", "503"), or the kind of the failure ("timeout", "decoding", "cancelled"); "cache" for a
-  /// call that a copy has answered. Attempts that are cancelled have no duration.
+  /// The outcome of an attempt is its status ("200", "503"), or else a ``NetworkFailure/outcome``; that of a whole call is
+  /// "success", "cache" if a copy has answered, or the failure's. Attempts that are cancelled have no duration.
   ///
-  /// - Parameter sink: Gets the measurements, on whichever thread a call goes on.
-  public func reporting(to sink: some MetricsSink) -> WebAPIClient {
-    onEvent { event in event.report(to: sink) }
+  /// - Parameter sink: Gets the measurements, on whichever thread a call goes on; with `nil` the client stays as it is.
+  public func reporting(to sink: (any MetricsSink)?) -> WebAPIClient {
+    guard let sink else { return self }
+    sink.describe("http_client_attempts", as: "Requests that were sent.")
+    sink.describe("http_client_attempt_duration_seconds", as: "How long requests took, each attempt by itself.")
+    sink.describe("http_client_call_duration_seconds", as: "How long calls took, with all attempts and pauses.")
+    sink.describe("http_client_cache", as: "What the caches of clients decided.")
+    sink.describe("http_client_retry_delay_seconds", as: "Pauses of clients before they tried again.")
+    return onEvent { event in event.report(to: sink) }
   }
 }
 
@@ -59,50 +65,6 @@ extension HTTPEvent.CacheDecision {
     case .revalidating: "revalidating"
     case .stored: "stored"
     case .invalidated: "invalidated"
-    }
-  }
-}
-
-extension NetworkFailure {
-  /// The status, or the kind in one word: one of some forty, for labels and for `error.type` of a span.
-  var outcome: String {
-    if let status { return "\(status)" }
-    return switch kind {
-    case .transport(let kind): kind.word
-    case .captivePortal: "captive_portal"
-    case .noData: "no_data"
-    case .decoding: "decoding"
-    case .unexpectedContentType: "content_type"
-    case .badRequest, .unauthorised, .forbidden, .notFound, .notAcceptable, .conflict, .gone, .unprocessable,
-      .tooManyRequests, .clientError, .serverError, .unexpectedStatus:
-      "status"
-    case .invalidRequest: "invalid_request"
-    case .circuitOpen: "circuit_open"
-    case .deadlineExceeded: "deadline"
-    case .notCached: "not_cached"
-    case .cancelled: "cancelled"
-    case .other: "other"
-    }
-  }
-}
-
-extension TransportFailure.Kind {
-  fileprivate var word: String {
-    switch self {
-    case .offline: "offline"
-    case .dns: "dns"
-    case .connect: "connect"
-    case .tls: "tls"
-    case .timeout: "timeout"
-    case .reset: "reset"
-    case .truncated: "truncated"
-    case .protocol: "protocol"
-    case .cancelled: "cancelled"
-    case .tooManyRedirects: "too_many_redirects"
-    case .tooLarge: "too_large"
-    case .body: "body"
-    case .proxy: "proxy"
-    case .other: "other"
     }
   }
 }

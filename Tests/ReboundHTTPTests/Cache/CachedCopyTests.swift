@@ -35,7 +35,10 @@ struct CachedCopyTests {
 
   @Test(
     "a lifetime that is not written in digits is none",
-    arguments: ["max-age=+60", "max-age=٦٠", "max-age=½", "max-age=6 0", "max-age=60s", "max-age="]
+    arguments: [
+      "max-age=+60", "max-age=٦٠", "max-age=½", "max-age=6 0", "max-age=60s", "max-age=", "max-age=\"60\"0",
+      "max-age=\"60",
+    ]
   )
   func oddLifetimes(control: String) throws {
     let copy = try #require(try Self.copy(["Cache-Control": control, "ETag": "\"1\""]))
@@ -54,6 +57,7 @@ struct CachedCopyTests {
     arguments: [
       ("max-age=60,no-store", true), ("private=\"a\", NO-STORE", true), ("x=\"a\\\", b\", no-store", true),
       ("x=\", no-store", true), ("x=a\"b, no-store", true), ("max-age=60,\u{301}a,no-store", true),
+      ("x=a\", no-store, y=\"b", true), ("\"a, no-store, b\"", true),
       ("max-age=60, private=\"a, no-store\"", false), ("max-age=60, x=\"\\\\\", y=\"no-store\"", false),
     ]
   )

@@ -18,4 +18,19 @@ struct HARFailuresTests {
     let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: message, .standard)
     #expect(failure.detail.map { Array($0.utf8) } == Array(kept.utf8))
   }
+
+  @Test(
+    "what a system says has no secrets of the address, as it spells them or as they are meant",
+    arguments: [
+      ("no such user: jo%40e", "no such user: …"), ("no such user: jo@e", "no such user: …"),
+      ("https://jo%40e:p%2Fw@a.example", "https://…:…@a.example"), ("jo@e:p/w", "…:…"),
+      ("token s3%2Fcret", "token …"), ("token s3/cret", "token …"),
+      ("key k%33y", "key …"), ("key k3y", "key …"), ("jo%40", "jo%40"),
+    ]
+  )
+  func percentEncoding(said: String, kept: String) throws {
+    let url = try #require(URL(string: "https://jo%40e:p%2Fw@a.example/p?token=s3%2Fcret&api%5Fkey=k%33y"))
+    let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: TransportRequest(url), .standard)
+    #expect(failure.detail == kept)
+  }
 }

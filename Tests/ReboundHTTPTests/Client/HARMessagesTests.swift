@@ -1,6 +1,7 @@
 import Foundation
-import ReboundHTTP
 import Testing
+
+@testable import ReboundHTTP
 
 @Suite("HAR of messages")
 struct HARMessagesTests {
@@ -33,6 +34,21 @@ struct HARMessagesTests {
     #expect(HAR.boundary(of: type).map { Array($0.utf8) } == boundary.map { Array($0.utf8) })
   }
 
+  @Test(
+    "the boundary is a parameter of its own, not the end of another's name and not what stands in its quotes",
+    arguments: [
+      ("multipart/form-data; notboundary=no; boundary=b", "b"), ("multipart/form-data; notboundary=no", nil),
+      ("multipart/related; start=\"a; boundary=no\"; boundary=b", "b"),
+      ("multipart/related; start=\"a\\\"; boundary=no\"; Boundary=b", "b"),
+      ("multipart/related; start=\"boundary=no\"", nil), ("multipart/related;; ;boundary=\"a\\\"b\\\\\"", "a\"b\\"),
+      ("multipart/related; start=\"a; boundary=b", "b"), ("multipart/related; boundary=b; boundary=no", "b"),
+      ("multipart/related; boundary = b\t;q=1", "b"), ("multipart/related; boundary=\"\"", nil),
+    ] as [(String, String?)]
+  )
+  func boundariesAmongOthers(type: String, boundary: String?) {
+    #expect(HAR.boundary(of: type) == boundary)
+  }
+
   private static func archived(_ body: String, _ type: String = "multipart/form-data; boundary=b") -> String {
     String(decoding: Redaction.standard.archived(Data(body.utf8), type: type), as: UTF8.self)
   }
@@ -40,13 +56,13 @@ struct HARMessagesTests {
   @Test(
     "the parts of a form whose names are those of secrets have no contents",
     arguments: [
-      ("--b\r\nA: form-data; name=\"token\"\r\n\r\ns3cret\r\n--b--\r\n", ["s3cret": false]),
-      ("--b\r\nA: form-data; name=\"token\"\u{301}\r\n\r\ns3cret\r\n--b--\r\n", ["s3cret": false]),
+      ("--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\ns3cret\r\n--b--\r\n", ["s3cret": false]),
+      ("--b\r\nContent-Disposition: form-data; name=\"token\"\u{301}\r\n\r\ns3cret\r\n--b--\r\n", ["s3cret": false]),
       (
-        "--b\r\nA: form-data; name=\"q\"\r\n\r\nshown\r\n--b\r\nA: b;name=token\r\n\r\ns3cret",
+        "--b\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\nshown\r\n--b\r\nContent-Disposition: b;name=token\r\n\r\ns3cret",
         ["shown": true, "s3cret": false]
       ),
-      ("--b\r\nA: form-data; name=\"token\"\r\n--b\r\nA: b\r\n\r\nshown\r\n--b--", ["shown": true]),
+      ("--b\r\nContent-Disposition: form-data; name=\"token\"\r\n--b\r\nA: b\r\n\r\nshown\r\n--b--", ["shown": true]),
       ("before--b--after\r\n\r\nshown", ["before": true, "after": true, "shown": true]),
     ]
   )
@@ -56,11 +72,60 @@ struct HARMessagesTests {
     #expect(Self.archived(archived) == archived)
   }
 
+  @Test(
+    "the name of a part is a parameter of its own, not the end of another's name and not what stands in its quotes",
+    arguments: [
+      ("Content-Disposition: form-data; name=\"q\"; filename=\"a; name=token\"", true),
+      ("Content-Disposition: form-data; name=\"q\"; filename=\"a\\\"; name=token\"", true),
+      ("Content-Disposition: form-data; filename=token", true),
+      ("Content-Disposition: form-data; name=q; filename=\"token\"", true),
+      ("Content-Type: text/plain; name=token", true),
+      ("X-Note: name=token\r\nContent-Disposition: form-data; name=q", true),
+      ("Content-Disposition: form-data; filename=\"a; name=q\"; name=\"token\"", false),
+      ("Content-Disposition: form-data; filename=\"a\\\\\"; name=\"token\"", false),
+      ("Content-Disposition: form-data; filename=\"a\\\"; name=\"token\"", false),
+      ("Content-Disposition: form-data; filename=\"a; name=token", false),
+      ("content-disposition : form-data; NAME = \"to\\ken\" ; filename=a", false),
+      ("Content-Disposition: form-data;\r\n\tname=\"token\"", false),
+      ("Content-Disposition: form-data;\n name=\"token\"\nContent-Type: text/plain", false),
+      ("Content-Disposition: form-data; name=q; name=token", false),
+      ("Content-Disposition: form-data; name=to%6Ben", false),
+      ("Content-Disposition: form-data; name=\"token\"x; filename=a", false),
+    ]
+  )
+  func partNames(fields: String, isShown: Bool) {
+    let archived = Self.archived("--b\r\n\(fields)\r\n\r\ns3cret\r\n--b--\r\n")
+    #expect(archived.contains("s3cret") == isShown, "\(archived)")
+    #expect(archived.contains(fields), "\(archived)")
+  }
+
+  @Test(
+    "a part is known by the name that it was sent with, whatever is in it",
+    arguments: ["token", "a\"b", "a\\", "a\\\"; name=\"q", "a;b", "a\r\nb", "\"", "ä ö", "100 %"]
+  )
+  func sentNames(name: String) throws {
+    let redaction = Redaction.standard.hiding(parameter: name)
+    for fileName in ["a.txt", "; name=\"q\"", "C:\\"] {
+      let part = MultipartPart.data(name, Data(), fileName: fileName).header
+      let body = Data("--b\r\n\(part)s3cret\r\n--b--\r\n".utf8)
+      let archived = redaction.archived(body, type: "multipart/form-data; boundary=b")
+      #expect(!String(decoding: archived, as: UTF8.self).contains("s3cret"), "\(part)")
+    }
+  }
+
+  @Test("a part with many fields and quotes that nothing ends takes no longer than it is", .timeLimit(.minutes(1)))
+  func manyQuotes() {
+    let quotes = String(repeating: "; a=\"\\\"", count: 200_000)
+    let lines = String(repeating: "\r\n x", count: 200_000)
+    let fields = "Content-Disposition: form-data\(quotes)\(lines); name=token"
+    #expect(Self.archived("--b\r\n\(fields)\r\n\r\ns3cret\r\n--b--") == "--b\r\n\(fields)\r\n\r\n…\r\n--b--")
+  }
+
   @Test("a part without a blank line does not end at that of another", .timeLimit(.minutes(1)))
   func manyParts() {
     // Looked for behind each of them, the only blank line would be looked for in 80 GB.
     let delimiters = String(repeating: "--b\n", count: 200_000)
-    let secret = "--b\r\nA: form-data; name=\"token\"\r\n\r\n"
+    let secret = "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n"
     #expect(Self.archived("\(delimiters)\(secret)s3cret\r\n--b--") == "\(delimiters)\(secret)…\r\n--b--")
   }
 

@@ -5,9 +5,8 @@ import Testing
 
 @Suite("V2 WebAPIClient+metrics")
 struct WebAPIClientMetricsTests {
-  private func sums(_ table: MetricsTable, _ name: String) -> [String: Double] {
-    let histograms = table.snapshot.histograms.filter { $0.key.name == name }
-    return Dictionary(uniqueKeysWithValues: histograms.map { ($0.key.labels.last?.value ?? "", $0.value.sum) })
+  private func sums(_ table: MetricsTable, _ name: String, by label: String = "outcome") -> [String: Double] {
+    table.snapshot.histograms(of: name, by: label).mapValues(\.sum)
   }
 
   @Test("a call with a retry has the attempts' outcomes, the pause, and its whole time")
@@ -21,10 +20,8 @@ struct WebAPIClientMetricsTests {
     _ = try test.run(Anything())
     #expect(sums(table, "http_client_attempt_duration_seconds") == ["503": 0.25, "offline": 0, "204": 0.5])
     #expect(sums(table, "http_client_call_duration_seconds") == ["success": 2.75])
-    #expect(sums(table, "http_client_retry_delay_seconds") == ["Anything": 2])
-    let attempts = table.snapshot.counters.filter { $0.key.name == "http_client_attempts" }
-    let resends = Dictionary(uniqueKeysWithValues: attempts.map { ($0.key.labels.last?.value, $0.value) })
-    #expect(resends == ["false": 1, "true": 2])
+    #expect(sums(table, "http_client_retry_delay_seconds", by: "operation") == ["Anything": 2])
+    #expect(table.snapshot.counts(of: "http_client_attempts", by: "resend") == ["false": 1, "true": 2])
   }
 
   @Test("a call whose subscriber wants no more than its response is one call, not a cancelled one besides")
@@ -37,8 +34,8 @@ struct WebAPIClientMetricsTests {
     try test.scheduler.run()
     #expect(recorder.isFinished)
     #expect(test.log.lines.filter { $0.hasSuffix("cancelled") }.isEmpty)
-    let calls = table.snapshot.histograms.filter { $0.key.name == "http_client_call_duration_seconds" }
-    #expect(calls.map { $0.key.labels.last?.value } == ["success"])
+    let calls = table.snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome")
+    #expect(calls.mapValues(\.count) == ["success": 1])
   }
 
   @Test("calls that fail, are cancelled or get a copy say so")
@@ -56,9 +53,32 @@ struct WebAPIClientMetricsTests {
     _ = try test.run(Anything(path: "kept"))
     let cancelled = test.send(Anything(path: "slow"))
     cancelled.cancel()
-    let calls = table.snapshot.histograms.filter { $0.key.name == "http_client_call_duration_seconds" }
-    let counts = Dictionary(uniqueKeysWithValues: calls.map { ($0.key.labels.last?.value, $0.value.count) })
-    #expect(counts == ["404": 1, "success": 1, "cache": 1, "cancelled": 1])
-    #expect(table.snapshot.counters.contains { $0.key.labels.last?.value == "hit" && $0.value == 1 })
+    let calls = table.snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome")
+    #expect(calls.mapValues(\.count) == ["404": 1, "success": 1, "cache": 1, "cancelled": 1])
+    #expect(table.snapshot.count(of: "http_client_cache", .init("decision", "hit")) == 1)
+  }
+
+  @Test("says on the page what each of its names stands for")
+  func descriptions() throws {
+    let table = MetricsTable()
+    var test = ClientUnderTest(
+      [.status(503), .ok("{}")],
+      [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), Caching(in: HTTPCache())]
+    )
+    test.client = test.client.reporting(to: table)
+    _ = try test.run(Anything())
+    let lines = table.openMetrics().split(separator: "\n")
+    let names = lines.filter { $0.hasPrefix("# TYPE http_client_") }.compactMap {
+      $0.split(separator: " ").dropFirst(2).first
+    }
+    #expect(names.count == 5)
+    for name in names { #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1, "\(name)") }
+  }
+
+  @Test("without a sink a client works as before")
+  func noSink() throws {
+    var test = ClientUnderTest([.status(204)])
+    test.client = test.client.reporting(to: nil)
+    #expect(try test.run(Anything()).isFinished)
   }
 }

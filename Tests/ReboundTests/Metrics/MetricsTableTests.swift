@@ -74,68 +74,110 @@ struct MetricsTableTests {
     #expect(table.snapshot.histograms[lasted]?.sum == 28_000)
   }
 
-  @Test("writes the page that collectors read")
-  func page() throws {
-    let table = MetricsTable(bounds: [0.5, 1])
-    table.add(3, to: asked)
-    table.add(1, to: Metric("asked", .init("source", "a \"b\"\\\n")))
-    table.record(0.25, in: lasted)
-    table.record(2, in: lasted)
-    let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 2))
-    let events = PolicyEvents()
-    events.watch(bulkhead)
-    let permit = try bulkhead.acquire()
-    #expect(
-      table.openMetrics(gauges: events.gauges) == #"""
-        # TYPE asked counter
-        asked_total{source="a \"b\"\\\n"} 1
-        asked_total{source="weather"} 3
-        # TYPE lasted_seconds histogram
-        # UNIT lasted_seconds seconds
-        lasted_seconds_bucket{source="weather",le="0.5"} 1
-        lasted_seconds_bucket{source="weather",le="1.0"} 1
-        lasted_seconds_bucket{source="weather",le="+Inf"} 2
-        lasted_seconds_count{source="weather"} 2
-        lasted_seconds_sum{source="weather"} 2.25
-        # TYPE rebound_bulkhead_limit gauge
-        rebound_bulkhead_limit{source="search"} 2
-        # TYPE rebound_bulkhead_queued gauge
-        rebound_bulkhead_queued{source="search"} 0
-        # TYPE rebound_bulkhead_running gauge
-        rebound_bulkhead_running{source="search"} 1
-        # TYPE rebound_metrics_refused counter
-        rebound_metrics_refused_total 0
-        # EOF
+  // MARK: Gauges
 
-        """#
-    )
-    permit.release()
+  @Test("a gauge is read when somebody wants to know, each time anew, apart by labels")
+  func gauges() throws {
+    let table = MetricsTable()
+    let opened = Log<String>()
+    let zoo = Metric("app_open", .init("app", "zoo"))
+    try table.watch(zoo) { Double(opened.count) - 0.5 }
+    try table.watch(Metric("app_open", .init("app", "news"))) { 7 }
+    #expect(table.snapshot.gauges == [zoo: -0.5, Metric("app_open", .init("app", "news")): 7])
+    opened.write("a page")
+    #expect(table.snapshot.gauges[zoo] == 0.5)
+    #expect(table.snapshot.refused == 0)
   }
 
-  @Test("writes names and repeated gauges so that the page can be read all the same")
-  func oddNames() throws {
+  @Test("a gauge takes the place of the one before, and lets go of what that one held")
+  func replacedGauge() throws {
     let table = MetricsTable()
-    table.add(1, to: Metric("2 much", .init("the-label", "x")))
-    let gauge = PolicyGauge(name: "twin", reading: .rateLimiter(queued: 1, share: 1))
-    let lines = table.openMetrics(gauges: [gauge, gauge]).split(separator: "\n")
-    #expect(lines.contains(#"_2_much_total{the_label="x"} 1"#))
-    #expect(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count == 1)
+    var held: Held? = Held()
+    weak let goneHeld = held
+    try table.watch(Metric("app_open")) { [held] in held.map { _ in 1 } }
+    held = nil
+    #expect(goneHeld != nil)
+    try table.watch(Metric("app_open")) { 2 }
+    #expect(goneHeld == nil)
+    #expect(table.snapshot.gauges == [Metric("app_open"): 2])
   }
 
-  @Test("a label's quotes and backslashes are escaped on the page, whatever marks follow them")
-  func labelsWithMarks() {
-    let table = MetricsTable()
-    table.add(1, to: Metric("asked", .init("source", "a\"\u{301}b\\\u{FE0F}c\n\u{301}\r\nd")))
-    let expected =
-      #"asked_total{source="a\""# + "\u{301}" + #"b\\"# + "\u{FE0F}" + #"c\n"# + "\u{301}" + "\r" + #"\nd"} 1"#
-    let lines = table.openMetrics().utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
-    #expect(lines.contains(Array(expected.utf8)))
+  @Test("a gauge without a number any more is dropped, and its place is free")
+  func droppedGauge() throws {
+    let table = MetricsTable(seriesLimit: 1)
+    var held: Held? = Held()
+    try table.watch(Metric("app_open")) { [weak held] in held.map { _ in 1 } }
+    #expect(throws: InvalidMetric.tooManySeries(1)) { try table.watch(Metric("app_closed")) { 1 } }
+    held = nil
+    #expect(table.snapshot.gauges.isEmpty)
+    try table.watch(Metric("app_closed")) { .nan }
+    #expect(table.snapshot.gauges[Metric("app_closed")]?.isNaN == true)
+    #expect(table.snapshot.gauges.count == 1)
   }
 
-  @Test("a name keeps the digits and letters of ASCII, and nothing else")
-  func namesWithMarks() {
+  @Test("a gauge that is put in the place of one that just ends stays")
+  func gaugeReplacedMeanwhile() throws {
     let table = MetricsTable()
-    table.add(1, to: Metric("1a\u{301}٣-b"))
-    #expect(table.openMetrics().contains("\n_1a___b_total 1\n"))
+    try table.watch(Metric("app_open")) { [weak table] in
+      // Read with the lock open, so the table can be asked for more.
+      #expect(throws: Never.self) { try table?.watch(Metric("app_open")) { 3 } }
+      return nil
+    }
+    #expect(table.snapshot.gauges.isEmpty)
+    #expect(table.snapshot.gauges == [Metric("app_open"): 3])
+  }
+
+  @Test("a name is used for one kind alone")
+  func kinds() throws {
+    let table = MetricsTable()
+    table.add(1, to: asked)
+    table.record(1, in: lasted)
+    #expect(throws: InvalidMetric.otherKind("asked")) { try table.watch(Metric("asked")) { 1 } }
+    #expect(throws: InvalidMetric.otherKind("lasted_seconds")) { try table.watch(lasted) { 1 } }
+    try table.watch(Metric("app_open")) { 1 }
+    table.add(1, to: Metric("app_open", .init("source", "weather")))
+    table.record(1, in: Metric("app_open"))
+    #expect(table.snapshot.refused == 2)
+    #expect(table.snapshot.gauges == [Metric("app_open"): 1])
+  }
+
+  @Test("gauges are series like others, and have the same limit")
+  func gaugeLimit() throws {
+    let table = MetricsTable(seriesLimit: 2)
+    for app in ["zoo", "news"] { try table.watch(Metric("app_open", .init("app", app))) { 1 } }
+    try table.watch(Metric("app_open", .init("app", "zoo"))) { 2 }
+    #expect(throws: InvalidMetric.tooManySeries(2)) { try table.watch(Metric("app_open", .init("app", "mail"))) { 1 } }
+    table.add(1, to: asked)
+    #expect(table.snapshot.counters.isEmpty)
+    #expect(table.snapshot.refused == 1)
+  }
+
+  @Test("gauges are watched, read and dropped on several threads")
+  func concurrentGauges() {
+    let table = MetricsTable()
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for turn in 0..<200 {
+        #expect(throws: Never.self) {
+          try table.watch(Metric("app_open", .init("thread", "\(thread)"))) { turn % 2 == 0 ? nil : Double(turn) }
+        }
+        #expect(table.snapshot.gauges.values.allSatisfy { $0.truncatingRemainder(dividingBy: 2) == 1 })
+      }
+    }
+    #expect(table.snapshot.gauges.count == 8)
+  }
+
+  @Test("no more names are described than there may be series, and what had no place is counted")
+  func manyDescriptions() {
+    let table = MetricsTable(seriesLimit: 2)
+    for name in ["a", "b", "c", "a", "c"] { table.describe(name, as: "Words on \(name).") }
+    for name in ["a", "b", "c"] { table.add(1, to: Metric(name)) }
+    let lines = table.openMetrics().split(separator: "\n").filter {
+      $0.hasPrefix("# HELP ") && !$0.contains("rebound_")
+    }
+    #expect(lines == ["# HELP a Words on a.", "# HELP b Words on b."])
+    // Two descriptions, and one counter.
+    #expect(table.snapshot.refused == 3)
   }
 }
+
+private final class Held: Sendable {}

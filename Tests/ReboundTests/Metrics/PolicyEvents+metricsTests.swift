@@ -94,4 +94,17 @@ struct PolicyEventsMetricsTests {
     events = nil
     #expect(goneEvents == nil)
   }
+
+  @Test("says on the page what each of its names stands for")
+  func descriptions() {
+    let events = PolicyEvents()
+    let table = MetricsTable()
+    let reporting = events.report(to: table)
+    events.tell(.rateLimiter(.queued(wait: .seconds(2), queued: 1)), of: "weather")
+    let lines = table.openMetrics().split(separator: "\n")
+    for name in ["rebound_decisions", "rebound_queue_wait_seconds"] {
+      #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1)
+    }
+    reporting.cancel()
+  }
 }

@@ -11,6 +11,8 @@ final class ClientMetrics {
     fileprivate let program: MetricsTable
     fileprivate let changed: @Sendable () -> Void
 
+    func describe(_ name: String, as text: String) { program.describe(name, as: text) }
+
     func add(_ count: Int, to counter: Metric) {
       own.add(count, to: counter)
       program.add(count, to: counter)

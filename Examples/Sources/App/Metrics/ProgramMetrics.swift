@@ -9,6 +9,12 @@ struct ProgramMetrics: Sendable {
   /// Knows the policies that all pages share.
   let shared = PolicyEvents()
 
+  /// Makes one of a program that has just started.
+  init() {
+    table.describe("app_pages_opened", as: "Pages that were opened since the start.")
+    table.describe("app_pages_open", as: "Pages that are open now.")
+  }
+
   /// Answers `GET /metrics`.
   ///
   /// A collector gets OpenMetrics. A person who follows a link gets the same text as a type that a browser shows, where
@@ -24,9 +30,13 @@ struct ProgramMetrics: Sendable {
     )
   }
 
-  /// Counts a page that has come; those that are open are these less those that are gone.
+  /// Counts a page that has come.
   func pageOpened() { table.add(1, to: Metric("app_pages_opened")) }
 
-  /// Counts a page that is gone.
-  func pageClosed() { table.add(1, to: Metric("app_pages_closed")) }
+  /// Tells from now on how many pages are open.
+  ///
+  /// - Parameter count: Counts them, on the thread of whoever asks; `nil` once there is nothing to count any more.
+  func tellPages(_ count: @escaping @Sendable () -> Int?) throws(InvalidMetric) {
+    try table.watch(Metric("app_pages_open")) { count().map(Double.init) }
+  }
 }
