@@ -32,7 +32,7 @@ class Brood: Courier {
 
   /// Keeps the outer subscription, if it is the first and comes in time.
   @usableFromInline
-  final func holdOuter(_ subscription: Tether) -> Bool {
+  final func holdOuter(_ subscription: consuming Tether) -> Bool {
     lock.lock()
     guard !ledger.isClosed, !hasOuterCome.load(ordering: .relaxed) else {
       lock.unlock()
@@ -85,7 +85,7 @@ class Brood: Courier {
 
   /// Keeps a child's subscription, if it is the first and comes in time, and says how much to ask of it.
   @usableFromInline
-  final func hold(_ subscription: Tether, of child: ChildID) -> Subscribers.Demand? {
+  final func hold(_ subscription: consuming Tether, of child: ChildID) -> Subscribers.Demand? {
     lock.lock()
     guard !ledger.isClosed, isPresent(child), places[child.index].subscription == nil else {
       lock.unlock()

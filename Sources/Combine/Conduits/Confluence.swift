@@ -36,7 +36,7 @@ class Confluence: Courier {
 
   /// Keeps the first subscription of an inlet; cancels any other, and one that comes after the end.
   @usableFromInline
-  final func hold(_ subscription: Tether, at index: Int) -> Arrival? {
+  final func hold(_ subscription: consuming Tether, at index: Int) -> Arrival? {
     lock.lock()
     guard !ledger.isClosed, case .awaited = inlets[index] else {
       lock.unlock()

@@ -31,7 +31,7 @@ class SwitchLink: Courier {
   @usableFromInline let latest = Atomic<Int>(0)
 
   @usableFromInline
-  final func holdOuter(_ subscription: Tether) -> Bool {
+  final func holdOuter(_ subscription: consuming Tether) -> Bool {
     lock.lock()
     guard !ledger.isClosed, !hasOuterCome else {
       lock.unlock()
@@ -75,7 +75,7 @@ class SwitchLink: Courier {
   ///
   /// One that has ended may begin anew, as in Apple's Combine.
   @usableFromInline
-  final func hold(_ subscription: Tether, ofInner number: Int) -> Subscribers.Demand? {
+  final func hold(_ subscription: consuming Tether, ofInner number: Int) -> Subscribers.Demand? {
     lock.lock()
     guard let owed = ledger.demand, isLatest(number), innerPhase != .held else {
       lock.unlock()

@@ -327,7 +327,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @usableFromInline var courier: Courier { pipe }
 
-    @inlinable
+    @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
       if let demand = pipe.hold(subscription.tether, of: id) { subscription.request(demand) }
     }

@@ -208,7 +208,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @usableFromInline var courier: Courier { pipe }
 
-    @inlinable
+    @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
       guard let owed = pipe.hold(subscription.tether, ofInner: number), owed != .none else { return }
       subscription.request(owed)
