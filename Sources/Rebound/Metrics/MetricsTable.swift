@@ -159,6 +159,9 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
       // One that was put in its place meanwhile stays.
       let gone = readings.filter { $0.value == nil }.keys.filter { self.sources[$0] === sources[$0] }
       let dropped = gone.compactMap { self.sources.removeValue(forKey: $0) }
+      // A name that nothing has any more is free again.
+      let names = gone.isEmpty ? [] : Set(self.sources.keys.map(\.name))
+      for metric in gone where !names.contains(metric.name) { kinds[metric.name] = nil }
       return (state, dropped)
     }
     withExtendedLifetime(dropped) {}

@@ -115,6 +115,21 @@ struct MetricsTableTests {
     #expect(table.snapshot.gauges.count == 1)
   }
 
+  @Test("the name of a gauge is free again when the last one that had it is dropped")
+  func freedName() throws {
+    let table = MetricsTable()
+    try table.watch(Metric("app_pages", .init("app", "weather"))) { nil }
+    try table.watch(Metric("app_pages", .init("app", "animals"))) { 1 }
+    _ = table.snapshot
+    table.add(1, to: Metric("app_pages"))
+    #expect(table.snapshot.refused == 1)
+
+    try table.watch(Metric("app_pages", .init("app", "animals"))) { nil }
+    _ = table.snapshot
+    table.add(1, to: Metric("app_pages"))
+    #expect(table.snapshot.count(of: "app_pages") == 1)
+  }
+
   @Test("a gauge that is put in the place of one that just ends stays")
   func gaugeReplacedMeanwhile() throws {
     let table = MetricsTable()
