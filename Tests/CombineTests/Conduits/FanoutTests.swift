@@ -130,15 +130,6 @@ struct FanoutTests {
     }
     #expect(counts.allSatisfy { $0.countBeforeClose > 0 })
   }
-}
-
-/// Counts, and remembers how far it got when it was closed.
-private final class Counter: Sendable {
-  private let state = Mutex<(count: Int, atClose: Int)>((0, 0))
-
-  var countBeforeClose: Int { state.withLock { $0.atClose } }
-  func count() { state.withLock { $0.count += 1 } }
-  func close() { state.withLock { $0.atClose = $0.count } }
 
   @Test("who leaves from inside a value gets no more, also among many alike, who were told together before")
   func leaveAmongMany() {
@@ -223,4 +214,13 @@ private final class Counter: Sendable {
     #expect(wasAliveInside)
     #expect(captured == nil)
   }
+}
+
+/// Counts, and remembers how far it got when it was closed.
+private final class Counter: Sendable {
+  private let state = Mutex<(count: Int, atClose: Int)>((0, 0))
+
+  var countBeforeClose: Int { state.withLock { $0.atClose } }
+  func count() { state.withLock { $0.count += 1 } }
+  func close() { state.withLock { $0.atClose = $0.count } }
 }
