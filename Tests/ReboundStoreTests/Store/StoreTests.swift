@@ -208,6 +208,8 @@ struct StoreTests {
     let counts: [Int] = await withCheckedContinuation { continuation in
       DispatchQueue.main.async {
         let landed = CurrentValueSubject<[Int], Never>([])
+        // The effect comes when the first dispatch has returned: else that might deal with it as well.
+        let effect = PassthroughSubject<Int, Never>()
         let store = Store<Int, Int>(
           initialState: 0,
           reducer: { state, action in
@@ -217,7 +219,7 @@ struct StoreTests {
           middlewares: [
             { _, action in
               guard action == 1 else { return nil }
-              return Just(10).receive(on: DispatchQueue.global()).eraseToAnyPublisher()
+              return effect.receive(on: DispatchQueue.global()).eraseToAnyPublisher()
             }
           ]
         )
@@ -228,6 +230,7 @@ struct StoreTests {
           withExtendedLifetime((store, subscription)) {}
           continuation.resume(returning: landed.value + [count])
         }
+        effect.send(10)
       }
     }
     #expect(counts == [1, 11])
