@@ -27,6 +27,14 @@ extension Workloads {
           subscription.cancel()
         }
       },
+      Benchmark("Just → tryMap that throws → sink, whole", count: 20_000) { count in
+        for number in 0..<count {
+          let subscription = Just(number)
+            .tryMap { throw Refusal(code: $0) }
+            .sink(receiveCompletion: { _ in total.add(1) }, receiveValue: { (value: Int) in total.add(value) })
+          subscription.cancel()
+        }
+      },
     ]
   }
 }
