@@ -8,6 +8,8 @@ struct Benchmark {
   let count: Int
   /// The most nanoseconds per value that the project allows itself; nil where nothing is promised.
   let limit: Double?
+  /// Whether threads decide how much waits, and so how often a chain has to make room.
+  let hasBacklog: Bool
   /// Sends that many values through a chain of its own.
   let run: (Int) -> Void
 
@@ -16,16 +18,19 @@ struct Benchmark {
   /// - Parameters:
   ///   - prototype: nanoseconds per value of the first sketch of the design; two fifths more are allowed.
   ///   - limit: the limit itself, where there was no sketch.
+  ///   - hasBacklog: whether threads decide how much waits.
   init(
     _ name: String,
     count: Int = 200_000,
     prototype: Double? = nil,
     limit: Double? = nil,
+    hasBacklog: Bool = false,
     run: @escaping (Int) -> Void
   ) {
     self.name = name
     self.count = count
     self.limit = limit ?? prototype.map { $0 * 1.4 }
+    self.hasBacklog = hasBacklog
     self.run = run
   }
 }

@@ -10,7 +10,7 @@ extension Workloads {
           if tripled & 1 == 0 { total.add(tripled) }
         }
       },
-      Benchmark("AsyncStream → map → filter", count: 20_000) { count in
+      Benchmark("AsyncStream → map → filter", count: 20_000, hasBacklog: true) { count in
         let done = DispatchSemaphore(value: 0)
         Task {
           let numbers = AsyncStream<Int> { continuation in
@@ -23,7 +23,7 @@ extension Workloads {
         done.wait()
       },
       // What a hop from thread to thread costs at least: with a second processor free it may be the double, and more.
-      Benchmark("queue.async, one job per value", count: 20_000) { count in
+      Benchmark("queue.async, one job per value", count: 20_000, hasBacklog: true) { count in
         let queue = DispatchQueue(label: "benchmark")
         for number in 0..<count { queue.async { total.add(number) } }
         queue.sync {}

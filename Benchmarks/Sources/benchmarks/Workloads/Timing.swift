@@ -5,7 +5,7 @@ extension Workloads {
   /// Values that change threads, or wait.
   static func timing(_ total: Total) -> [Benchmark] {
     [
-      Benchmark("receive(on: queue)", count: 20_000, prototype: 272) { count in
+      Benchmark("receive(on: queue)", count: 20_000, prototype: 272, hasBacklog: true) { count in
         let queue = DispatchQueue(label: "benchmark")
         let subject = PassthroughSubject<Int, Never>()
         let done = DispatchSemaphore(value: 0)
