@@ -45,4 +45,18 @@ struct CallWindowTests {
       #expect(window.counts.slow == last.count(where: \.isSlow))
     }
   }
+
+  @Test("forgets every call after a silence of a whole window, and one part of them with each part of it")
+  func silence() {
+    var window = CallWindow(.time(.seconds(10)))
+    for second in 0..<10 { window.add(isFailure: true, isSlow: true, now: .seconds(second)) }
+    for second in 9...19 {
+      let left = 19 - second
+      let counts = window.counts(now: .seconds(second))
+      #expect([counts.calls, counts.failures, counts.slow] == [left, left, left])
+    }
+    window.add(isFailure: false, isSlow: false, now: .seconds(19))
+    let counts = window.counts
+    #expect([counts.calls, counts.failures, counts.slow] == [1, 0, 0])
+  }
 }

@@ -271,6 +271,18 @@ struct CircuitBreakerMachineTests {
     #expect(machine.state == .halfOpen)
   }
 
+  @Test("stays closed when a call from before it opened fails after a probe has closed it")
+  func lateFailure() throws {
+    var machine = try machine(consecutive: 1)
+    guard case .granted(let early) = machine.admit(now: .zero) else { return #expect(Bool(false), "closed") }
+    call(&machine, failure)
+    call(&machine, .success, at: .seconds(10))
+    #expect(machine.state == .closed)
+    machine.settle(early, failure, now: .seconds(11))
+    #expect(machine.state == .closed)
+    #expect(machine.metrics(now: .seconds(11), refused: 0).calls == 0)
+  }
+
   @Test("obeys a person")
   func byHand() throws {
     var machine = try machine(consecutive: 1)
@@ -369,6 +381,9 @@ struct CircuitBreakerMachineTests {
     case .end(let index, let outcome):
       let (permit, lapse) = next.calls.remove(at: index)
       next.machine.settle(permit, outcome, now: next.now)
+      if permit.generation != point.machine.generation, next.machine != point.machine {
+        faults.append("heeds a result from an earlier state: \(next.trail)")
+      }
       let counts = permit.generation == point.machine.generation && lapse.map { $0 > next.now } ?? false
       if before == .halfOpen, counts, outcome == .success { next.goodProbes += 1 }
       if before != .closed, next.machine.state == .closed {
