@@ -119,13 +119,19 @@ struct HedgeMachineTests {
     #expect(budget.snapshot.denied == 1)
   }
 
-  @Test("earns the budget what a retry earns it")
-  func earns() throws {
-    let budget = try RetryBudget.bucket(tokens: 10, cost: 4)
-    var (machine, _) = running(try Policy(maxHedges: 1, delay: .parallel).within(budget))
+  @Test(
+    "gives the budget back what the hedge took that wins, and one token when the primary attempt wins",
+    arguments: [(winner: 1, tokens: 10, left: 2), (0, 10, 1), (0, 11, 2)]
+  )
+  func earns(winner: Int, tokens: Int, left: Int) throws {
+    let budget = try RetryBudget.bucket(tokens: tokens, cost: 4)
+    var machine = machine(try Policy(maxHedges: 1, delay: .parallel).within(budget))
+    _ = machine.begin(now: .zero)
+    // One that never begins gives its tokens back by itself.
+    for launch in machine.watch(now: .zero).launches { launch.grant?.begin() }
     #expect(budget.snapshot.available == 1)
-    machine.won(1, now: .zero)
-    #expect(budget.snapshot.available == 2)
+    machine.won(winner, now: .zero)
+    #expect(budget.snapshot.available == left)
   }
 
   @Test("gives back to the budget a hedge that never began")
