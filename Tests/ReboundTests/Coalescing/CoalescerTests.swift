@@ -19,6 +19,17 @@ struct CoalescerTests {
     #expect(log.lines == ["oslo: started", "oslo: joined what is in flight; 2 share it", "oslo: ended"])
   }
 
+  @Test("has nothing in flight after an end, a failure too, and tells the end once", arguments: [true, false])
+  func ends(fails: Bool) {
+    let log = EventLog<CoalescingEvent<String>>()
+    coalescer.onEvent(log.write)
+    upstream.coalesced(by: coalescer, for: "oslo").subscribe(Recorder())
+    #expect(coalescer.inFlightCount == 1)
+    upstream.send(completion: fails ? .failure(TestFailure.transient) : .finished)
+    #expect(coalescer.inFlightCount == 0)
+    #expect(log.lines == ["oslo: started", "oslo: ended"])
+  }
+
   @Test("runs a function once for all who want it at the same time, publishers among them")
   func functions() async throws {
     let calls = EventLog<Void>()
