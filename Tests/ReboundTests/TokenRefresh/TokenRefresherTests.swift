@@ -209,6 +209,20 @@ struct TokenRefresherTests {
     #expect(ask(refresher).values == ["another user"])
   }
 
+  @Test("counts the refreshes of a new session from none")
+  func freshCount() throws {
+    let refresher = makeRefresher(try TokenRefreshPolicy(maxRefreshes: 1, window: .seconds(30)))
+    _ = ask(refresher, insteadOf: current(refresher))
+    renewal.send("B")
+    #expect(ask(refresher, insteadOf: current(refresher)).failure?.reason == .excessive)
+    refresher.signIn(with: "another user")
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    #expect(waiting.failure == nil)
+    renewal.send("C")
+    #expect(waiting.values == ["C"])
+    #expect(renewal.subscriptionCount == 2)
+  }
+
   @Test("lets observers sign out from inside, and tells the events in order")
   func reentrant() {
     let refresher = makeRefresher()
