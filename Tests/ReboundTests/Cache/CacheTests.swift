@@ -129,6 +129,19 @@ struct CacheTests {
     #expect(late.failure == .transient)
   }
 
+  @Test("takes nothing for the time after an error from the time in which a new value is fetched behind the back")
+  func windowsApart() throws {
+    let cache = try makeCache(staleWhileRevalidate: .seconds(90))
+    let missed = ask(cache)
+    // Kept while the call is under way: else nobody would wait for that.
+    cache.store(1, for: "oslo")
+    scheduler.advance(by: 50)
+    upstream.send(completion: .failure(.transient))
+    #expect(missed.summary.isEmpty)
+    #expect(missed.failure == .transient)
+    #expect(ask(cache).summary == ["1 50.0 seconds saved copy, while a new one is fetched"])
+  }
+
   @Test("holds the saved copy back until it is asked for")
   func fallbackDemand() throws {
     let cache = try makeCache(staleIfError: .seconds(90))
