@@ -91,6 +91,17 @@ struct RateLimiterMachineTests {
     #expect(machine.share == 0.01)
   }
 
+  @Test("lowers the rate again for a call that began at the very moment of a lowering, not for one just before")
+  func beganAtLowering() throws {
+    var machine = try makeMachine()
+    _ = machine.throttle(pause: nil, begun: .seconds(99), now: .seconds(100))
+    #expect(machine.share == 0.7)
+    _ = machine.throttle(pause: nil, begun: .seconds(100) - .nanoseconds(1), now: .seconds(101))
+    #expect(machine.share == 0.7)
+    _ = machine.throttle(pause: nil, begun: .seconds(100), now: .seconds(101))
+    #expect(abs(machine.share - 0.49) < 1e-12)
+  }
+
   @Test("comes back to the rate along the cubic curve, and is full again in the end")
   func recovery() throws {
     var machine = try makeMachine(10)
