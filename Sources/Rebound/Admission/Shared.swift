@@ -5,57 +5,64 @@ import StreamSupport
 /// Events are told in the order of the decisions, one at a time, with the lock open, on the thread of one of those who
 /// decide; before the decision is acted on, unless another thread is telling just then.
 ///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it: a body passed to ``change(_:)``
-/// calls none, and returns what it takes out of the state, so that it is released with the lock open.
-package final class Shared<State, Event: Sendable>: @unchecked Sendable {
-  private let lock = Lock()
-  private var state: State
-  private var observers: [@Sendable (Event) -> Void] = []
-  /// What is decided and not told yet, and whether some thread is telling it.
-  private var untold: [Event] = []
-  private var isTelling = false
+/// A body passed to ``change(_:)`` calls no foreign code, and returns what it takes out of the state, so that it is
+/// released with the lock open.
+package final class Shared<State, Event: Sendable>: Sendable {
+  private struct Guarded {
+    var state: State
+    var observers: [@Sendable (Event) -> Void] = []
+    /// What is decided and not told yet, and whether some thread is telling it.
+    var untold: [Event] = []
+    var isTelling = false
+
+    /// - Returns: Whether the caller has to tell.
+    mutating func add(_ events: [Event]) -> Bool {
+      guard !observers.isEmpty else { return false }
+      untold += events
+      guard !untold.isEmpty, !isTelling else { return false }
+      isTelling = true
+      return true
+    }
+  }
+
+  private let guarded: Locked<Guarded>
 
   package init(_ state: State) {
-    self.state = state
+    guarded = Locked(Guarded(state: state))
   }
 
   /// Reads the state.
   package func read<Result>(_ body: (State) -> Result) -> Result {
-    lock.withLock { body(state) }
+    guarded.withLock { body($0.state) }
+  }
+
+  /// Changes the state where there is nothing to tell.
+  ///
+  /// - Parameter body: Also gets whether anybody listens: if so, and there is something to tell, it leaves the change to
+  ///   ``change(_:)``.
+  package func adjust<Result>(_ body: (_ state: inout State, _ isListened: Bool) -> Result) -> Result {
+    guarded.withLock { body(&$0.state, !$0.observers.isEmpty) }
   }
 
   /// Tells one more observer from now on.
   package func observe(_ observer: @escaping @Sendable (Event) -> Void) {
-    lock.withLock { observers.append(observer) }
+    guarded.withLock { $0.observers.append(observer) }
   }
 
   /// Changes the state, then tells the events that the body has added.
   package func change<Result, Failure: Error>(
     _ body: (inout State, inout [Event]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var events: [Event] = []
-    lock.lock()
-    let result: Result
-    do {
-      result = try body(&state, &events)
-    } catch {
-      let tells = addLocked(events)
-      lock.unlock()
-      if tells { tell() }
-      throw error
+    var tells = false
+    let result: Swift.Result<Result, Failure> = guarded.withLock { guarded in
+      var events: [Event] = []
+      let result: Swift.Result<Result, Failure>
+      do throws(Failure) { result = .success(try body(&guarded.state, &events)) } catch { result = .failure(error) }
+      tells = guarded.add(events)
+      return result
     }
-    let tells = addLocked(events)
-    lock.unlock()
     if tells { tell() }
-    return result
-  }
-
-  private func addLocked(_ events: [Event]) -> Bool {
-    guard !observers.isEmpty else { return false }
-    untold += events
-    guard !untold.isEmpty, !isTelling else { return false }
-    isTelling = true
-    return true
+    return try result.get()
   }
 
   private func tell() {
@@ -65,12 +72,12 @@ package final class Shared<State, Event: Sendable>: @unchecked Sendable {
   }
 
   private func nextUntold() -> (Event, [@Sendable (Event) -> Void])? {
-    lock.withLock {
-      guard !untold.isEmpty else {
-        isTelling = false
+    guarded.withLock { guarded in
+      guard !guarded.untold.isEmpty else {
+        guarded.isTelling = false
         return nil
       }
-      return (untold.removeFirst(), observers)
+      return (guarded.untold.removeFirst(), guarded.observers)
     }
   }
 }

@@ -33,6 +33,7 @@ public final class Bulkhead: Sendable {
   }
 
   private struct State {
+    var adoptedName: String?
     var machine: BulkheadMachine
     var adaptive: AdaptiveLimitMachine?
     /// Those who wait, by number.
@@ -40,14 +41,23 @@ public final class Bulkhead: Sendable {
   }
 
   private struct Waiter {
-    let answer: (Result<Permit, BulkheadFull>) -> Void
+    let answer: @Sendable (Result<Place, any Error>) -> Void
+    let time: TimeSource
     var timer: (any Cancellable)?
   }
 
-  /// What the bulkhead protects, for its errors.
-  public let name: String
+  /// A place that a call has: since when, and how many ran then.
+  public struct Place: Sendable {
+    let start: Duration
+    let running: Int
+  }
+
+  /// What the bulkhead protects, for its errors: the pipeline which has made it of a policy, if it was given no name.
+  public var name: String { givenName ?? shared.read { $0.adoptedName } ?? "bulkhead" }
+
+  private let givenName: String?
   private let maxWait: Duration?
-  private let time: MonotonicTime
+  private let isAdaptive: Bool
   private let isOverload: @Sendable (any Error) -> Bool
   private let shared: Shared<State, BulkheadEvent>
 
@@ -56,10 +66,19 @@ public final class Bulkhead: Sendable {
   /// - Parameters:
   ///   - name: What it protects, for its errors.
   ///   - policy: How many calls run at the same time, and how many wait.
-  public init(_ name: String, policy: BulkheadPolicy) {
-    self.name = name
+  public convenience init(_ name: String, policy: BulkheadPolicy) {
+    self.init(givenName: name, policy: policy)
+  }
+
+  /// Makes a bulkhead for the pipeline that it is a stage of, and has its name from.
+  convenience init(policy: BulkheadPolicy) {
+    self.init(givenName: nil, policy: policy)
+  }
+
+  private init(givenName: String?, policy: BulkheadPolicy) {
+    self.givenName = givenName
     maxWait = policy.maxWait
-    time = .continuous
+    isAdaptive = false
     isOverload = { _ in false }
     let machine = BulkheadMachine(limit: policy.maxConcurrent, maxQueue: policy.maxQueue, order: policy.order)
     shared = Shared(State(machine: machine))
@@ -72,23 +91,26 @@ public final class Bulkhead: Sendable {
   ///   - policy: How many calls run first, and how many wait.
   ///   - adaptive: How the number follows from how long calls take and how they end; it begins with that of the policy,
   ///     brought into its range.
-  ///   - time: Measures how long calls take.
   ///   - isOverload: Which errors say that the service has too much to do: time outs, 429, 503. Other failures, and
   ///     cancelled calls, say nothing about that and are left out.
   public init(
     _ name: String,
     policy: BulkheadPolicy,
     adapting adaptive: AdaptiveLimitPolicy,
-    time: MonotonicTime = .continuous,
     overloadedWhen isOverload: @escaping @Sendable (any Error) -> Bool
   ) {
-    self.name = name
+    givenName = name
     maxWait = policy.maxWait
-    self.time = time
+    isAdaptive = true
     self.isOverload = isOverload
     let limit = AdaptiveLimitMachine(adaptive, initial: policy.maxConcurrent)
     let machine = BulkheadMachine(limit: limit.limit, maxQueue: policy.maxQueue, order: policy.order)
     shared = Shared(State(machine: machine, adaptive: limit))
+  }
+
+  /// Takes the name of a pipeline, unless it has one.
+  func adopt(name: String) {
+    shared.adjust { state, _ in state.adoptedName = state.adoptedName ?? name }
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.
@@ -105,32 +127,21 @@ public final class Bulkhead: Sendable {
     }
   }
 
-  // MARK: Calls
-
-  /// How a call has ended.
-  public enum Outcome: Sendable {
-    /// It has succeeded.
-    case succeeded
-    /// It has failed.
-    case failed(any Error)
-    /// It was cancelled, and says nothing about the service.
-    case cancelled
-  }
+  // MARK: Calls by hand
 
   /// A place that a call has, until it is released.
   ///
-  /// One that is forgotten is released as cancelled. Unchecked, because the lock guards its only state.
-  public final class Permit: @unchecked Sendable {
+  /// One that is forgotten is released as cancelled.
+  public final class Permit: Sendable {
     private let bulkhead: Bulkhead
-    private let start: Duration
-    private let running: Int
-    private let lock = Lock()
-    private var isHeld = true
+    private let place: Place
+    private let time: TimeSource
+    private let isHeld = Locked(true)
 
-    fileprivate init(_ running: Int, start: Duration, of bulkhead: Bulkhead) {
+    fileprivate init(_ place: Place, of bulkhead: Bulkhead, _ time: TimeSource) {
       self.bulkhead = bulkhead
-      self.start = start
-      self.running = running
+      self.place = place
+      self.time = time
     }
 
     deinit {
@@ -138,20 +149,22 @@ public final class Bulkhead: Sendable {
     }
 
     /// Gives the place to the next one; nothing happens the second time.
-    public func release(_ outcome: Outcome = .succeeded) {
-      let wasHeld = lock.withLock {
-        defer { isHeld = false }
-        return isHeld
+    public func release(_ end: ExecutionEnd = .succeeded) {
+      let wasHeld = isHeld.withLock { isHeld in
+        let wasHeld = isHeld
+        isHeld = false
+        return wasHeld
       }
-      if wasHeld { bulkhead.leave(outcome, start: start, running: running) }
+      if wasHeld { bulkhead.leave(place, end, time) }
     }
   }
 
   /// Takes a place if one is free, and does not wait.
   ///
+  /// - Parameter time: Measures how long the call takes.
   /// - Throws: ``BulkheadFull`` if none is free, or others wait.
-  public func acquire() throws(BulkheadFull) -> Permit {
-    let now = time.now
+  public func acquire(on time: TimeSource = .current) throws(BulkheadFull) -> Permit {
+    let now = isAdaptive ? time.now : .zero
     let running: Int = try shared.change { (state, events) throws(BulkheadFull) in
       guard state.machine.running < state.machine.limit, case .granted = state.machine.enter() else {
         events.append(.rejected(queued: state.machine.queued, limit: state.machine.limit))
@@ -160,18 +173,30 @@ public final class Bulkhead: Sendable {
       events.append(.admitted(running: state.machine.running, limit: state.machine.limit))
       return state.machine.running
     }
-    return Permit(running, start: now, of: self)
+    return Permit(Place(start: now, running: running), of: self, time)
   }
 
-  /// Asks for a place.
-  ///
-  /// - Parameter answer: As in ``Admission/ask``.
+  // MARK: Calls
+
+  /// Takes a place if one is free, and nobody listens.
+  func enterAtOnce(_ time: () -> TimeSource) -> Place? {
+    let running: Int? = shared.adjust { state, isListened in
+      guard !isListened, state.machine.running < state.machine.limit, case .granted = state.machine.enter() else {
+        return nil
+      }
+      return state.machine.running
+    }
+    guard let running else { return nil }
+    return Place(start: isAdaptive ? time().now : .zero, running: running)
+  }
+
+  /// Asks for a place; see ``AdmissionControl/ask(_:_:)``.
   func ask(
     priority: Int,
-    alarm: Alarm,
-    _ answer: @escaping (Result<Permit, BulkheadFull>) -> Void
+    time: TimeSource,
+    _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let now = time.now
+    let now = isAdaptive ? time.now : .zero
     enum Reply {
       case granted(running: Int)
       case queued(Int)
@@ -183,7 +208,7 @@ public final class Bulkhead: Sendable {
         events.append(.admitted(running: state.machine.running, limit: state.machine.limit))
         return .granted(running: state.machine.running)
       case .queued(let number):
-        state.waiters[number] = Waiter(answer: answer)
+        state.waiters[number] = Waiter(answer: answer, time: time)
         events.append(.queued(state.machine.queued))
         return .queued(number)
       case .rejected:
@@ -193,20 +218,20 @@ public final class Bulkhead: Sendable {
     }
     switch reply {
     case .granted(let running):
-      answer(.success(Permit(running, start: now, of: self)))
+      answer(.success(Place(start: now, running: running)))
       return nil
     case .refused(let error):
       answer(.failure(error))
       return nil
     case .queued(let number):
-      if let maxWait { setTimer(alarm, after: maxWait, for: number) }
+      if let maxWait { setTimer(time, after: maxWait, for: number) }
       return AnyCancellable { self.abandon(number, timedOut: false) }
     }
   }
 
-  private func setTimer(_ alarm: Alarm, after maxWait: Duration, for number: Int) {
-    let timer = alarm.set(maxWait) { self.abandon(number, timedOut: true) }
-    let isWaiting = shared.change { state, _ in
+  private func setTimer(_ time: TimeSource, after maxWait: Duration, for number: Int) {
+    let timer = time.after(maxWait) { self.abandon(number, timedOut: true) }
+    let isWaiting = shared.adjust { state, _ in
       guard state.waiters[number] != nil else { return false }
       state.waiters[number]?.timer = timer
       return true
@@ -227,13 +252,24 @@ public final class Bulkhead: Sendable {
   }
 
   private func refusal(_ state: State, waited: Duration? = nil) -> BulkheadFull {
-    BulkheadFull(name: name, limit: state.machine.limit, queueLength: state.machine.queued, waited: waited)
+    let name = givenName ?? state.adoptedName ?? "bulkhead"
+    return BulkheadFull(name: name, limit: state.machine.limit, queueLength: state.machine.queued, waited: waited)
   }
 
-  private func leave(_ outcome: Outcome, start: Duration, running: Int) {
-    let now = time.now
+  /// Gives a place to the next one.
+  func leave(_ place: Place, _ end: ExecutionEnd, _ time: @autoclosure () -> TimeSource) {
+    let isDone = shared.adjust { state, isListened in
+      guard !isListened, !isAdaptive, state.machine.queued == 0 else { return false }
+      // Nobody waits, so nobody is let in.
+      return state.machine.leave().isEmpty
+    }
+    if !isDone { leaveToNext(place, end, time()) }
+  }
+
+  private func leaveToNext(_ place: Place, _ end: ExecutionEnd, _ time: TimeSource) {
+    let now = isAdaptive ? time.now : .zero
     let isOverload: Bool? =
-      switch outcome {
+      switch end {
       case .succeeded: false
       case .failed(let error): self.isOverload(error) ? true : nil
       case .cancelled: nil
@@ -242,7 +278,7 @@ public final class Bulkhead: Sendable {
       var numbers = state.machine.leave()
       events.append(.released(running: state.machine.running - numbers.count))
       if let isOverload, let before = state.adaptive?.limit {
-        state.adaptive?.add(duration: now - start, running: running, isOverload: isOverload)
+        state.adaptive?.add(duration: now - place.start, running: place.running, isOverload: isOverload)
         if let limit = state.adaptive?.limit, limit != before {
           events.append(.limitChanged(limit))
           numbers += state.machine.change(limit: limit)
@@ -254,43 +290,59 @@ public final class Bulkhead: Sendable {
         return state.waiters.removeValue(forKey: number).map { ($0, first + offset + 1) }
       }
     }
-    Trampoline.run(
-      granted.map { waiter, running in
-        {
-          waiter.timer?.cancel()
-          waiter.answer(.success(Permit(running, start: now, of: self)))
-        }
-      }
-    )
+    for (waiter, running) in granted {
+      waiter.timer?.cancel()
+      waiter.answer(.success(Place(start: isAdaptive ? waiter.time.now : .zero, running: running)))
+    }
   }
 }
 
-extension Bulkhead {
-  /// Runs an asynchronous function once there is a place for it.
+extension Bulkhead: AdmissionControl, Policy {
+  /// Takes a place if one is free, and nobody listens.
+  public func admitAtOnce(_ execution: ExecutionContext) -> Place? { enterAtOnce { execution.time } }
+
+  /// Asks for a place.
+  public func ask(
+    _ execution: ExecutionContext,
+    _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(priority: 0, time: execution.time, answer)
+  }
+
+  /// Gives the place to the next one.
+  public func settle(_ place: Place, _ end: ExecutionEnd, _ execution: ExecutionContext) {
+    leave(place, end, execution.time)
+  }
+
+  /// The same bulkhead for calls that are let in sooner, or later, than others, if the policy goes by priority.
   ///
-  /// - Parameters:
-  ///   - priority: The higher, the sooner, if the policy goes by it.
-  ///   - clock: Measures the longest wait.
-  ///   - isolation: The caller's.
-  ///   - operation: The call.
-  /// - Throws: ``BulkheadFull`` if it is refused; `CancellationError` if the task is cancelled while it waits; otherwise
-  ///   what the function throws.
-  public func run<Value, C: Clock>(
-    priority: Int = 0,
-    clock: C = ContinuousClock(),
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Value
-  ) async throws -> Value where C.Duration == Duration {
-    let permit = try await Answer<Permit>.wait(isolation: isolation, unwanted: { $0.release(.cancelled) }) {
-      self.ask(priority: priority, alarm: Alarm(clock), $0)
-    }
-    do {
-      let value = try await operation()
-      permit.release()
-      return value
-    } catch {
-      permit.release(error is CancellationError || Task.isCancelled ? .cancelled : .failed(error))
-      throw error
-    }
+  /// - Parameter priority: The higher, the sooner; zero for all others.
+  public func prioritised(_ priority: Int) -> PrioritisedBulkhead {
+    PrioritisedBulkhead(bulkhead: self, priority: priority)
+  }
+}
+
+/// A bulkhead for calls of one priority.
+public struct PrioritisedBulkhead: AdmissionControl, Policy {
+  let bulkhead: Bulkhead
+  let priority: Int
+
+  /// What the bulkhead is.
+  public var descriptor: StageDescriptor { bulkhead.descriptor }
+
+  /// Takes a place if one is free, and nobody listens.
+  public func admitAtOnce(_ execution: ExecutionContext) -> Bulkhead.Place? { bulkhead.admitAtOnce(execution) }
+
+  /// Asks for a place.
+  public func ask(
+    _ execution: ExecutionContext,
+    _ answer: @escaping @Sendable (Result<Bulkhead.Place, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    bulkhead.ask(priority: priority, time: execution.time, answer)
+  }
+
+  /// Gives the place to the next one.
+  public func settle(_ place: Bulkhead.Place, _ end: ExecutionEnd, _ execution: ExecutionContext) {
+    bulkhead.settle(place, end, execution)
   }
 }

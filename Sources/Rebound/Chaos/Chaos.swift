@@ -3,7 +3,7 @@
 ///     let chaos = Chaos<Forecast, NetworkFailure>(enabled: { settings.isChaosOn })
 ///       .fault(at: 0.001) { .timedOut }
 ///       .latency(at: 0.01, .seconds(3))
-///     request.chaos(chaos, scheduler: queue).retry(policy)
+///     request.chaos(chaos).retry(policy)
 ///
 /// It belongs innermost, next to what it makes fail. For each subscription, in this order: behaviours, the delay, and
 /// then a fault or an outcome in place of the call. What is done to single values and to the end comes on top.
@@ -269,21 +269,21 @@ extension Chaos {
   /// What is done to the demand, the thread and the end of streams does not concern functions.
   ///
   /// - Parameters:
-  ///   - clock: Waits.
+  ///   - time: Measures time and waits.
   ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Throws: What the function throws, or what is thrown in its place; `CancellationError` if the task is cancelled in
   ///   a delay.
-  public func run<C: Clock>(
-    clock: C = ContinuousClock(),
+  public func run(
+    time: TimeSource = .current,
     isolation: isolated (any Actor)? = #isolation,
     _ operation: () async throws -> Output
-  ) async throws -> Output where C.Duration == Duration {
+  ) async throws -> Output {
     let plan = planCall()
-    if plan.delay > .zero { try await clock.sleep(for: plan.delay) }
+    if plan.delay > .zero { try await time.sleep(for: plan.delay) }
     let value = if let end = plan.end { try end.get() } else { try await operation() }
     let result = planValue(value)
-    if let delay = result.delay { try await clock.sleep(for: delay) }
+    if let delay = result.delay { try await time.sleep(for: delay) }
     return result.value
   }
 }

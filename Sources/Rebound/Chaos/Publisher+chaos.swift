@@ -1,35 +1,32 @@
 import Combine
-import Dispatch
 
 extension Publisher {
   /// Lets things go wrong on purpose.
   ///
-  ///     request.chaos(chaos, scheduler: queue).retry(policy)
+  ///     request.chaos(chaos).retry(policy)
   ///
   /// - Parameters:
   ///   - chaos: What goes wrong, and how often.
-  ///   - scheduler: Waits; `DispatchQueue.main` unless told otherwise.
-  ///   - options: For the scheduler.
+  ///   - time: Measures time and waits.
   ///
   /// - Demand: Passes up; a value that comes twice counts twice and is held until it is asked for. Only a violation that
   ///   was ordered exceeds the demand.
   /// - Failure: The upstream's, or an injected one.
   /// - Threads: Where the upstream sends; what is delayed comes on the scheduler, and what is delivered elsewhere on
   ///   a queue of its own.
-  public func chaos<Context: Scheduler>(
+  public func chaos(
     _ chaos: Chaos<Output, Failure>,
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.WithChaos<Self, Context> {
-    Publishers.WithChaos(upstream: self, chaos: chaos, scheduler: scheduler, options: options)
+    time: TimeSource = .current
+  ) -> Publishers.WithChaos<Self> {
+    Publishers.WithChaos(upstream: self, chaos: chaos, time: time)
   }
 }
 
 extension Publishers {
   /// Lets things go wrong on purpose.
   ///
-  /// Made by ``Combine/Publisher/chaos(_:scheduler:options:)``.
-  public struct WithChaos<Upstream: Publisher, Context: Scheduler>: Publisher {
+  /// Made by ``Combine/Publisher/chaos(_:time:)``.
+  public struct WithChaos<Upstream: Publisher>: Publisher {
     /// What the upstream publishes.
     public typealias Output = Upstream.Output
     /// What the upstream fails with.
@@ -40,62 +37,68 @@ extension Publishers {
     /// What goes wrong, and how often.
     public let chaos: Chaos<Output, Failure>
     /// Waits.
-    public let scheduler: Context
-    /// For the scheduler.
-    public let options: Context.SchedulerOptions?
+    public let time: TimeSource
 
     /// Makes a publisher in which things go wrong.
     ///
     /// - Parameters:
     ///   - upstream: What is called if nothing goes wrong.
     ///   - chaos: What goes wrong, and how often.
-    ///   - scheduler: Waits.
-    ///   - options: For the scheduler.
+    ///   - time: Measures time and waits.
     public init(
       upstream: Upstream,
       chaos: Chaos<Output, Failure>,
-      scheduler: Context,
-      options: Context.SchedulerOptions? = nil
+      time: TimeSource = .current
     ) {
       self.upstream = upstream
       self.chaos = chaos
-      self.scheduler = scheduler
-      self.options = options
+      self.time = time
     }
 
     /// Decides what goes wrong for this subscriber, and then subscribes to the upstream, or not.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let alarm = Alarm(scheduler, options: options)
-      let admission = Admission<Chaos<Output, Failure>.Plan, AnyPublisher<Output, Failure>>(
-        name: "WithChaos",
-        ask: { answer in
-          let plan = chaos.planCall()
-          guard plan.delay > .zero else {
-            answer(.success(plan))
-            return nil
-          }
-          let whenDue = DueAnswer { answer(.success(plan)) }
-          return alarm.set(plan.delay) { whenDue.give() }
-        },
-        upstream: { plan in
-          let source = plan.end.map { $0.publisher.eraseToAnyPublisher() } ?? upstream.eraseToAnyPublisher()
-          guard chaos.touchesStreams else { return source }
-          return StreamWithChaos(upstream: source, chaos: chaos, plan: plan, alarm: alarm).eraseToAnyPublisher()
-        },
-        settle: { _, _ in }
-      )
-      AdmissionExecution.begin(admission, downstream: subscriber)
+      let call = ChaosCall(chaos)
+      Deferred { call.source(in: upstream, time) }.protected(by: call, time: time).receive(subscriber: subscriber)
     }
   }
 }
 
-/// An answer that a timer gives on whichever thread it fires.
+/// One call, and what it is in for.
 ///
-/// Unchecked, because the alarm calls it once, and nobody else does.
-private final class DueAnswer: @unchecked Sendable {
-  let give: () -> Void
+/// Unchecked, because its machine is asked by one thread at a time, and subscribed to by the same.
+private final class ChaosCall<Output, Failure: Error>: Policy, @unchecked Sendable {
+  private let chaos: Chaos<Output, Failure>
+  private var plan = Chaos<Output, Failure>.Plan()
 
-  init(_ give: @escaping () -> Void) {
-    self.give = give
+  init(_ chaos: Chaos<Output, Failure>) {
+    self.chaos = chaos
+  }
+
+  var descriptor: StageDescriptor { StageDescriptor(.chaos) }
+
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(call: self) }
+
+  /// What the upstream is, as planned.
+  func source<Upstream: Publisher>(in upstream: Upstream, _ time: TimeSource) -> AnyPublisher<Output, Failure>
+  where Upstream.Output == Output, Upstream.Failure == Failure {
+    let source = plan.end.map { $0.publisher.eraseToAnyPublisher() } ?? upstream.eraseToAnyPublisher()
+    guard chaos.touchesStreams else { return source }
+    return StreamWithChaos(upstream: source, chaos: chaos, plan: plan, alarm: Alarm(time)).eraseToAnyPublisher()
+  }
+
+  struct Machine: PolicyMachine {
+    let call: ChaosCall
+    private var isPlanned = false
+
+    init(call: ChaosCall) {
+      self.call = call
+    }
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      if isPlanned { return .proceed }
+      isPlanned = true
+      call.plan = call.chaos.planCall()
+      return call.plan.delay > .zero ? .wait(call.plan.delay) : .proceed
+    }
   }
 }

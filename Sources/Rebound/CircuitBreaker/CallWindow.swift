@@ -21,6 +21,8 @@ package struct CallWindow: Hashable, Sendable {
   private var slots: [Counts] = []
   /// Where the next call goes, or the number of the part that time is in.
   private var position = 0
+  /// When time leaves that part; only then is there anything to compute.
+  private var slotEnd = Duration.zero
   package private(set) var counts = Counts()
 
   package init(_ window: CircuitBreakerPolicy.Window) {
@@ -56,8 +58,9 @@ package struct CallWindow: Hashable, Sendable {
 
   /// Forgets what the window has left behind.
   private mutating func move(to now: Duration) {
-    guard let slotLength else { return }
+    guard let slotLength, now >= slotEnd else { return }
     let current = Int(now / slotLength)
+    slotEnd = slotLength * (current + 1)
     guard current > position else { return }
     for passed in 0..<min(current - position, capacity) {
       let slot = (current - passed) % capacity

@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 extension CircuitBreaker {
   /// The state, and then each change of it, also the one from open to half open when nobody calls.
@@ -7,63 +6,42 @@ extension CircuitBreaker {
   /// By itself a breaker finds out with the next call that its open time is over. For a display that is too late; so as
   /// long as somebody observes this, a timer looks as well.
   ///
-  /// - Parameter scheduler: Waits until the open time is over.
-  public func stateChanges<Context: Scheduler>(on scheduler: Context) -> AnyPublisher<State, Never> {
+  /// - Parameter time: Waits until the open time is over.
+  public func stateChanges(on time: TimeSource) -> AnyPublisher<State, Never> {
     let polls =
       stateChanges
-      .map { state in HalfOpening(breaker: state == .open ? self : nil, scheduler: scheduler) }
+      .map { state in
+        Empty<State, Never>().protected(by: HalfOpening(breaker: state == .open ? self : nil), time: time)
+      }
       .switchToLatest()
     return stateChanges.merge(with: polls).eraseToAnyPublisher()
   }
 }
 
-/// Publishes nothing, and looks after a breaker that is open until its time is over.
-private struct HalfOpening<Context: Scheduler>: Publisher {
-  typealias Output = CircuitBreaker.State
-  typealias Failure = Never
-
+/// Waits until the open time of a breaker is over, and looks after it then.
+private struct HalfOpening: Policy {
   /// `nil` if there is nothing to look after.
   let breaker: CircuitBreaker?
-  let scheduler: Context
 
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let watch = HalfOpeningWatch()
-    subscriber.receive(subscription: watch)
-    guard let breaker, let pause = breaker.metrics.retryAfter else { return }
-    watch.keep(scheduler.timer(after: pause, options: nil) { watch.end(polling: breaker) })
-  }
-}
+  var descriptor: StageDescriptor { StageDescriptor(.circuitBreaker) }
 
-/// The timer of one opening.
-///
-/// The lock guards both properties; the timer is cancelled, and the breaker asked, with the lock open.
-private final class HalfOpeningWatch: Subscription, CustomStringConvertible {
-  private let lock = Lock()
-  private var timer: (any Cancellable)?
-  private var isOver = false
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(breaker: breaker) }
 
-  var description: String { "HalfOpening" }
+  struct Machine: PolicyMachine {
+    typealias Failure = Never
 
-  func keep(_ timer: any Cancellable) {
-    let isWanted = lock.withLock {
-      if !isOver { self.timer = timer }
-      return !isOver
+    let breaker: CircuitBreaker?
+    var hasWaited = false
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<Never> {
+      guard let breaker else { return .proceed }
+      let now = execution.now
+      if let pause = breaker.timeUntilProbe(at: now), !hasWaited {
+        hasWaited = true
+        return .wait(pause)
+      }
+      breaker.poll(at: now)
+      return .proceed
     }
-    if !isWanted { timer.cancel() }
-  }
-
-  func request(_ demand: Subscribers.Demand) {}
-
-  func cancel() {
-    end(polling: nil)
-  }
-
-  func end(polling breaker: CircuitBreaker?) {
-    let (timer, isFirst) = lock.withLock {
-      defer { (self.timer, isOver) = (nil, true) }
-      return (self.timer, !isOver)
-    }
-    timer?.cancel()
-    if isFirst { breaker?.poll() }
   }
 }

@@ -10,8 +10,8 @@ import StreamSupport
 /// One breaker is shared by everything that calls the same service. The result of a call counts only in the state in
 /// which the call was let through; a cancelled call has no vote; a probe that never ends is given up after the open time.
 ///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class CircuitBreaker: @unchecked Sendable {
+/// It has no time of its own: each call brings the present.
+public final class CircuitBreaker: Sendable {
   /// What a breaker does with calls.
   public enum State: Hashable, Sendable {
     /// Lets all through, and counts.
@@ -26,46 +26,74 @@ public final class CircuitBreaker: @unchecked Sendable {
     case disabled
   }
 
-  /// What the breaker protects, for its errors.
-  public let name: String
+  /// What the breaker protects, for its errors: that of the pipeline which has made it of a policy, if it was given none.
+  public var name: String { givenName ?? shared.read { $0.adoptedName } ?? "circuit breaker" }
+
+  private let givenName: String?
+  private struct Shares {
+    var adoptedName: String?
+    var machine: CircuitBreakerMachine
+    var lastError: (any Error)?
+    var refused = 0
+    /// The latest present that a call has brought.
+    var latest = Duration.zero
+    /// Whether refusals are told, of which there may be many.
+    var tellsRefusals = false
+
+    /// A step back counts as no time at all.
+    mutating func clamp(_ now: Duration) -> Duration {
+      latest = max(latest, now)
+      return latest
+    }
+  }
 
   private let policy: CircuitBreakerPolicy
-  private let time: MonotonicTime
   private let random: RandomSource
   private let isFailure: @Sendable (any Error) -> Bool
-  private let states = CurrentValueSubject<State, Never>(.closed)
-
-  private let lock = Lock()
-  private var machine: CircuitBreakerMachine
-  private var lastError: (any Error)?
-  private var refused = 0
-  private var observer: (@Sendable (CircuitBreakerEvent) -> Void)?
-  /// What is not told yet, and whether some thread is telling it.
-  private var untold: [CircuitBreakerEvent] = []
-  private var isTelling = false
+  private let states = SharedSubject(CurrentValueSubject<State, Never>(.closed))
+  private let shared: Shared<Shares, CircuitBreakerEvent>
 
   /// Makes a closed breaker.
   ///
   /// - Parameters:
   ///   - name: What it protects, for its errors.
   ///   - policy: When it opens, and what lets it close again.
-  ///   - time: Measures windows, open times and leases.
   ///   - random: Where the jitter of the open time gets its randomness.
   ///   - isFailure: Which errors speak against the service; the others have no vote, as cancels never do. A refusal of
   ///     the user's input should not open a breaker.
-  public init(
+  public convenience init(
     _ name: String,
     policy: CircuitBreakerPolicy,
-    time: MonotonicTime = .continuous,
     random: RandomSource = .system,
     countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
-    self.name = name
+    self.init(givenName: name, policy: policy, random: random, countingAsFailure: isFailure)
+  }
+
+  /// Makes a closed breaker for the pipeline that it is a stage of, and has its name from.
+  convenience init(policy: CircuitBreakerPolicy) {
+    self.init(givenName: nil, policy: policy, random: .system, countingAsFailure: { _ in true })
+  }
+
+  private init(
+    givenName: String?,
+    policy: CircuitBreakerPolicy,
+    random: RandomSource,
+    countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool
+  ) {
+    self.givenName = givenName
     self.policy = policy
-    self.time = time
     self.random = random
     self.isFailure = isFailure
-    machine = CircuitBreakerMachine(policy)
+    shared = Shared(Shares(machine: CircuitBreakerMachine(policy)))
+    shared.observe { [states] event in
+      if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
+    }
+  }
+
+  /// Takes the name of a pipeline, unless it has one.
+  func adopt(name: String) {
+    shared.adjust { state, _ in state.adoptedName = state.adoptedName ?? name }
   }
 
   /// Tells an observer of each change and each refusal from now on.
@@ -77,94 +105,157 @@ public final class CircuitBreaker: @unchecked Sendable {
   /// - Returns: The same breaker.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) -> CircuitBreaker {
-    lock.withLock {
-      self.observer = { [earlier = self.observer] event in
-        earlier?(event)
-        observer(event)
-      }
-    }
+    shared.observe(observer)
+    shared.adjust { state, _ in state.tellsRefusals = true }
     return self
   }
 
   /// What the breaker does with calls now; reading it changes nothing.
   ///
   /// One that is open is open until a call finds that its time is over; see ``stateChanges(on:)``.
-  public var state: State { lock.withLock { machine.state } }
+  public var state: State { shared.read { $0.machine.state } }
 
   /// What the breaker has counted; reading it changes nothing, and is not counted.
-  public var metrics: CircuitBreakerMetrics {
+  public var metrics: CircuitBreakerMetrics { metrics(on: .current) }
+
+  /// What the breaker has counted; reading it changes nothing, and is not counted.
+  ///
+  /// - Parameter time: Says what now is.
+  public func metrics(on time: TimeSource) -> CircuitBreakerMetrics {
     let now = time.now
-    return lock.withLock { machine.metrics(now: now, refused: refused) }
+    return shared.read { $0.machine.metrics(now: max(now, $0.latest), refused: $0.refused) }
   }
 
   /// The state, and then each change of it, in order, on the thread of the call that caused it.
-  public var stateChanges: AnyPublisher<State, Never> { states.removeDuplicates().eraseToAnyPublisher() }
+  public var stateChanges: AnyPublisher<State, Never> { states.subject.removeDuplicates().eraseToAnyPublisher() }
 
   /// Closes, and forgets all calls.
-  public func close() { change { machine, _ in machine.close() } }
+  public func close() { change(nil) { machine, _ in machine.close() } }
 
   /// Lets nothing through until it is closed by hand.
-  public func isolate() { change { machine, _ in machine.isolate() } }
+  public func isolate() { change(nil) { machine, _ in machine.isolate() } }
 
   /// Lets everything through, and counts nothing, until it is closed by hand.
-  public func disable() { change { machine, _ in machine.disable() } }
+  public func disable() { change(nil) { machine, _ in machine.disable() } }
 
-  /// Asks to let a call through.
-  ///
-  /// - Returns: The call, which is to be told how it ends.
-  /// - Throws: ``CircuitOpen`` if it is refused. A refusal is never counted.
-  public func admit() throws(CircuitOpen) -> Call {
-    let now = time.now
-    let (result, tells): (Result<CircuitBreakerMachine.Permit, CircuitOpen>, Bool) = lock.withLock {
-      let before = machine.state
-      switch machine.admit(now: now) {
-      case .granted(let permit): return (.success(permit), noteLocked(before, now))
-      case .rejected(let retryAfter):
-        let outFor = machine.outFor(now: now)
-        let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: lastError)
-        refused += 1
-        return (.failure(refusal), noteLocked(before, now, refusal))
-      }
-    }
-    if tells { tell() }
-    return Call(try result.get(), of: self)
+  /// How long it stays open; `nil` if it is not.
+  func timeUntilProbe(at now: Duration) -> Duration? {
+    shared.read { $0.machine.metrics(now: max(now, $0.latest), refused: 0).retryAfter }
   }
 
   /// Becomes half open if the open time is over, as it would with the next call.
-  func poll() { change { machine, now in machine.poll(now: now) } }
+  func poll(at now: Duration) { change(now) { machine, now in machine.poll(now: now) } }
 
-  /// Runs an asynchronous function, if the breaker lets it through.
+  // MARK: Calls
+
+  /// Asks to let a call through.
   ///
-  /// - Parameters:
-  ///   - isolation: The caller's.
-  ///   - operation: The call.
-  /// - Throws: ``CircuitOpen`` if it is refused; otherwise what the function throws.
-  public func run<Value>(
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Value
-  ) async throws -> Value {
-    let call = try admit()
-    do {
-      let value = try await operation()
-      call.succeed()
-      return value
-    } catch {
-      if Task.isCancelled { call.cancel() } else { call.fail(with: error) }
-      throw error
+  /// - Parameter time: Measures how long the call takes.
+  /// - Returns: The call, which is to be told how it ends.
+  /// - Throws: ``CircuitOpen`` if it is refused. A refusal is never counted.
+  public func admit(on time: TimeSource = .current) throws(CircuitOpen) -> Call {
+    Call(try permit { time.now }, of: self, time)
+  }
+
+  /// Asks to let a call through; the present is only read where it matters.
+  func permit(_ now: () -> Duration) throws(CircuitOpen) -> CircuitBreakerMachine.Permit {
+    let permit = shared.adjust { state, _ in
+      state.machine.isTransparent ? state.machine.transparentPermit : nil
     }
+    if let permit { return permit }
+    let present = now()
+    return try shared.change { (state, events) throws(CircuitOpen) in
+      let now = state.clamp(present)
+      let before = state.machine.state
+      let admission = state.machine.admit(now: now)
+      note(before, state, now, &events)
+      switch admission {
+      case .granted(let permit): return permit
+      case .rejected(let retryAfter):
+        let name = givenName ?? state.adoptedName ?? "circuit breaker"
+        let outFor = state.machine.outFor(now: now)
+        let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: state.lastError)
+        state.refused += 1
+        if state.tellsRefusals { events.append(CircuitBreakerEvent(name: name, kind: .refused(refusal))) }
+        throw refusal
+      }
+    }
+  }
+
+  /// The service has answered.
+  func succeed(_ permit: CircuitBreakerMachine.Permit, _ now: () -> Duration) {
+    let isDone = shared.adjust { state, _ in
+      guard !state.machine.countsCalls, permit.number == 0 else { return false }
+      state.machine.succeedTransparently(permit)
+      return true
+    }
+    if !isDone { settle(permit, .success, nil, at: now()) }
+  }
+
+  /// The call has failed; whether that speaks against the service, the breaker knows.
+  func fail(_ permit: CircuitBreakerMachine.Permit, with error: any Error, at now: Duration) {
+    guard !(error is CancellationError), isFailure(error) else { return settle(permit, .ignored, nil, at: now) }
+    settle(permit, .failure(hint: (error as? any RetryAfterProviding)?.retryAfter), error, at: now)
+  }
+
+  /// The call was cancelled: no vote.
+  func cancel(_ permit: CircuitBreakerMachine.Permit, at now: Duration) {
+    settle(permit, .ignored, nil, at: now)
+  }
+
+  private func settle(
+    _ permit: CircuitBreakerMachine.Permit,
+    _ outcome: CircuitBreakerMachine.Outcome,
+    _ error: (any Error)?,
+    at present: Duration
+  ) {
+    // Only what may open the breaker needs chance.
+    let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil)
+    let chance = policy.openJitter > 0 && mayOpen ? random.next() : 0.5
+    let released: (any Error)? = shared.change { state, events in
+      let now = state.clamp(present)
+      let before = state.machine.state
+      state.machine.settle(permit, outcome, now: now, chance: chance)
+      note(before, state, now, &events)
+      guard let error else { return nil }
+      let released = state.lastError
+      state.lastError = error
+      return released
+    }
+    withExtendedLifetime(released) {}
+  }
+
+  /// Changes the machine, then tells the observers.
+  private func change(_ present: Duration?, _ body: (inout CircuitBreakerMachine, Duration) -> Void) {
+    shared.change { state, events in
+      let now = state.clamp(present ?? state.latest)
+      let before = state.machine.state
+      body(&state.machine, now)
+      note(before, state, now, &events)
+    }
+  }
+
+  /// Notes a change of state.
+  private func note(_ before: State, _ state: Shares, _ now: Duration, _ events: inout [CircuitBreakerEvent]) {
+    let after = state.machine.state
+    guard after != before else { return }
+    let openTime = state.machine.metrics(now: now, refused: 0).retryAfter
+    let name = givenName ?? state.adoptedName ?? "circuit breaker"
+    events.append(CircuitBreakerEvent(name: name, kind: .changed(from: before, to: after, openTime: openTime)))
   }
 
   /// A call that was let through, and is to be told once how it ends.
   ///
-  /// One that is forgotten counts as cancelled. Unchecked, because the lock guards its only state.
-  public final class Call: @unchecked Sendable {
+  /// One that is forgotten counts as cancelled.
+  public final class Call: Sendable {
     private let breaker: CircuitBreaker
-    private let lock = Lock()
-    private var permit: CircuitBreakerMachine.Permit?
+    private let time: TimeSource
+    private let permit: Locked<CircuitBreakerMachine.Permit?>
 
-    fileprivate init(_ permit: CircuitBreakerMachine.Permit, of breaker: CircuitBreaker) {
+    fileprivate init(_ permit: CircuitBreakerMachine.Permit, of breaker: CircuitBreaker, _ time: TimeSource) {
       self.breaker = breaker
-      self.permit = permit
+      self.time = time
+      self.permit = Locked(permit)
     }
 
     deinit {
@@ -173,90 +264,27 @@ public final class CircuitBreaker: @unchecked Sendable {
 
     /// The service has answered.
     public func succeed() {
-      settle(.success, nil)
+      if let permit = take() { breaker.succeed(permit) { time.now } }
     }
 
     /// The call has failed; whether that speaks against the service, the breaker knows.
     ///
     /// An error that asks for a pause (``RetryAfterProviding``) keeps the breaker open for that long at least.
     public func fail(with error: any Error) {
-      guard !(error is CancellationError), breaker.isFailure(error) else { return settle(.ignored, nil) }
-      settle(.failure(hint: (error as? any RetryAfterProviding)?.retryAfter), error)
+      if let permit = take() { breaker.fail(permit, with: error, at: time.now) }
     }
 
     /// The call was cancelled: no vote.
     public func cancel() {
-      settle(.ignored, nil)
+      if let permit = take() { breaker.cancel(permit, at: time.now) }
     }
 
-    private func settle(_ outcome: CircuitBreakerMachine.Outcome, _ error: (any Error)?) {
-      let permit = lock.withLock {
-        let permit = self.permit
-        self.permit = nil
-        return permit
-      }
-      if let permit { breaker.settle(permit, outcome, error) }
-    }
-  }
-
-  private func settle(
-    _ permit: CircuitBreakerMachine.Permit,
-    _ outcome: CircuitBreakerMachine.Outcome,
-    _ error: (any Error)?
-  ) {
-    if let error {
-      let before = lock.withLock {
-        let before = lastError
-        lastError = error
+    private func take() -> CircuitBreakerMachine.Permit? {
+      permit.withLock { permit in
+        let before = permit
+        permit = nil
         return before
       }
-      withExtendedLifetime(before) {}
-    }
-    let chance = policy.openJitter > 0 ? random.next() : 0.5
-    change { machine, now in machine.settle(permit, outcome, now: now, chance: chance) }
-  }
-
-  /// Changes the machine, then tells the observers, one change after the other whichever threads they come from.
-  private func change(_ body: (inout CircuitBreakerMachine, Duration) -> Void) {
-    let now = time.now
-    let tells = lock.withLock {
-      let before = machine.state
-      body(&machine, now)
-      return noteLocked(before, now)
-    }
-    if tells { tell() }
-  }
-
-  /// Notes what there is to tell; with the lock held.
-  ///
-  /// - Returns: Whether the caller has to tell it, since nobody else does.
-  private func noteLocked(_ before: State, _ now: Duration, _ refusal: CircuitOpen? = nil) -> Bool {
-    if machine.state != before {
-      let openTime = machine.metrics(now: now, refused: refused).retryAfter
-      let change = CircuitBreakerEvent.Kind.changed(from: before, to: machine.state, openTime: openTime)
-      untold.append(CircuitBreakerEvent(name: name, kind: change))
-    }
-    // Nobody else wants to know of refusals, of which there may be many.
-    if let refusal, observer != nil { untold.append(CircuitBreakerEvent(name: name, kind: .refused(refusal))) }
-    guard !untold.isEmpty, !isTelling else { return false }
-    isTelling = true
-    return true
-  }
-
-  private func tell() {
-    while let (event, observer) = nextUntold() {
-      observer?(event)
-      if case .changed(_, let state, _) = event.kind { states.send(state) }
-    }
-  }
-
-  private func nextUntold() -> (CircuitBreakerEvent, (@Sendable (CircuitBreakerEvent) -> Void)?)? {
-    lock.withLock {
-      guard !untold.isEmpty else {
-        isTelling = false
-        return nil
-      }
-      return (untold.removeFirst(), observer)
     }
   }
 }

@@ -9,6 +9,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   /// Its result counts only for the state in which it was let through: each change of state is a new generation.
   package struct Permit: Hashable, Sendable {
     package let generation: Int
+    /// Zero for a call that was let through without a look at the time.
     let number: Int
     let start: Duration
   }
@@ -35,7 +36,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   private enum Phase: Hashable, Sendable {
-    case closed(CallWindow, failuresInARow: Int)
+    case closed
     case open(until: Duration)
     case halfOpen(Probing)
     case isolated
@@ -43,7 +44,10 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   private let policy: CircuitBreakerPolicy
-  private var phase: Phase
+  private var phase = Phase.closed
+  /// Of the calls that have ended while it was closed.
+  private var window: CallWindow
+  private var failuresInARow = 0
   package private(set) var generation = 0
   private var nextNumber = 0
   /// How often it has opened since it was closed, and when it did so first.
@@ -52,7 +56,24 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
 
   package init(_ policy: CircuitBreakerPolicy) {
     self.policy = policy
-    phase = .closed(CallWindow(policy.window), failuresInARow: 0)
+    window = CallWindow(policy.window)
+  }
+
+  /// Whether a call is let through and nothing needs to be known about it before it ends.
+  package var isTransparent: Bool {
+    guard case .closed = phase else { return false }
+    return policy.slowness == nil
+  }
+
+  /// A call is let through while ``isTransparent`` holds.
+  package var transparentPermit: Permit { Permit(generation: generation, number: 0, start: .zero) }
+
+  /// Whether a success changes anything that depends on the time.
+  package var countsCalls: Bool { policy.failureRatio != nil || policy.slowness != nil }
+
+  /// A call that was let through has succeeded, where calls are not counted by time.
+  package mutating func succeedTransparently(_ permit: Permit) {
+    if permit.generation == generation, case .closed = phase { failuresInARow = 0 }
   }
 
   /// The state, without a side effect: an open breaker is open until a call finds that its time is over.
@@ -81,7 +102,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     var inARow = 0
     var retryAfter: Duration?
     switch phase {
-    case .closed(let window, let failuresInARow): (counts, inARow) = (window.counts(now: now), failuresInARow)
+    case .closed: (counts, inARow) = (window.counts(now: now), failuresInARow)
     case .open(let until): retryAfter = max(until - now, .zero)
     case .halfOpen, .isolated, .disabled: break
     }
@@ -135,8 +156,8 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     guard permit.generation == generation else { return }
     let isSlow = policy.slowness.map { now - permit.start >= $0.duration } ?? false
     switch phase {
-    case .closed(let window, let failuresInARow):
-      settleClosed(window, failuresInARow, outcome, isSlow: isSlow, now: now, chance)
+    case .closed:
+      settleClosed(outcome, isSlow: isSlow, now: now, chance)
     case .halfOpen(var probing):
       guard let lease = probing.leases.removeValue(forKey: permit.number), lease > now else { return }
       switch outcome {
@@ -157,8 +178,6 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   private mutating func settleClosed(
-    _ window: CallWindow,
-    _ failuresInARow: Int,
     _ outcome: Outcome,
     isSlow: Bool,
     now: Duration,
@@ -166,11 +185,9 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   ) {
     if outcome == .ignored { return }
     let isFailure = outcome != .success
-    var window = window
     window.add(isFailure: isFailure, isSlow: isSlow, now: now)
-    let inARow = isFailure ? failuresInARow + 1 : 0
-    phase = .closed(window, failuresInARow: inARow)
-    if let limit = policy.consecutiveFailures, inARow >= limit { return open(hint: outcome.hint, now: now, chance) }
+    failuresInARow = isFailure ? failuresInARow + 1 : 0
+    if let limit = policy.consecutiveFailures, failuresInARow >= limit { return open(hint: outcome.hint, now: now, chance) }
     let counts = window.counts
     guard counts.calls >= policy.minimumCalls else { return }
     let calls = Double(counts.calls)
@@ -185,7 +202,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   package mutating func close() {
     openings = 0
     outSince = nil
-    enter(.closed(CallWindow(policy.window), failuresInARow: 0))
+    enter(.closed)
   }
 
   /// Lets nothing through until told otherwise.
@@ -214,6 +231,8 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   private mutating func enter(_ next: Phase) {
     generation += 1
     phase = next
+    window = CallWindow(policy.window)
+    failuresInARow = 0
   }
 
   private mutating func makePermit(_ now: Duration) -> Permit {

@@ -6,11 +6,11 @@ import StreamSupport
 /// The lock guards all state but the machine, and is held for a few lines, never while foreign code runs. The machine
 /// calls the policy's closures, so it is asked with the lock open, by one thread at a time: the one that works off the
 /// news.
-final class HedgeExecution<Upstream: Publisher, Context: Scheduler, Downstream: Subscriber>:
-  Subscription, CustomStringConvertible
+final class HedgeExecution<Upstream: Publisher, Downstream: Subscriber>:
+  Subscription, TimerTarget, CustomStringConvertible, @unchecked Sendable
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
   typealias Failure = Upstream.Failure
-  private typealias Recipe = Publishers.Hedged<Upstream, Context>
+  private typealias Recipe = Publishers.Hedged<Upstream>
 
   private enum Phase {
     case ready
@@ -51,13 +51,13 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   private var machine: HedgeMachine<Failure>
   /// For when the timer is set; used where the machine is.
   private var timerDue: Duration?
-  private let scheduler: Context
-  private let start: Context.SchedulerTimeType
+  private let time: TimeSource
+  private let start: Duration
 
-  init(_ recipe: Publishers.Hedged<Upstream, Context>, downstream: Downstream) {
+  init(_ recipe: Publishers.Hedged<Upstream>, downstream: Downstream) {
     machine = HedgeMachine(recipe.policy)
-    scheduler = recipe.scheduler
-    start = recipe.scheduler.now
+    time = recipe.time
+    start = recipe.time.now
     state.ends = (recipe, downstream)
   }
 
@@ -221,7 +221,7 @@ extension HedgeExecution {
   }
 
   private func act(on news: News) {
-    let now = Duration(approximating: start.distance(to: scheduler.now))
+    let now = time.now - start
     let step: HedgeMachine<Failure>.Step
     switch news {
     case .begin: step = machine.begin(now: now)
@@ -269,18 +269,19 @@ extension HedgeExecution {
   private func setTimer() {
     let due = machine.due
     timerDue = due
-    let (number, options, superseded): (Int?, Context.SchedulerOptions?, (any Cancellable)?) = lock.withLock {
+    let (number, superseded): (Int?, (any Cancellable)?) = lock.withLock {
       let superseded = state.timer?.timer
       state.timer = nil
-      guard case .racing = state.phase, due != nil else { return (nil, nil, superseded) }
+      guard case .racing = state.phase, due != nil else { return (nil, superseded) }
       state.lastTimer += 1
       state.timer = (state.lastTimer, nil)
-      return (state.lastTimer, state.ends?.recipe.options, superseded)
+      return (state.lastTimer, superseded)
     }
     superseded?.cancel()
     guard let number, let due else { return }
-    let elapsed = Duration(approximating: start.distance(to: scheduler.now))
-    let timer = scheduler.timer(after: due - elapsed, options: options) { self.timerFired(number, due: due) }
+    let elapsed = time.now - start
+    let target: any TimerTarget = self
+    let timer = time.after(due - elapsed) { target.timerRang(number) }
     let isWanted = lock.withLock {
       guard state.timer?.number == number else { return false }
       state.timer?.timer = timer
@@ -289,7 +290,7 @@ extension HedgeExecution {
     if !isWanted { timer.cancel() }
   }
 
-  private func timerFired(_ number: Int, due: Duration) {
+  func timerRang(_ number: Int) {
     let fired: (number: Int, timer: (any Cancellable)?)? = lock.withLock {
       guard let timer = state.timer, timer.number == number else { return nil }
       state.timer = nil
@@ -297,7 +298,7 @@ extension HedgeExecution {
     }
     guard let fired else { return }
     fired.timer?.cancel()
-    tell(.timeHasCome(due: due))
+    tell(.timeHasCome(due: timerDue ?? .zero))
   }
 }
 
@@ -307,13 +308,13 @@ extension Subscribers.Demand {
 }
 
 /// The subscriber of one attempt.
-private final class Racer<Upstream: Publisher, Context: Scheduler, Downstream: Subscriber>: Subscriber,
+private final class Racer<Upstream: Publisher, Downstream: Subscriber>: Subscriber,
   CustomStringConvertible
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
   private let hedge: Int
-  private let execution: HedgeExecution<Upstream, Context, Downstream>
+  private let execution: HedgeExecution<Upstream, Downstream>
 
-  init(_ hedge: Int, of execution: HedgeExecution<Upstream, Context, Downstream>) {
+  init(_ hedge: Int, of execution: HedgeExecution<Upstream, Downstream>) {
     self.hedge = hedge
     self.execution = execution
   }

@@ -9,18 +9,18 @@ extension HedgePolicy {
   /// ``DroppedErrors``. For idempotent functions only.
   ///
   /// - Parameters:
-  ///   - clock: Measures time and waits.
+  ///   - time: Measures time and waits.
   ///   - isolation: The caller's.
   ///   - operation: One attempt; gets its number, 0 for the primary one, then 1 and so on.
   /// - Returns: What the first attempt returned that did not fail.
   /// - Throws: What the primary attempt threw when all fail, unless the policy names another error; a fatal error at once.
   ///   When the caller's task is cancelled, no attempt begins any more, and the first error of an attempt is thrown.
-  public func run<Value: Sendable, C: Clock>(
-    clock: C = ContinuousClock(),
+  public func run<Value: Sendable>(
+    time: TimeSource = .current,
     isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable (_ hedge: Int) async throws(Failure) -> Value
-  ) async throws -> Value where C.Duration == Duration {
-    let start = clock.now
+  ) async throws -> Value {
+    let start = time.now
     var race = HedgeRace<Failure, Value>(self)
     let result = await withTaskGroup(of: HedgeResult<Value, Failure>.self, isolation: isolation) { group in
       var step = race.machine.begin(now: .zero)
@@ -36,13 +36,13 @@ extension HedgePolicy {
         if !race.isWatching {
           // As for a publisher: the primary attempt is under way before the first delay begins.
           race.isWatching = true
-          step = race.machine.watch(now: start.duration(to: clock.now))
+          step = race.machine.watch(now: time.now - start)
           continue
         }
         if let due = race.takeNewTimer() {
           group.addTask {
             do {
-              try await clock.sleep(until: start.advanced(by: due), tolerance: nil)
+              try await time.sleep(for: start + due - time.now)
               return .timeHasCome(due)
             } catch {
               return .timerStopped
@@ -51,7 +51,7 @@ extension HedgePolicy {
         }
         // There is always an attempt under way until the race has a result.
         guard let news = await group.next() else { break }
-        step = race.step(for: news, now: start.duration(to: clock.now), isCancelled: Task.isCancelled)
+        step = race.step(for: news, now: time.now - start, isCancelled: Task.isCancelled)
         if race.result != nil { break }
       }
       group.cancelAll()

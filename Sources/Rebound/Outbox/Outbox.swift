@@ -74,12 +74,12 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
     self.random = random
     shared = Shared(State(machine: Machine(policy, random: random)))
     schedule = { scheduler.schedule($0) }
-    let start = scheduler.now
+    let time = TimeSource(scheduler)
     work = OutboxWork(
       storage: storage,
       online: online,
-      alarm: Alarm(scheduler, options: nil),
-      elapsed: { Duration(approximating: start.distance(to: scheduler.now)) },
+      alarm: Alarm(time),
+      elapsed: { time.now },
       wallClock: wallClock,
       empty: Machine(policy, random: random),
       delivery: delivery

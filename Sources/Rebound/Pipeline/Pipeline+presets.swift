@@ -15,7 +15,7 @@ extension Pipeline {
   ///   - name: What it protects.
   ///   - repetition: Whether the calls may be made twice.
   ///   - events: Where its decisions are told.
-  ///   - time: Measures what is shared.
+  ///   - time: Measures time and waits; `nil` for ``TimeSource/current`` at each call.
   ///   - random: Where jitter gets its randomness.
   ///   - isTransient: Which errors are worth a retry, and speak against the service. Of calls that must not be made twice,
   ///     only those that prove that nothing was done. A limit of time that is reached always speaks against the service,
@@ -24,7 +24,7 @@ extension Pipeline {
     _ name: String,
     repetition: CallRepetition = .harmless,
     events: PolicyEvents? = nil,
-    time: MonotonicTime = .continuous,
+    time: TimeSource? = nil,
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
@@ -33,7 +33,7 @@ extension Pipeline {
       total: .seconds(30),
       retries: 3,
       backoff: .exponential(from: .seconds(2), upTo: .seconds(20)),
-      budget: try .ratio(0.2, time: time),
+      budget: try .ratio(0.2),
       breaker: try CircuitBreakerPolicy(
         failureRatio: 0.1,
         minimumCalls: 100,
@@ -59,7 +59,7 @@ extension Pipeline {
     _ name: String,
     repetition: CallRepetition = .harmless,
     events: PolicyEvents? = nil,
-    time: MonotonicTime = .continuous,
+    time: TimeSource? = nil,
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
@@ -67,7 +67,7 @@ extension Pipeline {
       total: .seconds(20),
       retries: 2,
       backoff: .exponential(from: .milliseconds(500), upTo: .seconds(5)),
-      budget: try .ratio(0.2, time: time),
+      budget: try .ratio(0.2),
       breaker: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(15)),
       attempt: .seconds(8)
     )
@@ -89,7 +89,7 @@ extension Pipeline {
     _ name: String,
     repetition: CallRepetition = .harmless,
     events: PolicyEvents? = nil,
-    time: MonotonicTime = .continuous,
+    time: TimeSource? = nil,
     random: RandomSource = .system,
     transient isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
@@ -98,7 +98,7 @@ extension Pipeline {
       total: .seconds(600),
       retries: 5,
       backoff: .exponential(from: .seconds(5), upTo: .seconds(120)),
-      budget: try .ratio(0.1, window: .seconds(60), time: time),
+      budget: try .ratio(0.1, window: .seconds(60)),
       breaker: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 5, openTime: .seconds(60)),
       attempt: .seconds(60)
     )
@@ -110,7 +110,7 @@ extension Pipeline {
     _ figures: PresetFigures,
     _ repetition: CallRepetition,
     _ events: PolicyEvents?,
-    _ time: MonotonicTime,
+    _ time: TimeSource?,
     _ random: RandomSource,
     _ isTransient: @escaping @Sendable (any Error) -> Bool
   ) throws -> Pipeline {
@@ -119,12 +119,11 @@ extension Pipeline {
     let breaker = CircuitBreaker(
       name,
       policy: figures.breaker,
-      time: time,
       random: random,
       countingAsFailure: isSickness
     )
     let retry = try RetryPolicy<any Error>(maxRetries: figures.retries, backoff: figures.backoff, random: random)
-    return try Pipeline(name, repetition: repetition, events: events) {
+    return try Pipeline(name, repetition: repetition, events: events, time: time) {
       if let bulkhead = figures.bulkhead { Bulkhead(name, policy: bulkhead) }
       Timeout(total: figures.total)
       Retry(retry, when: repetition == .harmless ? isSickness : isTransient, budget: figures.budget)

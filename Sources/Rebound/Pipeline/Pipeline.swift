@@ -19,7 +19,7 @@ public enum CallRepetition: Hashable, Sendable {
 ///       breaker
 ///       Timeout(attempt: .seconds(3))
 ///     }
-///     request.protected(by: weather, scheduler: queue)
+///     request.protected(by: weather)
 ///     let forecast = try await weather.run { try await client.forecast(for: city) }
 ///
 /// The type of the values is that of the first stage if it has one; otherwise say `Pipeline<Forecast>`.
@@ -39,7 +39,16 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// Where its decisions are told; `nil` if nowhere.
   public let events: PolicyEvents?
 
-  private let stages: [PipelineStage<Output>]
+  /// Measures time and waits; `nil` for ``TimeSource/current`` at each call.
+  public let time: TimeSource?
+
+  @usableFromInline typealias Operation = @Sendable () async throws -> Output
+  @usableFromInline typealias Stream = AnyPublisher<Output, any Error>
+
+  @usableFromInline let context: ExecutionContext
+  // Made where the types of all stages are known, so that each is one loop.
+  @usableFromInline let runs: @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
+  @usableFromInline let protects: @Sendable (Stream, StageSurroundings) -> Stream
 
   /// Puts policies together, and refuses an order that makes no sense.
   ///
@@ -47,23 +56,55 @@ public struct Pipeline<Output: Sendable>: Sendable {
   ///   - name: What it protects.
   ///   - repetition: Whether the calls may be made twice.
   ///   - events: Where its decisions are told, and those of the shared objects in it.
+  ///   - time: Measures time and waits; `nil` for ``TimeSource/current`` at each call.
   ///   - stages: The policies, outermost first.
   /// - Throws: ``InvalidPipeline``, with the stages that do not go together; what the closure throws.
-  public init(
+  @inlinable
+  public init<Stages: PipelineStage>(
     _ name: String,
     repetition: CallRepetition = .harmless,
     events: PolicyEvents? = nil,
-    @PipelineBuilder<Output> stages: () throws -> [PipelineStage<Output>]
-  ) throws {
+    time: TimeSource? = nil,
+    @PipelineBuilder<Output> stages: () throws -> Stages
+  ) throws where Stages.Output == Output {
     let stages = try stages()
-    try PipelineRules(pipeline: name, repetition: repetition, stages: stages.map(\.traits)).check()
+    self.init(
+      name,
+      descriptor: try Self.descriptor(name, repetition, stages.traits),
+      events: events,
+      time: time,
+      runs: { try await stages.run($0, $1) },
+      protects: { PublisherInStage(upstream: $0, stage: stages, $1).eraseToAnyPublisher() }
+    )
+    stages.register(with: events, pipeline: name)
+  }
+
+  @usableFromInline
+  init(
+    _ name: String,
+    descriptor: PipelineDescriptor,
+    events: PolicyEvents?,
+    time: TimeSource?,
+    runs: @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
+    protects: @escaping @Sendable (Stream, StageSurroundings) -> Stream
+  ) {
     self.name = name
+    self.descriptor = descriptor
     self.events = events
-    self.stages = stages
-    descriptor = PipelineDescriptor(name: name, repetition: repetition, stages: stages.map(\.traits.descriptor))
-    if let events {
-      for stage in stages { stage.work.register(with: events, pipeline: name) }
-    }
+    self.time = time
+    self.runs = runs
+    self.protects = protects
+    context = ExecutionContext(time: time, origin: DecisionOrigin(source: name, events: events))
+  }
+
+  @usableFromInline
+  static func descriptor(
+    _ name: String,
+    _ repetition: CallRepetition,
+    _ traits: [StageTraits]
+  ) throws -> PipelineDescriptor {
+    try PipelineRules(pipeline: name, repetition: repetition, stages: traits).check()
+    return PipelineDescriptor(name: name, repetition: repetition, stages: traits.map(\.descriptor))
   }
 
   /// Runs an asynchronous function under the policies.
@@ -71,36 +112,23 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// The decisions and events are those of a publisher under the same pipeline.
   ///
   /// - Parameters:
-  ///   - clock: Measures time and waits.
   ///   - isolation: The caller's.
   ///   - operation: The call; made as often as the policies say.
   /// - Returns: What the function returns, or what a policy puts in its place.
   /// - Throws: What the function throws, or the error of the policy that ended it. A cancel of the task reaches all that is
   ///   under way, and counts as a failure nowhere.
-  public func run<C: Clock>(
-    clock: C = ContinuousClock(),
+  @inlinable
+  public func run(
     isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output where C.Duration == Duration {
-    let surroundings = StageSurroundings(pipeline: name, events: events)
-    let call = stages.reversed().reduce(operation) { call, stage in
-      stage.work.protect(call, in: surroundings, clock: clock)
-    }
-    return try await call()
+  ) async throws -> Output {
+    try await runs(context, operation)
   }
 
   /// Puts the policies around a publisher.
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    scheduler: Context,
-    options: Context.SchedulerOptions?
-  ) -> AnyPublisher<Output, any Error> {
-    let waiting = StageScheduler(scheduler: scheduler, options: options)
-    let protected = stages.reversed().reduce({ _ in upstream }) {
-      (inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>, stage) in
-      { surroundings in stage.work.protect(in: surroundings, on: waiting, inside) }
-    }
-    return protected(StageSurroundings(pipeline: name, events: events))
+  @usableFromInline
+  func protect(_ upstream: Stream) -> Stream {
+    protects(upstream, context.surroundings)
   }
 }
 

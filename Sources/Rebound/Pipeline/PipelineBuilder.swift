@@ -1,58 +1,91 @@
-/// Collects the stages of a ``Pipeline``, outermost first.
+/// Puts the stages of a ``Pipeline`` together, outermost first.
 ///
-/// A stage is ``Fallback``, ``CacheFirst``, ``SingleFlight``, ``Timeout``, ``Retry``, ``Hedge``, ``Authentication``, ``Chaos``, or
-/// one of the shared objects themselves: a ``CircuitBreaker``, a ``Bulkhead``, a ``RateLimiter``.
+/// A stage is any ``Policy`` whose failures are `any Error`, this library's or one of your own: a ``CircuitBreaker``, a
+/// ``Bulkhead``, a ``RateLimiter``, a ``Retry``, a ``Timeout`` … Or it is a ``PipelineStage`` that looks at values: a
+/// ``Fallback``, a ``CacheFirst``, a ``SingleFlight``, a ``Chaos``.
+///
+/// A ``CircuitBreakerPolicy`` or a ``BulkheadPolicy`` stands here as it is; the pipeline then has a breaker or a bulkhead of
+/// its own.
 @resultBuilder
 public enum PipelineBuilder<Output: Sendable> {
-  /// A list of stages.
-  public typealias Stages = [PipelineStage<Output>]
+  /// Takes a policy.
+  @inlinable
+  public static func buildExpression<Applied: Policy>(_ policy: Applied) -> PolicyStage<Applied, Output>
+  where Applied.Failure == any Error {
+    PolicyStage(policy)
+  }
 
-  /// Tries again.
-  public static func buildExpression(_ stage: Retry) -> Stages { [PipelineStage(stage)] }
+  /// Takes a stage that looks at values.
+  @inlinable
+  public static func buildExpression<Stage: PipelineStage>(_ stage: Stage) -> Stage where Stage.Output == Output {
+    stage
+  }
 
-  /// Limits time.
-  public static func buildExpression(_ stage: Timeout) -> Stages { [PipelineStage(stage)] }
+  /// Makes a breaker that only this pipeline has.
+  public static func buildExpression(_ policy: CircuitBreakerPolicy) -> PolicyStage<CircuitBreaker, Output> {
+    PolicyStage(CircuitBreaker(policy: policy))
+  }
 
-  /// Asks a second time.
-  public static func buildExpression(_ stage: Hedge) -> Stages { [PipelineStage(stage)] }
-
-  /// Puts something in the place of an answer.
-  public static func buildExpression(_ stage: Fallback<Output>) -> Stages { [PipelineStage(stage)] }
-
-  /// Stops calls to a service that fails.
-  public static func buildExpression(_ stage: CircuitBreaker) -> Stages { [PipelineStage(stage)] }
-
-  /// Limits how many calls run.
-  public static func buildExpression(_ stage: Bulkhead) -> Stages { [PipelineStage(stage)] }
-
-  /// Limits how many calls begin.
-  public static func buildExpression(_ stage: RateLimiter) -> Stages { [PipelineStage(stage)] }
-
-  /// Keeps answers.
-  public static func buildExpression<Key>(_ stage: CacheFirst<Key, Output>) -> Stages { [PipelineStage(stage)] }
-
-  /// Shares equal calls.
-  public static func buildExpression<Key>(_ stage: SingleFlight<Key, Output>) -> Stages { [PipelineStage(stage)] }
-
-  /// Renews a credential.
-  public static func buildExpression<Credential>(_ stage: Authentication<Credential>) -> Stages {
-    [PipelineStage(stage)]
+  /// Makes a bulkhead that only this pipeline has.
+  public static func buildExpression(_ policy: BulkheadPolicy) -> PolicyStage<Bulkhead, Output> {
+    PolicyStage(Bulkhead(policy: policy))
   }
 
   /// Lets things go wrong on purpose.
-  public static func buildExpression(_ stage: Chaos<Output, any Error>) -> Stages {
-    [PipelineStage(ChaosStage(chaos: stage))]
+  public static func buildExpression(_ chaos: Chaos<Output, any Error>) -> ChaosStage<Output> {
+    ChaosStage(chaos: chaos)
   }
 
-  /// Puts lists of stages one after the other.
-  public static func buildBlock(_ stages: Stages...) -> Stages { stages.flatMap { $0 } }
+  /// Asks a second time.
+  public static func buildExpression(_ hedge: Hedge) -> HedgeStage<Output> { HedgeStage(hedge: hedge) }
+
+  /// Renews a credential.
+  public static func buildExpression<Credential>(
+    _ authentication: Authentication<Credential>
+  ) -> AuthenticationStage<Credential, Output> {
+    AuthenticationStage(authentication: authentication)
+  }
+
+  /// No stage at all.
+  @inlinable
+  public static func buildBlock() -> NoStage<Output> { NoStage() }
+
+  /// Begins with the outermost stage.
+  @inlinable
+  public static func buildPartialBlock<Stage: PipelineStage>(first stage: Stage) -> Stage
+  where Stage.Output == Output {
+    stage
+  }
+
+  /// Puts a stage inside of those before it.
+  @inlinable
+  public static func buildPartialBlock<Outer: PipelineStage, Inner: PipelineStage>(
+    accumulated outer: Outer,
+    next inner: Inner
+  ) -> NestedStages<Outer, Inner> where Outer.Output == Output, Inner.Output == Output {
+    NestedStages(outer, inner)
+  }
 
   /// Leaves stages out if a condition does not hold.
-  public static func buildOptional(_ stages: Stages?) -> Stages { stages ?? [] }
+  @inlinable
+  public static func buildOptional<Stage: PipelineStage>(_ stage: Stage?) -> OptionalStage<Stage>
+  where Stage.Output == Output {
+    OptionalStage(stage)
+  }
 
   /// Takes the stages of one branch.
-  public static func buildEither(first stages: Stages) -> Stages { stages }
+  @inlinable
+  public static func buildEither<First: PipelineStage, Second: PipelineStage>(
+    first stage: First
+  ) -> NestedStages<OptionalStage<First>, OptionalStage<Second>> where First.Output == Output, Second.Output == Output {
+    NestedStages(OptionalStage(stage), OptionalStage(nil))
+  }
 
   /// Takes the stages of the other branch.
-  public static func buildEither(second stages: Stages) -> Stages { stages }
+  @inlinable
+  public static func buildEither<First: PipelineStage, Second: PipelineStage>(
+    second stage: Second
+  ) -> NestedStages<OptionalStage<First>, OptionalStage<Second>> where First.Output == Output, Second.Output == Output {
+    NestedStages(OptionalStage(nil), OptionalStage(stage))
+  }
 }

@@ -42,7 +42,10 @@ public struct StageDescriptor: Hashable, Sendable {
     /// The kind in words.
     public let description: String
 
-    private init(_ description: String) {
+    /// A kind of one's own.
+    ///
+    /// - Parameter description: The kind in words: "throttle".
+    public init(_ description: String) {
       self.description = description
     }
 

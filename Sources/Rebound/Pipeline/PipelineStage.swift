@@ -1,166 +1,285 @@
 import Combine
 
-/// One policy of a ``Pipeline``, as ``PipelineBuilder`` collects them.
-public struct PipelineStage<Output: Sendable>: Sendable {
-  let work: any StageWork<Output>
+/// One policy of a ``Pipeline``, or several, one inside the other, as ``PipelineBuilder`` puts them together.
+///
+/// Every ``Policy`` whose failures are `any Error` is one. A type of one's own conforms only if it looks at values, as a
+/// fallback does.
+public protocol PipelineStage<Output>: Sendable {
+  /// What calls give.
+  associatedtype Output: Sendable
 
-  var traits: StageTraits { work.traits }
+  /// What the pipeline knows about it before it runs, outermost first.
+  var traits: [StageTraits] { get }
 
-  init(_ work: any StageWork<Output>) {
-    self.work = work
-  }
+  /// A pipeline with these events has been made of it.
+  func register(with events: PolicyEvents?, pipeline: String)
 
-  init(_ work: some AnyValueStageWork) {
-    self.work = StageWorkForValue<_, Output>(work: work)
-  }
+  /// Runs a call under it.
+  func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output
+
+  /// Subscribes to a publisher under it.
+  func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
 }
 
-/// What a pipeline knows about a stage before it runs.
-struct StageTraits {
-  var descriptor: StageDescriptor
-  /// Whether it is for every failure, as far as it says.
-  var isForAllFailures = false
-  /// The limits of a timeout.
-  var total: Duration?
-  var attempt: Duration?
-  /// The object that it shares with other pipelines.
-  var sharedObject: ObjectIdentifier?
-
-  var kind: StageDescriptor.Kind { descriptor.kind }
+extension PipelineStage {
+  /// Nothing is shared.
+  public func register(with events: PolicyEvents?, pipeline: String) {}
 }
 
-/// The pipeline that a stage belongs to.
-struct StageSurroundings: Sendable {
-  let pipeline: String
-  let events: PolicyEvents?
-  /// When a publisher has to be done, if a stage outside says so; an asynchronous function reads ``Deadline/current``.
-  var deadline: Deadline?
+/// The pipeline that a stage belongs to, where it is put around a publisher.
+public struct StageSurroundings: Sendable {
+  /// Measures time and waits.
+  public let time: TimeSource
+  /// Who is told of decisions.
+  @usableFromInline let origin: DecisionOrigin?
+
+  @inlinable
+  init(time: TimeSource, origin: DecisionOrigin?) {
+    self.time = time
+    self.origin = origin
+  }
 
   /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
   func teller<Event: Sendable>(
     _ decision: @escaping @Sendable (Event) -> PolicyEvent.Decision
   ) -> (@Sendable (Event) -> Void)? {
-    guard let events else { return nil }
-    return { [pipeline] event in events.tell(decision(event), of: pipeline) }
+    guard let origin, let events = origin.events else { return nil }
+    return { event in events.tell(decision(event), of: origin.source) }
   }
 }
 
-/// What publishers wait on.
-struct StageScheduler<Context: Scheduler> {
-  let scheduler: Context
-  let options: Context.SchedulerOptions?
+extension ExecutionContext {
+  /// For stages that are made of something else than a machine.
+  var surroundings: StageSurroundings { StageSurroundings(time: time, origin: origin) }
 }
 
-/// What a stage does to a publisher, and to an asynchronous function.
-protocol StageWork<Output>: Sendable {
-  associatedtype Output: Sendable
+/// What a pipeline knows about a stage before it runs.
+public struct StageTraits: Sendable {
+  /// What it is.
+  public var descriptor: StageDescriptor
+  /// Whether it is for every failure, as far as it says.
+  public var isForAllFailures = false
+  /// The limits of a timeout.
+  public var total: Duration?
+  /// The limits of a timeout.
+  public var attempt: Duration?
+  /// The object that it shares with other pipelines.
+  public var sharedObject: ObjectIdentifier?
 
-  var traits: StageTraits { get }
+  var kind: StageDescriptor.Kind { descriptor.kind }
 
-  /// Lets the events and gauges of what is shared be seen.
-  func register(with events: PolicyEvents, pipeline: String)
-
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error>
-
-  /// Protects what is inside of it, which is made as soon as its surroundings are known.
-  func protect<Context: Scheduler>(
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>,
-    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
-  ) -> AnyPublisher<Output, any Error>
-
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration
-}
-
-/// What a stage does that does not care what the values are.
-protocol AnyValueStageWork: Sendable {
-  var traits: StageTraits { get }
-
-  func register(with events: PolicyEvents, pipeline: String)
-
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error>
-
-  /// Protects what is inside of it, which is made as soon as its surroundings are known.
-  func protect<Output: Sendable, Context: Scheduler>(
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>,
-    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
-  ) -> AnyPublisher<Output, any Error>
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration
-}
-
-extension StageWork {
-  func register(with events: PolicyEvents, pipeline: String) {}
-
-  func protect<Context: Scheduler>(
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>,
-    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
-  ) -> AnyPublisher<Output, any Error> {
-    protect(inside(surroundings), in: surroundings, on: waiting)
+  /// Describes a stage.
+  ///
+  /// - Parameters:
+  ///   - descriptor: What it is.
+  ///   - sharedObject: The object that it shares with other pipelines; one call must not ask it twice.
+  public init(descriptor: StageDescriptor, sharedObject: AnyObject? = nil) {
+    self.descriptor = descriptor
+    self.sharedObject = sharedObject.map(ObjectIdentifier.init)
   }
 }
 
-extension AnyValueStageWork {
-  func register(with events: PolicyEvents, pipeline: String) {}
+/// A stage that is a policy.
+public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage where Applied.Failure == any Error {
+  @usableFromInline let policy: Applied
 
-  func protect<Output: Sendable, Context: Scheduler>(
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>,
-    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
-  ) -> AnyPublisher<Output, any Error> {
-    protect(inside(surroundings), in: surroundings, on: waiting)
+  /// Takes a policy as a stage.
+  @inlinable
+  public init(_ policy: Applied) {
+    self.policy = policy
+  }
+
+  /// What the policy says about itself.
+  public var traits: [StageTraits] { [policy.traits] }
+
+  /// Lets what the policy shares be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    policy.register(with: events, pipeline: pipeline)
+  }
+
+  /// Runs a call under the policy.
+  @inlinable
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await policy.execute(execution, operation)
+  }
+
+  /// Subscribes to a publisher under the policy.
+  @inlinable
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    var publisher = Publishers.WithPolicy(upstream: upstream, policy: policy, time: surroundings.time)
+    publisher.origin = surroundings.origin
+    publisher.receive(subscriber: downstream)
   }
 }
 
-/// Work for any value, for values of one type.
-private struct StageWorkForValue<Work: AnyValueStageWork, Output: Sendable>: StageWork {
-  let work: Work
+/// A stage around another.
+public struct NestedStages<Outer: PipelineStage, Inner: PipelineStage>: PipelineStage
+where Outer.Output == Inner.Output {
+  /// What calls give.
+  public typealias Output = Outer.Output
 
-  var traits: StageTraits { work.traits }
+  @usableFromInline let outer: Outer
+  @usableFromInline let inner: Inner
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    work.register(with: events, pipeline: pipeline)
+  @inlinable
+  init(_ outer: Outer, _ inner: Inner) {
+    self.outer = outer
+    self.inner = inner
   }
 
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    work.protect(upstream, in: surroundings, on: waiting)
+  /// Those of both.
+  public var traits: [StageTraits] { outer.traits + inner.traits }
+
+  /// Lets what both share be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    outer.register(with: events, pipeline: pipeline)
+    inner.register(with: events, pipeline: pipeline)
   }
 
-  func protect<Context: Scheduler>(
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>,
-    _ inside: @escaping (StageSurroundings) -> AnyPublisher<Output, any Error>
-  ) -> AnyPublisher<Output, any Error> {
-    work.protect(in: surroundings, on: waiting, inside)
+  /// Runs a call under both.
+  @inlinable
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    let inner = inner
+    return try await outer.run(execution) { try await inner.run(execution, operation) }
   }
 
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    work.protect(call, in: surroundings, clock: clock)
+  /// Subscribes to a publisher under both.
+  @inlinable
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner, surroundings), surroundings)
+  }
+}
+
+/// A publisher under a stage.
+@usableFromInline
+struct PublisherInStage<Upstream: Publisher, Stage: PipelineStage>: Publisher
+where Upstream.Output == Stage.Output, Upstream.Failure == any Error {
+  @usableFromInline typealias Output = Upstream.Output
+  @usableFromInline typealias Failure = any Error
+
+  @usableFromInline let upstream: Upstream
+  @usableFromInline let stage: Stage
+  @usableFromInline let surroundings: StageSurroundings
+
+  @inlinable
+  init(upstream: Upstream, stage: Stage, _ surroundings: StageSurroundings) {
+    self.upstream = upstream
+    self.stage = stage
+    self.surroundings = surroundings
+  }
+
+  @inlinable
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    stage.subscribe(subscriber, to: upstream, surroundings)
+  }
+}
+
+/// A stage that a condition may leave out.
+public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
+  /// What calls give.
+  public typealias Output = Wrapped.Output
+
+  @usableFromInline let stage: Wrapped?
+
+  @inlinable
+  init(_ stage: Wrapped?) {
+    self.stage = stage
+  }
+
+  /// Those of the stage, if it is there.
+  public var traits: [StageTraits] { stage?.traits ?? [] }
+
+  /// Lets what the stage shares be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    stage?.register(with: events, pipeline: pipeline)
+  }
+
+  /// Runs a call under the stage, if it is there.
+  @inlinable
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    if let stage { return try await stage.run(execution, operation) }
+    return try await operation()
+  }
+
+  /// Subscribes to a publisher under the stage, if it is there.
+  @inlinable
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    if let stage { return stage.subscribe(downstream, to: upstream, surroundings) }
+    upstream.subscribe(downstream)
+  }
+}
+
+/// No stage at all.
+public struct NoStage<Output: Sendable>: PipelineStage {
+  @inlinable
+  init() {}
+
+  /// None.
+  public var traits: [StageTraits] { [] }
+
+  /// Runs the call.
+  @inlinable
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await operation()
+  }
+
+  /// Subscribes to the publisher.
+  @inlinable
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    upstream.subscribe(downstream)
   }
 }

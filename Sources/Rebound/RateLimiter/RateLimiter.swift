@@ -13,30 +13,36 @@ import Combine
 public final class RateLimiter: Sendable {
   private struct State {
     var machine: RateLimiterMachine
+    /// The latest present that a call has brought; a step back counts as no time at all.
+    var latest = Duration.zero
     /// Those who wait, by number.
     var waiters: [Int: Waiter] = [:]
     /// The one whose turn is next, and the alarm that rings for it.
     var armed: Int?
     var alarm: (any Cancellable)?
     var lastArming = 0
+
+    mutating func clamp(_ now: Duration) -> Duration {
+      latest = max(latest, now)
+      return latest
+    }
   }
 
   private struct Waiter {
     /// Told when the call begins.
-    let answer: (Result<Duration, RateLimited>) -> Void
-    let alarm: Alarm
+    let answer: @Sendable (Result<Duration, any Error>) -> Void
+    let time: TimeSource
   }
 
   /// What is to be done with the lock open.
   private struct Steps {
     var admitted: [Waiter] = []
     var disarmed: (any Cancellable)?
-    var arming: (Alarm, arming: Int, after: Duration)?
+    var arming: (TimeSource, arming: Int, after: Duration)?
   }
 
   /// What the limiter protects, for its errors.
   public let name: String
-  private let time: MonotonicTime
   private let isThrottling: @Sendable (any Error) -> Bool
   private let shared: Shared<State, RateLimiterEvent>
 
@@ -45,21 +51,18 @@ public final class RateLimiter: Sendable {
   /// - Parameters:
   ///   - name: What it protects, for its errors.
   ///   - policy: How many calls may begin in a time.
-  ///   - time: Measures it. It has to go at the pace of the schedulers and clocks that wait.
   ///   - isThrottling: Which errors say that the service was called too often; those that ask for a pause
   ///     (``RetryAfterProviding``) unless told otherwise.
   public init(
     _ name: String,
     policy: RateLimiterPolicy,
-    time: MonotonicTime = .continuous,
     throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
       ($0 as? any RetryAfterProviding)?.retryAfter != nil
     }
   ) {
     self.name = name
-    self.time = time
     self.isThrottling = isThrottling
-    shared = Shared(State(machine: RateLimiterMachine(policy, now: time.now)))
+    shared = Shared(State(machine: RateLimiterMachine(policy)))
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.
@@ -79,10 +82,11 @@ public final class RateLimiter: Sendable {
 
   /// Lets a call begin if it may begin now, and does not wait.
   ///
+  /// - Parameter now: The present, on the time of the execution.
   /// - Throws: ``RateLimited`` if it may not.
-  public func acquire() throws(RateLimited) {
-    let now = time.now
+  public func acquire(at now: Duration = TimeSource.current.now) throws(RateLimited) {
     try shared.change { (state, events) throws(RateLimited) in
+      let now = state.clamp(now)
       switch state.machine.enter(now: now, mayWait: false) {
       case .granted, .queued: events.append(.admitted)
       case .rejected(let retryAfter):
@@ -92,19 +96,26 @@ public final class RateLimiter: Sendable {
     }
   }
 
-  /// Asks to begin.
-  ///
-  /// - Parameter answer: As in ``Admission/ask``.
+  /// Lets a call begin if it may begin now, and nobody listens.
+  func beginAtOnce(at now: Duration) -> Bool {
+    shared.adjust { state, isListened in
+      guard !isListened else { return false }
+      return state.machine.takeAtOnce(now: state.clamp(now))
+    }
+  }
+
+  /// Asks to begin; see ``AdmissionControl/ask(_:_:)``.
   func ask(
-    alarm: Alarm,
-    _ answer: @escaping (Result<Duration, RateLimited>) -> Void
+    time: TimeSource,
+    _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let now = time.now
+    let present = time.now
     enum Reply {
-      case known(Result<Duration, RateLimited>)
+      case known(Result<Duration, any Error>)
       case queued(Int, Steps)
     }
     let reply: Reply = shared.change { state, events in
+      let now = state.clamp(present)
       switch state.machine.enter(now: now) {
       case .granted:
         events.append(.admitted)
@@ -113,7 +124,7 @@ public final class RateLimiter: Sendable {
         events.append(.rejected(retryAfter: retryAfter))
         return .known(.failure(refusal(state, retryAfter)))
       case .queued(let number, let wait):
-        state.waiters[number] = Waiter(answer: answer, alarm: alarm)
+        state.waiters[number] = Waiter(answer: answer, time: time)
         events.append(.queued(wait: wait, queued: state.machine.queued))
         return .queued(number, advance(&state, now: now, &events))
       }
@@ -123,21 +134,23 @@ public final class RateLimiter: Sendable {
       answer(result)
       return nil
     case .queued(let number, let steps):
-      carryOut(steps, now: now)
-      return AnyCancellable { self.abandon(number) }
+      carryOut(steps)
+      return AnyCancellable { self.abandon(number, at: time.now) }
     }
   }
 
   /// The service has said that there were too many calls.
   ///
-  /// - Parameter pause: For how long it wants none.
-  public func throttle(pause: Duration? = nil) {
-    throttle(pause: pause, begun: nil)
+  /// - Parameters:
+  ///   - pause: For how long it wants none.
+  ///   - now: The present, on the time of the execution.
+  public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
+    throttle(pause: pause, begun: nil, at: now)
   }
 
-  private func throttle(pause: Duration?, begun: Duration?) {
-    let now = time.now
+  private func throttle(pause: Duration?, begun: Duration?, at now: Duration) {
     let (steps, refused) = shared.change { state, events in
+      let now = state.clamp(now)
       let late = state.machine.throttle(pause: pause, begun: begun, now: now)
       events.append(.throttled(share: state.machine.share, pause: pause))
       let refused = late.map { number, retryAfter in
@@ -146,50 +159,45 @@ public final class RateLimiter: Sendable {
       }
       return (advance(&state, now: now, &events, rearms: true), refused)
     }
-    carryOut(steps, now: now)
+    carryOut(steps)
     for (waiter, error) in refused { waiter?.answer(.failure(error)) }
   }
 
   /// A call has succeeded, and the rate goes up if it was low.
-  public func succeed() {
-    let now = time.now
+  ///
+  /// - Parameter now: The present, on the time of the execution.
+  public func succeed(at now: Duration = TimeSource.current.now) {
+    succeed { now }
+  }
+
+  private func succeed(_ now: () -> Duration) {
+    guard shared.adjust({ state, _ in state.machine.isLowered }) else { return }
+    let present = now()
     shared.change { state, events in
       let before = state.machine.share
-      state.machine.succeed(now: now)
+      state.machine.succeed(now: state.clamp(present))
       if state.machine.share != before { events.append(.recovered(share: state.machine.share)) }
     }
   }
 
-  /// A call has ended that began at this moment.
-  func settle(_ end: ExecutionEnd, begun: Duration) {
-    switch end {
-    case .finished: succeed()
-    case .failed(let error):
-      if isThrottling(error) { throttle(pause: (error as? any RetryAfterProviding)?.retryAfter, begun: begun) }
-    case .cancelled: break
-    }
-  }
-
-  private func abandon(_ number: Int) {
-    let now = time.now
+  private func abandon(_ number: Int, at now: Duration) {
     let (waiter, steps): (Waiter?, Steps) = shared.change { state, events in
       guard state.machine.abandon(number) else { return (nil, Steps()) }
       events.append(.abandoned(queued: state.machine.queued))
-      return (state.waiters.removeValue(forKey: number), advance(&state, now: now, &events))
+      return (state.waiters.removeValue(forKey: number), advance(&state, now: state.clamp(now), &events))
     }
     withExtendedLifetime(waiter) {}
-    carryOut(steps, now: now)
+    carryOut(steps)
   }
 
-  /// The alarm of the one whose turn is next rings.
-  private func ring(_ arming: Int) {
-    let now = time.now
+  /// The timer of the one whose turn is next rings.
+  private func ring(_ arming: Int, at now: Duration) {
     let steps: Steps = shared.change { state, events in
-      // Another alarm may have been set meanwhile.
+      // Another timer may have been set meanwhile.
       guard state.lastArming == arming else { return Steps() }
-      return advance(&state, now: now, &events, rearms: true)
+      return advance(&state, now: state.clamp(now), &events, rearms: true)
     }
-    carryOut(steps, now: now)
+    carryOut(steps)
   }
 
   private func refusal(_ state: State, _ retryAfter: Duration) -> RateLimited {
@@ -216,49 +224,51 @@ public final class RateLimiter: Sendable {
     (state.alarm, state.armed) = (nil, next)
     state.lastArming += 1
     if let next, let wait, let waiter = state.waiters[next] {
-      steps.arming = (waiter.alarm, state.lastArming, wait)
+      steps.arming = (waiter.time, state.lastArming, wait)
     }
     return steps
   }
 
-  private func carryOut(_ steps: Steps, now: Duration) {
+  private func carryOut(_ steps: Steps) {
     steps.disarmed?.cancel()
-    if let (alarm, arming, wait) = steps.arming {
+    if let (time, arming, wait) = steps.arming {
+      let due = time.now + wait
       // On the trampoline, for a scheduler that rings at once would otherwise nest until it is time.
-      let pending = alarm.set(wait) { Trampoline.run([{ self.ring(arming) }]) }
-      let isCurrent = shared.change { state, _ in
+      let pending = time.after(wait) { Trampoline.run([{ self.ring(arming, at: max(due, time.now)) }]) }
+      let isCurrent = shared.adjust { state, _ in
         guard state.lastArming == arming else { return false }
         state.alarm = pending
         return true
       }
       if !isCurrent { pending.cancel() }
     }
-    for waiter in steps.admitted { waiter.answer(.success(now)) }
+    for waiter in steps.admitted { waiter.answer(.success(waiter.time.now)) }
   }
 }
 
-extension RateLimiter {
-  /// Runs an asynchronous function once it may begin, and learns from how it ends.
-  ///
-  /// - Parameters:
-  ///   - clock: Measures the wait.
-  ///   - isolation: The caller's.
-  ///   - operation: The call.
-  /// - Throws: ``RateLimited`` if it is refused; `CancellationError` if the task is cancelled while it waits; otherwise
-  ///   what the function throws.
-  public func run<Value, C: Clock>(
-    clock: C = ContinuousClock(),
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Value
-  ) async throws -> Value where C.Duration == Duration {
-    let begun = try await Answer<Duration>.wait(isolation: isolation) { self.ask(alarm: Alarm(clock), $0) }
-    do {
-      let value = try await operation()
-      settle(.finished, begun: begun)
-      return value
-    } catch {
-      settle(error is CancellationError || Task.isCancelled ? .cancelled : .failed(error), begun: begun)
-      throw error
+extension RateLimiter: AdmissionControl, Policy {
+  /// Lets a call begin if it may begin now, and nobody listens.
+  public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
+    let now = execution.now
+    return beginAtOnce(at: now) ? now : nil
+  }
+
+  /// Asks to begin.
+  public func ask(
+    _ execution: ExecutionContext,
+    _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(time: execution.time, answer)
+  }
+
+  /// Learns from how the call has ended that began at this moment.
+  public func settle(_ begun: Duration, _ end: ExecutionEnd, _ execution: ExecutionContext) {
+    switch end {
+    case .succeeded: succeed { execution.now }
+    case .failed(let error):
+      guard isThrottling(error) else { return }
+      throttle(pause: (error as? any RetryAfterProviding)?.retryAfter, begun: begun, at: execution.now)
+    case .cancelled: break
     }
   }
 }

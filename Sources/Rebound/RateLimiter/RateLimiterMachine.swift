@@ -18,7 +18,8 @@ package struct RateLimiterMachine: Hashable, Sendable {
   }
 
   private let policy: RateLimiterPolicy
-  private let start: Duration
+  private var begun: Duration?
+  private var start: Duration { begun ?? .zero }
   private var meter: RateMeter
   /// The next one first.
   private var queue: [Waiter] = []
@@ -30,10 +31,24 @@ package struct RateLimiterMachine: Hashable, Sendable {
   private var loweredAt: Duration?
   private var isFull = true
 
-  package init(_ policy: RateLimiterPolicy, now: Duration) {
+  package init(_ policy: RateLimiterPolicy, now: Duration? = nil) {
     self.policy = policy
-    start = now
+    begun = now
     meter = RateMeter(policy)
+  }
+
+  /// Whether the rate is below the full one, from what the service has said.
+  package var isLowered: Bool { !isFull }
+
+  /// Lets a call begin, if nobody waits and it may begin now.
+  package mutating func takeAtOnce(now: Duration) -> Bool {
+    begin(now)
+    return queue.isEmpty && pausedUntil == nil && meter.take(now: now - start) == .zero
+  }
+
+  /// The first moment is that of the first call.
+  private mutating func begin(_ now: Duration) {
+    if begun == nil { begun = now }
   }
 
   package var queued: Int { queue.count }
@@ -55,6 +70,7 @@ package struct RateLimiterMachine: Hashable, Sendable {
   ///
   /// - Complexity: O(1) if nobody waits, otherwise O(n) in those who do.
   package mutating func enter(now: Duration, mayWait: Bool = true) -> Admission {
+    begin(now)
     if queue.isEmpty, earliest(now) == now - start, meter.take(now: now - start) == .zero { return .granted }
     let wait = waits(queue.count + 1, now: now).last ?? .zero
     guard mayWait, wait <= policy.maxWait, queue.count < policy.maxQueue else { return .rejected(retryAfter: wait) }
@@ -103,6 +119,7 @@ package struct RateLimiterMachine: Hashable, Sendable {
     begun: Duration? = nil,
     now: Duration
   ) -> [(number: Int, retryAfter: Duration)] {
+    begin(now)
     if let pause, pause > .zero {
       pausedUntil = max(pausedUntil ?? now, now + pause.clampedToDelay)
     }

@@ -22,6 +22,9 @@ public struct RepeatPolicy: Sendable {
   /// Where jitter gets its randomness.
   public let random: RandomSource
 
+  /// From one begin to the next; `nil` for ``pause`` between an end and the next begin.
+  public private(set) var interval: Duration?
+
   package private(set) var condition: @Sendable (_ runs: Int) -> Bool = { _ in true }
   package private(set) var observer: (@Sendable (RepeatEvent) -> Void)?
 
@@ -35,6 +38,16 @@ public struct RepeatPolicy: Sendable {
     self.times = times.map { max($0, 0) }
     self.pause = pause
     self.random = random
+  }
+
+  /// Makes a policy of runs that begin at even intervals.
+  ///
+  /// - Parameters:
+  ///   - interval: From one begin to the next; a run that takes longer is followed at once by the next.
+  ///   - times: How many runs may follow the first; `nil` means for ever, a negative number none.
+  public init(every interval: Duration, times: Int? = nil) {
+    self.init(times: times)
+    self.interval = interval.clampedToDelay
   }
 
   /// The same policy, as long as this holds, and every condition before.
@@ -92,16 +105,57 @@ package struct RepeatMachine: Sendable {
 
   /// A run has finished.
   ///
+  /// - Parameter elapsed: How much time has passed since the last run was to begin.
   /// - Returns: How long to wait before the next; `nil` if there is none.
-  package mutating func finished() -> Duration? {
+  package mutating func finished(elapsed: Duration = .zero) -> Duration? {
     runs += 1
     let isWanted = policy.times.map { runs <= $0 } ?? true
     guard isWanted, policy.condition(runs) else {
       policy.observer?(.stopped(runs: runs))
       return nil
     }
-    let delay = delays.nextStep().delay
+    let delay = policy.interval.map { max($0 - elapsed, .zero) } ?? delays.nextStep().delay
     policy.observer?(.repeating(runs: runs, after: delay))
     return delay
   }
+}
+
+extension RepeatPolicy: Policy {
+  /// The runs of one execution.
+  public struct Machine: PolicyMachine {
+    /// A failure ends it, whatever it is.
+    public typealias Failure = any Error
+
+    private var machine: RepeatMachine
+    private let interval: Duration?
+    private var begun: Duration?
+
+    init(_ policy: RepeatPolicy) {
+      machine = RepeatMachine(policy)
+      interval = policy.interval
+    }
+
+    /// Notes when the run begins, if that matters.
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+      if interval != nil, begun == nil { begun = execution.now }
+      return .proceed
+    }
+
+    /// Has another run follow, or not.
+    public mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
+      guard let interval, let begun else { return machine.finished().map { .wait($0) } ?? .proceed }
+      let now = execution.now
+      guard let pause = machine.finished(elapsed: now - begun) else { return .proceed }
+      self.begun = max(begun + interval, now)
+      return .wait(pause)
+    }
+  }
+
+  /// What it does, with its numbers.
+  public var descriptor: StageDescriptor {
+    StageDescriptor(StageDescriptor.Kind("repeat"), parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+  }
+
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(self) }
 }

@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 /// What is delivered when the publisher that was to run before a retry fails itself.
 public enum ChainedFailure: Hashable, Sendable {
@@ -37,7 +36,7 @@ extension Publisher {
     times: Int,
     after chained: Chained,
     failingWith chainedFailure: ChainedFailure = .chained
-  ) -> Publishers.RetryOn<Self, Chained> where Failure: Equatable, Chained.Failure == Failure {
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Failure: Equatable, Chained.Failure == Failure {
     retry(on: { $0 == error }, times: times, after: { _ in chained }, failingWith: chainedFailure)
   }
 
@@ -57,13 +56,8 @@ extension Publisher {
     times: Int,
     after chained: @escaping (Matched) -> Chained,
     failingWith chainedFailure: ChainedFailure = .chained
-  ) -> Publishers.RetryOn<Self, Chained> where Chained.Failure == Failure {
-    Publishers.RetryOn(
-      upstream: self,
-      retries: times,
-      chainedFailure: chainedFailure,
-      chained: { ($0 as? Matched).map(chained) }
-    )
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Chained.Failure == Failure {
+    retry(times, chainedFailure) { ($0 as? Matched).map(chained) }
   }
 
   /// Tries again after errors for which a condition holds, each time after another publisher has done its work.
@@ -82,13 +76,8 @@ extension Publisher {
     times: Int,
     after chained: @escaping (Failure) -> Chained,
     failingWith chainedFailure: ChainedFailure = .chained
-  ) -> Publishers.RetryOn<Self, Chained> where Chained.Failure == Failure {
-    Publishers.RetryOn(
-      upstream: self,
-      retries: times,
-      chainedFailure: chainedFailure,
-      chained: { condition($0) ? chained($0) : nil }
-    )
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Chained.Failure == Failure {
+    retry(times, chainedFailure) { condition($0) ? chained($0) : nil }
   }
 
   /// Tries again after one certain error, each time after another publisher has done its work.
@@ -103,154 +92,93 @@ extension Publisher {
     _ error: Failure,
     retries: UInt,
     chainedPublisher: Chained
-  ) -> Publishers.RetryOn<Self, Chained> where Failure: Equatable, Chained.Failure == Failure {
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Failure: Equatable, Chained.Failure == Failure {
     retry(on: error, times: Int(clamping: retries), after: chainedPublisher)
   }
+
+  private func retry<Chained: Publisher>(
+    _ retries: Int,
+    _ chainedFailure: ChainedFailure,
+    _ chained: @escaping (Failure) -> Chained?
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Chained.Failure == Failure {
+    let policy = RetryOnPolicy<Chained>(retries: retries, chainedFailure: chainedFailure, chained: chained)
+    return Publishers.WithPolicy(upstream: self, policy: policy)
+  }
 }
 
-extension Publishers {
-  /// Tries again after certain errors, each time after another publisher has done its work.
-  ///
-  /// Made by `retry(on:times:after:failingWith:)`.
-  public struct RetryOn<Upstream: Publisher, Chained: Publisher>: Publisher
-  where Chained.Failure == Upstream.Failure {
-    /// What the upstream publishes.
-    public typealias Output = Upstream.Output
+/// Tries again after certain errors, each time after another publisher has done its work.
+///
+/// Made by `retry(on:times:after:failingWith:)`.
+///
+/// Unchecked, because the closure is called by one execution at a time for each subscriber, as the closures of Combine's
+/// operators are.
+public struct RetryOnPolicy<Chained: Publisher>: Policy, @unchecked Sendable {
+  /// What the upstream and the other publisher fail with.
+  public typealias Failure = Chained.Failure
+
+  /// How many attempts may follow the first.
+  public let retries: Int
+  /// What to fail with when the other publisher fails.
+  public let chainedFailure: ChainedFailure
+  /// Makes what to run before a retry; `nil` where there is to be none.
+  public let chained: (Failure) -> Chained?
+
+  /// What it does, with its numbers.
+  public var descriptor: StageDescriptor {
+    StageDescriptor(.retry, parameters: [.init("maxRetries", "\(retries)"), .init("after", "\(Chained.self)")])
+  }
+
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
+
+  /// The attempts of one execution.
+  public struct Machine: PolicyMachine {
     /// What the upstream and the other publisher fail with.
-    public typealias Failure = Upstream.Failure
+    public typealias Failure = Chained.Failure
 
-    /// The publisher of the attempts.
-    public let upstream: Upstream
-    /// How many attempts may follow the first.
-    public let retries: Int
-    /// What to fail with when the other publisher fails.
-    public let chainedFailure: ChainedFailure
-    /// Makes what to run before a retry; `nil` where there is to be none.
-    public let chained: (Failure) -> Chained?
+    fileprivate let policy: RetryOnPolicy
+    private var made = 0
+    private var waiter: AnswerWaiter<Subscribers.Completion<Failure>>?
+    private var original: Failure?
 
-    /// Makes a publisher that tries again after certain errors.
-    ///
-    /// - Parameters:
-    ///   - upstream: The publisher of the attempts.
-    ///   - retries: How many attempts may follow the first. A negative number counts as none.
-    ///   - chainedFailure: What to fail with when the other publisher fails.
-    ///   - chained: Makes what to run before a retry; `nil` passes the error on.
-    public init(
-      upstream: Upstream,
-      retries: Int,
-      chainedFailure: ChainedFailure = .chained,
-      chained: @escaping (Failure) -> Chained?
-    ) {
-      self.upstream = upstream
-      self.retries = retries
-      self.chainedFailure = chainedFailure
-      self.chained = chained
+    fileprivate init(policy: RetryOnPolicy) {
+      self.policy = policy
     }
 
-    /// Begins attempts for this subscriber, counted apart from those of others.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = RetryOnExecution(self, downstream: subscriber)
-      subscriber.receive(subscription: execution)
-      execution.begin()
+    /// Lets the other publisher run, if the error is one to retry after.
+    public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
+      guard made < policy.retries, let chained = policy.chained(error) else { return .proceed }
+      made += 1
+      original = error
+      let waiter = AnswerWaiter<Subscribers.Completion<Failure>>()
+      self.waiter = waiter
+      let step = FirstValue<Chained.Output, Failure> { result in
+        switch result {
+        case .success: waiter.answer(.finished)
+        case .failure(let error): waiter.answer(.failure(error))
+        }
+      }
+      // Kept before it begins, so that a cancel finds it at any time.
+      waiter.keep(step)
+      chained.subscribe(step)
+      return .park(waiter.wait)
     }
-  }
-}
 
-/// The attempts of one subscription, with another publisher between them.
-private final class RetryOnExecution<Upstream: Publisher, Chained: Publisher, Downstream: Subscriber>:
-  Attempts<Upstream, Downstream>, CustomStringConvertible
-where
-  Downstream.Input == Upstream.Output,
-  Downstream.Failure == Upstream.Failure,
-  Chained.Failure == Upstream.Failure
-{
-  private var recipe: Publishers.RetryOn<Upstream, Chained>?
-
-  init(_ recipe: Publishers.RetryOn<Upstream, Chained>, downstream: Downstream) {
-    self.recipe = recipe
-    super.init(upstream: recipe.upstream, downstream: downstream)
-  }
-
-  var description: String { "RetryOn" }
-
-  override func attemptFailed(_ attempt: Int, with error: Upstream.Failure) {
-    // Every attempt but the first was a retry.
-    guard let recipe = lock.withLock({ recipe }), attempt <= recipe.retries, let chained = recipe.chained(error) else {
-      return end(with: .failure(error), after: attempt)
-    }
-    let step = ChainedStep<Chained> { completion in
-      switch (completion, recipe.chainedFailure) {
-      case (.finished, _): self.resume(after: attempt)
-      case (.failure(let other), .chained): self.end(with: .failure(other), after: attempt)
-      case (.failure, .original): self.end(with: .failure(error), after: attempt)
+    /// Tries again, or fails as the other publisher has.
+    public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
+      guard let waiter else { return .proceed }
+      guard let end = waiter.take() else { return .park(waiter.wait) }
+      self.waiter = nil
+      switch end {
+      case .finished: return .proceed
+      case .failure(let other): return .fail(policy.chainedFailure == .chained ? other : original ?? other)
       }
     }
-    // Held before it begins, so that a cancel finds it at any time.
-    hold(step, after: attempt)
-    chained.subscribe(step)
-  }
 
-  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
-    let rest = lock.withLock {
-      let rest = recipe
-      recipe = nil
-      return rest
-    }
-    withExtendedLifetime(rest) {}
-  }
-}
-
-/// The subscriber of a publisher that runs before a retry: one value, or the completion, and it is done.
-private final class ChainedStep<Chained: Publisher>: Subscriber, Cancellable {
-  private enum Phase {
-    case ready
-    case running(any Subscription)
-    case over
-  }
-
-  private let lock = Lock()
-  private var phase = Phase.ready
-  private var done: ((Subscribers.Completion<Chained.Failure>) -> Void)?
-
-  init(done: @escaping (Subscribers.Completion<Chained.Failure>) -> Void) {
-    self.done = done
-  }
-
-  func receive(subscription: any Subscription) {
-    let isWanted = lock.withLock {
-      guard case .ready = phase else { return false }
-      phase = .running(subscription)
-      return true
-    }
-    if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
-  }
-
-  func receive(_ input: Chained.Output) -> Subscribers.Demand {
-    let (before, done) = end()
-    if case .running(let subscription) = before { subscription.cancel() }
-    done?(.finished)
-    return .none
-  }
-
-  func receive(completion: Subscribers.Completion<Chained.Failure>) {
-    end().1?(completion)
-  }
-
-  func cancel() {
-    let (before, done) = end()
-    if case .running(let subscription) = before { subscription.cancel() }
-    withExtendedLifetime(done) {}
-  }
-
-  private func end() -> (Phase, ((Subscribers.Completion<Chained.Failure>) -> Void)?) {
-    lock.withLock {
-      let before = (phase, done)
-      (phase, done) = (.over, nil)
-      return before
+    /// Cancels the other publisher.
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      _ = waiter?.abandon()
+      waiter = nil
     }
   }
-}
-
-extension ChainedStep: CustomStringConvertible {
-  var description: String { "RetryOn" }
 }

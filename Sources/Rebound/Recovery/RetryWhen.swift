@@ -27,8 +27,8 @@ extension Publisher {
   ///   in `Deferred`.
   public func retry<Companion: Publisher>(
     when companion: @escaping (AnyPublisher<Failure, Never>) -> Companion
-  ) -> Publishers.RetryWhen<Self, Companion> where Companion.Failure == Failure {
-    Publishers.RetryWhen(upstream: self, companion: companion)
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Companion>> where Companion.Failure == Failure {
+    Publishers.WithPolicy(upstream: self, policy: RetryWhenPolicy(companion: companion))
   }
 
   /// Tries again when a companion publisher that cannot fail says so.
@@ -42,7 +42,7 @@ extension Publisher {
   /// - Parameter companion: Gets the failures; called once for each subscriber.
   public func retry<Companion: Publisher>(
     when companion: @escaping (AnyPublisher<Failure, Never>) -> Companion
-  ) -> Publishers.RetryWhen<Self, Publishers.SetFailureType<Companion, Failure>> where Companion.Failure == Never {
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Companion, Failure>>> where Companion.Failure == Never {
     retry { companion($0).setFailureType(to: Failure.self) }
   }
 
@@ -60,145 +60,181 @@ extension Publisher {
   /// - Threads: Values arrive where the upstream sends them; the next subscription is made where the signal comes.
   public func retry<Signal: Publisher>(
     when signal: Signal
-  ) -> Publishers.RetryWhen<Self, Publishers.SetFailureType<Signal, Failure>> where Signal.Failure == Never {
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Signal, Failure>>> where Signal.Failure == Never {
     retry { _ in signal.setFailureType(to: Failure.self) }
   }
 }
 
-extension Publishers {
-  /// Tries again when a companion publisher says so.
-  ///
-  /// Made by `retry(when:)`.
-  public struct RetryWhen<Upstream: Publisher, Companion: Publisher>: Publisher
-  where Companion.Failure == Upstream.Failure {
-    /// What the upstream publishes.
-    public typealias Output = Upstream.Output
+/// Tries again when a companion publisher says so.
+///
+/// Made by `retry(when:)`.
+///
+/// Unchecked, because the closure is called once for each subscriber, as the closures of Combine's operators are.
+public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable {
+  /// What the companion fails with.
+  public typealias Failure = Companion.Failure
+
+  /// Makes the companion from the failures.
+  public let companion: (AnyPublisher<Failure, Never>) -> Companion
+
+  /// What it does.
+  public var descriptor: StageDescriptor {
+    StageDescriptor(.retry, parameters: [.init("when", "\(Companion.self)")])
+  }
+
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(companion: companion) }
+
+  /// The attempts of one execution.
+  public struct Machine: PolicyMachine {
     /// What the companion fails with.
-    public typealias Failure = Upstream.Failure
+    public typealias Failure = Companion.Failure
 
-    /// The publisher of the attempts.
-    public let upstream: Upstream
-    /// Makes the companion from the failures.
-    public let companion: (AnyPublisher<Failure, Never>) -> Companion
+    fileprivate let companion: (AnyPublisher<Failure, Never>) -> Companion
+    private var company: Company<Companion>?
 
-    /// Makes a publisher that tries again when a companion says so.
-    ///
-    /// - Parameters:
-    ///   - upstream: The publisher of the attempts.
-    ///   - companion: Makes the companion from the failures; called once for each subscriber.
-    public init(upstream: Upstream, companion: @escaping (AnyPublisher<Failure, Never>) -> Companion) {
-      self.upstream = upstream
+    fileprivate init(companion: @escaping (AnyPublisher<Failure, Never>) -> Companion) {
       self.companion = companion
     }
 
-    /// Begins attempts for this subscriber, with a companion of their own.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = RetryWhenExecution<Upstream, Companion, S>(upstream: upstream, downstream: subscriber)
-      subscriber.receive(subscription: execution)
-      execution.begin(with: companion)
+    /// Subscribes to the companion, before the first attempt.
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      let (company, companion) = (Company<Companion>(), companion)
+      self.company = company
+      return .park { waker in
+        company.waker = waker
+        companion(company.failures.compactMap { $0 }.eraseToAnyPublisher()).subscribe(company)
+        waker.wake()
+      }
+    }
+
+    /// Tells the companion.
+    public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
+      company?.attemptFailed(with: error)
+      return .park { _ in }
+    }
+
+    /// Does as the companion says.
+    public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
+      guard let company else { return .proceed }
+      switch company.take() {
+      case .goAhead: return .proceed
+      case .nothing: return .park { _ in }
+      case .end(.finished):
+        leave()
+        return .finish
+      case .end(.failure(let error)):
+        leave()
+        return .fail(error)
+      }
+    }
+
+    /// Lets the companion go.
+    public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
+      leave()
+      return .proceed
+    }
+
+    /// Lets the companion go.
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      leave()
+    }
+
+    private mutating func leave() {
+      company?.cancel()
+      company = nil
     }
   }
 }
 
-/// The attempts of one subscription, as a companion decides on them.
-private final class RetryWhenExecution<Upstream: Publisher, Companion: Publisher, Downstream: Subscriber>:
-  Attempts<Upstream, Downstream>, CustomStringConvertible
-where
-  Downstream.Input == Upstream.Output,
-  Downstream.Failure == Upstream.Failure,
-  Companion.Failure == Upstream.Failure
-{
-  /// What lives from the first subscription to the end.
-  private enum Company {
-    case none
-    case awaited
-    case present(any Subscription)
-    case over
+/// The subscriber of a companion, from the first attempt to the end.
+///
+/// Unchecked, because the lock guards what changes, the waker is written before anybody else knows the object, and subjects
+/// take values from any thread.
+private final class Company<Companion: Publisher>: Subscriber, @unchecked Sendable {
+  enum Word {
+    case nothing
+    case goAhead
+    case end(Subscribers.Completion<Companion.Failure>)
+  }
+
+  private struct State {
+    /// Until the first attempt, and then whenever a failure waits for an answer.
+    var isAwaited = true
+    var isAnswered = true
+    var end: Subscribers.Completion<Companion.Failure>?
+    var subscription: (any Subscription)?
+    var isOver = false
   }
 
   /// The failure that waits for an answer, kept for whoever asks late.
-  private let failures = CurrentValueSubject<Upstream.Failure?, Never>(nil)
-  private var company = Company.none
+  let failures = CurrentValueSubject<Companion.Failure?, Never>(nil)
+  var waker: Waker?
+  private let state = Locked(State())
 
-  var description: String { "RetryWhen" }
-
-  func begin(with companion: (AnyPublisher<Upstream.Failure, Never>) -> Companion) {
-    let isWanted = lock.withLock {
-      guard case .none = company else { return false }
-      company = .awaited
-      return true
-    }
-    guard isWanted else { return }
-    companion(failures.compactMap { $0 }.eraseToAnyPublisher()).subscribe(CompanionSubscriber(self))
-    begin()
-  }
-
-  override func attemptFailed(_ attempt: Int, with error: Upstream.Failure) {
+  func attemptFailed(with error: Companion.Failure) {
+    state.withLock { ($0.isAwaited, $0.isAnswered) = (true, false) }
     failures.send(error)
   }
 
-  override func letGo(_ completion: Subscribers.Completion<Upstream.Failure>?) {
-    let before = lock.withLock {
-      let before = company
-      company = .over
-      return before
+  /// What it has said since the last time.
+  func take() -> Word {
+    let word: Word = state.withLock { state in
+      if state.isAwaited, state.isAnswered {
+        (state.isAwaited, state.isAnswered) = (false, false)
+        return .goAhead
+      }
+      if let end = state.end { return .end(end) }
+      return .nothing
     }
-    if case .present(let subscription) = before { subscription.cancel() }
+    if case .goAhead = word {
+      // No attempt runs, so no other failure can be overwritten here.
+      failures.send(nil)
+      // An end that came behind it is heard when the attempt has begun.
+      if state.withLock({ $0.end != nil }) { waker?.wake() }
+    }
+    return word
+  }
+
+  /// Lets go of the companion, unless it has ended.
+  func cancel() {
+    let subscription = state.withLock { state in
+      let subscription = state.end == nil ? state.subscription : nil
+      state.subscription = nil
+      state.isOver = true
+      return subscription
+    }
+    subscription?.cancel()
     // Whoever keeps the stream of the failures must not keep the failure.
     failures.send(nil)
     failures.send(completion: .finished)
   }
 
-  fileprivate func companionCame(_ subscription: any Subscription) {
-    let isWanted = lock.withLock {
-      guard case .awaited = company else { return false }
-      company = .present(subscription)
+  func receive(subscription: any Subscription) {
+    let isWanted = state.withLock { state in
+      guard !state.isOver, state.subscription == nil else { return false }
+      state.subscription = subscription
       return true
     }
     if isWanted { subscription.request(.unlimited) } else { subscription.cancel() }
   }
 
-  fileprivate func companionSent() {
-    guard let attempt = openQuestion else { return }
-    // Answered. No attempt runs, so no other failure can be overwritten here.
-    failures.send(nil)
-    resume(after: attempt)
-  }
-
-  fileprivate func companionEnded(_ completion: Subscribers.Completion<Upstream.Failure>) {
-    // It is not cancelled any more.
-    let before = lock.withLock {
-      let before = company
-      company = .over
-      return before
-    }
-    withExtendedLifetime(before) { end(with: completion) }
-  }
-}
-
-/// The subscriber of the companion.
-private final class CompanionSubscriber<Upstream: Publisher, Companion: Publisher, Downstream: Subscriber>: Subscriber
-where
-  Downstream.Input == Upstream.Output,
-  Downstream.Failure == Upstream.Failure,
-  Companion.Failure == Upstream.Failure
-{
-  private let execution: RetryWhenExecution<Upstream, Companion, Downstream>
-
-  init(_ execution: RetryWhenExecution<Upstream, Companion, Downstream>) {
-    self.execution = execution
-  }
-
-  func receive(subscription: any Subscription) {
-    execution.companionCame(subscription)
-  }
-
   func receive(_ input: Companion.Output) -> Subscribers.Demand {
-    execution.companionSent()
+    let isAnswer = state.withLock { state in
+      guard state.isAwaited, !state.isAnswered else { return false }
+      state.isAnswered = true
+      return true
+    }
+    if isAnswer { waker?.wake() }
     return .none
   }
 
   func receive(completion: Subscribers.Completion<Companion.Failure>) {
-    execution.companionEnded(completion)
+    let isFirst = state.withLock { state in
+      guard state.end == nil, !state.isOver else { return false }
+      state.end = completion
+      return true
+    }
+    if isFirst { waker?.wake() }
   }
 }

@@ -1,17 +1,15 @@
 import Combine
-import Dispatch
 
 extension Publisher {
   /// Tries again after a failure, as a policy says.
   ///
   ///     request
-  ///       .retry(.standard.when(\.isTransient), scheduler: queue)
+  ///       .retry(.standard.when(\.isTransient))
   ///
   /// - Parameters:
   ///   - policy: When to try again, how often and how late.
-  ///   - scheduler: Measures time and waits; `DispatchQueue.main` unless told otherwise. A program that
+  ///   - time: Measures time and waits.
   ///     blocks its main thread must name another one.
-  ///   - options: For the scheduler.
   ///
   /// - Demand: Passes up; what is still owed when an attempt fails is requested from the next. Values beyond the demand
   ///   are dropped.
@@ -21,12 +19,11 @@ extension Publisher {
   ///   subscription, and not even that when the delay is zero; so nothing is reordered or lost on a concurrent queue.
   /// - Note: Every retry subscribes to the upstream anew. An upstream that shares one execution (`share()`, `Future`)
   ///   only repeats its error; wrap the making of it in `Deferred`.
-  public func retry<Context: Scheduler>(
+  public func retry(
     _ policy: RetryPolicy<Failure>,
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
-    Publishers.RetryWithPolicy(upstream: self, policy: policy, scheduler: scheduler, options: options)
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
+    Publishers.WithPolicy(upstream: self, policy: policy, time: time)
   }
 
   /// Tries again after a failure, or after a value that counts as one, as a policy says.
@@ -34,29 +31,22 @@ extension Publisher {
   ///     poll.retry(.standard, rejecting: { $0.status == .busy ? .busy : nil })
   ///
   /// A rejected value is dropped, its attempt cancelled, and the policy asked about the failure that it stands for. See
-  /// ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  /// ``Combine/Publisher/retry(_:time:)`` for demand, failure and threads.
   ///
   /// - Parameters:
   ///   - policy: When to try again, how often and how late.
   ///   - rejection: The failure that a value stands for; `nil` accepts the value. Asked on every value that is owed.
   ///   - lastValue: What comes of a value that is rejected and not retried.
-  ///   - scheduler: Measures time and waits.
-  ///   - options: For the scheduler.
-  public func retry<Context: Scheduler>(
+  ///   - time: Measures time and waits.
+  public func retry(
     _ policy: RetryPolicy<Failure>,
     rejecting rejection: @escaping (Output) -> Failure?,
     whenExhausted lastValue: RejectedValue = .fails,
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
-    Publishers.RetryWithPolicy(
-      upstream: self,
-      policy: policy,
-      rejection: rejection,
-      lastValue: lastValue,
-      scheduler: scheduler,
-      options: options
-    )
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
+    var publisher = Publishers.WithPolicy(upstream: self, policy: policy, time: time)
+    publisher.judgement = ValueJudgement(rejection: rejection, lastValue: lastValue)
+    return publisher
   }
 
   /// Tries again up to that many times, with this back-off, if the condition holds.
@@ -65,22 +55,20 @@ extension Publisher {
   ///       .retry(.exponential(from: .milliseconds(500), upTo: .seconds(20)), times: 2, when: \.isTransient)
   ///
   /// Numbers that make no sense are brought into range; ``RetryPolicy/init(maxRetries:backoff:maxHint:deadline:random:)``
-  /// refuses them instead. See ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  /// refuses them instead. See ``Combine/Publisher/retry(_:time:)`` for demand, failure and threads.
   ///
   /// - Parameters:
   ///   - backoff: How long to wait before each retry.
   ///   - times: How many attempts may follow the first; `nil` means for ever.
   ///   - condition: Asked on every failure.
-  ///   - scheduler: Measures time and waits.
-  ///   - options: For the scheduler.
-  public func retry<Context: Scheduler>(
+  ///   - time: Measures time and waits.
+  public func retry(
     _ backoff: Backoff,
     times: Int?,
     when condition: @escaping @Sendable (Failure) -> Bool = { _ in true },
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
-    retry(RetryPolicy(clamping: times, backoff: backoff).when(condition), scheduler: scheduler, options: options)
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
+    retry(RetryPolicy(clamping: times, backoff: backoff).when(condition), time: time)
   }
 
   /// Tries again up to that many times, each time after the same delay, if the condition holds.
@@ -88,46 +76,42 @@ extension Publisher {
   ///     request.retry(2, after: .seconds(1), when: \.isTransient)
   ///
   /// An error that asks for a longer pause (``RetryAfterProviding``) gets it. See
-  /// ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  /// ``Combine/Publisher/retry(_:time:)`` for demand, failure and threads.
   ///
   /// - Parameters:
   ///   - retries: How many attempts may follow the first. A negative number counts as none.
   ///   - delay: A negative one counts as zero, which tries again at once.
   ///   - condition: Asked on every failure.
-  ///   - scheduler: Measures time and waits.
-  ///   - options: For the scheduler.
-  public func retry<Context: Scheduler>(
+  ///   - time: Measures time and waits.
+  public func retry(
     _ retries: Int,
     after delay: Duration,
     when condition: @escaping @Sendable (Failure) -> Bool = { _ in true },
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
-    retry(.constant(delay), times: retries, when: condition, scheduler: scheduler, options: options)
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
+    retry(.constant(delay), times: retries, when: condition, time: time)
   }
 
   /// Tries again up to that many times, each time after the delay that the error calls for.
   ///
   ///     request.retry(2, after: { $0.isTransient ? .seconds(1) : nil })
   ///
-  /// See ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  /// See ``Combine/Publisher/retry(_:time:)`` for demand, failure and threads.
   ///
   /// - Parameters:
   ///   - retries: How many attempts may follow the first. A negative number counts as none.
   ///   - delay: Asked on every failure; `nil` means not to try again. An error that asks for a longer pause
   ///     (``RetryAfterProviding``) gets it.
-  ///   - scheduler: Measures time and waits.
-  ///   - options: For the scheduler.
-  public func retry<Context: Scheduler>(
+  ///   - time: Measures time and waits.
+  public func retry(
     _ retries: Int,
     after delay: @escaping @Sendable (Failure) -> Duration?,
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
     let policy = RetryPolicy<Failure>(clamping: retries).deciding { error, _ in
       delay(error).map { .retry(after: $0) } ?? .stop
     }
-    return retry(policy, scheduler: scheduler, options: options)
+    return retry(policy, time: time)
   }
 
   /// Tries again as a strategy says for each error.
@@ -140,21 +124,19 @@ extension Publisher {
   ///       }
   ///     }
   ///
-  /// See ``Combine/Publisher/retry(_:scheduler:options:)`` for demand, failure and threads.
+  /// See ``Combine/Publisher/retry(_:time:)`` for demand, failure and threads.
   ///
   /// - Parameters:
   ///   - backoff: How long to wait where the strategy names no delay.
-  ///   - scheduler: Measures time and waits.
-  ///   - options: For the scheduler.
+  ///   - time: Measures time and waits.
   ///   - strategy: Asked on every failure. A `.retry` without a number of retries means for ever.
-  public func retry<Context: Scheduler>(
+  public func retry(
     _ backoff: Backoff = .standard,
-    scheduler: Context = DispatchQueue.main,
-    options: Context.SchedulerOptions? = nil,
+    time: TimeSource = .current,
     strategy: @escaping @Sendable (Failure) -> RetryDecision<Failure>
-  ) -> Publishers.RetryWithPolicy<Self, Context> {
+  ) -> Publishers.WithPolicy<Self, RetryPolicy<Failure>> {
     let policy = RetryPolicy<Failure>(clamping: nil, backoff: backoff).deciding { error, _ in strategy(error) }
-    return retry(policy, scheduler: scheduler, options: options)
+    return retry(policy, time: time)
   }
 }
 
@@ -164,61 +146,4 @@ public enum RejectedValue: Hashable, Sendable {
   case fails
   /// It is delivered after all, as the last value.
   case isDelivered
-}
-
-extension Publishers {
-  /// Tries again after a failure, as a policy says.
-  ///
-  /// Made by ``Combine/Publisher/retry(_:scheduler:options:)``.
-  public struct RetryWithPolicy<Upstream: Publisher, Context: Scheduler>: Publisher {
-    /// What the upstream publishes.
-    public typealias Output = Upstream.Output
-    /// What the upstream fails with.
-    public typealias Failure = Upstream.Failure
-
-    /// The publisher of the attempts.
-    public let upstream: Upstream
-    /// When to try again, how often and how late.
-    public let policy: RetryPolicy<Upstream.Failure>
-    /// The failure that a value stands for; `nil` where none is rejected.
-    public let rejection: ((Upstream.Output) -> Upstream.Failure?)?
-    /// What comes of a value that is rejected and not retried.
-    public let lastValue: RejectedValue
-    /// Measures time and waits.
-    public let scheduler: Context
-    /// For the scheduler.
-    public let options: Context.SchedulerOptions?
-
-    /// Makes a publisher that tries again after a failure.
-    ///
-    /// - Parameters:
-    ///   - upstream: The publisher of the attempts.
-    ///   - policy: When to try again, how often and how late.
-    ///   - rejection: The failure that a value stands for.
-    ///   - lastValue: What comes of a value that is rejected and not retried.
-    ///   - scheduler: Measures time and waits.
-    ///   - options: For the scheduler.
-    public init(
-      upstream: Upstream,
-      policy: RetryPolicy<Upstream.Failure>,
-      rejection: ((Upstream.Output) -> Upstream.Failure?)? = nil,
-      lastValue: RejectedValue = .fails,
-      scheduler: Context,
-      options: Context.SchedulerOptions? = nil
-    ) {
-      self.upstream = upstream
-      self.policy = policy
-      self.rejection = rejection
-      self.lastValue = lastValue
-      self.scheduler = scheduler
-      self.options = options
-    }
-
-    /// Begins an execution of its own for this subscriber.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = RetryExecution(self, downstream: subscriber)
-      subscriber.receive(subscription: execution)
-      execution.begin()
-    }
-  }
 }

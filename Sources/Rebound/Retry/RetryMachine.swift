@@ -12,6 +12,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
   }
 
   private let policy: RetryPolicy<Failure>
+  private let settings: RetryPolicy<Failure>.Settings
   private var delays: Backoff.Delays
   /// In all, or since the last value for a policy that counts in a row.
   private var retries = 0
@@ -21,11 +22,15 @@ package struct RetryMachine<Failure: Error>: Sendable {
   /// The retry that was granted last, and whether there was an end that the budget was told of.
   private var granted: RetryBudget.Retry?
   private var hasEnded = false
+  /// The present, and the time until the deadline of the call, at the failure that is being judged.
+  private var now = Duration.zero
+  private var callLeft: Duration?
 
-  package init(_ policy: RetryPolicy<Failure>) {
+  package init(_ policy: RetryPolicy<Failure>, now: Duration = .zero) {
     self.policy = policy
-    delays = policy.backoff.delays(random: policy.random)
-    policy.budget?.begin()
+    settings = policy.settings
+    delays = settings.backoff.delays(random: settings.random)
+    settings.budget?.begin(at: now)
   }
 
   /// An attempt failed.
@@ -33,24 +38,39 @@ package struct RetryMachine<Failure: Error>: Sendable {
   /// - Parameters:
   ///   - error: What it failed with.
   ///   - elapsed: How long the execution has run.
+  ///   - now: The present, on the time of the execution.
+  ///   - left: The time until the deadline of the call.
   ///   - delivered: How many values it had delivered.
-  package mutating func failed(with error: Failure, elapsed: Duration, delivered: Int = 0) -> Action {
+  ///   - tell: Gets the event, besides the policy's own observer.
+  package mutating func failed(
+    with error: Failure,
+    elapsed: Duration,
+    now: Duration? = nil,
+    left: Duration? = nil,
+    delivered: Int = 0,
+    telling tell: ((RetryEvent) -> Void)? = nil
+  ) -> Action {
+    (self.now, callLeft) = (now ?? elapsed, left)
     attempts += 1
     if delivered > 0 {
       hasDelivered = true
-      if policy.countsInARow {
+      if settings.countsInARow {
         retries = 0
-        delays = policy.backoff.delays(random: policy.random)
+        delays = settings.backoff.delays(random: settings.random)
       }
     }
-    if let kept = policy.exhaustion?.kept {
+    if let kept = settings.exhaustion?.kept {
       errors.append(error)
       if errors.count > kept { errors.removeFirst(errors.count - kept) }
     }
-    let hint = policy.hint(error)?.clampedToDelay
+    let hint = settings.hint(error)?.clampedToDelay
     let context = RetryContext(attempt: attempts, elapsed: elapsed, hint: hint)
     let verdict = judge(error, context)
-    policy.observer?(RetryEvent(context, error: error, verdict: verdict))
+    if settings.observer != nil || tell != nil {
+      let event = RetryEvent(context, error: error, verdict: verdict)
+      settings.observer?(event)
+      tell?(event)
+    }
     switch verdict {
     case .retry(let delay, _):
       retries += 1
@@ -60,22 +80,25 @@ package struct RetryMachine<Failure: Error>: Sendable {
     }
   }
 
+  /// Whether the next attempt is to be told to the budget.
+  package var hasGrant: Bool { granted != nil }
+
   /// The wait is over and the next attempt begins.
-  package func retryBegins() {
-    granted?.begin()
+  package func retryBegins(now: Duration = .zero) {
+    granted?.begin(at: now)
   }
 
   /// The execution is over, or was cancelled.
-  package mutating func end(succeeded: Bool) {
+  package mutating func end(succeeded: Bool, now: Duration = .zero) {
     guard !hasEnded else { return }
     hasEnded = true
-    granted?.giveBack()
-    if succeeded { policy.budget?.succeed(after: granted) }
+    granted?.giveBack(at: now)
+    if succeeded { settings.budget?.succeed(after: granted) }
     granted = nil
   }
 
   private func exhausted(_ reason: RetryEvent.Reason, _ error: Failure, _ elapsed: Duration) -> Failure? {
-    guard let exhaustion = policy.exhaustion, reason == .attemptsExhausted || reason == .deadlineExceeded else {
+    guard let exhaustion = settings.exhaustion, reason == .attemptsExhausted || reason == .deadlineExceeded else {
       return nil
     }
     let all = RetryExhausted(attempts: attempts, elapsed: elapsed, errors: errors, underlying: error)
@@ -88,36 +111,36 @@ package struct RetryMachine<Failure: Error>: Sendable {
   }
 
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
-    guard policy.condition(error) else { return .stop(.notRetryable, with: nil) }
+    guard settings.condition(error) else { return .stop(.notRetryable, with: nil) }
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
     if let open = error.withoutTrace as? CircuitOpen {
-      guard policy.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left else {
+      guard settings.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left else {
         return .stop(.circuitOpen, with: nil)
       }
     }
-    policy.budget?.fail()
-    if policy.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
+    settings.budget?.fail()
+    if settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     let limit: Int?
     let decided: Duration?
-    switch policy.decision(error, context).kind {
+    switch (settings.decision?(error, context) ?? .retry()).kind {
     case .stop(let other): return .stop(.decided, with: other)
     case .retry(let ownLimit, let delay): (limit, decided) = (ownLimit, delay?.clampedToDelay)
     }
 
-    if let maxRetries = policy.maxRetries, retries >= maxRetries { return .stop(.attemptsExhausted, with: nil) }
+    if let maxRetries = settings.maxRetries, retries >= maxRetries { return .stop(.attemptsExhausted, with: nil) }
     if let limit, retries >= limit { return .stop(.attemptsExhausted, with: nil) }
 
     let left = timeLeft(context)
     if let left, left <= .zero { return .stop(.deadlineExceeded, with: nil) }
     // Measured before chance lengthens it: the server's word is what the limit is about.
-    if let hint = context.hint, hint > policy.maxHint { return .stop(.hintTooLong, with: nil) }
+    if let hint = context.hint, hint > settings.maxHint { return .stop(.hintTooLong, with: nil) }
 
     let (delay, source) = nextDelay(decided: decided, hint: context.hint)
     // To sleep into certain failure would only keep the error from the user.
     if let left, delay >= left { return .stop(.deadlineExceeded, with: nil) }
     // Last, since a retry that is granted counts from here on.
-    if let budget = policy.budget {
-      guard let retry = budget.grant() else { return .stop(.budgetExhausted, with: nil) }
+    if let budget = settings.budget {
+      guard let retry = budget.grant(at: now) else { return .stop(.budgetExhausted, with: nil) }
       granted = retry
     }
     return .retry(after: delay, source)
@@ -125,8 +148,9 @@ package struct RetryMachine<Failure: Error>: Sendable {
 
   /// The time until the nearer of the policy's deadline and that of the call; `nil` if there is neither.
   private func timeLeft(_ context: RetryContext) -> Duration? {
-    let own = policy.deadline.map { $0 - context.elapsed }
-    return policy.callDeadline.map { $0.limiting(own) } ?? own
+    let own = settings.deadline.map { $0 - context.elapsed }
+    guard let callLeft else { return own }
+    return own.map { min($0, callLeft) } ?? callLeft
   }
 
   /// The longer of what was computed and what was asked for.
@@ -136,7 +160,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     guard let hint, hint > own else { return (own, decided == nil ? .computed : .decided) }
     // All clients were told the same moment, so chance has to spread them; upward only, since none may come too early.
     guard decided == nil else { return (hint, .hint) }
-    let spread = Duration(saturatingSeconds: step.width.inSeconds * policy.random.next())
+    let spread = Duration(saturatingSeconds: step.width.inSeconds * settings.random.next())
     return ((hint + spread).clampedToDelay, .hint)
   }
 }

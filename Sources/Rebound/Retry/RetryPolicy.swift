@@ -19,35 +19,89 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   /// What is thrown when a policy makes no sense.
   public typealias Invalid = InvalidRetryPolicy
 
+  /// What a policy consists of.
+  struct Settings: Sendable {
+    var maxRetries: Int?
+    var backoff: Backoff
+    var maxHint: Duration
+    var deadline: Duration?
+    var random: RandomSource
+    var condition: @Sendable (Failure) -> Bool = { _ in true }
+    var isConditional = false
+    /// `nil` to retry with the back-off's delay.
+    var decision: (@Sendable (Failure, RetryContext) -> RetryDecision<Failure>)?
+    var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
+    var observer: (@Sendable (RetryEvent) -> Void)?
+    var duplicates = RetryDuplicates.replay
+    var countsInARow = false
+    var budget: RetryBudget?
+    var callDeadline: Deadline?
+    var exhaustion: (kept: Int, error: @Sendable (RetryExhausted<Failure>) -> Failure)?
+
+    /// Whether anything has to be known before the first failure: when it began, or that it has.
+    var hasBeginning: Bool {
+      deadline != nil || decision != nil || observer != nil || budget != nil || exhaustion != nil
+    }
+  }
+
+  /// Kept in one object, so that a copy of a policy costs one reference.
+  @usableFromInline
+  final class Storage: Sendable {
+    let settings: Settings
+    @usableFromInline let hasBeginning: Bool
+    @usableFromInline let skipsDelivered: Bool
+
+    init(_ settings: Settings) {
+      self.settings = settings
+      hasBeginning = settings.hasBeginning
+      skipsDelivered = settings.duplicates == .skipDelivered
+    }
+  }
+
+  @usableFromInline let storage: Storage
+
+  var settings: Settings { storage.settings }
+
   /// How many attempts may follow the first, so `n` allows `n + 1` in all; `nil` means for ever.
-  public let maxRetries: Int?
+  public var maxRetries: Int? { settings.maxRetries }
   /// How long to wait before each retry.
-  public let backoff: Backoff
+  public var backoff: Backoff { settings.backoff }
   /// The longest pause asked for by an error that is waited for, 120 s by default.
   ///
   /// After a longer one the error passes on, so that the user can be told when to come back.
-  public let maxHint: Duration
-  /// The time for all attempts and waits together, on the clock of the scheduler.
+  public var maxHint: Duration { settings.maxHint }
+  /// The time for all attempts and waits together.
   ///
   /// An attempt that runs is not cut off, but no wait begins that would end after it; `nil` means no limit.
-  public let deadline: Duration?
+  public var deadline: Duration? { settings.deadline }
   /// Where jitter gets its randomness.
-  public let random: RandomSource
-
-  package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
+  public var random: RandomSource { settings.random }
   /// Whether a condition, or a decision of its own, may keep it from retrying some failures.
   ///
   /// False for a policy that retries whatever has failed, as often as its numbers allow.
-  public private(set) var isConditional = false
+  public var isConditional: Bool { settings.isConditional }
 
-  package private(set) var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> = { _, _ in .retry() }
-  package private(set) var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
-  package private(set) var observer: (@Sendable (RetryEvent) -> Void)?
-  package private(set) var duplicates = RetryDuplicates.replay
-  package private(set) var countsInARow = false
-  package private(set) var budget: RetryBudget?
-  package private(set) var callDeadline: Deadline?
-  package private(set) var exhaustion: (kept: Int, error: @Sendable (RetryExhausted<Failure>) -> Failure)?
+  package var condition: @Sendable (Failure) -> Bool { settings.condition }
+  package var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> {
+    settings.decision ?? { _, _ in .retry() }
+  }
+  package var observer: (@Sendable (RetryEvent) -> Void)? { settings.observer }
+  package var budget: RetryBudget? { settings.budget }
+
+  /// The same policy with some settings changed.
+  private func changing(_ change: (inout Settings) -> Void) -> RetryPolicy {
+    var settings = settings
+    change(&settings)
+    return RetryPolicy(settings)
+  }
+
+  private init(_ settings: Settings) {
+    storage = Storage(settings)
+  }
+
+  init(_ storage: Storage) {
+    self.storage = storage
+  }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -90,11 +144,15 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     deadline: Duration? = nil,
     random: RandomSource = .system
   ) {
-    self.maxRetries = maxRetries.map { max($0, 0) }
-    self.backoff = backoff
-    self.maxHint = maxHint.clampedToDelay
-    self.deadline = deadline?.clampedToDelay
-    self.random = random
+    self.init(
+      Settings(
+        maxRetries: maxRetries.map { max($0, 0) },
+        backoff: backoff,
+        maxHint: maxHint.clampedToDelay,
+        deadline: deadline?.clampedToDelay,
+        random: random
+      )
+    )
   }
 
   /// Two retries, after about 0.5 s and 1 s, with full jitter, for every error.
@@ -107,10 +165,10 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter condition: Asked on every failure, the last included, on the thread of the failure.
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> RetryPolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    copy.isConditional = true
-    return copy
+    changing { settings in
+      settings.condition = { [earlier = settings.condition] in earlier($0) && condition($0) }
+      settings.isConditional = true
+    }
   }
 
   /// The same policy, with this decision in place of the one before.
@@ -119,74 +177,63 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public func deciding(
     _ decision: @escaping @Sendable (Failure, RetryContext) -> RetryDecision<Failure>
   ) -> RetryPolicy {
-    var copy = self
-    copy.decision = decision
-    copy.isConditional = true
-    return copy
+    changing { settings in
+      settings.decision = decision
+      settings.isConditional = true
+    }
   }
 
   /// The same policy, for errors that say in their own way how long to wait, in place of ``RetryAfterProviding``.
   ///
   /// - Parameter hint: The pause that an error asks for. A negative one counts as zero.
   public func hinted(by hint: @escaping @Sendable (Failure) -> Duration?) -> RetryPolicy {
-    var copy = self
-    copy.hint = hint
-    return copy
+    changing { $0.hint = hint }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (RetryEvent) -> Void) -> RetryPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
+    changing { settings in
+      settings.observer = { [earlier = settings.observer] event in
+        earlier?(event)
+        observer(event)
+      }
     }
-    return copy
   }
 
   /// The same policy, with this answer to values that were delivered before a failure, in place of the one before.
   ///
   /// An asynchronous function returns nothing before it fails, so it knows no duplicates.
   public func onDuplicates(_ duplicates: RetryDuplicates) -> RetryPolicy {
-    var copy = self
-    copy.duplicates = duplicates
-    return copy
+    changing { $0.duplicates = duplicates }
   }
 
   /// The same policy for streams that live long: an attempt that delivers a value starts count and back-off afresh.
   ///
   /// The number of the attempt in events and contexts counts on, and so does the time towards the deadline.
   public func countingInARow() -> RetryPolicy {
-    var copy = self
-    copy.countsInARow = true
-    return copy
+    changing { $0.countsInARow = true }
   }
 
   /// The same policy, with a budget that all who hold it share, in place of the one before.
   ///
   /// - Parameter budget: Asked last, when all else allows the retry.
   public func within(_ budget: RetryBudget) -> RetryPolicy {
-    var copy = self
-    copy.budget = budget
-    return copy
+    changing { $0.budget = budget }
   }
 
   /// The same policy for one call that is to be done by a moment; the nearer one holds if there was one before.
   ///
-  ///     TimeoutPolicy.total(.seconds(30)).publisher(scheduler: queue, failingWith: { .timedOut($0.limit) }) { deadline in
-  ///       Deferred { client.send(request) }.retry(policy.within(deadline), scheduler: queue)
-  ///     }
+  ///     let answer = try await policy.within(Deadline(in: .seconds(30))).run { try await client.send(request) }
   ///
+  /// A ``TimeoutPolicy`` outside of the retry has said so already: see ``Deadline/current``.
   /// No wait begins that would end after it: the last error passes on at once, while there is time to do something about
   /// it. ``deadline``, in contrast, is a length of time, which begins anew with each execution.
   ///
   /// - Parameter deadline: The moment, of one call: such a policy is made anew for the next one.
   public func within(_ deadline: Deadline) -> RetryPolicy {
-    var copy = self
-    copy.callDeadline = deadline.nearer(callDeadline)
-    return copy
+    changing { $0.callDeadline = deadline.nearer($0.callDeadline) }
   }
 
   /// The same policy, which fails with another error when the retries or the time are used up.
@@ -200,8 +247,6 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     keeping kept: Int = 10,
     _ error: @escaping @Sendable (RetryExhausted<Failure>) -> Failure
   ) -> RetryPolicy {
-    var copy = self
-    copy.exhaustion = (max(kept, 1), error)
-    return copy
+    changing { $0.exhaustion = (max(kept, 1), error) }
   }
 }

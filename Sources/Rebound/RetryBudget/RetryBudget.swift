@@ -10,17 +10,22 @@ import StreamSupport
 /// error that it was to retry, and its event says ``RetryEvent/Reason/budgetExhausted``. A wait that is cancelled gives
 /// back what was taken for it.
 ///
-/// Unchecked, because the lock guards the ledger, and no foreign code runs under it.
-public final class RetryBudget: @unchecked Sendable {
-  private let lock = Lock()
-  private let time: MonotonicTime
-  private var ledger: RetryBudgetLedger
-  private var granted = 0
-  private var denied = 0
+/// It has no time of its own: whoever asks brings the present.
+public final class RetryBudget: Sendable {
+  private struct State: Sendable {
+    var ledger: RetryBudgetLedger
+    var granted = 0
+    var denied = 0
 
-  private init(_ kind: RetryBudgetLedger.Kind, time: MonotonicTime) {
-    self.time = time
-    ledger = RetryBudgetLedger(kind, now: time.now)
+    func snapshot(_ ledger: RetryBudgetLedger) -> Snapshot {
+      Snapshot(available: ledger.available, waiting: ledger.waiting, granted: granted, denied: denied)
+    }
+  }
+
+  private let state: Locked<State>
+
+  private init(_ kind: RetryBudgetLedger.Kind) {
+    state = Locked(State(ledger: RetryBudgetLedger(kind)))
   }
 
   /// Retries up to a share of the requests of the last moments.
@@ -30,20 +35,18 @@ public final class RetryBudget: @unchecked Sendable {
   ///   - window: How long requests and retries count.
   ///   - floor: How many retries there may be however few requests there are. Without one, the first failure after a
   ///     program's start could not be retried.
-  ///   - time: Measures the window.
   /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
   ///
   /// Source: the retry budget of Finagle (20 % over 10 s), and of Google's "Site Reliability Engineering", chapter 21.
   public static func ratio(
     _ ratio: Double,
     window: Duration = .seconds(10),
-    floor: Int = 3,
-    time: MonotonicTime = .continuous
+    floor: Int = 3
   ) throws(InvalidRetryBudget) -> RetryBudget {
     guard ratio >= 0, ratio.isFinite else { throw .ratioOutOfRange(ratio) }
     guard window > .zero else { throw .windowNotPositive(window) }
     guard floor >= 0 else { throw .negativeFloor(floor) }
-    return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: floor), time: time)
+    return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: floor))
   }
 
   /// Retries while more than half of the tokens are left: a failure costs one, a success earns a part of one.
@@ -58,7 +61,7 @@ public final class RetryBudget: @unchecked Sendable {
     guard (1...1_000).contains(tokens) else { throw .tokensOutOfRange(tokens) }
     guard successRatio >= 0, successRatio.isFinite else { throw .ratioOutOfRange(successRatio) }
     let earned = Int((min(successRatio, 1_000) * 1_000).rounded(.down))
-    return RetryBudget(.throttle(max: tokens * 1_000, earned: earned), time: .continuous)
+    return RetryBudget(.throttle(max: tokens * 1_000, earned: earned))
   }
 
   /// Retries while a bucket of tokens lasts: a retry takes some, a success gives them back.
@@ -72,7 +75,7 @@ public final class RetryBudget: @unchecked Sendable {
   public static func bucket(tokens: Int = 500, cost: Int = 5) throws(InvalidRetryBudget) -> RetryBudget {
     guard tokens >= 1 else { throw .tokensOutOfRange(tokens) }
     guard (1...tokens).contains(cost) else { throw .costOutOfRange(cost) }
-    return RetryBudget(.bucket(max: tokens, cost: cost), time: .continuous)
+    return RetryBudget(.bucket(max: tokens, cost: cost))
   }
 
   /// What a budget holds at one moment.
@@ -102,90 +105,99 @@ public final class RetryBudget: @unchecked Sendable {
   }
 
   /// What the budget holds now; reading it changes nothing.
-  public var snapshot: Snapshot {
+  public var snapshot: Snapshot { snapshot(on: .current) }
+
+  /// What the budget holds now; reading it changes nothing.
+  ///
+  /// - Parameter time: Says what now is.
+  public func snapshot(on time: TimeSource) -> Snapshot {
     let now = time.now
-    return lock.withLock {
+    return state.withLock { state in
+      var ledger = state.ledger
       ledger.move(to: now)
-      return Snapshot(available: ledger.available, waiting: ledger.waiting, granted: granted, denied: denied)
+      return state.snapshot(ledger)
     }
   }
 
   /// A request begins; its retries are asked for apart.
-  public func begin() {
-    let now = time.now
-    lock.withLock {
-      ledger.move(to: now)
-      ledger.begin()
+  ///
+  /// - Parameter now: The present, on the time of the execution; a step back counts as no time at all.
+  public func begin(at now: Duration = TimeSource.current.now) {
+    state.withLock { state in
+      state.ledger.move(to: now)
+      state.ledger.begin()
     }
   }
 
   /// A request or a retry has failed with an error that is worth a retry.
   public func fail() {
-    lock.withLock { ledger.fail() }
+    state.withLock { $0.ledger.fail() }
   }
 
   /// A request has succeeded.
   ///
   /// - Parameter retry: The retry that it took last; `nil` if it took none.
   public func succeed(after retry: Retry? = nil) {
-    lock.withLock { ledger.succeed(afterRetry: retry != nil) }
+    state.withLock { $0.ledger.succeed(afterRetry: retry != nil) }
   }
 
   /// Asks for a retry.
   ///
+  /// - Parameter now: The present, on the time of the execution.
   /// - Returns: What stands for it; `nil` if it is denied.
-  public func grant() -> Retry? {
-    let now = time.now
-    let isGranted = lock.withLock {
-      ledger.move(to: now)
-      let isGranted = ledger.grant()
-      if isGranted { granted += 1 } else { denied += 1 }
+  public func grant(at now: Duration = TimeSource.current.now) -> Retry? {
+    let isGranted = state.withLock { state in
+      state.ledger.move(to: now)
+      let isGranted = state.ledger.grant()
+      if isGranted { state.granted += 1 } else { state.denied += 1 }
       return isGranted
     }
     return isGranted ? Retry(of: self) : nil
   }
 
-  fileprivate func settle(begins: Bool) {
-    let now = time.now
-    lock.withLock {
-      ledger.move(to: now)
-      ledger.settle(begins: begins)
+  fileprivate func settle(begins: Bool, at now: Duration?) {
+    state.withLock { state in
+      if let now { state.ledger.move(to: now) }
+      state.ledger.settle(begins: begins)
     }
   }
 
   /// A retry that is granted, and waits until it begins or is given back.
   ///
-  /// One that is forgotten is given back. Unchecked, because the lock guards its only state.
-  public final class Retry: @unchecked Sendable {
+  /// One that is forgotten is given back.
+  public final class Retry: Sendable {
     private let budget: RetryBudget
-    private let lock = Lock()
-    private var isWaiting = true
+    private let isWaiting = Locked(true)
 
     fileprivate init(of budget: RetryBudget) {
       self.budget = budget
     }
 
     deinit {
-      giveBack()
+      settle(begins: false, at: nil)
     }
 
     /// The wait is over and the retry begins.
-    public func begin() {
-      settle(begins: true)
+    ///
+    /// - Parameter now: The present, on the time of the execution.
+    public func begin(at now: Duration = TimeSource.current.now) {
+      settle(begins: true, at: now)
     }
 
     /// The wait was cancelled; nothing happens if the retry has begun.
-    public func giveBack() {
-      settle(begins: false)
+    ///
+    /// - Parameter now: The present, on the time of the execution.
+    public func giveBack(at now: Duration = TimeSource.current.now) {
+      settle(begins: false, at: now)
     }
 
-    private func settle(begins: Bool) {
-      let wasWaiting = lock.withLock {
+    private func settle(begins: Bool, at now: Duration?) {
+      let wasWaiting = isWaiting.withLock { isWaiting in
         let wasWaiting = isWaiting
         isWaiting = false
         return wasWaiting
       }
-      if wasWaiting { budget.settle(begins: begins) }
+      if wasWaiting { budget.settle(begins: begins, at: now) }
     }
   }
 }

@@ -21,22 +21,25 @@ struct RetryBudgetLedger: Sendable {
   private let slotLength: Duration
   private var slots = [Slot](repeating: Slot(), count: slotCount)
   /// The number of the slot that time is in, counted since time began.
-  private var slot: Int
+  private var slot = 0
+  /// When time leaves that slot; only then is there anything to compute.
+  private var slotEnd = Duration.zero
   private var tokens: Int
   private(set) var waiting = 0
 
-  init(_ kind: Kind, now: Duration) {
+  init(_ kind: Kind) {
     self.kind = kind
     switch kind {
     case .ratio(_, let window, _): (slotLength, tokens) = (max(window / Self.slotCount, .nanoseconds(1)), 0)
     case .throttle(let max, _), .bucket(let max, _): (slotLength, tokens) = (.longestDelay, max)
     }
-    slot = Int(now / slotLength)
   }
 
   /// Forgets what the window has left behind.
   mutating func move(to now: Duration) {
+    guard now >= slotEnd else { return }
     let current = Int(now / slotLength)
+    slotEnd = slotLength * (current + 1)
     guard current > slot else { return }
     for passed in 0..<min(current - slot, Self.slotCount) {
       slots[(current - passed) % Self.slotCount] = Slot()

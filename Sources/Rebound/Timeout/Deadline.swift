@@ -1,6 +1,6 @@
 import Combine
 
-/// The moment by which work is to be done, as the time that is left.
+/// The moment by which work is to be done.
 ///
 ///     let forecast = try await TimeoutPolicy.total(.seconds(30)).run {
 ///       request.timeoutInterval = Deadline.current?.limiting(.seconds(10)) ?? .seconds(10)
@@ -8,48 +8,49 @@ import Combine
 ///     }
 ///
 /// A limit for the whole is of use to its parts only if they can read it: a request that has two seconds left should
-/// not be given ten. An asynchronous function reads ``current``; a publisher is made by a closure that gets the deadline,
-/// see ``TimeoutPolicy/publisher(scheduler:options:failingWith:_:)``.
+/// not be given ten. ``current`` has it; for publishers, while they are subscribed to.
 public struct Deadline: Sendable {
-  private let left: @Sendable () -> Duration
+  /// The moment, on the time of ``time``.
+  public let moment: Duration
+  /// Measures the time that is left.
+  public let time: TimeSource
 
-  /// The nearest deadline that the current task runs under; `nil` if there is none.
+  /// The nearest deadline that the current task runs under, or the subscription that is being made; `nil` if there is
+  /// none.
   ///
-  /// ``TimeoutPolicy/run(clock:isolation:_:)`` sets it for its function and all tasks that are the function's children.
+  /// A ``TimeoutPolicy`` sets it for its function, and all tasks that are the function's children, and for each subscription
+  /// that it makes.
   @TaskLocal public static var current: Deadline?
 
   /// A deadline this long from now.
   ///
   /// - Parameters:
   ///   - limit: How long; a negative one counts as zero.
-  ///   - clock: Measures the time that is left.
-  public init<C: Clock>(in limit: Duration, on clock: C = ContinuousClock()) where C.Duration == Duration {
-    let moment = clock.now.advanced(by: limit.clampedToDelay)
-    left = { clock.now.duration(to: moment) }
+  ///   - time: Measures the time that is left.
+  public init(in limit: Duration, on time: TimeSource = .current) {
+    self.init(at: time.now + limit.clampedToDelay, on: time)
   }
 
-  /// A deadline this long from now, on a time that is shared between executions.
+  /// A deadline at a moment.
   ///
   /// - Parameters:
-  ///   - limit: How long; a negative one counts as zero.
+  ///   - moment: The moment, on the time of the source.
   ///   - time: Measures the time that is left.
-  public init(in limit: Duration, on time: MonotonicTime) {
-    let moment = time.now + limit.clampedToDelay
-    left = { moment - time.now }
-  }
-
-  /// A deadline this long from a moment, on a scheduler.
-  init<Context: Scheduler>(in limit: Duration, from start: Context.SchedulerTimeType, on scheduler: Context) {
-    let limit = limit.clampedToDelay
-    let reading = Reading { limit - Duration(approximating: start.distance(to: scheduler.now)) }
-    left = { reading.left() }
+  public init(at moment: Duration, on time: TimeSource) {
+    self.moment = moment
+    self.time = time
   }
 
   /// The time that is left, never negative.
-  public var remaining: Duration { Swift.max(left(), .zero) }
+  public var remaining: Duration { Swift.max(moment - time.now, .zero) }
+
+  /// The time that is left, never negative, for whoever has read a clock already.
+  func remaining(at now: Duration, on time: TimeSource) -> Duration {
+    time.custom === self.time.custom ? Swift.max(moment - now, .zero) : remaining
+  }
 
   /// Whether no time is left.
-  public var isOver: Bool { left() <= .zero }
+  public var isOver: Bool { time.now >= moment }
 
   /// The shorter of a limit of one's own and the time that is left.
   ///
@@ -61,25 +62,21 @@ public struct Deadline: Sendable {
   /// Whichever of two deadlines has less time left now.
   ///
   /// - Parameter other: The other deadline; `nil` counts as no limit.
+  @inlinable
   public func nearer(_ other: Deadline?) -> Deadline {
-    guard let other, other.remaining < remaining else { return self }
-    return other
+    guard let other else { return self }
+    return isBefore(other) ? self : other
+  }
+
+  @usableFromInline
+  func isBefore(_ other: Deadline) -> Bool {
+    // Of one time, as nearly always, the moments say it without a look at the clock.
+    if time.custom === other.time.custom { return moment <= other.moment }
+    return remaining <= other.remaining
   }
 }
 
 extension Deadline: CustomStringConvertible {
   /// The time that is left: "2.5 seconds left".
   public var description: String { "\(remaining) left" }
-}
-
-/// What reads a scheduler's time.
-///
-/// Unchecked, because operators ask any scheduler for its time on whichever thread a value comes; one that could not
-/// bear that would be of no use to Combine. Nothing here is changed.
-private final class Reading: @unchecked Sendable {
-  let left: () -> Duration
-
-  init(_ left: @escaping () -> Duration) {
-    self.left = left
-  }
 }

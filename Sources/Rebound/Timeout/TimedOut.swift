@@ -23,7 +23,7 @@ public struct TimedOut: Error, Hashable, Sendable {
   /// How many values had come until then.
   public let values: Int
   /// What took the time; `nil` if it has no name.
-  public let name: String?
+  public internal(set) var name: String?
 
   /// Describes a timeout.
   ///

@@ -35,11 +35,11 @@ package struct TimeoutMachine: Sendable {
 
   /// Which limit comes first, and whether it is reached.
   package func verdict(_ situation: Situation) -> Verdict {
-    guard let (kind, limit, due) = nearest(situation) else { return .rest }
-    if due > situation.elapsed { return .wait(until: due) }
+    guard let nearest = nearest(situation) else { return .rest }
+    if nearest.due > situation.elapsed { return .wait(until: nearest.due) }
     let error = TimedOut(
-      kind,
-      limit: limit,
+      nearest.kind,
+      limit: nearest.limit,
       elapsed: situation.elapsed,
       values: situation.values,
       name: policy.name
@@ -47,18 +47,35 @@ package struct TimeoutMachine: Sendable {
     return .expired(error)
   }
 
+  /// When the limit is reached that is reached first; `nil` if none runs.
+  package func due(waitingSince: Duration?, values: Int) -> Duration? {
+    nearest(Situation(waitingSince: waitingSince, values: values))?.due
+  }
+
+  private struct Limit {
+    let kind: TimedOut.Kind
+    let limit: Duration
+    let due: Duration
+  }
+
   /// The limit that is reached first; of equal ones the one for more.
-  private func nearest(_ situation: Situation) -> (kind: TimedOut.Kind, limit: Duration, due: Duration)? {
-    var limits: [(kind: TimedOut.Kind, limit: Duration, due: Duration)] = []
-    if let total = policy.total { limits.append((.total, total, total)) }
-    if let attempt = policy.attempt { limits.append((.attempt, attempt, attempt)) }
+  private func nearest(_ situation: Situation) -> Limit? {
+    var nearest: Limit?
+    func add(_ kind: TimedOut.Kind, _ limit: Duration?, since start: Duration) {
+      guard let limit else { return }
+      let due = start + limit
+      if let nearest, nearest.due <= due { return }
+      nearest = Limit(kind: kind, limit: limit, due: due)
+    }
+    add(.total, policy.total, since: .zero)
+    add(.attempt, policy.attempt, since: .zero)
     if let since = situation.waitingSince {
       if situation.values == 0, let limit = policy.firstValue {
-        limits.append((.firstValue, limit, since + limit))
-      } else if let limit = policy.betweenValues {
-        limits.append((.betweenValues, limit, since + limit))
+        add(.firstValue, limit, since: since)
+      } else {
+        add(.betweenValues, policy.betweenValues, since: since)
       }
     }
-    return limits.min { $0.due < $1.due }
+    return nearest
   }
 }

@@ -24,7 +24,10 @@ public struct TimeoutPolicy: Sendable {
   /// It is also the time until the first value, unless ``firstValue`` says otherwise.
   public let betweenValues: Duration?
   /// What takes the time, for the error: "weather"; `nil` if it has no name.
-  public let name: String?
+  public private(set) var name: String?
+
+  /// Whether an asynchronous function is left to end by itself when a limit is reached; see ``cooperative()``.
+  public private(set) var isCooperative = false
 
   package private(set) var observer: (@Sendable (TimeoutEvent) -> Void)?
 
@@ -92,6 +95,26 @@ public struct TimeoutPolicy: Sendable {
   /// - Parameter limit: Zero or less is over at once.
   public static func betweenValues(_ limit: Duration) -> TimeoutPolicy {
     TimeoutPolicy(clampingTotal: nil, betweenValues: limit)
+  }
+
+  /// The same policy, for asynchronous functions that heed ``Deadline/current`` themselves.
+  ///
+  /// The function runs in the caller's own task, which costs a tenth of a task of its own, and is not cancelled: it sees
+  /// what time is left, and ends by itself. If it fails after the limit, the error is ``TimedOut``. This library's client
+  /// and the waits of its policies heed the deadline. For publishers there is no difference.
+  public func cooperative() -> TimeoutPolicy {
+    var copy = self
+    copy.isCooperative = true
+    return copy
+  }
+
+  /// The same policy with a name for its errors, unless it has one.
+  ///
+  /// - Parameter name: What takes the time: "weather".
+  public func named(_ name: String) -> TimeoutPolicy {
+    var copy = self
+    copy.name = self.name ?? name
+    return copy
   }
 
   /// The same policy, told to one more observer.

@@ -43,6 +43,98 @@ extension TokenRefresher {
   }
 }
 
+/// Sends a request with a shared credential, and once more with another if the server refuses it.
+///
+/// Unchecked, because the closure is called by one execution at a time for each subscriber, as the closures of Combine's
+/// operators are.
+public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy, @unchecked Sendable {
+  let refresher: TokenRefresher<Credential>
+  let isUnauthorised: (Failure) -> Bool
+  /// What the request is sent with; of one execution.
+  let access: AccessSlot<Credential>
+
+  init(
+    _ refresher: TokenRefresher<Credential>,
+    when isUnauthorised: @escaping (Failure) -> Bool,
+    _ access: AccessSlot<Credential> = AccessSlot()
+  ) {
+    self.refresher = refresher
+    self.isUnauthorised = isUnauthorised
+    self.access = access
+  }
+
+  /// What it does.
+  public var descriptor: StageDescriptor { StageDescriptor(.authentication) }
+
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
+
+  /// The two times that a request is sent at most.
+  public struct Machine: PolicyMachine {
+    private let policy: AuthenticationPolicy
+    private var last: TokenRefresher<Credential>.Access?
+    private var attempts = 0
+    private var waiter: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
+
+    init(policy: AuthenticationPolicy) {
+      self.policy = policy
+    }
+
+    /// Asks for a credential: the first, or another in place of one that the server has refused.
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
+      self.waiter = waiter
+      if let pending = policy.refresher.ask(insteadOf: last, waiter.answer) { waiter.keep(pending) }
+      return woken(execution)
+    }
+
+    /// Sends the request with the credential, if there is one.
+    public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
+      guard let waiter else { return .proceed }
+      guard let answer = waiter.take() else { return .park(waiter.wait) }
+      self.waiter = nil
+      switch answer {
+      case .success(let access):
+        attempts += 1
+        last = access
+        policy.access.keep(access)
+        return .proceed
+      case .failure(let failure): return .refuse(failure)
+      }
+    }
+
+    /// Sends it once more if the server has refused the credential.
+    public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
+      attempts == 1 && policy.isUnauthorised(error) ? .wait(.zero) : .proceed
+    }
+
+    /// No longer waits for a credential; the refresh goes on.
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      _ = waiter?.abandon()
+      waiter = nil
+    }
+  }
+}
+
+/// What the request of one execution is sent with.
+final class AccessSlot<Credential: Sendable>: Sendable {
+  private let access = Locked<TokenRefresher<Credential>.Access?>(nil)
+
+  init() {}
+
+  /// There when the request is sent.
+  var credential: Credential? { access.withLock { $0?.credential } }
+
+  func keep(_ new: TokenRefresher<Credential>.Access) {
+    let before = access.withLock { access in
+      let before = access
+      access = new
+      return before
+    }
+    withExtendedLifetime(before) {}
+  }
+}
+
 extension Publishers {
   /// Sends a request with a shared credential, and once more with another if the server refuses it.
   ///
@@ -83,84 +175,26 @@ extension Publishers {
 
     /// Begins an execution of its own for this subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = AuthenticatedExecution(self, downstream: subscriber)
-      subscriber.receive(subscription: execution)
-      execution.begin()
-    }
-  }
-}
-
-/// What one execution was told about its credential so far.
-///
-/// Unchecked, because the lock guards what changes.
-private final class AccessHistory<Credential: Sendable>: @unchecked Sendable {
-  private let lock = Lock()
-  private var access: TokenRefresher<Credential>.Access?
-  private var isDenied = false
-
-  /// What the request was sent with last; `nil` before the first time, and once there was no credential.
-  var last: TokenRefresher<Credential>.Access? {
-    lock.withLock { isDenied ? nil : access }
-  }
-
-  func write(_ result: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>) {
-    let before = lock.withLock {
-      let before = access
-      switch result {
-      case .success(let new): access = new
-      case .failure: isDenied = true
+      let (access, request, failure) = (AccessSlot<Credential>(), request, failure)
+      let sending = Deferred { RequestOrNone(request: access.credential.map(request)) }
+      let policy = AuthenticationPolicy(refresher, when: isUnauthorised, access)
+      Publishers.WithPolicy(upstream: sending, policy: policy) { error in
+        // Nothing else refuses.
+        failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
       }
-      return before
+      .receive(subscriber: subscriber)
     }
-    withExtendedLifetime(before) {}
   }
 }
 
-/// Sends a request once there is a credential, each time it is subscribed to.
-private struct AuthenticatedRequest<Credential: Sendable, Request: Publisher>: Publisher {
+/// A request, which is there whenever it is subscribed to: the machine lets no attempt begin before it has a credential.
+private struct RequestOrNone<Request: Publisher>: Publisher {
   typealias Output = Request.Output
   typealias Failure = Request.Failure
 
-  let recipe: Publishers.Authenticated<Credential, Request>
-  let history: AccessHistory<Credential>
+  let request: Request?
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let admission = Admission<TokenRefresher<Credential>.Access, Request>(
-      name: "Authenticated",
-      ask: { answer in
-        recipe.refresher.ask(insteadOf: history.last) { result in
-          history.write(result)
-          answer(result.mapError(recipe.failure))
-        }
-      },
-      upstream: { recipe.request($0.credential) },
-      settle: { _, _ in }
-    )
-    AdmissionExecution.begin(admission, downstream: subscriber)
-  }
-}
-
-/// The two times that a request is sent at most.
-private final class AuthenticatedExecution<Credential: Sendable, Request: Publisher, Downstream: Subscriber>:
-  Attempts<AuthenticatedRequest<Credential, Request>, Downstream>, CustomStringConvertible
-where Downstream.Input == Request.Output, Downstream.Failure == Request.Failure {
-  private let isUnauthorised: (Request.Failure) -> Bool
-  private let history: AccessHistory<Credential>
-
-  init(_ recipe: Publishers.Authenticated<Credential, Request>, downstream: Downstream) {
-    isUnauthorised = recipe.isUnauthorised
-    history = AccessHistory()
-    super.init(upstream: AuthenticatedRequest(recipe: recipe, history: history), downstream: downstream)
-  }
-
-  var description: String { "Authenticated" }
-
-  override func attemptFailed(_ attempt: Int, with error: Request.Failure) {
-    // A failure to get a credential is no refusal of one, whatever it was mapped to.
-    if attempt == 1, history.last != nil, isUnauthorised(error) {
-      resume(after: attempt)
-    } else {
-      end(with: .failure(error), after: attempt)
-    }
+    if let request { request.subscribe(subscriber) } else { Empty().subscribe(subscriber) }
   }
 }

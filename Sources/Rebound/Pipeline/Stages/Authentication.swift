@@ -7,8 +7,8 @@ import Combine
 /// It belongs between the retry and the breaker: a refused credential is not worth a pause, and no sign of a sick service.
 /// The call takes the credential from ``TokenRefresher/credential`` when it is made.
 public struct Authentication<Credential: Sendable>: Sendable {
-  private let refresher: TokenRefresher<Credential>
-  private let isUnauthorised: @Sendable (any Error) -> Bool
+  let refresher: TokenRefresher<Credential>
+  let isUnauthorised: @Sendable (any Error) -> Bool
 
   /// Sees to a credential.
   ///
@@ -24,28 +24,41 @@ public struct Authentication<Credential: Sendable>: Sendable {
   }
 }
 
-extension Authentication: AnyValueStageWork {
-  var traits: StageTraits {
-    StageTraits(descriptor: StageDescriptor(.authentication), sharedObject: ObjectIdentifier(refresher))
+/// The stage that sees to a credential.
+public struct AuthenticationStage<Credential: Sendable, Output: Sendable>: PipelineStage {
+  let authentication: Authentication<Credential>
+
+  /// What it is.
+  public var traits: [StageTraits] {
+    [StageTraits(descriptor: StageDescriptor(.authentication), sharedObject: authentication.refresher)]
   }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(refresher, named: pipeline)
+  /// Lets the decisions about the credential be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    events?.watch(authentication.refresher, named: pipeline)
   }
 
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    refresher.authenticated(when: isUnauthorised) { _ in upstream }.eraseToAnyPublisher()
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await authentication.refresher.run(when: authentication.isUnauthorised, isolation: nil) { _ in
+      try await operation()
+    }
   }
 
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await refresher.run(when: isUnauthorised, isolation: nil) { _ in try await call() } }
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    authentication.refresher.authenticated(when: authentication.isUnauthorised) { _ in upstream }
+      .receive(subscriber: downstream)
   }
 }

@@ -21,31 +21,40 @@ public struct CacheFirst<Key: Hashable & Sendable, Output: Sendable>: Sendable {
   }
 }
 
-extension CacheFirst: StageWork {
-  var traits: StageTraits {
-    StageTraits(
-      descriptor: StageDescriptor(.cache, parameters: [.init("key", "\(key)")]),
-      sharedObject: ObjectIdentifier(cache)
-    )
+extension CacheFirst: PipelineStage {
+  /// What it is.
+  public var traits: [StageTraits] {
+    [
+      StageTraits(
+        descriptor: StageDescriptor(.cache, parameters: [.init("key", "\(key)")]),
+        sharedObject: cache
+      )
+    ]
   }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(cache, named: pipeline)
+  /// Lets what is shared be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    events?.watch(cache, named: pipeline)
   }
 
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream.cached(in: cache, for: key).map(\.value).eraseToAnyPublisher()
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await cache.value(for: key, isolation: nil, operation).value
   }
 
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await cache.value(for: key, isolation: nil, call).value }
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    upstream.cached(in: cache, for: key).map(\.value).receive(subscriber: downstream)
   }
 }

@@ -1,30 +1,35 @@
 import Combine
 
-/// The stage that lets things go wrong on purpose.
-struct ChaosStage<Output: Sendable>: StageWork {
+/// The stage of a ``Pipeline`` that lets things go wrong on purpose.
+public struct ChaosStage<Output: Sendable>: PipelineStage {
   let chaos: Chaos<Output, any Error>
 
-  var traits: StageTraits {
-    StageTraits(descriptor: StageDescriptor(.chaos))
+  /// What it is.
+  public var traits: [StageTraits] {
+    [
+      StageTraits(descriptor: StageDescriptor(.chaos))
+    ]
   }
 
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream
-      .chaos(observed(in: surroundings), scheduler: waiting.scheduler, options: waiting.options)
-      .eraseToAnyPublisher()
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await observed(in: execution.surroundings).run(time: execution.time, isolation: nil, operation)
   }
 
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    let chaos = observed(in: surroundings)
-    return { try await chaos.run(clock: clock, isolation: nil, call) }
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    upstream.chaos(observed(in: surroundings), time: surroundings.time).receive(subscriber: downstream)
   }
 
   private func observed(in surroundings: StageSurroundings) -> Chaos<Output, any Error> {

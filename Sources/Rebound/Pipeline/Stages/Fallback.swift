@@ -54,38 +54,43 @@ public struct Fallback<Output: Sendable>: Sendable {
   }
 }
 
-extension Fallback: StageWork {
-  var traits: StageTraits {
+extension Fallback: PipelineStage {
+  /// What it is.
+  public var traits: [StageTraits] {
     let failures = condition == nil ? "all failures" : "some failures"
-    return StageTraits(
-      descriptor: StageDescriptor(.fallback, parameters: [.init("when", failures)]),
-      isForAllFailures: condition == nil
-    )
+    var traits = StageTraits(descriptor: StageDescriptor(.fallback, parameters: [.init("when", failures)]))
+    traits.isForAllFailures = condition == nil
+    return [traits]
   }
 
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    let policy = policy(in: surroundings)
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    let policy = policy(in: execution.surroundings)
     switch replacement {
-    case .now(let value):
-      return upstream.fallback(policy) { error in Result { try value(error) }.publisher }.eraseToAnyPublisher()
-    case .later(let value):
-      return upstream.fallback(policy, async: value).eraseToAnyPublisher()
+    case .now(let value): return try await policy.run(isolation: nil, operation, fallback: value)
+    case .later(let value): return try await policy.run(isolation: nil, operation, fallback: value)
     }
   }
 
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
     let policy = policy(in: surroundings)
     switch replacement {
-    case .now(let value): return { try await policy.run(isolation: nil, call, fallback: value) }
-    case .later(let value): return { try await policy.run(isolation: nil, call, fallback: value) }
+    case .now(let value):
+      upstream.fallback(policy) { error in Result { try value(error) }.publisher }.receive(subscriber: downstream)
+    case .later(let value):
+      upstream.fallback(policy, async: value).receive(subscriber: downstream)
     }
   }
 

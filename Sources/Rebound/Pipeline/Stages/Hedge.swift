@@ -4,7 +4,7 @@ import Combine
 ///
 /// For calls that may be made twice only; see ``CallRepetition`` and ``HedgePolicy``.
 public struct Hedge: Sendable {
-  private let policy: HedgePolicy<any Error>
+  let policy: HedgePolicy<any Error>
 
   /// Asks a second time as a policy says.
   ///
@@ -16,42 +16,55 @@ public struct Hedge: Sendable {
   }
 }
 
-extension Hedge: AnyValueStageWork {
-  var traits: StageTraits {
+extension Hedge {
+  /// What it does, with its numbers.
+  var descriptor: StageDescriptor {
     var parameters = [
       StageDescriptor.Parameter("maxHedges", "\(policy.maxHedges)"),
       StageDescriptor.Parameter("delay", policy.delay.summary),
     ]
     if policy.budget != nil { parameters.append(.init("budget", "shared")) }
-    return StageTraits(descriptor: StageDescriptor(.hedge, parameters: parameters))
+    return StageDescriptor(.hedge, parameters: parameters)
   }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    if let budget = policy.budget { events.watch(budget, named: pipeline) }
-  }
-
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream
-      .hedged(observed(in: surroundings), scheduler: waiting.scheduler, options: waiting.options)
-      .eraseToAnyPublisher()
-  }
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    let policy = observed(in: surroundings)
-    return { try await policy.run(clock: clock, isolation: nil) { _ in try await call() } }
-  }
-
-  private func observed(in surroundings: StageSurroundings) -> HedgePolicy<any Error> {
+  func observed(in surroundings: StageSurroundings) -> HedgePolicy<any Error> {
     guard let tell = surroundings.teller(PolicyEvent.Decision.hedge) else { return policy }
     return policy.onEvent(tell)
+  }
+}
+
+/// The stage that asks a second time.
+public struct HedgeStage<Output: Sendable>: PipelineStage {
+  let hedge: Hedge
+
+  /// What it is.
+  public var traits: [StageTraits] { [StageTraits(descriptor: hedge.descriptor)] }
+
+  /// Lets the budget be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    if let budget = hedge.policy.budget { events?.watch(budget, named: pipeline) }
+  }
+
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    let policy = hedge.observed(in: execution.surroundings)
+    return try await policy.run(time: execution.time, isolation: nil) { _ in try await operation() }
+  }
+
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    upstream.hedged(hedge.observed(in: surroundings), time: surroundings.time).receive(subscriber: downstream)
   }
 }
 

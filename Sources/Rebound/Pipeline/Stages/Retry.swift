@@ -1,12 +1,10 @@
-import Combine
-
 /// The stage of a ``Pipeline`` that tries again what is inside of it.
 ///
-/// See ``RetryPolicy`` for when, and ``Combine/Publisher/retry(_:scheduler:options:)`` for what it does to a stream. It asks
+/// See ``RetryPolicy`` for when, and ``Combine/Publisher/retry(_:time:)`` for what it does to a stream. It asks
 /// an open ``CircuitBreaker`` again only if the policy has a deadline and the breaker may let a call through before that.
 /// Under a ``Timeout/init(total:)`` no wait begins that would end after the limit: the last error passes on at once.
 public struct Retry: Sendable {
-  private let policy: RetryPolicy<any Error>
+  @usableFromInline let policy: RetryPolicy<any Error>
 
   /// Tries again as a policy says.
   ///
@@ -24,52 +22,50 @@ public struct Retry: Sendable {
     if let budget { policy = policy.within(budget) }
     self.policy = policy
   }
-
-  private var isForAllFailures: Bool { !policy.isConditional }
 }
 
-extension Retry: AnyValueStageWork {
-  var traits: StageTraits {
+extension Retry: Policy {
+  /// What it does, with its numbers.
+  public var descriptor: StageDescriptor { policy.descriptor }
+
+  /// Whether it is for all failures matters to what stands around it.
+  public var traits: StageTraits { policy.traits }
+
+  /// Lets the budget be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    policy.register(with: events, pipeline: pipeline)
+  }
+
+  /// Makes the machine of one execution.
+  @inlinable
+  public func makeMachine(_ execution: ExecutionContext) -> RetryPolicy<any Error>.Machine {
+    policy.makeMachine(execution)
+  }
+}
+
+extension RetryPolicy {
+  /// What it does, with its numbers.
+  public var descriptor: StageDescriptor {
     var parameters = [
-      StageDescriptor.Parameter("maxRetries", policy.maxRetries.map { "\($0)" } ?? "unlimited"),
-      StageDescriptor.Parameter("backoff", policy.backoff.summary),
+      StageDescriptor.Parameter("maxRetries", maxRetries.map { "\($0)" } ?? "unlimited"),
+      StageDescriptor.Parameter("backoff", backoff.summary),
     ]
-    if let deadline = policy.deadline { parameters.append(.init("deadline", "\(deadline)")) }
-    if !isForAllFailures { parameters.append(.init("when", "some failures")) }
-    if policy.budget != nil { parameters.append(.init("budget", "shared")) }
-    return StageTraits(
-      descriptor: StageDescriptor(.retry, parameters: parameters),
-      isForAllFailures: isForAllFailures
-    )
+    if let deadline { parameters.append(.init("deadline", "\(deadline)")) }
+    if isConditional { parameters.append(.init("when", "some failures")) }
+    if budget != nil { parameters.append(.init("budget", "shared")) }
+    return StageDescriptor(.retry, parameters: parameters)
   }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    if let budget = policy.budget { events.watch(budget, named: pipeline) }
+  /// Whether it is for all failures matters to what stands around it.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor)
+    traits.isForAllFailures = !isConditional
+    return traits
   }
 
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream
-      .retry(observed(in: surroundings), scheduler: waiting.scheduler, options: waiting.options)
-      .eraseToAnyPublisher()
-  }
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    let policy = observed(in: surroundings)
-    return { try await policy.run(clock: clock, isolation: nil, call) }
-  }
-
-  private func observed(in surroundings: StageSurroundings) -> RetryPolicy<any Error> {
-    let limited = surroundings.deadline.map { policy.within($0) } ?? policy
-    guard let tell = surroundings.teller(PolicyEvent.Decision.retry) else { return limited }
-    return limited.onEvent(tell)
+  /// Lets the budget be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    if let budget { events?.watch(budget, named: pipeline) }
   }
 }
 

@@ -1,80 +1,42 @@
-import Combine
+extension CircuitBreaker {
+  /// Its name.
+  public var descriptor: StageDescriptor { StageDescriptor(.circuitBreaker, name: name) }
 
-extension CircuitBreaker: AnyValueStageWork {
-  var traits: StageTraits {
-    StageTraits(descriptor: StageDescriptor(.circuitBreaker, name: name), sharedObject: ObjectIdentifier(self))
-  }
+  /// One call must not ask it twice.
+  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(self)
-  }
-
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream.protected(by: self).eraseToAnyPublisher()
-  }
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await self.run(isolation: nil, call) }
+  /// Lets its events and its gauge be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    adopt(name: pipeline)
+    events?.watch(self)
   }
 }
 
-extension Bulkhead: AnyValueStageWork {
-  var traits: StageTraits {
-    // How many may run changes where the limit is adaptive, so it is a gauge and no parameter.
-    StageTraits(descriptor: StageDescriptor(.bulkhead, name: name), sharedObject: ObjectIdentifier(self))
-  }
+extension Bulkhead {
+  /// Its name.
+  ///
+  /// How many may run changes where the limit is adaptive, so it is a gauge and no parameter.
+  public var descriptor: StageDescriptor { StageDescriptor(.bulkhead, name: name) }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(self)
-  }
+  /// One call must not ask it twice.
+  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
 
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream.limited(by: self, scheduler: waiting.scheduler, options: waiting.options).eraseToAnyPublisher()
-  }
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await self.run(clock: clock, isolation: nil, call) }
+  /// Lets its events and its gauge be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    adopt(name: pipeline)
+    events?.watch(self)
   }
 }
 
-extension RateLimiter: AnyValueStageWork {
-  var traits: StageTraits {
-    StageTraits(descriptor: StageDescriptor(.rateLimiter, name: name), sharedObject: ObjectIdentifier(self))
-  }
+extension RateLimiter {
+  /// Its name.
+  public var descriptor: StageDescriptor { StageDescriptor(.rateLimiter, name: name) }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(self)
-  }
+  /// One call must not ask it twice.
+  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
 
-  func protect<Output: Sendable, Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream.rateLimited(by: self, scheduler: waiting.scheduler, options: waiting.options).eraseToAnyPublisher()
-  }
-
-  func protect<Output: Sendable, C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await self.run(clock: clock, isolation: nil, call) }
+  /// Lets its events and its gauge be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    events?.watch(self)
   }
 }

@@ -21,31 +21,40 @@ public struct SingleFlight<Key: Hashable & Sendable, Output: Sendable>: Sendable
   }
 }
 
-extension SingleFlight: StageWork {
-  var traits: StageTraits {
-    StageTraits(
-      descriptor: StageDescriptor(.coalescing, parameters: [.init("key", "\(key)")]),
-      sharedObject: ObjectIdentifier(coalescer)
-    )
+extension SingleFlight: PipelineStage {
+  /// What it is.
+  public var traits: [StageTraits] {
+    [
+      StageTraits(
+        descriptor: StageDescriptor(.coalescing, parameters: [.init("key", "\(key)")]),
+        sharedObject: coalescer
+      )
+    ]
   }
 
-  func register(with events: PolicyEvents, pipeline: String) {
-    events.watch(coalescer, named: pipeline)
+  /// Lets what is shared be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    events?.watch(coalescer, named: pipeline)
   }
 
-  func protect<Context: Scheduler>(
-    _ upstream: AnyPublisher<Output, any Error>,
-    in surroundings: StageSurroundings,
-    on waiting: StageScheduler<Context>
-  ) -> AnyPublisher<Output, any Error> {
-    upstream.coalesced(by: coalescer, for: key).eraseToAnyPublisher()
+  /// Runs a call under it.
+  public func run(
+    _ execution: ExecutionContext,
+    _ operation: @escaping @Sendable () async throws -> Output
+  ) async throws -> Output {
+    try await coalescer.run(key, isolation: nil, operation)
   }
 
-  func protect<C: Clock>(
-    _ call: @escaping @Sendable () async throws -> Output,
-    in surroundings: StageSurroundings,
-    clock: C
-  ) -> @Sendable () async throws -> Output where C.Duration == Duration {
-    { try await coalescer.run(key, isolation: nil, call) }
+  /// Subscribes to a publisher under it.
+  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+    _ downstream: Downstream,
+    to upstream: Upstream,
+    _ surroundings: StageSurroundings
+  )
+  where
+    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
+    Downstream.Failure == any Error
+  {
+    upstream.coalesced(by: coalescer, for: key).receive(subscriber: downstream)
   }
 }

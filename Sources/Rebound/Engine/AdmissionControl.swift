@@ -1,0 +1,110 @@
+import Combine
+
+/// How an execution that was let in has ended.
+public enum ExecutionEnd: Sendable {
+  /// It has succeeded.
+  case succeeded
+  /// It has failed.
+  case failed(any Error)
+  /// It was cancelled, and says nothing about the service.
+  case cancelled
+}
+
+/// What lets executions in, at once or later, and takes back what it has let them in with.
+///
+/// A bulkhead and a rate limiter are such controls. A type that conforms to this and to ``Policy`` needs no machine of its
+/// own. What is granted is taken back exactly once, however the execution ends, also if it is cancelled while it waits.
+public protocol AdmissionControl: Sendable {
+  /// What an execution is let in with.
+  associatedtype Grant: Sendable
+
+  /// Lets an execution in if that takes no wait and there is nothing to tell; the way of nearly all calls.
+  func admitAtOnce(_ execution: ExecutionContext) -> Grant?
+
+  /// Asks to be let in.
+  ///
+  /// - Parameter answer: Called at most once, now or later, on any thread.
+  /// - Returns: Cancelled if nobody waits for the answer any more; `nil` if there is nothing to cancel.
+  func ask(
+    _ execution: ExecutionContext,
+    _ answer: @escaping @Sendable (Result<Grant, any Error>) -> Void
+  ) -> (any Cancellable)?
+
+  /// Takes back what was granted, before the end is delivered.
+  func settle(_ grant: Grant, _ end: ExecutionEnd, _ execution: ExecutionContext)
+}
+
+extension AdmissionControl {
+  /// Always asks.
+  public func admitAtOnce(_ execution: ExecutionContext) -> Grant? { nil }
+}
+
+extension Policy where Self: AdmissionControl {
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> AdmissionMachine<Self> { AdmissionMachine(self) }
+}
+
+/// One execution that is let in before it begins.
+public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
+  /// It does not care what calls fail with.
+  public typealias Failure = any Error
+
+  private let control: Control
+  private var grant: Control.Grant?
+  private var waiter: AnswerWaiter<Result<Control.Grant, any Error>>?
+
+  init(_ control: Control) {
+    self.control = control
+  }
+
+  /// Asks to be let in.
+  public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+    grant = control.admitAtOnce(execution)
+    return grant == nil ? ask(execution) : .proceed
+  }
+
+  private mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
+    let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
+    self.waiter = waiter
+    if let pending = control.ask(execution, waiter.answer) { waiter.keep(pending) }
+    return woken(execution)
+  }
+
+  /// Takes the answer.
+  public mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> {
+    guard let waiter else { return .proceed }
+    guard let answer = waiter.take() else { return .park(waiter.wait) }
+    self.waiter = nil
+    switch answer {
+    case .success(let grant):
+      self.grant = grant
+      return .proceed
+    case .failure(let error): return .refuse(error)
+    }
+  }
+
+  /// Gives back what was granted.
+  public mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
+    settle(.succeeded, execution)
+    return .proceed
+  }
+
+  /// Gives back what was granted.
+  public mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
+    settle(.failed(error), execution)
+    return .proceed
+  }
+
+  /// Gives back what was granted, or no longer waits for it.
+  public mutating func cancelled(_ execution: ExecutionContext) {
+    settle(.cancelled, execution)
+    if case .success(let late) = waiter?.abandon() { control.settle(late, .cancelled, execution) }
+    waiter = nil
+  }
+
+  private mutating func settle(_ end: ExecutionEnd, _ execution: ExecutionContext) {
+    guard let grant else { return }
+    self.grant = nil
+    control.settle(grant, end, execution)
+  }
+}

@@ -1,0 +1,74 @@
+/// What surrounds an execution: its time, its deadline, who is told of decisions, and what was delivered so far.
+public struct ExecutionContext: Sendable {
+  /// `nil` for the current one, which is only looked up where it is needed.
+  @usableFromInline let givenTime: TimeSource?
+  /// Who is told; `nil` for nobody.
+  @usableFromInline let origin: DecisionOrigin?
+  /// The deadline of a publisher; an asynchronous function reads its task's.
+  @usableFromInline let ownDeadline: Deadline?
+  @usableFromInline let isAsynchronous: Bool
+  /// A timer that was early by a tolerance has let this much time pass all the same.
+  @usableFromInline var floor: Duration?
+
+  /// How many values the attempt has delivered; zero for an asynchronous function.
+  public var delivered: Int { deliveredCount }
+  @usableFromInline var deliveredCount = 0
+  /// Whether somebody waits for a value.
+  public var isAwaited: Bool { isValueAwaited }
+  @usableFromInline var isValueAwaited = true
+
+  /// For an asynchronous function.
+  @inlinable
+  init(time: TimeSource?, origin: DecisionOrigin? = nil) {
+    givenTime = time
+    self.origin = origin
+    ownDeadline = nil
+    isAsynchronous = true
+  }
+
+  /// For a publisher.
+  @inlinable
+  init(time: TimeSource, origin: DecisionOrigin?, deadline: Deadline?) {
+    givenTime = time
+    self.origin = origin
+    ownDeadline = deadline
+    isAsynchronous = false
+  }
+
+  /// The source of time.
+  @inlinable
+  public var time: TimeSource { givenTime ?? .current }
+
+  /// The present; read it once for each decision, and only if it matters.
+  @inlinable
+  public var now: Duration {
+    let now = time.now
+    if let floor, floor > now { return floor }
+    return now
+  }
+
+  /// The nearest deadline that this runs under, if there is one.
+  @inlinable
+  public var deadline: Deadline? { isAsynchronous ? Deadline.current : ownDeadline }
+
+  /// Whether anybody is told of decisions; where nobody is, none needs to be described.
+  @inlinable
+  public var isListened: Bool { origin?.events != nil }
+
+  /// What is protected: the name of the pipeline, if there is one.
+  public var source: String? { origin?.source }
+}
+
+/// Where decisions come from, and who is told of them.
+@usableFromInline
+final class DecisionOrigin: Sendable {
+  /// The name of the pipeline.
+  let source: String
+  /// `nil` if nobody could listen.
+  @usableFromInline let events: PolicyEvents?
+
+  init(source: String, events: PolicyEvents?) {
+    self.source = source
+    self.events = events
+  }
+}

@@ -1,0 +1,137 @@
+import StreamSupport
+
+extension Policy {
+  /// Runs an asynchronous function under this policy.
+  ///
+  /// The decisions and events are those of a publisher under the same policy. The function runs where the caller does. A
+  /// cancelled task is no failure.
+  ///
+  /// - Parameters:
+  ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
+  ///   - isolation: The caller's.
+  ///   - operation: The call; made as often as the policy says.
+  /// - Returns: What the function returns.
+  /// - Throws: What the function throws, or what the policy puts in its place; `CancellationError` when the task is
+  ///   cancelled while it waits.
+  @inlinable
+  public func run<Value>(
+    time: TimeSource? = nil,
+    isolation: isolated (any Actor)? = #isolation,
+    _ operation: () async throws(Failure) -> Value
+  ) async throws -> Value {
+    try await drive(ExecutionContext(time: time), isolation: isolation, operation)
+  }
+
+  /// One execution: asks the machine before and after each attempt.
+  @inlinable @inline(__always)
+  func drive<Value>(
+    _ execution: ExecutionContext,
+    isolation: isolated (any Actor)?,
+    _ operation: () async throws(Failure) -> Value
+  ) async throws -> Value {
+    var machine = makeMachine(execution)
+    var decision = machine.begins(execution)
+    while true {
+      if case .proceed = decision {} else {
+        try await machine.untilItProceeds(decision, execution, isolation: isolation)
+      }
+      do throws(Failure) {
+        let value = try await operation()
+        decision = machine.succeeded(execution)
+        if case .proceed = decision { return value }
+      } catch {
+        if isCancellation(error) {
+          machine.cancelled(execution)
+          throw error
+        }
+        decision = machine.failed(with: error, execution)
+        if case .proceed = decision { throw error }
+      }
+    }
+  }
+}
+
+/// Whether a function has thrown because its task was cancelled.
+@inlinable
+func isCancellation(_ error: some Error) -> Bool {
+  error is CancellationError || Task.isCancelled
+}
+
+extension PolicyMachine {
+  /// Does what the machine has decided, and asks it again, until it lets an attempt begin.
+  ///
+  /// - Throws: What it ends the execution with; `CancellationError` when the task is cancelled in a wait.
+  @usableFromInline
+  mutating func untilItProceeds(
+    _ decision: Decision<Failure>,
+    _ execution: ExecutionContext,
+    isolation: isolated (any Actor)?
+  ) async throws {
+    var decision = decision
+    while true {
+      switch decision {
+      case .proceed: return
+      case .fail(let error): throw error
+      case .refuse(let error): throw error
+      case .finish: throw FinishedWithoutValue()
+      case .wait(let pause):
+        do {
+          try await execution.time.sleep(for: pause, isolation: isolation)
+        } catch {
+          cancelled(execution)
+          throw error
+        }
+        decision = begins(execution)
+      case .park(let register):
+        do {
+          let parking = Parking()
+          register(Waker(parking))
+          try await parking.wait(isolation: isolation)
+        } catch {
+          cancelled(execution)
+          throw error
+        }
+        decision = woken(execution)
+      }
+    }
+  }
+}
+
+/// An asynchronous function that waits to be woken.
+private final class Parking: Wakeable {
+  private enum State {
+    case open
+    case waiting(CheckedContinuation<Void, any Error>)
+    case over(Result<Void, any Error>)
+  }
+
+  private let state = Locked(State.open)
+
+  func wait(isolation: isolated (any Actor)?) async throws {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result: Result<Void, any Error>? = state.withLock { state in
+          if case .over(let result) = state { return result }
+          state = .waiting(continuation)
+          return nil
+        }
+        if let result { continuation.resume(with: result) }
+      }
+    } onCancel: {
+      end(.failure(CancellationError()))
+    }
+  }
+
+  func wake() { end(.success(())) }
+
+  private func end(_ result: Result<Void, any Error>) {
+    let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
+      let before = state
+      if case .over = before { return nil }
+      state = .over(result)
+      if case .waiting(let continuation) = before { return continuation }
+      return nil
+    }
+    continuation?.resume(with: result)
+  }
+}

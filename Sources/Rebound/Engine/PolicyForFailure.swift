@@ -1,0 +1,81 @@
+/// A policy that does not care what calls fail with, for calls with one type of failures.
+///
+/// Made by the operators. Its own errors stay what they are: a publisher makes them into failures of its type.
+public struct PolicyForFailure<Base: Policy, Failure: Error>: Policy where Base.Failure == any Error {
+  @usableFromInline let base: Base
+
+  /// Takes a policy that does not care.
+  @inlinable
+  public init(_ base: Base) {
+    self.base = base
+  }
+
+  /// What the policy is.
+  public var descriptor: StageDescriptor { base.descriptor }
+
+  /// Makes the machine of one execution.
+  @inlinable
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(base.makeMachine(execution)) }
+
+  /// Asks the machine of the policy.
+  public struct Machine: PolicyMachine {
+    @usableFromInline var base: Base.Machine
+
+    @inlinable
+    init(_ base: Base.Machine) {
+      self.base = base
+    }
+
+    @inlinable
+    func translated(_ decision: Decision<any Error>) -> Decision<Failure> {
+      switch decision {
+      case .proceed: .proceed
+      case .wait(let pause): .wait(pause)
+      case .park(let register): .park(register)
+      case .finish: .finish
+      case .fail(let error), .refuse(let error): .refuse(error)
+      }
+    }
+
+    @inlinable
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      translated(base.begins(execution))
+    }
+
+    @inlinable
+    public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
+      translated(base.woken(execution))
+    }
+
+    @inlinable
+    public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
+      translated(base.succeeded(execution))
+    }
+
+    @inlinable
+    public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
+      translated(base.failed(with: error, execution))
+    }
+
+    @inlinable public mutating func cancelled(_ execution: ExecutionContext) { base.cancelled(execution) }
+    @inlinable public var observesValues: Bool { base.observesValues }
+    @inlinable public mutating func valuesCame(_ execution: ExecutionContext) { base.valuesCame(execution) }
+    @inlinable public var skipsDelivered: Bool { base.skipsDelivered }
+    @inlinable public var deadline: Deadline? { base.deadline }
+    @inlinable public var wakeTime: Duration? { base.wakeTime }
+    @inlinable public static var isTimed: Bool { Base.Machine.isTimed }
+
+    @inlinable
+    public mutating func timerFired(_ execution: ExecutionContext) -> Decision<Failure> {
+      translated(base.timerFired(execution))
+    }
+  }
+}
+
+/// A type of failures that has a place for the errors of policies: an open breaker, a limit that is reached, no place.
+///
+/// A publisher with such failures stands under any policy without saying what a refusal is.
+public protocol RefusalConvertible: Error {
+  /// The failure for an error of a policy.
+  init(refusal: any Error)
+}

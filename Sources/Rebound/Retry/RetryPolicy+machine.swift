@@ -1,0 +1,97 @@
+extension RetryPolicy: Policy {
+  /// The attempts of one execution.
+  public struct Machine: PolicyMachine {
+    @usableFromInline let storage: Storage
+    /// Made at the first failure, unless something has to be known before.
+    @usableFromInline var judge: RetryJudge<Failure>?
+
+    @inlinable
+    init(_ storage: Storage) {
+      self.storage = storage
+    }
+
+    @inlinable
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      if judge != nil || storage.hasBeginning || execution.isListened { begin(execution) }
+      return .proceed
+    }
+
+    @usableFromInline
+    mutating func begin(_ execution: ExecutionContext) {
+      if let judge {
+        if judge.machine.hasGrant { judge.machine.retryBegins(now: execution.now) }
+      } else {
+        judge = RetryJudge(storage, start: execution.now)
+      }
+    }
+
+    @inlinable
+    public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
+      judge?.end(succeeded: true, execution)
+      return .proceed
+    }
+
+    @usableFromInline
+    func makeJudge(_ now: Duration) -> RetryJudge<Failure> { RetryJudge(storage, start: now) }
+
+    public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
+      let now = execution.now
+      let judge = judge ?? makeJudge(now)
+      self.judge = judge
+      return judge.failed(with: error, at: now, execution)
+    }
+
+    @inlinable
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      judge?.end(succeeded: false, execution)
+    }
+
+    @inlinable
+    public var skipsDelivered: Bool { storage.skipsDelivered }
+  }
+
+  /// Makes the machine of one execution.
+  @inlinable
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(storage) }
+}
+
+/// What one execution knows of its failures.
+///
+/// Unchecked, because only the machine that has it uses it, and that is used by one thread at a time.
+@usableFromInline
+final class RetryJudge<Failure: Error>: @unchecked Sendable {
+  var machine: RetryMachine<Failure>
+  private let storage: RetryPolicy<Failure>.Storage
+  private let start: Duration
+
+  init(_ storage: RetryPolicy<Failure>.Storage, start: Duration) {
+    self.storage = storage
+    self.start = start
+    machine = RetryMachine(RetryPolicy(storage), now: start)
+  }
+
+  func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
+    var deadline = execution.deadline
+    if let own = storage.settings.callDeadline { deadline = own.nearer(deadline) }
+    let tell = execution.surroundings.teller(PolicyEvent.Decision.retry)
+    let action = machine.failed(
+      with: error,
+      elapsed: now - start,
+      now: now,
+      left: deadline?.remaining(at: now, on: execution.time),
+      delivered: execution.delivered,
+      telling: tell
+    )
+    switch action {
+    case .retry(let delay): return .wait(delay)
+    case .stop(let final):
+      machine.end(succeeded: false, now: now)
+      return .fail(final)
+    }
+  }
+
+  @usableFromInline
+  func end(succeeded: Bool, _ execution: ExecutionContext) {
+    machine.end(succeeded: succeeded, now: machine.hasGrant ? execution.now : .zero)
+  }
+}

@@ -1,0 +1,217 @@
+import Combine
+import Dispatch
+import StreamSupport
+
+/// All timers of the system's time, behind one timer of Dispatch.
+///
+/// To set a timer and to cancel it takes a few list operations. The timer of Dispatch is armed only if the new one is due
+/// before it; one that is cancelled is left to it, and it then finds nothing to do.
+///
+/// A hierarchical timing wheel (Varghese and Lauck, 1987): six levels of 64 slots, a tick of one millisecond. A moment is
+/// rounded up to a tick, so no timer fires early.
+///
+/// - Complexity: To set and to cancel is O(1); each timer moves down a level at most five times.
+@usableFromInline
+final class TimerWheel: Sendable {
+  static let system = TimerWheel()
+
+  /// Where an action runs.
+  enum Place { case here, elsewhere }
+
+  private struct State {
+    var wheel = Wheel()
+    /// For which tick the timer of Dispatch is armed.
+    var armed = UInt64.max
+  }
+
+  private let state = Locked(State())
+  /// Unsafe only by its type: Dispatch takes calls to a source from any thread.
+  nonisolated(unsafe) private let source: any DispatchSourceTimer
+  private let queue = DispatchQueue(label: "Rebound.timers", qos: .userInteractive)
+  private let actions = DispatchQueue.global(qos: .userInitiated)
+
+  private init() {
+    source = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
+    source.setEventHandler { [unowned self] in self.fire() }
+    source.activate()
+  }
+
+  private static var tick: UInt64 {
+    let (seconds, attoseconds) = TimeSource.systemNow.components
+    return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
+  }
+
+  func schedule(
+    after delay: Duration,
+    _ place: Place,
+    _ action: @escaping @Sendable () -> Void
+  ) -> WheelTimer {
+    let (seconds, attoseconds) = (TimeSource.systemNow + delay).components
+    let atto = UInt64(attoseconds)
+    // Rounded up to a whole tick.
+    let due = UInt64(seconds) * 1_000 + (atto + 999_999_999_999_999) / 1_000_000_000_000_000
+    let timer = WheelTimer(due: due, place: place, action: action)
+    state.withLock { state in
+      state.wheel.insert(timer)
+      guard due < state.armed else { return }
+      state.armed = due
+      // With the lock held, or an earlier moment could be overwritten by a later one.
+      arm(due)
+    }
+    return timer
+  }
+
+  func cancel(_ timer: WheelTimer) {
+    let action = state.withLock { state in
+      state.wheel.remove(timer)
+      let action = timer.action
+      timer.action = nil
+      return action
+    }
+    // Released with the lock open.
+    withExtendedLifetime(action) {}
+  }
+
+  private func arm(_ due: UInt64) {
+    let (now, base) = (TimeSource.systemNow, DispatchTime.now().uptimeNanoseconds)
+    let wait = max(Duration.milliseconds(Int64(due)) - now, .zero)
+    let (seconds, attoseconds) = wait.components
+    let nanoseconds = UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000) + 1
+    source.schedule(deadline: DispatchTime(uptimeNanoseconds: base + nanoseconds), leeway: .nanoseconds(0))
+  }
+
+  private func fire() {
+    let now = Self.tick
+    let due = state.withLock { state in
+      let due = state.wheel.advance(to: now)
+      state.armed = state.wheel.nextTick ?? .max
+      if state.armed < .max { arm(state.armed) }
+      return due
+    }
+    for timer in due.sorted(by: { $0.due < $1.due }) {
+      let action = state.withLock { _ in
+        let action = timer.action
+        timer.action = nil
+        return action
+      }
+      guard let action else { continue }
+      switch timer.place {
+      case .here: action()
+      case .elsewhere: actions.async(execute: action)
+      }
+    }
+  }
+}
+
+/// One timer of the wheel.
+///
+/// Unchecked, because the wheel's lock guards what changes.
+@usableFromInline
+final class WheelTimer: Cancellable, @unchecked Sendable {
+  fileprivate let due: UInt64
+  fileprivate let place: TimerWheel.Place
+  fileprivate var action: (@Sendable () -> Void)?
+  /// In which list it is, and its neighbours there.
+  fileprivate var slot = -1
+  fileprivate var next: WheelTimer?
+  /// Unmanaged, because the one before it, or the slot, holds this.
+  fileprivate unowned(unsafe) var previous: WheelTimer?
+
+  fileprivate init(due: UInt64, place: TimerWheel.Place, action: @escaping @Sendable () -> Void) {
+    self.due = due
+    self.place = place
+    self.action = action
+  }
+
+  /// Stops it; nothing happens if it has fired.
+  @usableFromInline
+  func cancel() {
+    TimerWheel.system.cancel(self)
+  }
+}
+
+/// The slots of the wheel; each is a list, the latest first.
+private struct Wheel {
+  private static let levels = 6
+  private static let bits: UInt64 = 6
+
+  /// The tick up to which all is done.
+  private var current: UInt64 = 0
+  private var slots = [WheelTimer?](repeating: nil, count: levels * 64)
+  /// Which slots of a level hold anything, a bit each.
+  private var occupied = [UInt64](repeating: 0, count: levels)
+
+  mutating func insert(_ timer: WheelTimer) {
+    // What is due already goes into the next tick, so that there is one way out.
+    let tick = max(timer.due, current + 1)
+    // The highest bit in which the moment differs from the present says how far away it is.
+    let difference = (tick ^ current) | 63
+    let level = min((63 - difference.leadingZeroBitCount) / Int(Self.bits), Self.levels - 1)
+    let index = Int((tick >> (UInt64(level) * Self.bits)) & 63)
+    let slot = level * 64 + index
+    timer.slot = slot
+    timer.next = slots[slot]
+    timer.next?.previous = timer
+    timer.previous = nil
+    slots[slot] = timer
+    occupied[level] |= 1 << UInt64(index)
+  }
+
+  mutating func remove(_ timer: WheelTimer) {
+    let slot = timer.slot
+    guard slot >= 0 else { return }
+    timer.slot = -1
+    let next = timer.next
+    timer.next = nil
+    next?.previous = timer.previous
+    if let previous = timer.previous {
+      previous.next = next
+    } else {
+      slots[slot] = next
+      if next == nil { occupied[slot / 64] &= ~(1 << UInt64(slot % 64)) }
+    }
+    timer.previous = nil
+  }
+
+  /// The tick at which the next slot is to be looked at; `nil` if nothing waits.
+  var nextTick: UInt64? {
+    var nearest: UInt64?
+    for level in 0..<Self.levels where occupied[level] != 0 {
+      let shift = UInt64(level) * Self.bits
+      let position = (current >> shift) & 63
+      // The bits turned so that the present is the lowest one.
+      let turned = occupied[level] >> position | (position == 0 ? 0 : occupied[level] << (64 - position))
+      let distance = UInt64(turned.trailingZeroBitCount)
+      var tick = ((current >> shift) + distance) << shift
+      // The slot of the present, on a level above the first, is a whole turn away.
+      if tick <= current { tick += 64 << shift }
+      nearest = Swift.min(nearest ?? .max, tick)
+    }
+    return nearest
+  }
+
+  /// Takes out all that is due by this tick.
+  mutating func advance(to tick: UInt64) -> [WheelTimer] {
+    var due: [WheelTimer] = []
+    while let next = nextTick, next <= tick {
+      current = next
+      for level in 0..<Self.levels {
+        let shift = UInt64(level) * Self.bits
+        // Only a level whose lower digits are all zero has a slot that begins at this tick.
+        if level > 0, next & ((1 << shift) - 1) != 0 { break }
+        let index = Int((next >> shift) & 63)
+        guard occupied[level] & (1 << UInt64(index)) != 0 else { continue }
+        var timer = slots[level * 64 + index]
+        slots[level * 64 + index] = nil
+        occupied[level] &= ~(1 << UInt64(index))
+        while let here = timer {
+          timer = here.next
+          (here.next, here.previous, here.slot) = (nil, nil, -1)
+          if here.due <= next { due.append(here) } else { insert(here) }
+        }
+      }
+    }
+    current = max(current, tick)
+    return due
+  }
+}

@@ -1,0 +1,81 @@
+extension TimeoutPolicy: Policy {
+  /// The limits of one execution.
+  public struct Machine: TimedMachine {
+    /// It does not care what calls fail with.
+    public typealias Failure = any Error
+
+    private let machine: TimeoutMachine
+    private let policy: TimeoutPolicy
+    private let looksAtValues: Bool
+    private var start = Duration.zero
+    private var waitingSince: Duration?
+    private var values = 0
+    private var due: Duration?
+    /// By when all has to be done.
+    public private(set) var deadline: Deadline?
+
+    init(_ policy: TimeoutPolicy) {
+      self.policy = policy
+      machine = TimeoutMachine(policy)
+      looksAtValues = policy.firstValue != nil || policy.betweenValues != nil
+    }
+
+    /// Starts the time.
+    public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+      start = execution.now
+      // A function returns once, and is waited for from its start.
+      if looksAtValues, execution.isAsynchronous || execution.isAwaited { waitingSince = .zero }
+      due = machine.due(waitingSince: waitingSince, values: 0)
+      let limit = execution.isAsynchronous ? due : policy.whole
+      if let limit {
+        deadline = Deadline(at: start + limit, on: execution.time)
+        // Nothing is begun that has no time.
+        if execution.isAsynchronous, limit <= .zero { return expire(.zero, execution) ?? .proceed }
+      }
+      return .proceed
+    }
+
+    /// When the nearest limit is reached.
+    public var wakeTime: Duration? { due.map { start + $0 } }
+
+    /// Values matter to the limits for the first one and between them.
+    public var observesValues: Bool { looksAtValues }
+
+    /// Counts the values, and from when the next is waited for.
+    public mutating func valuesCame(_ execution: ExecutionContext) {
+      let hasCome = execution.delivered > values
+      values = execution.delivered
+      if !execution.isAwaited {
+        waitingSince = nil
+      } else if hasCome || waitingSince == nil {
+        waitingSince = execution.now - start
+      }
+      due = machine.due(waitingSince: waitingSince, values: values)
+    }
+
+    /// Ends it if a limit is reached.
+    public mutating func timerFired(_ execution: ExecutionContext) -> Decision<any Error> {
+      if let end = expire(execution.now - start, execution) { return end }
+      due = machine.due(waitingSince: waitingSince, values: values)
+      return .proceed
+    }
+
+    private mutating func expire(_ elapsed: Duration, _ execution: ExecutionContext) -> Decision<any Error>? {
+      let situation = TimeoutMachine.Situation(elapsed: elapsed, waitingSince: waitingSince, values: execution.delivered)
+      guard case .expired(var error) = machine.verdict(situation) else { return nil }
+      error.name = error.name ?? execution.source
+      policy.observer?(.timedOut(error))
+      execution.surroundings.teller(PolicyEvent.Decision.timeout)?(.timedOut(error))
+      return .refuse(error)
+    }
+  }
+
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(self) }
+
+  /// The time for the whole; `nil` if only values are waited for.
+  var whole: Duration? {
+    guard let total, let attempt else { return total ?? attempt }
+    return min(total, attempt)
+  }
+}

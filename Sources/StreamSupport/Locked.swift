@@ -1,0 +1,63 @@
+#if !canImport(Darwin) && !TSAN
+  import Synchronization
+#endif
+
+/// State that is only reached through its lock: "guarded by" as a type.
+///
+/// A body is short, and no foreign code runs in it: closures, subscribers and the deinits of values are foreign. What a
+/// body takes out of the state it returns, so that it is released with the lock open. Not recursive.
+public struct Locked<State>: ~Copyable {
+  #if canImport(Darwin) || TSAN
+    @usableFromInline let lock = Lock()
+    @usableFromInline let address: UnsafeMutablePointer<State>
+  #else
+    @usableFromInline let mutex: Mutex<Held<State>>
+  #endif
+
+  /// Guards a state.
+  @inlinable
+  public init(_ state: State) {
+    #if canImport(Darwin) || TSAN
+      address = .allocate(capacity: 1)
+      address.initialize(to: state)
+    #else
+      mutex = Mutex(Held(state))
+    #endif
+  }
+
+  #if canImport(Darwin) || TSAN
+    deinit {
+      address.deinitialize(count: 1)
+      address.deallocate()
+    }
+  #endif
+
+  /// Runs a body with the lock held, and returns what it returns.
+  @inlinable @inline(__always)
+  public func withLock<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    #if canImport(Darwin) || TSAN
+      lock.lock()
+      defer { lock.unlock() }
+      return try body(&address.pointee)
+    #else
+      return try mutex.withLock { (held: inout sending Held<State>) throws(Failure) -> sending Held<Result> in
+        Held(try body(&held.value))
+      }.value
+    #endif
+  }
+}
+
+// The lock serialises every access to the state.
+extension Locked: @unchecked Sendable {}
+
+/// Carries a value through the standard library's mutex, whatever its type says about threads.
+///
+/// Unchecked, because only the mutex's owner reads and writes it.
+@usableFromInline struct Held<Value>: @unchecked Sendable {
+  @usableFromInline var value: Value
+
+  @inlinable
+  init(_ value: Value) { self.value = value }
+}
