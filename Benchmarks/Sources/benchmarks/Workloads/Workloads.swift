@@ -1,7 +1,10 @@
 /// All that is measured.
 enum Workloads {
-  static func all(_ total: Total) -> [Benchmark] {
-    plain(total) + sequences(total) + subjects(total) + flattening(total) + joining(total) + sharing(total)
+  /// Groups that are measured one after the other.
+  static func groups(_ total: Total) throws -> [[Benchmark]] {
+    let chains =
+      plain(total) + sequences(total) + subjects(total) + flattening(total) + joining(total) + sharing(total)
       + timing(total) + lives(total)
+    return [chains]
   }
 }
