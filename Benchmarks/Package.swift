@@ -9,7 +9,10 @@ let package = Package(
     .target(name: "AllocationCounter", cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))]),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["AllocationCounter", .product(name: "Combine", package: "Rebound")]
+      dependencies: [
+        "AllocationCounter", .product(name: "Combine", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"),
+      ]
     ),
   ],
   swiftLanguageModes: [.v6]

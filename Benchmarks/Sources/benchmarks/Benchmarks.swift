@@ -1,8 +1,9 @@
 import Foundation
 
-/// Prints what a value costs on its way through each chain, beside a plain loop and `AsyncStream` in the same run.
+/// Prints what a value costs on its way through each chain, beside a plain loop and `AsyncStream` in the same run, and
+/// what an execution costs under each policy.
 ///
-///     scripts/benchmark [rounds] [--check | --record | --only words]
+///     scripts/benchmark [rounds] [--check | --record] [--only words]
 @main
 enum Benchmarks {
   static func main() throws {
@@ -19,23 +20,29 @@ enum Benchmarks {
     let limitsFile = folder.appendingPathComponent("Limits.json")
 
     let total = Total()
-    if let flag = arguments.firstIndex(of: "--only"), let words = arguments[flag...].dropFirst().first {
-      let chosen = Workloads.all(total).filter { $0.name.contains(words) }
-      print(Results.table(of: Harness(rounds: rounds).measure(chosen)))
-      return
+    let words = arguments.firstIndex(of: "--only").flatMap { arguments[$0...].dropFirst().first }
+    let chosen = try Workloads.groups(total).map { $0.filter { words.map($0.name.contains) ?? true } }
+    if chosen.allSatisfy(\.isEmpty) {
+      print("No benchmark has \"\(words ?? "")\" in its name.")
+      exit(1)
     }
     let idle = IdleSubscription.measure()
-    let results = Results(measurements: Harness(rounds: rounds).measure(Workloads.all(total)), idle: idle)
-    print(results.table)
+    let harness = Harness(rounds: rounds)
+    let results = Results(measurements: chosen.flatMap(harness.measure), idle: idle)
+    print(words == nil ? results.table : Results.table(of: results.measurements))
     print("(checksum \(total.value))")
 
     if checks {
       let complaints = try Limits(readFrom: limitsFile).complaints(about: results)
       print(complaints.isEmpty ? "Allocations: all within their limits" : complaints.joined(separator: "\n"))
       if !complaints.isEmpty { exit(1) }
-    } else {
+    } else if words == nil {
       try results.write(to: folder.appendingPathComponent("Results"))
     }
-    if arguments.contains("--record") { try Limits(results).write(to: limitsFile) }
+    if arguments.contains("--record") {
+      // What was not measured keeps its limits.
+      let kept = words == nil ? nil : try Limits(readFrom: limitsFile)
+      try Limits(results, keeping: kept).write(to: limitsFile)
+    }
   }
 }

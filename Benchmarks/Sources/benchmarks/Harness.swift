@@ -10,6 +10,8 @@ struct Benchmark {
   let limit: Double?
   /// Whether threads decide how much waits, and so how often a chain has to make room.
   let hasBacklog: Bool
+  /// How many allocations per value above the limit are let pass: threads of the system's own allocate now and then.
+  let tolerance: Double
   /// Sends that many values through a chain of its own.
   let run: (Int) -> Void
 
@@ -19,18 +21,21 @@ struct Benchmark {
   ///   - prototype: nanoseconds per value of the first sketch of the design; two fifths more are allowed.
   ///   - limit: the limit itself, where there was no sketch.
   ///   - hasBacklog: whether threads decide how much waits.
+  ///   - tolerance: allocations per value above the limit that are let pass.
   init(
     _ name: String,
     count: Int = 200_000,
     prototype: Double? = nil,
     limit: Double? = nil,
     hasBacklog: Bool = false,
+    tolerance: Double = 0.01,
     run: @escaping (Int) -> Void
   ) {
     self.name = name
     self.count = count
     self.limit = limit ?? prototype.map { $0 * 1.4 }
     self.hasBacklog = hasBacklog
+    self.tolerance = tolerance
     self.run = run
   }
 }

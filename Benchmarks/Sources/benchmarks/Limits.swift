@@ -5,11 +5,15 @@ struct Limits: Codable {
   let idleSubscription: IdleSubscription
   let allocations: [String: Allocations]
 
-  init(_ results: Results) {
-    idleSubscription = results.idle
-    allocations = Dictionary(
-      uniqueKeysWithValues: results.measurements.map { ($0.benchmark.name, $0.allocations) }
-    )
+  /// Makes what was found the limits.
+  ///
+  /// - Parameters:
+  ///   - results: What was found.
+  ///   - others: Limits that hold on for what was not measured.
+  init(_ results: Results, keeping others: Limits? = nil) {
+    idleSubscription = others?.idleSubscription ?? results.idle
+    let found = results.measurements.map { ($0.benchmark.name, $0.allocations) }
+    allocations = (others?.allocations ?? [:]).merging(found) { $1 }
   }
 
   init(readFrom file: URL) throws {
@@ -34,8 +38,7 @@ struct Limits: Codable {
         complaints.append("\(name): has no limit; write them anew with --record")
         continue
       }
-      // Threads of the system's own allocate now and then.
-      let tolerance = 0.01
+      let tolerance = measurement.benchmark.tolerance
       compare(name, "allocations per value", measurement.allocations.perValue, limit.perValue + tolerance)
       guard !measurement.benchmark.hasBacklog else { continue }
       compare(name, "allocations per chain", measurement.allocations.perChain, limit.perChain + 2)

@@ -1,0 +1,124 @@
+import Combine
+import Dispatch
+import Rebound
+
+/// One execution under each policy: all that the benchmarks call of Rebound's API, so that a change of the API is
+/// followed in this file alone.
+///
+/// Policies, and what they share, are made once; an execution is what a call of a function below does.
+struct PolicyRows: Sendable {
+  /// Why a publisher of these rows could fail; none does.
+  typealias Failure = any Error
+
+  let retry = RetryPolicy<Failure>(clamping: 2, backoff: .immediate)
+  let breaker: CircuitBreaker
+  let bulkhead: Bulkhead
+  let limiter: RateLimiter
+  let timeout: TimeoutPolicy
+  let hedge: HedgePolicy<Failure>
+  let pipeline: Pipeline<Int>
+  /// Where publishers would wait; nothing here does.
+  let queue = DispatchQueue(label: "policies")
+
+  init() throws {
+    breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
+    bulkhead = Bulkhead("benchmark", policy: try BulkheadPolicy(maxConcurrent: 10))
+    // So many that no execution ever waits.
+    limiter = RateLimiter("benchmark", policy: try .tokenBucket(1_000_000, per: .microseconds(1)))
+    timeout = try TimeoutPolicy(total: .seconds(10))
+    hedge = try HedgePolicy(delay: .after(.seconds(1)))
+    let breakerOfPipeline = CircuitBreaker("pipeline", policy: try CircuitBreakerPolicy())
+    pipeline = try Pipeline<Int>("benchmark") {
+      Timeout(total: .seconds(10))
+      Retry(.standard)
+      breakerOfPipeline
+    }
+  }
+}
+
+// MARK: Async functions
+
+extension PolicyRows {
+  /// What is run under the policies: returns at once, and needs no memory.
+  @inline(never)
+  static func answer() async throws -> Int { 1 }
+
+  func plain() async throws -> Int {
+    try await Self.answer()
+  }
+
+  func retryOfSuccess() async throws -> Int {
+    try await retry.run { try await Self.answer() }
+  }
+
+  func retryOfTwoFailures() async throws -> Int {
+    var attempts = 0
+    return try await retry.run {
+      attempts += 1
+      if attempts < 3 { throw Refusal() }
+      return attempts
+    }
+  }
+
+  func closedBreaker() async throws -> Int {
+    try await breaker.run { try await Self.answer() }
+  }
+
+  func freeBulkhead() async throws -> Int {
+    try await bulkhead.run { try await Self.answer() }
+  }
+
+  func limiterWithTokens() async throws -> Int {
+    try await limiter.run { try await Self.answer() }
+  }
+
+  func timeoutNotReached() async throws -> Int {
+    try await timeout.run { try await Self.answer() }
+  }
+
+  func hedgeWonByFirst() async throws -> Int {
+    try await hedge.run { _ in try await Self.answer() }
+  }
+
+  func wholePipeline() async throws -> Int {
+    try await pipeline.run { try await Self.answer() }
+  }
+}
+
+/// What the attempts fail with that are retried.
+private struct Refusal: Error {}
+
+// MARK: Publishers
+
+extension PolicyRows {
+  /// What the policies stand around: one value, at once.
+  static var just: some Publisher<Int, Failure> { Just(1).setFailureType(to: Failure.self) }
+
+  func retried() -> some Publisher<Int, Failure> {
+    Self.just.retry(retry, scheduler: queue)
+  }
+
+  func protectedByBreaker() -> some Publisher<Int, Failure> {
+    Self.just.protected(by: breaker)
+  }
+
+  func limitedByBulkhead() -> some Publisher<Int, Failure> {
+    Self.just.limited(by: bulkhead, scheduler: queue)
+  }
+
+  func rateLimited() -> some Publisher<Int, Failure> {
+    Self.just.rateLimited(by: limiter, scheduler: queue)
+  }
+
+  func timedOut() -> some Publisher<Int, Failure> {
+    Self.just.timeout(timeout, scheduler: queue)
+  }
+
+  func hedged() -> some Publisher<Int, Failure> {
+    Self.just.hedged(hedge, scheduler: queue)
+  }
+
+  func protectedByPipeline() -> some Publisher<Int, Failure> {
+    Self.just.protected(by: pipeline, scheduler: queue)
+  }
+}

@@ -1,0 +1,97 @@
+import Combine
+import Foundation
+
+/// Resilience policies around work that is done at once, so that nothing is measured but what they do themselves.
+extension Workloads {
+  /// The threads that serve timers allocate now and then, but less than once for each execution.
+  private static let toleranceOfTimers = 0.9
+
+  /// Whole lives of publishers: made, subscribed, ended.
+  static func publisherPolicies(_ rows: PolicyRows) -> [Benchmark] {
+    func row<Source: Publisher<Int, PolicyRows.Failure>>(
+      _ name: String,
+      count: Int = 20_000,
+      limit: Double? = nil,
+      hasTimer: Bool = false,
+      _ make: @escaping () -> Source
+    ) -> Benchmark {
+      Benchmark(
+        "policies, publisher: \(name)",
+        count: count,
+        limit: limit,
+        hasBacklog: hasTimer,
+        tolerance: hasTimer ? toleranceOfTimers : 0.01
+      ) { count in
+        for _ in 0..<count {
+          // Closures that capture something would need memory of their own.
+          make().sink(receiveCompletion: { if case .failure(let error) = $0 { refuse(error) } }, receiveValue: { _ in })
+            .cancel()
+        }
+        // What the queue still lets go of belongs to this run.
+        rows.queue.sync {}
+      }
+    }
+    return [
+      row("Just") { PolicyRows.just },
+      row("retry", limit: 600) { rows.retried() },
+      row("breaker", limit: 600) { rows.protectedByBreaker() },
+      row("bulkhead") { rows.limitedByBulkhead() },
+      row("limiter") { rows.rateLimited() },
+      row("timeout", count: 10_000, hasTimer: true) { rows.timedOut() },
+      row("hedge", count: 10_000, hasTimer: true) { rows.hedged() },
+      row("timeout → retry → breaker", count: 10_000, limit: 1_700, hasTimer: true) { rows.protectedByPipeline() },
+    ]
+  }
+
+  /// Functions under policies that never wait.
+  static func asyncPolicies(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
+    [
+      executions("plain call", total) { try await rows.plain() },
+      executions("retry, first succeeds", limit: 60, total) { try await rows.retryOfSuccess() },
+      executions("retry, two failures", limit: 600, total) { try await rows.retryOfTwoFailures() },
+      executions("breaker, closed", limit: 80, total) { try await rows.closedBreaker() },
+      executions("bulkhead, free place", limit: 60, total) { try await rows.freeBulkhead() },
+      executions("limiter with tokens", limit: 80, total) { try await rows.limiterWithTokens() },
+    ]
+  }
+
+  /// Functions under policies that wait beside them.
+  static func asyncPoliciesWithTimers(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
+    func row(_ name: String, limit: Double, _ execute: @escaping @Sendable () async throws -> Int) -> Benchmark {
+      executions(name, count: 10_000, limit: limit, tolerance: toleranceOfTimers, total, execute)
+    }
+    return [
+      row("timeout not reached", limit: 700) { try await rows.timeoutNotReached() },
+      row("timeout → retry → breaker", limit: 1_300) { try await rows.wholePipeline() },
+      row("hedge, first wins", limit: 1_500) { try await rows.hedgeWonByFirst() },
+    ]
+  }
+
+  /// A benchmark of executions one after the other in one task.
+  private static func executions(
+    _ name: String,
+    count: Int = 50_000,
+    limit: Double? = nil,
+    tolerance: Double = 0.01,
+    _ total: Total,
+    _ execute: @escaping @Sendable () async throws -> Int
+  ) -> Benchmark {
+    Benchmark("policies, async: \(name)", count: count, limit: limit, hasBacklog: true, tolerance: tolerance) { count in
+      let done = DispatchSemaphore(value: 0)
+      Task {
+        do {
+          for _ in 0..<count { total.add(try await execute()) }
+        } catch {
+          refuse(error)
+        }
+        done.signal()
+      }
+      done.wait()
+    }
+  }
+}
+
+/// Ends the run: nothing here is to fail, and what a failure costs is not what the row says.
+private func refuse(_ error: any Error) -> Never {
+  fatalError("a benchmark of the policies failed: \(error)")
+}
