@@ -78,16 +78,4 @@ public struct RedirectPolicy: Hashable, Sendable {
     if !isSameOrigin { next.headers = HTTPHeaders(next.headers.filter { !redaction.hides(header: $0.name) }) }
     return .follow(next)
   }
-
-  private struct Origin: Equatable {
-    let scheme: String?
-    let host: String?
-    let port: Int?
-
-    init(_ url: URL) {
-      scheme = url.scheme?.lowercased()
-      host = url.host?.lowercased()
-      port = url.port ?? (scheme == "https" ? 443 : 80)
-    }
-  }
 }

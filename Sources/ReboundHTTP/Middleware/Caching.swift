@@ -124,13 +124,15 @@ extension NetworkFailure {
 
 extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
   /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
+  ///
+  /// A server has no say about another origin, be it a port of the same host.
   fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> HTTPExchange {
     handleEvents(receiveOutput: { response in
       let url = request.message.url
       let others = ["Location", "Content-Location"].compactMap { name in
         response.head.headers[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
       }
-      for changed in [url] + others where changed.host == url.host { cache.invalidate(changed.absoluteString) }
+      for changed in [url] + others where Origin(changed) == Origin(url) { cache.invalidate(changed.absoluteString) }
       request.tell(.cache(.invalidated))
     })
     .eraseToAnyPublisher()

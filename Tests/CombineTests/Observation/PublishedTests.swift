@@ -94,6 +94,22 @@ struct PublishedTests {
     subscribing.cancel()
   }
 
+  @Test("who subscribes while a value goes round gets that value, also after another one was set from inside")
+  func askingAfterNested() {
+    let model = Model()
+    let late = Recorder<Int, Never>()
+    let subscribing = model.$number.sink {
+      guard $0 == 1 else { return }
+      model.number = 2
+      model.$number.subscribe(late)
+    }
+
+    model.number = 1
+
+    #expect(late.values == [1])
+    subscribing.cancel()
+  }
+
   @Test("the stream outlives the object, without an end")
   func outlivesObject() {
     let recorder = Recorder<Int, Never>()

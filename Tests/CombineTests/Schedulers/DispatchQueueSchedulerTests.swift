@@ -48,21 +48,28 @@ struct DispatchQueueSchedulerTests {
     #expect(isSooner.value == false)
   }
 
-  @Test("repeating work goes on until the handle is cancelled")
+  @Test("repeating work goes on until the handle is cancelled, and is let go then")
   func repeats() {
-    let (ticks, count) = (Signal(), Shared(0))
-    let handle = queue.schedule(after: queue.now, interval: .milliseconds(1), tolerance: .milliseconds(1)) {
-      count.change { $0 += 1 }
-      ticks.send()
+    let (ticks, count, released) = (Signal(), Shared(0), Signal())
+    let handle: any Cancellable
+    do {
+      let token = Token { released.send() }
+      handle = queue.schedule(after: queue.now, interval: .milliseconds(1), tolerance: .milliseconds(1)) {
+        count.change { $0 += 1 }
+        token.touch()
+        ticks.send()
+      }
     }
     #expect(ticks.wait(times: 3))
-    // On the queue, no tick is under way; after it there is none left.
-    queue.sync { handle.cancel() }
-    let last = count.value
-    let later = Signal()
-    queue.schedule(after: queue.now.advanced(by: .milliseconds(5))) { later.send() }
-    #expect(later.wait())
+    // On the queue, no tick is under way.
+    let last = queue.sync {
+      handle.cancel()
+      return count.value
+    }
+    // Work that has been let go can't be done any more.
+    #expect(released.wait())
     #expect(count.value == last)
+    withExtendedLifetime(handle) {}
   }
 
   @Test(

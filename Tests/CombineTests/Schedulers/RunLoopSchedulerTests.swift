@@ -23,16 +23,12 @@ struct RunLoopSchedulerTests {
   func otherMode() {
     let log = Shared<[String]>([])
     let mode = RunLoop.Mode("tracking")
-    // Without it the loop would not run in that mode at all.
-    let timer = Timer(fire: Date(), interval: 0.001, repeats: true) { _ in log.change { $0.append("tick") } }
-    RunLoop.current.add(timer, forMode: mode)
     RunLoop.current.schedule { log.change { $0.append("work") } }
-    let limit = Date(timeIntervalSinceNow: 60)
-    while log.value.count < 3, Date() < limit {
-      _ = RunLoop.current.run(mode: mode, before: Date(timeIntervalSinceNow: 0.001))
+    for turn in 1...3 {
+      RunLoop.current.perform(inModes: [mode]) { log.change { $0.append("turn \(turn)") } }
+      #expect(RunLoop.current.run(mode: mode, before: .distantPast))
     }
-    timer.invalidate()
-    #expect(!log.value.contains("work") && log.value.count >= 3)
+    #expect(log.value == ["turn 1", "turn 2", "turn 3"])
     #expect(turnRunLoop { log.value.contains("work") })
   }
 
@@ -79,19 +75,25 @@ struct RunLoopSchedulerTests {
     Issue.record("The machine stalled a hundred times.")
   }
 
-  @Test("repeating work goes on until the handle is cancelled or released")
+  @Test("repeating work goes on until the handle is cancelled or released, and is let go then")
   func repeats() {
-    let (count, loop) = (Shared(0), RunLoop.current)
-    let handle = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.change { $0 += 1 } }
+    let (count, releasedCount, loop) = (Shared(0), Shared(0), RunLoop.current)
+    func repeated() -> any Cancellable {
+      let token = Token { releasedCount.change { $0 += 1 } }
+      return loop.schedule(after: loop.now, interval: .milliseconds(1)) {
+        count.change { $0 += 1 }
+        token.touch()
+      }
+    }
+    let handle = repeated()
     #expect(turnRunLoop { count.value >= 3 })
+    #expect(releasedCount.value == 0)
     handle.cancel()
-    let last = count.value
-    _ = loop.schedule(after: loop.now, interval: .milliseconds(1)) { count.value = -1 }
-    let isLater = Shared(false)
-    loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { isLater.value = true }
-    #expect(turnRunLoop { isLater.value })
-
-    #expect(count.value == last)
+    // Work that has been let go can't be done any more.
+    #expect(releasedCount.value == 1)
+    _ = repeated()
+    #expect(releasedCount.value == 2)
+    withExtendedLifetime(handle) {}
   }
 
   @Test("the present is that of the clock, and repeating work is stopped by an AnyCancellable")

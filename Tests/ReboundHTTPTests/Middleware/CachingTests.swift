@@ -51,6 +51,18 @@ struct CachingTests {
     #expect(lines.contains { $0.hasSuffix("succeeded, from the cache (59.0 seconds old, fresh)") })
   }
 
+  @Test("the time that an answer was on its way counts as age")
+  func timeOnTheWay() throws {
+    let setting = Setting([
+      Self.answer("a", ["Cache-Control": "max-age=60"]).after(.seconds(5)), Self.answer("b", [:]),
+    ])
+    _ = try setting.get()
+    setting.wait(.seconds(54))
+    #expect(try setting.get().source == .cache(age: .seconds(59), .fresh))
+    setting.wait(.seconds(1))
+    #expect(try setting.get().text == "b")
+  }
+
   @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new")
   func etag() throws {
     let setting = Setting([
@@ -71,6 +83,21 @@ struct CachingTests {
     setting.wait(.seconds(1))
     #expect(try setting.get().text == "b")
     #expect(setting.conditions == [nil, "\"1\"", "\"1\""])
+  }
+
+  @Test(
+    "N19 a 304 has no body, so that what it says about one changes nothing",
+    arguments: ["Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection"]
+  )
+  func fieldsOfTheBody(name: String) throws {
+    let setting = Setting([
+      Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", name: "1"]), .response(304, [name: "0"]),
+    ])
+    _ = try setting.get()
+    setting.wait(.seconds(60))
+    let second = try setting.test.runDetailed(Anything()).values.first
+    #expect(second?.source == .cache(age: .zero, .revalidated))
+    #expect(second?.head.headers.values(of: name) == ["1"])
   }
 
   @Test("N19 without an ETag the date of the last change is asked about")
@@ -250,6 +277,21 @@ struct CachingTests {
     #expect(texts == ["a2", "b2", "c"])
   }
 
+  @Test(
+    "a server names no copies of another origin as changed",
+    arguments: ["https://other.example/v1", "https://api.example:8443/v1", "http://api.example/v1"],
+    ["Location", "Content-Location"]
+  )
+  func otherOrigin(address: String, field: String) throws {
+    let other = try #require(URL(string: address))
+    let setting = Setting([
+      Self.answer("a", ["Cache-Control": "max-age=60"]), .response(201, [field: "\(address)/a"]),
+    ])
+    _ = try setting.get(Anything(baseURL: other, path: "a"))
+    _ = try setting.get(Anything(path: "b", method: .post, body: .form(["x": 1])))
+    #expect(try setting.get(Anything(baseURL: other, path: "a")).source == .cache(age: .zero, .fresh))
+  }
+
   @Test("a refused write forgets nothing")
   func refusedWrite() throws {
     let setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
@@ -297,5 +339,22 @@ struct CachingTests {
     #expect(test.transport.count == 201, "the one that is in use stays")
     cache.removeAll()
     #expect(cache.usedBytes == 0)
+  }
+
+  @Test("a copy that takes the place of another takes its room, too")
+  func usedBytes() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+    let setting = Setting([
+      Self.answer("a", headers), Self.answer("b", headers), .response(304), .response(204),
+    ])
+    _ = try setting.get()
+    let used = setting.cache.usedBytes
+    #expect(used > 0)
+    for _ in 0..<2 {
+      #expect(try setting.get(Anything(cacheMode: .revalidate)).text == "b")
+      #expect(setting.cache.usedBytes == used)
+    }
+    _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(setting.cache.usedBytes == 0)
   }
 }

@@ -31,13 +31,17 @@ struct EncodingPropertyTests {
 
   @Test("data in a path stays one step of it, and comes back as it was, or is refused")
   func paths() throws {
+    var checkedCount = 0
     try forAll(Generator<String>.string, runs: 500) { text in
       let path: RequestPath = "a/\(text)/b"
-      guard let encoded = try? path.encoded() else { return }
+      if ["", ".", ".."].contains(text) { return try requireTrue((try? path.encoded()) == nil, "it leads elsewhere") }
+      let encoded = try path.encoded()
       let steps = encoded.split(separator: "/", omittingEmptySubsequences: false)
       try requireEqual(steps.count, 3, encoded)
       try requireEqual(steps[1].removingPercentEncoding, text)
+      checkedCount += 1
     }
+    #expect(checkedCount > 400)
   }
 
   @Test("a stream of events is the same in whatever pieces it comes")
@@ -63,12 +67,15 @@ struct EncodingPropertyTests {
     }
   }
 
+  /// Encoded as they are: what Foundation encodes by itself, it encodes all over again.
   private static let addresses = Generator<String> { choices in
     let user = choices.draw(.element(of: ["", "me@", "me:s3cr3t@"]))
-    let path = choices.draw(.string(of: "ab/.%25é", count: 0...8))
+    let path = choices.draw(.array(of: .element(of: ["a", "b", "/", ".", "%25", "%C3%A9"]), count: 0...8)).joined()
     let item = Generator { choices -> String in
-      let name = choices.draw(.element(of: ["q", "token", "KEY", "to%6Ben", "a b"]))
-      return "\(name)=" + (name == "q" || name == "a b" ? choices.draw(.string(of: "a=%26+é…")) : "s3cr3t")
+      let name = choices.draw(.element(of: ["q", "token", "KEY", "to%6Ben", "a%20b"]))
+      let harmless = Generator<String>.element(of: ["a", "=", "%26", "+", "%C3%A9", "%E2%80%A6"])
+      let isHarmless = name == "q" || name == "a%20b"
+      return "\(name)=" + (isHarmless ? choices.draw(.array(of: harmless, count: 0...4)).joined() : "s3cr3t")
     }
     let query = choices.draw(.array(of: item, count: 0...4)).joined(separator: "&")
     return "https://\(user)api.example/\(path)?\(query)"
@@ -77,8 +84,7 @@ struct EncodingPropertyTests {
   @Test("an address has no secrets once they are left out, and doing so again changes nothing")
   func redactedAddresses() throws {
     try forAll(Self.addresses, runs: 500) { address in
-      // What Foundation encodes by itself, it encodes all over again.
-      guard let url = URL(string: address, encodingInvalidCharacters: false) else { return }
+      let url = try #require(URL(string: address, encodingInvalidCharacters: false))
       let once = Redaction.standard.url(url)
       try requireTrue(!once.contains("s3cr3t"), once)
       try requireEqual(Redaction.standard.archived(address: once), once)

@@ -84,6 +84,15 @@ struct PresentationQueueTests {
     #expect(queue.screen.alert?.id == second)
   }
 
+  @Test("U7: as long as an error is shown, what says the same is merged into it, however late it comes")
+  func longShown() throws {
+    let first = try #require(queue.present(Trouble.server, in: .action))
+    scheduler.advance(by: 6)
+    #expect(queue.present(Trouble.server, in: .action) == first)
+    #expect(queue.screen.alert?.count == 2)
+    #expect(queue.waitingCount == 0)
+  }
+
   @Test("U4: an error that comes again after a retry is shown again, however soon")
   func retryIsNews() throws {
     let first = try #require(queue.present(Trouble.server, in: .action))
@@ -92,6 +101,15 @@ struct PresentationQueueTests {
     let second = queue.present(Trouble.server, in: .action)
     #expect(second != first)
     #expect(queue.screen.alert?.id == second)
+  }
+
+  @Test("U7: who leaves an error for later has asked for nothing: it is no news within the window")
+  func laterIsNoNews() throws {
+    let first = try #require(queue.present(alert("a")))
+    queue.choose(RecoveryChoice.later.id, on: first)
+    #expect(queue.screen.alert == nil)
+    #expect(queue.present(alert("a")) == first)
+    #expect(queue.screen.alert == nil)
   }
 
   @Test("U7: being offline is one banner, not one per request, and goes when the network is back")

@@ -125,6 +125,23 @@ struct EffectTests {
     #expect(store.effectMemory == 0)
   }
 
+  @Test("S4: a sequence that is cancelled goes no further, and cancels nothing of others any more")
+  func cancelledSequenceCancelsNothing() {
+    let store = store { name in
+      switch name {
+      case "go": .concatenate(.publisher(sources["a"]), .cancel(id: "other")).cancellable(id: "go")
+      case "stop": .cancel(id: "go")
+      default: .publisher(sources[name]).cancellable(id: name)
+      }
+    }
+    begin("other", "go", "stop", in: store)
+    #expect((sources["a"].cancelCount, sources["other"].cancelCount) == (1, 0))
+    sources["other"].send(.answered("other"))
+    scheduler.advance()
+    #expect(store.state.answers == ["other"])
+    #expect(store.effectCount == 1)
+  }
+
   @Test("S4: a part of a sequence that is cancelled counts as ended, and the next one begins")
   func cancelsPart() {
     let store = store { name in

@@ -119,6 +119,18 @@ struct BufferTests {
     #expect(recorder.values == [1])
   }
 
+  @Test("a buffer of no size keeps no value, not in place of the oldest either")
+  func noSizeDropsOldest() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.buffer(size: 0, prefetch: .byRequest, whenFull: .dropOldest).subscribe(recorder)
+    upstream.send(1)
+    recorder.request(.max(1))
+    #expect(recorder.events == [.subscription])
+
+    upstream.send(2)
+    #expect(recorder.values == [2])
+  }
+
   @Test("a failure of the upstream comes at once, and values kept are lost")
   func failure() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
@@ -211,6 +223,24 @@ struct BufferTests {
     #expect(recorder.values == [1])
     #expect(upstream.cancelCount == 1)
     #expect(upstream.requests == [.max(9)])
+  }
+
+  @Test("a cancel lets go of what is kept, whoever still holds the subscription")
+  func cancelReleases() {
+    weak var kept: Token?
+    var subscription: (any Subscription)?
+    let upstream = PassthroughSubject<Token, Never>()
+    upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest)
+      .subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
+    do {
+      let token = Token {}
+      kept = token
+      upstream.send(token)
+    }
+    #expect(kept != nil)
+    subscription?.cancel()
+    #expect(kept == nil)
+    withExtendedLifetime(subscription) {}
   }
 
   @Test("events before the subscription are ignored")

@@ -125,6 +125,34 @@ struct FlatMapTests {
     #expect(recorder.values == [1, 2, 3, 4, 5])
   }
 
+  @Test(
+    "a value sent from inside a value comes behind those that wait",
+    arguments: [Subscribers.Demand.max(3), .unlimited],
+    [true, false]
+  )
+  func sendInsideQueue(demand: Subscribers.Demand, isJust: Bool) {
+    let outer = PassthroughSubject<Int, TestFailure>()
+    let (first, second) = (first, second)
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, _ in
+        if value == 1 { if isJust { outer.send(9) } else { second.send(9) } }
+        return .none
+      }
+    )
+    if isJust {
+      outer.flatMap { Just($0) }.subscribe(recorder)
+      for value in 1...2 { outer.send(value) }
+    } else {
+      let inners = [first, second]
+      outer.flatMap { inners[$0] }.subscribe(recorder)
+      for index in 0...1 { outer.send(index) }
+      for value in 1...2 { first.send(value) }
+    }
+    recorder.request(demand)
+    #expect(recorder.values == [1, 2, 9])
+  }
+
   @Test("a limit on active publishers limits what is asked of the upstream", arguments: [true, false])
   func maxPublishers(usesJust: Bool) {
     let outer = TestPublisher<Int, TestFailure>()

@@ -98,6 +98,16 @@ struct SwitchToLatestTests {
     #expect(recorder.completions == [.finished])
   }
 
+  @Test("an inner publisher that has not handed over its subscription is not over: the end waits for it")
+  func endWaitsForSubscription() {
+    let scheduler = TestScheduler()
+    let recorder = Recorder<Int, Never>()
+    Just(Just(1).subscribe(on: scheduler)).switchToLatest().subscribe(recorder)
+    #expect(recorder.events == [.subscription])
+    scheduler.advance()
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
   @Test("after one publisher has ended, the next is taken")
   func nextAfterEnd() {
     let recorder = Recorder<Int, TestFailure>()

@@ -143,6 +143,15 @@ struct CombineLatestTests {
     #expect(recorder.events == [.subscription, .completion(fails ? .failure(.expected) : .finished)])
   }
 
+  @Test("of two failures before the last subscription the first is the one that comes")
+  func earlyFailures() {
+    let recorder = Recorder<String, TestFailure>()
+    Publishers.CombineLatest3(Fail<Int, TestFailure>(error: .expected), Fail<Int, TestFailure>(error: .other), a)
+      .map { "\($0)" }.subscribe(recorder)
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    #expect(a.cancelCount == 1)
+  }
+
   @Test("cancelling, also from inside a value, cancels all once and lets the latest values go")
   func cancels() {
     final class Token {}

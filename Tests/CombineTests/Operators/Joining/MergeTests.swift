@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import ReboundTesting
 import Testing
 
@@ -51,6 +52,30 @@ struct MergeTests {
     a.send(2)
     recorder.request(.max(5))
     #expect(recorder.values == [2])
+  }
+
+  @Test("a value that waits goes first when its upstream is told from another thread that there is no limit any more")
+  func noLimitFromAnotherThread() {
+    let (a, b, requested) = (a, b, Signal())
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, recorder in
+        guard value == 1 else { return .none }
+        Thread.detachNewThread {
+          recorder.request(.unlimited)
+          requested.send()
+        }
+        #expect(requested.wait())
+        b.send(3)
+        return .none
+      }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(2)
+    recorder.request(.max(1))
+    #expect(b.requests == [.max(1), .unlimited])
+    #expect(recorder.values == [1, 2, 3])
   }
 
   @Test("once there is no limit, what waits is delivered and all upstreams are told")

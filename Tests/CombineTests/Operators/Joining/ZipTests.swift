@@ -83,6 +83,15 @@ struct ZipTests {
     #expect(b.cancelCount == 1)
   }
 
+  @Test("of two failures before the last subscription the first is the one that comes")
+  func earlyFailures() {
+    let recorder = Recorder<String, TestFailure>()
+    Publishers.Zip3(Fail<Int, TestFailure>(error: .expected), Fail<Int, TestFailure>(error: .other), a)
+      .map { "\($0)" }.subscribe(recorder)
+    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    #expect(a.cancelCount == 1)
+  }
+
   @Test("every request goes to all as it is, and demand is not counted")
   func demand() {
     let recorder = recorder(requesting: .max(1))
