@@ -1,5 +1,4 @@
 import Combine
-import Dispatch
 import Rebound
 
 /// One execution under each policy: all that the benchmarks call of Rebound's API, so that a change of the API is
@@ -17,8 +16,6 @@ struct PolicyRows: Sendable {
   let timeout: TimeoutPolicy
   let hedge: HedgePolicy<Failure>
   let pipeline: Pipeline<Int>
-  /// Where publishers would wait; nothing here does.
-  let queue = DispatchQueue(label: "policies")
 
   init() throws {
     breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
@@ -95,7 +92,7 @@ extension PolicyRows {
   static var just: some Publisher<Int, Failure> { Just(1).setFailureType(to: Failure.self) }
 
   func retried() -> some Publisher<Int, Failure> {
-    Self.just.retry(retry, scheduler: queue)
+    Self.just.retry(retry)
   }
 
   func protectedByBreaker() -> some Publisher<Int, Failure> {
@@ -103,22 +100,22 @@ extension PolicyRows {
   }
 
   func limitedByBulkhead() -> some Publisher<Int, Failure> {
-    Self.just.limited(by: bulkhead, scheduler: queue)
+    Self.just.limited(by: bulkhead)
   }
 
   func rateLimited() -> some Publisher<Int, Failure> {
-    Self.just.rateLimited(by: limiter, scheduler: queue)
+    Self.just.rateLimited(by: limiter)
   }
 
   func timedOut() -> some Publisher<Int, Failure> {
-    Self.just.timeout(timeout, scheduler: queue)
+    Self.just.timeout(timeout)
   }
 
   func hedged() -> some Publisher<Int, Failure> {
-    Self.just.hedged(hedge, scheduler: queue)
+    Self.just.hedged(hedge)
   }
 
   func protectedByPipeline() -> some Publisher<Int, Failure> {
-    Self.just.protected(by: pipeline, scheduler: queue)
+    Self.just.protected(by: pipeline)
   }
 }

@@ -11,6 +11,9 @@ public struct ClientTime: Sendable {
   /// no date of their own.
   public let wallClock: @Sendable () -> HTTPDate
 
+  /// The same time for policies.
+  public let source: TimeSource
+
   /// Makes a source of time.
   ///
   /// - Parameters:
@@ -22,6 +25,7 @@ public struct ClientTime: Sendable {
   ) {
     self.scheduler = AnyTimeScheduler(scheduler)
     self.wallClock = wallClock
+    source = TimeSource(scheduler)
   }
 
   /// The clock of the device.

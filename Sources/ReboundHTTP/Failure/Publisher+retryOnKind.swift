@@ -18,7 +18,7 @@ extension Publisher where Failure == NetworkFailure {
     on kind: NetworkFailure.Kind,
     times: Int,
     after chained: @escaping (NetworkFailure) -> Chained
-  ) -> Publishers.RetryOn<Self, Chained> where Chained.Failure == NetworkFailure {
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Chained.Failure == NetworkFailure {
     retry(on: { (failure: NetworkFailure) in failure.kind == kind }, times: times, after: chained)
   }
 }

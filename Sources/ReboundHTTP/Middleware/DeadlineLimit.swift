@@ -9,22 +9,20 @@ struct DeadlineLimit: Middleware {
 
   func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
     guard let limit = request.timeLimit else { return next(request) }
-    return TimeoutPolicy.total(limit)
-      .publisher(
-        scheduler: request.call.time.scheduler,
-        failingWith: { timedOut in exceeded(request, timedOut, after: timedOut.elapsed) }
-      ) { deadline -> HTTPExchange in
-        var limited = request
-        limited.deadline = deadline.nearer(request.deadline)
-        return next(limited)
-          .mapError { failure in
-            // The transport has kept the same limit, and was the first to say so.
-            guard failure.kind == .transport(.timeout(.total)), deadline.isOver else { return failure }
-            return exceeded(request, failure, after: limit)
-          }
-          .eraseToAnyPublisher()
-      }
-      .eraseToAnyPublisher()
+    return Deferred {
+      var limited = request
+      // That of the limit below, which is the nearest.
+      limited.deadline = Deadline.current?.nearer(request.deadline) ?? request.deadline
+      let deadline = limited.deadline
+      return next(limited)
+        .mapError { failure in
+          // The transport has kept the same limit, and was the first to say so.
+          guard failure.kind == .transport(.timeout(.total)), deadline?.isOver ?? false else { return failure }
+          return exceeded(request, failure, after: limit)
+        }
+    }
+    .timeout(.total(limit), time: request.call.time.source) { exceeded(request, $0, after: $0.elapsed) }
+    .eraseToAnyPublisher()
   }
 
   private func exceeded(_ request: HTTPRequest, _ cause: any Error, after elapsed: Duration) -> NetworkFailure {

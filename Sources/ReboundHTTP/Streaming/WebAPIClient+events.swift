@@ -53,7 +53,7 @@ extension WebAPIClient {
       }
       return connection(attempt, memory)
     }
-    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, scheduler: time.scheduler)
+    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, time: time.source)
     .handleEvents(
       receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
       receiveCancel: { context.tell(.cancelled) }

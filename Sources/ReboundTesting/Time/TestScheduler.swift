@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// A scheduler whose time moves only when a test says so.
@@ -255,6 +256,29 @@ private struct Agenda {
       guard heap[child] < heap[parent] else { return }
       heap.swapAt(parent, child)
       parent = child
+    }
+  }
+}
+
+extension TestScheduler: TimeProviding {
+  /// The time of this scheduler, for policies, clients and all else that has a `TimeSource`.
+  ///
+  ///     request.retry(policy, time: scheduler.time)
+  ///
+  /// What waits is done when time is advanced. Every source made here goes by the same time.
+  public var time: TimeSource {
+    TimeSource(
+      now: { self.elapsed },
+      wallClock: { self.elapsed },
+      after: { delay, action in self.schedule(after: delay, action) }
+    )
+  }
+
+  private func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
+    let job = Job(every: nil, action)
+    lock.withLock { agenda.add(job, due: clock.advanced(by: .init(delay))) }
+    return AnyCancellable { [weak self, weak job] in
+      if let self, let job { self.cancel(job) }
     }
   }
 }

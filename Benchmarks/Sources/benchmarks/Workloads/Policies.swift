@@ -27,8 +27,6 @@ extension Workloads {
           make().sink(receiveCompletion: { if case .failure(let error) = $0 { refuse(error) } }, receiveValue: { _ in })
             .cancel()
         }
-        // What the queue still lets go of belongs to this run.
-        rows.queue.sync {}
       }
     }
     return [
