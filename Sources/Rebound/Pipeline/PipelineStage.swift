@@ -26,7 +26,7 @@ struct StageTraits {
   /// The object that it shares with other pipelines.
   var sharedObject: ObjectIdentifier?
 
-  var kind: StageDescriptor.Kind { descriptor.kind }
+  var kind: PolicyKind { descriptor.kind }
 }
 
 /// The pipeline that a stage belongs to.
@@ -37,11 +37,9 @@ struct StageSurroundings: Sendable {
   var deadline: Deadline?
 
   /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
-  func teller<Event: Sendable>(
-    _ decision: @escaping @Sendable (Event) -> PolicyEvent.Decision
-  ) -> (@Sendable (Event) -> Void)? {
+  func teller<Event: PolicyDecision>(of type: Event.Type) -> (@Sendable (Event) -> Void)? {
     guard let events else { return nil }
-    return { [pipeline] event in events.tell(decision(event), of: pipeline) }
+    return { [pipeline] event in events.tell(event, of: pipeline) }
   }
 }
 

@@ -22,7 +22,7 @@ extension Publisher where Output: Sendable {
     options: Context.SchedulerOptions? = nil
   ) -> AnyPublisher<Output, any Error> {
     if let misuse = pipeline.descriptor.misuse(by: Self.self) {
-      pipeline.events?.tell(.misuse(misuse), of: pipeline.name)
+      pipeline.events?.tell(misuse, of: pipeline.name)
       return Fail(error: misuse).eraseToAnyPublisher()
     }
     let upstream = mapError { $0 as any Error }.eraseToAnyPublisher()

@@ -77,6 +77,24 @@ extension RepeatEvent: CustomStringConvertible {
   }
 }
 
+extension RepeatEvent: PolicyDecision {
+  /// That of repetitions.
+  public static var kind: PolicyKind { .repeat }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .repeating: "repeating"
+    case .stopped: "stopped"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``RepeatPolicy``.
+  public static let `repeat` = PolicyKind("repeat")
+}
+
 /// Decides what comes of each finish of one execution.
 ///
 /// It calls the policy's closures, so it must not be asked under a lock.

@@ -28,7 +28,7 @@ struct ChaosStage<Output: Sendable>: StageWork {
   }
 
   private func observed(in surroundings: StageSurroundings) -> Chaos<Output, any Error> {
-    guard let tell = surroundings.teller(PolicyEvent.Decision.chaos) else { return chaos }
+    guard let tell = surroundings.teller(of: ChaosEvent.self) else { return chaos }
     return chaos.onEvent(tell)
   }
 }

@@ -68,7 +68,7 @@ extension Retry: AnyValueStageWork {
 
   private func observed(in surroundings: StageSurroundings) -> RetryPolicy<any Error> {
     let limited = surroundings.deadline.map { policy.within($0) } ?? policy
-    guard let tell = surroundings.teller(PolicyEvent.Decision.retry) else { return limited }
+    guard let tell = surroundings.teller(of: RetryEvent.self) else { return limited }
     return limited.onEvent(tell)
   }
 }

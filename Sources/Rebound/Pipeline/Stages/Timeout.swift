@@ -87,7 +87,7 @@ extension Timeout: AnyValueStageWork {
 
   private func observed(in surroundings: StageSurroundings) -> TimeoutPolicy {
     let policy = policy.named(surroundings.pipeline)
-    guard let tell = surroundings.teller(PolicyEvent.Decision.timeout) else { return policy }
+    guard let tell = surroundings.teller(of: TimeoutEvent.self) else { return policy }
     return policy.onEvent(tell)
   }
 }
