@@ -10,6 +10,34 @@ struct PipelineExamples {
     case busy
   }
 
+  enum ThrottleEvent: PolicyDecision {
+    case slowedDown(to: Int)
+
+    static let kind = PolicyKind("throttle")
+    var severity: PolicyEvent.Severity { .warning }
+    var word: String { "slowed_down" }
+    var description: String {
+      switch self {
+      case .slowedDown(let rate): "down to \(rate) a second"
+      }
+    }
+  }
+
+  @Test("tells a decision of one's own")
+  func own() {
+    let events = PolicyEvents()
+    var log: [String] = []
+    var rates: [Int] = []
+    let listening = events.sink { event in
+      log.append("\(event)")
+      if case .slowedDown(let rate) = event.decision as? ThrottleEvent { rates.append(rate) }
+    }
+    events.tell(ThrottleEvent.slowedDown(to: 5), of: "weather")
+    #expect(log == ["weather: throttle: down to 5 a second"])
+    #expect(rates == [5])
+    listening.cancel()
+  }
+
   @Test("falls back after three attempts, and tells each decision")
   func composing() throws {
     var subscriptions: Set<AnyCancellable> = []

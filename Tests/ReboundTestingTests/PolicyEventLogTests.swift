@@ -8,11 +8,11 @@ struct PolicyEventLogTests {
   func writes() {
     let scheduler = TestScheduler()
     let events = PolicyEvents(time: MonotonicTime { scheduler.elapsed })
-    events.tell(.bulkhead(.queued(1)), of: "early")
+    events.tell(BulkheadEvent.queued(1), of: "early")
     let log = PolicyEventLog(of: events)
     scheduler.advance(by: .seconds(2))
-    events.tell(.bulkhead(.queued(2)), of: "search")
-    events.tell(.timeout(.timedOut(TimedOut(.total, limit: .seconds(2), name: "weather"))), of: "weather")
+    events.tell(BulkheadEvent.queued(2), of: "search")
+    events.tell(TimeoutEvent.timedOut(TimedOut(.total, limit: .seconds(2), name: "weather")), of: "weather")
     #expect(
       log.lines == [
         "2.0 seconds info search: bulkhead: queued; 2 wait",

@@ -88,14 +88,14 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
     let observer = Confined<(RetryEvent) -> Void> { [weak self] event in
       guard let self else { return }
       change(run.id) { $0.follow(event) }
-      events?.tell(.retry(event), of: source)
+      events?.tell(event, of: source)
     }
     return attempt.retry(policy.onEvent { observer.value($0) }, scheduler: scheduler).eraseToAnyPublisher()
   }
 
   private func standIn(for error: any Error, _ run: Run) {
     change(run.id) { $0.standIn() }
-    events?.tell(.fallback(.fallingBack(from: error)), of: source)
+    events?.tell(FallbackEvent.fallingBack(from: error), of: source)
   }
 
   /// Writes down a request that something else sends.

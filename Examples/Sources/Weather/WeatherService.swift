@@ -81,7 +81,7 @@ public final class WeatherService: WeatherProviding {
       clamping: nil,
       backoff: .steps(.seconds(1), .seconds(2), .seconds(3), .seconds(5))
     )
-    .onEvent { [events] in events?.tell(.retry($0), of: "weather") }
+    .onEvent { [events] in events?.tell($0, of: "weather") }
     return client.publisher(for: Health())
       .retry(policy, scheduler: client.time.scheduler)
       .ignoreOutput()

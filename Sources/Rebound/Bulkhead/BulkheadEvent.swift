@@ -31,6 +31,68 @@ extension BulkheadEvent: CustomStringConvertible {
   }
 }
 
+extension BulkheadEvent: PolicyDecision {
+  /// That of bulkheads.
+  public static var kind: PolicyKind { .bulkhead }
+
+  /// A warning if a call is refused.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .rejected, .timedOut: .warning
+    case .admitted, .queued, .abandoned, .released, .limitChanged: .info
+    }
+  }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .admitted: "admitted"
+    case .queued: "queued"
+    case .rejected: "rejected"
+    case .timedOut: "timed_out"
+    case .abandoned: "abandoned"
+    case .released: "released"
+    case .limitChanged: "limit_changed"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``Bulkhead``.
+  public static let bulkhead = PolicyKind("bulkhead")
+}
+
+extension Bulkhead.Snapshot: PolicyReading {
+  /// One line for a log: "3 of 10 run, 0 wait".
+  public var description: String { "\(running) of \(limit) run, \(queued) wait" }
+
+  /// How many calls run, may run, and wait.
+  public var measurements: [PolicyMeasurement] {
+    [
+      PolicyMeasurement("rebound_bulkhead_running", Double(running), meaning: "Calls that run in a bulkhead."),
+      PolicyMeasurement(
+        "rebound_bulkhead_limit",
+        Double(limit),
+        meaning: "Calls that may run in a bulkhead at the same time."
+      ),
+      PolicyMeasurement(
+        "rebound_bulkhead_queued",
+        Double(queued),
+        meaning: "Calls that wait for a place in a bulkhead."
+      ),
+    ]
+  }
+}
+
+extension Bulkhead: PolicyObservable {
+  /// That of bulkheads.
+  public static var kind: PolicyKind { .bulkhead }
+  /// Its ``snapshot``.
+  public var reading: (any PolicyReading)? { snapshot }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}
+
 /// A bulkhead has refused a call, because too many run and wait already.
 public struct BulkheadFull: Error, Hashable {
   /// What the bulkhead protects.

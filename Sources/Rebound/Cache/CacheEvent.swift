@@ -40,3 +40,44 @@ extension CacheEvent: CustomStringConvertible {
     }
   }
 }
+
+extension CacheEvent: PolicyDecision {
+  /// That of caches.
+  public static var kind: PolicyKind { .cache }
+
+  /// A warning if something went wrong.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .staleIfError, .hitFailure, .storedFailure, .revalidationFailed, .tooCostly: .warning
+    case .hit, .revalidates, .missed, .stored, .evicted: .info
+    }
+  }
+
+  /// The decision in a word, without the key.
+  public var word: String {
+    switch self {
+    case .hit: "hit"
+    case .revalidates: "revalidates"
+    case .staleIfError: "stale_if_error"
+    case .hitFailure: "hit_failure"
+    case .missed: "missed"
+    case .stored: "stored"
+    case .tooCostly: "too_costly"
+    case .storedFailure: "stored_failure"
+    case .revalidationFailed: "revalidation_failed"
+    case .evicted: "evicted"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``Cache``.
+  public static let cache = PolicyKind("cache")
+}
+
+extension Cache: PolicyObservable {
+  /// That of caches.
+  public static var kind: PolicyKind { .cache }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}

@@ -263,6 +263,22 @@ extension ChaosEvent: CustomStringConvertible {
   }
 }
 
+extension ChaosEvent: PolicyDecision {
+  /// That of chaos.
+  public static var kind: PolicyKind { .chaos }
+  /// A warning, so that nobody takes it for the real thing.
+  public var severity: PolicyEvent.Severity { .warning }
+  /// The word is "injected".
+  public var word: String { "injected" }
+  /// The description, which names the kind already.
+  public var text: String { description }
+}
+
+extension PolicyKind {
+  /// That of a ``Chaos``.
+  public static let chaos = PolicyKind("chaos")
+}
+
 extension Chaos {
   /// Runs an asynchronous function, if nothing goes wrong.
   ///

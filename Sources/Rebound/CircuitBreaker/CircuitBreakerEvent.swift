@@ -26,14 +26,46 @@ public struct CircuitBreakerEvent: Sendable {
 
 extension CircuitBreakerEvent: CustomStringConvertible {
   /// One line for a log: "weather: closed, now open for 30.0 seconds".
-  public var description: String {
+  public var description: String { "\(name): \(decided)" }
+
+  private var decided: String {
     switch kind {
     case .changed(let before, let after, let openTime):
-      "\(name): \(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
+      "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
     case .refused(let refusal):
-      "\(name): call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")"
+      "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")"
     }
   }
+}
+
+extension CircuitBreakerEvent: PolicyDecision {
+  /// That of circuit breakers.
+  public static var kind: PolicyKind { .circuitBreaker }
+
+  /// An error if the breaker opens, nothing much if it closes, and otherwise a warning.
+  public var severity: PolicyEvent.Severity {
+    switch kind {
+    case .changed(_, .open, _): .error
+    case .changed(_, .closed, _): .info
+    case .changed, .refused: .warning
+    }
+  }
+
+  /// The new state, or "refused".
+  public var word: String {
+    switch kind {
+    case .changed(_, let state, _): "\(state)".asLabel
+    case .refused: "refused"
+    }
+  }
+
+  /// One line for a log, without the name, which is that of the source: "circuit breaker: closed, now open for 30.0 seconds".
+  public var text: String { "\(Self.kind): \(decided)" }
+}
+
+extension PolicyKind {
+  /// That of a ``CircuitBreaker``.
+  public static let circuitBreaker = PolicyKind("circuit breaker")
 }
 
 /// What a circuit breaker has counted, at one moment.
@@ -101,4 +133,39 @@ public struct CircuitBreakerMetrics: Hashable, Sendable {
     self.probes = probes
     self.refused = refused
   }
+}
+
+extension CircuitBreakerMetrics: PolicyReading {
+  /// One line for a log: "closed, 1 of 20 calls failed".
+  public var description: String { "\(state), \(failures) of \(calls) calls failed" }
+
+  /// Whether it is open, and by which calls it judges.
+  public var measurements: [PolicyMeasurement] {
+    [
+      PolicyMeasurement(
+        "rebound_breaker_open",
+        state == .open || state == .isolated ? 1 : 0,
+        meaning: "Whether a circuit breaker is open: 1 if it lets nothing through."
+      ),
+      PolicyMeasurement(
+        "rebound_breaker_calls",
+        Double(calls),
+        meaning: "Calls by which a circuit breaker judges a service."
+      ),
+      PolicyMeasurement(
+        "rebound_breaker_failures",
+        Double(failures),
+        meaning: "Calls that failed, of those by which a circuit breaker judges."
+      ),
+    ]
+  }
+}
+
+extension CircuitBreaker: PolicyObservable {
+  /// That of circuit breakers.
+  public static var kind: PolicyKind { .circuitBreaker }
+  /// Its ``metrics``.
+  public var reading: (any PolicyReading)? { metrics }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }

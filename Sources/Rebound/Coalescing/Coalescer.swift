@@ -152,3 +152,29 @@ extension CoalescingEvent: CustomStringConvertible {
     }
   }
 }
+
+extension CoalescingEvent: PolicyDecision {
+  /// That of coalescers.
+  public static var kind: PolicyKind { .coalescing }
+
+  /// The decision in a word, without the key.
+  public var word: String {
+    switch self {
+    case .started: "started"
+    case .joined: "joined"
+    case .ended: "ended"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``Coalescer``.
+  public static let coalescing = PolicyKind("coalescing")
+}
+
+extension Coalescer: PolicyObservable {
+  /// That of coalescers.
+  public static var kind: PolicyKind { .coalescing }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}

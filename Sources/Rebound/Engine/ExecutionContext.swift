@@ -53,7 +53,15 @@ public struct ExecutionContext: Sendable {
 
   /// Whether anybody is told of decisions; where nobody is, none needs to be described.
   @inlinable
-  public var isListened: Bool { origin?.events != nil }
+  public var isListened: Bool { origin?.events?.isListened ?? false }
+
+  /// Tells whoever listens to the pipeline of a decision.
+  ///
+  /// - Parameter decision: Not built if nobody listens.
+  public func tell(_ decision: @autoclosure () -> any PolicyDecision) {
+    guard let origin, let events = origin.events else { return }
+    events.tell(decision(), of: origin.source)
+  }
 
   /// What is protected: the name of the pipeline, if there is one.
   public var source: String? { origin?.source }

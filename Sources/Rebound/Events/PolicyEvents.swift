@@ -1,4 +1,5 @@
 import Combine
+import StreamSupport
 
 /// The decisions of all policies of a program, or of a part of it, as one stream; and what shared objects hold.
 ///
@@ -11,8 +12,8 @@ import Combine
 /// on the threads of those who decide, with no lock held. Nothing is kept for those who come later or have requested
 /// nothing, and nothing is printed.
 ///
-/// A pipeline with these events adds the shared objects that it holds; others are added with `watch`. They are not kept
-/// alive by it.
+/// A pipeline with these events adds the shared objects that it holds; others are added with ``watch(_:named:)``. They are
+/// not kept alive by it.
 ///
 /// Unchecked, because the subject takes events and subscribers from any thread, and all else is constant.
 public final class PolicyEvents: Publisher, @unchecked Sendable {
@@ -24,6 +25,7 @@ public final class PolicyEvents: Publisher, @unchecked Sendable {
   private let time: MonotonicTime
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
   private let subject = PassthroughSubject<PolicyEvent, Never>()
+  private let audience = Audience()
   private let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
   /// Makes a stream without subscribers.
@@ -31,7 +33,7 @@ public final class PolicyEvents: Publisher, @unchecked Sendable {
   /// - Parameters:
   ///   - time: Measures when events are told.
   ///   - revise: Changes events before anybody gets them: their severity, or their text where a log must not hold all of
-  ///     it; `nil` leaves one out, to take samples. Called on the threads of those who decide.
+  ///     it; `nil` leaves one out, to take samples. Called on the threads of those who decide, while somebody listens.
   public init(
     time: MonotonicTime = .continuous,
     revising revise: @escaping @Sendable (PolicyEvent) -> PolicyEvent? = { $0 }
@@ -43,88 +45,78 @@ public final class PolicyEvents: Publisher, @unchecked Sendable {
 
   /// Adds a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolicyEvent, S.Failure == Never {
-    subject.receive(subscriber: subscriber)
+    let listener = Listener(in: audience)
+    subject.handleEvents(receiveCancel: listener.leave).receive(subscriber: subscriber)
   }
+
+  /// Whether there is a subscriber, for which it is worth while to build an event.
+  ///
+  /// Reading it costs as good as nothing, so that it can be asked before each decision.
+  public var isListened: Bool { audience.isThere }
 
   /// Tells the subscribers of a decision: for policies of one's own, too.
   ///
   /// - Parameters:
-  ///   - decision: What was decided.
+  ///   - decision: What was decided; not built if there is no subscriber.
   ///   - source: The name of the pipeline or the shared object.
-  public func tell(_ decision: PolicyEvent.Decision, of source: String) {
-    guard let event = revise(PolicyEvent(decision, source: source, time: time.now)) else { return }
+  public func tell(_ decision: @autoclosure () -> any PolicyDecision, of source: String) {
+    guard isListened, let event = revise(PolicyEvent(decision(), source: source, time: time.now)) else { return }
     watched.change { $1.append(event) }
   }
 
   /// What the shared objects hold now, in the order in which they were added; reading it changes nothing.
   public var gauges: [PolicyGauge] {
     // Read with the lock open, since the objects ask for the time.
-    watched.read { $0.objects }.compactMap { object in
-      object.isAlive ? object.read().map { PolicyGauge(name: object.name, reading: $0) } : nil
-    }
+    watched.read { $0.objects }.compactMap(\.gauge)
   }
 
-  // MARK: Shared objects
-
-  /// Tells the decisions of a breaker, and reads its gauge; nothing happens the second time.
-  public func watch(_ breaker: CircuitBreaker) {
-    let isNew = add(breaker, name: breaker.name) { [weak breaker] in breaker.map { .circuitBreaker($0.metrics) } }
-    if isNew { breaker.onEvent(teller(of: breaker.name, PolicyEvent.Decision.circuitBreaker)) }
-  }
-
-  /// Tells the decisions of a bulkhead, and reads its gauge; nothing happens the second time.
-  public func watch(_ bulkhead: Bulkhead) {
-    let isNew = add(bulkhead, name: bulkhead.name) { [weak bulkhead] in bulkhead.map { .bulkhead($0.snapshot) } }
-    if isNew { bulkhead.onEvent(teller(of: bulkhead.name, PolicyEvent.Decision.bulkhead)) }
-  }
-
-  /// Tells the decisions of a rate limiter, and reads its gauge; nothing happens the second time.
-  public func watch(_ limiter: RateLimiter) {
-    let isNew = add(limiter, name: limiter.name) { [weak limiter] in
-      limiter.map { .rateLimiter(queued: $0.queued, share: $0.share) }
-    }
-    if isNew { limiter.onEvent(teller(of: limiter.name, PolicyEvent.Decision.rateLimiter)) }
-  }
-
-  /// Reads the gauge of a budget, whose decisions are those of the retries that ask it; nothing happens the second time.
-  public func watch(_ budget: RetryBudget, named name: String) {
-    add(budget, name: name) { [weak budget] in budget.map { .budget($0.snapshot) } }
-  }
-
-  /// Tells the decisions about a shared credential; nothing happens the second time.
-  public func watch<Credential>(_ refresher: TokenRefresher<Credential>, named name: String) {
-    if add(refresher, name: name) { refresher.onEvent(teller(of: name, PolicyEvent.Decision.tokenRefresh)) }
-  }
-
-  /// Tells the decisions of a cache; nothing happens the second time.
-  public func watch<Key, Value, CacheFailure>(_ cache: Cache<Key, Value, CacheFailure>, named name: String) {
-    if add(cache, name: name) { cache.onEvent(teller(of: name) { .cache($0.inWords) }) }
-  }
-
-  /// Tells the decisions of a coalescer; nothing happens the second time.
-  public func watch<Key, Value, CallFailure>(_ coalescer: Coalescer<Key, Value, CallFailure>, named name: String) {
-    if add(coalescer, name: name) { coalescer.onEvent(teller(of: name) { .coalescing($0.inWords) }) }
-  }
-
-  private func teller<Event: Sendable>(
-    of source: String,
-    _ decision: @escaping @Sendable (Event) -> PolicyEvent.Decision
-  ) -> @Sendable (Event) -> Void {
-    // The object may live longer than those who listen to it.
-    { [weak self] event in self?.tell(decision(event), of: source) }
-  }
-
-  /// - Returns: Whether it was not there before.
-  @discardableResult
-  private func add(
-    _ object: AnyObject,
-    name: String,
-    read: @escaping @Sendable () -> PolicyGauge.Reading? = { nil }
-  ) -> Bool {
-    let new = WatchedObjects.Object(object, name: name, read: read)
+  /// Tells the decisions of a shared object, and reads its gauge; nothing happens the second time.
+  ///
+  /// - Parameters:
+  ///   - object: Held weakly.
+  ///   - name: What its decisions and its gauge are told under; `nil` for its own name.
+  public func watch(_ object: some PolicyObservable, named name: String? = nil) {
+    let name = name ?? object.name
+    let new = WatchedObjects.Object(object, name: name)
     let (isNew, released) = watched.change { objects, _ in objects.add(new) }
     withExtendedLifetime(released) {}
-    return isNew
+    // The object may live longer than those who listen to it.
+    if isNew { object.onDecision { [weak self] decision in self?.tell(decision, of: name) } }
+  }
+}
+
+/// How many subscribers there are.
+private final class Audience: Sendable {
+  private let listeners = Tally()
+
+  var isThere: Bool { listeners.count > 0 }
+
+  func change(by difference: Int) { listeners.add(difference) }
+}
+
+/// One subscriber, counted until it leaves or is forgotten.
+///
+/// Unchecked, because the lock guards its only state.
+private final class Listener: @unchecked Sendable {
+  private let audience: Audience
+  private let lock = Lock()
+  private var isThere = true
+
+  init(in audience: Audience) {
+    self.audience = audience
+    audience.change(by: 1)
+  }
+
+  deinit {
+    leave()
+  }
+
+  func leave() {
+    let wasThere = lock.withLock {
+      defer { isThere = false }
+      return isThere
+    }
+    if wasThere { audience.change(by: -1) }
   }
 }
 
@@ -133,15 +125,19 @@ struct WatchedObjects {
   /// Unchecked, because a weak reference is read safely from any thread, and all else is constant.
   final class Object: @unchecked Sendable {
     let id: ObjectIdentifier
-    let name: String
-    let read: @Sendable () -> PolicyGauge.Reading?
-    private weak var object: AnyObject?
+    private let name: String
+    private weak var object: (any PolicyObservable)?
 
-    init(_ object: AnyObject, name: String, read: @escaping @Sendable () -> PolicyGauge.Reading?) {
+    init(_ object: some PolicyObservable, name: String) {
       id = ObjectIdentifier(object)
       self.object = object
       self.name = name
-      self.read = read
+    }
+
+    /// What the object holds now; `nil` if there is nothing to read.
+    var gauge: PolicyGauge? {
+      guard let object, let reading = object.reading else { return nil }
+      return PolicyGauge(name: name, kind: type(of: object).kind, reading: reading)
     }
 
     /// Whether the object is still there; after that its identity may be another one's.

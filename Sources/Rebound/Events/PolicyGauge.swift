@@ -1,45 +1,36 @@
 /// What a shared object holds at one moment.
-public struct PolicyGauge: Hashable, Sendable {
-  /// What was read, by the kind of the object.
-  public enum Reading: Hashable, Sendable {
-    /// Of a ``CircuitBreaker``.
-    case circuitBreaker(CircuitBreakerMetrics)
-    /// Of a ``RetryBudget``.
-    case budget(RetryBudget.Snapshot)
-    /// Of a ``Bulkhead``.
-    case bulkhead(Bulkhead.Snapshot)
-    /// Of a ``RateLimiter``: how many wait, and the share of the full rate that holds.
-    case rateLimiter(queued: Int, share: Double)
-  }
-
+public struct PolicyGauge: Sendable {
   /// The name of the object; that of the first pipeline that holds it, if it has none itself.
   public let name: String
+  /// The kind of the object.
+  public let kind: PolicyKind
   /// What was read.
-  public let reading: Reading
+  ///
+  /// Whoever wants to know more asks for the type: `if let bulkhead = gauge.reading as? Bulkhead.Snapshot`.
+  public let reading: any PolicyReading
 
   /// Describes what was read.
   ///
   /// - Parameters:
   ///   - name: The name of the object.
+  ///   - kind: The kind of the object.
   ///   - reading: What was read.
-  public init(name: String, reading: Reading) {
+  public init(name: String, kind: PolicyKind, reading: any PolicyReading) {
     self.name = name
+    self.kind = kind
     self.reading = reading
   }
 }
 
 extension PolicyGauge: CustomStringConvertible {
   /// One line for a log: "weather: bulkhead: 3 of 10 run, 0 wait".
-  public var description: String {
-    switch reading {
-    case .circuitBreaker(let metrics):
-      "\(name): circuit breaker: \(metrics.state), \(metrics.failures) of \(metrics.calls) calls failed"
-    case .budget(let budget):
-      "\(name): budget: \(budget.available) left, \(budget.granted) granted, \(budget.denied) denied"
-    case .bulkhead(let bulkhead):
-      "\(name): bulkhead: \(bulkhead.running) of \(bulkhead.limit) run, \(bulkhead.queued) wait"
-    case .rateLimiter(let queued, let share):
-      "\(name): rate limiter: \(queued) wait, \(share) of the full rate"
-    }
-  }
+  public var description: String { "\(name): \(kind): \(reading)" }
+}
+
+/// What a shared object holds: conformed to by the snapshot of each kind, also of one's own.
+///
+/// The description is for a log: "3 of 10 run, 0 wait".
+public protocol PolicyReading: Sendable, CustomStringConvertible {
+  /// Its numbers, for metrics.
+  var measurements: [PolicyMeasurement] { get }
 }

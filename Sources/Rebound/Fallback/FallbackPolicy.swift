@@ -71,6 +71,33 @@ extension FallbackEvent: CustomStringConvertible {
   }
 }
 
+extension FallbackEvent: PolicyDecision {
+  /// That of fallbacks.
+  public static var kind: PolicyKind { .fallback }
+
+  /// A warning if something else takes the place of the answer, an error if nothing does.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .fallingBack: .warning
+    case .passingOn, .failed: .error
+    }
+  }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .fallingBack: "falling_back"
+    case .passingOn: "passing_on"
+    case .failed: "failed"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``FallbackPolicy``.
+  public static let fallback = PolicyKind("fallback")
+}
+
 /// Both an answer and its fallback have failed.
 public struct FallbackFailed: RetryAfterProviding {
   /// What the fallback failed with.

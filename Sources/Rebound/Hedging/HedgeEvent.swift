@@ -52,3 +52,36 @@ extension HedgeEvent: CustomStringConvertible {
 
   private static func name(_ hedge: Int) -> String { hedge == 0 ? "primary attempt" : "hedge \(hedge)" }
 }
+
+extension HedgeEvent: PolicyDecision {
+  /// That of hedges.
+  public static var kind: PolicyKind { .hedge }
+
+  /// A warning if something went wrong, an error if it did for good.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .begins, .won: .info
+    case .failed(_, _, let isFatal, _): isFatal ? .error : .warning
+    case .refused: .warning
+    case .exhausted: .error
+    }
+  }
+
+  /// The decision in a word; who has won is told apart: "first_won", "hedge_won".
+  public var word: String {
+    switch self {
+    case .begins: "begins"
+    case .refused(.budgetExhausted, _): "budget_exhausted"
+    case .refused(.hint, _): "asked_to_wait"
+    case .failed: "failed"
+    case .won(hedge: 0, _, _): "first_won"
+    case .won: "hedge_won"
+    case .exhausted: "exhausted"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``HedgePolicy``.
+  public static let hedge = PolicyKind("hedge")
+}

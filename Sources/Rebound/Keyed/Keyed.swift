@@ -86,6 +86,31 @@ extension KeyedEvent: CustomStringConvertible {
   }
 }
 
+extension KeyedEvent: PolicyDecision {
+  /// That of objects by key.
+  public static var kind: PolicyKind { .keyed }
+
+  /// The decision in a word, without the key.
+  public var word: String {
+    switch self {
+    case .made: "made"
+    case .evicted: "evicted"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``Keyed``.
+  public static let keyed = PolicyKind("keyed")
+}
+
+extension Keyed: PolicyObservable {
+  /// That of objects by key.
+  public static var kind: PolicyKind { .keyed }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}
+
 /// Something that is made once, by the first who wants it, while the others wait.
 ///
 /// Unchecked, because the value is written once, before the group is left, and read only after it was waited for.

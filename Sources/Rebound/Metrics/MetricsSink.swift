@@ -28,6 +28,15 @@ public struct Metric: Hashable, Sendable {
   ///   - name: Letters, digits and underscores, with the unit at the end where there is one.
   ///   - labels: The labels, in the order that all series of this name have.
   public init(_ name: String, _ labels: Label...) {
+    self.init(name, labels: labels)
+  }
+
+  /// Names what is measured.
+  ///
+  /// - Parameters:
+  ///   - name: Letters, digits and underscores, with the unit at the end where there is one.
+  ///   - labels: The labels, in the order that all series of this name have.
+  public init(_ name: String, labels: [Label]) {
     self.name = name
     self.labels = labels
   }

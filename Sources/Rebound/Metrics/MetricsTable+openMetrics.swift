@@ -17,49 +17,12 @@ extension MetricsTable {
     for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
     for (metric, value) in snapshot.gauges { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
     for gauge in gauges {
-      for (name, value) in gauge.measurements {
-        page.add(Metric(name, .init("source", gauge.name)), .gauge, value)
-      }
+      for measurement in gauge.reading.measurements { page.add(measurement, of: gauge.name) }
     }
     return page.text
   }
 
-  private static let ownDescriptions = [
-    "rebound_metrics_refused": "Measurements that had no place in the table.",
-    "rebound_breaker_open": "Whether a circuit breaker is open: 1 if it lets nothing through.",
-    "rebound_breaker_calls": "Calls by which a circuit breaker judges a service.",
-    "rebound_breaker_failures": "Calls that failed, of those by which a circuit breaker judges.",
-    "rebound_budget_available": "Retries that are left of a budget.",
-    "rebound_bulkhead_running": "Calls that run in a bulkhead.",
-    "rebound_bulkhead_limit": "Calls that may run in a bulkhead at the same time.",
-    "rebound_bulkhead_queued": "Calls that wait for a place in a bulkhead.",
-    "rebound_limiter_queued": "Calls that wait for a rate limiter.",
-    "rebound_limiter_share": "The share of its full rate that a rate limiter lets through.",
-  ]
-}
-
-extension PolicyGauge {
-  /// The numbers of a reading, by the names of their metrics.
-  fileprivate var measurements: [(name: String, value: String)] {
-    switch reading {
-    case .circuitBreaker(let metrics):
-      [
-        ("rebound_breaker_open", metrics.state == .open || metrics.state == .isolated ? "1" : "0"),
-        ("rebound_breaker_calls", "\(metrics.calls)"),
-        ("rebound_breaker_failures", "\(metrics.failures)"),
-      ]
-    case .budget(let budget):
-      [("rebound_budget_available", "\(budget.available)")]
-    case .bulkhead(let bulkhead):
-      [
-        ("rebound_bulkhead_running", "\(bulkhead.running)"),
-        ("rebound_bulkhead_limit", "\(bulkhead.limit)"),
-        ("rebound_bulkhead_queued", "\(bulkhead.queued)"),
-      ]
-    case .rateLimiter(let queued, let share):
-      [("rebound_limiter_queued", "\(queued)"), ("rebound_limiter_share", "\(share)")]
-    }
-  }
+  private static let ownDescriptions = ["rebound_metrics_refused": "Measurements that had no place in the table."]
 }
 
 /// A page of metrics while it is written.
@@ -71,7 +34,7 @@ private struct OpenMetricsPage {
   }
 
   private var families: [String: Family] = [:]
-  private let descriptions: [String: String]
+  private var descriptions: [String: String]
 
   init(descriptions: [String: String]) {
     self.descriptions = descriptions
@@ -95,6 +58,15 @@ private struct OpenMetricsPage {
 
   mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ value: String) {
     add(metric, type, ["\(Self.sample(metric, type == .counter ? "_total" : "")) \(value)"])
+  }
+
+  mutating func add(_ measurement: PolicyMeasurement, of source: String) {
+    let name = measurement.name
+    // What the program itself has said of a name counts.
+    if descriptions[name] == nil { descriptions[name] = measurement.meaning }
+    // Most are counts.
+    let value = Int(exactly: measurement.value).map { "\($0)" } ?? Self.text(of: measurement.value)
+    add(Metric(name, labels: [.init("source", source)] + measurement.labels), .gauge, value)
   }
 
   mutating func add(_ metric: Metric, _ histogram: MetricsTable.Histogram) {

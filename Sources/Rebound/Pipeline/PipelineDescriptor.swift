@@ -22,7 +22,7 @@ public struct PipelineDescriptor: Hashable, Sendable {
   }
 
   /// The kinds of its stages, outermost first.
-  public var kinds: [StageDescriptor.Kind] { stages.map(\.kind) }
+  public var kinds: [PolicyKind] { stages.map(\.kind) }
 }
 
 extension PipelineDescriptor: CustomStringConvertible {
@@ -35,44 +35,6 @@ extension PipelineDescriptor: CustomStringConvertible {
 
 /// What one stage of a ``Pipeline`` is, with its parameters.
 public struct StageDescriptor: Hashable, Sendable {
-  /// What a stage does.
-  ///
-  /// Later versions may add kinds.
-  public struct Kind: Hashable, Sendable, CustomStringConvertible {
-    /// The kind in words.
-    public let description: String
-
-    /// A kind of one's own.
-    ///
-    /// - Parameter description: The kind in words: "throttle".
-    public init(_ description: String) {
-      self.description = description
-    }
-
-    /// A ``Retry``.
-    public static let retry = Kind("retry")
-    /// A ``Timeout``.
-    public static let timeout = Kind("timeout")
-    /// A ``Hedge``.
-    public static let hedge = Kind("hedge")
-    /// A ``Fallback``.
-    public static let fallback = Kind("fallback")
-    /// A ``CircuitBreaker``.
-    public static let circuitBreaker = Kind("circuit breaker")
-    /// A ``Bulkhead``.
-    public static let bulkhead = Kind("bulkhead")
-    /// A ``RateLimiter``.
-    public static let rateLimiter = Kind("rate limiter")
-    /// A ``CacheFirst``.
-    public static let cache = Kind("cache")
-    /// A ``SingleFlight``.
-    public static let coalescing = Kind("coalescing")
-    /// An ``Authentication``.
-    public static let authentication = Kind("authentication")
-    /// A ``Chaos``.
-    public static let chaos = Kind("chaos")
-  }
-
   /// One parameter of a stage.
   public struct Parameter: Hashable, Sendable {
     /// Its name.
@@ -92,7 +54,7 @@ public struct StageDescriptor: Hashable, Sendable {
   }
 
   /// What it does.
-  public let kind: Kind
+  public let kind: PolicyKind
   /// The name of the object that it shares with others; `nil` if there is none, or it has no name.
   public let name: String?
   /// Its parameters, in a fixed order.
@@ -104,7 +66,7 @@ public struct StageDescriptor: Hashable, Sendable {
   ///   - kind: What it does.
   ///   - name: The name of the object that it shares with others.
   ///   - parameters: Its parameters.
-  public init(_ kind: Kind, name: String? = nil, parameters: [Parameter] = []) {
+  public init(_ kind: PolicyKind, name: String? = nil, parameters: [Parameter] = []) {
     self.kind = kind
     self.name = name
     self.parameters = parameters

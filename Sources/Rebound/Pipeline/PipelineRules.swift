@@ -60,7 +60,7 @@ extension StageTraits {
   fileprivate var whole: Duration? { [total, attempt].compactMap { $0 }.min() }
 }
 
-extension StageDescriptor.Kind {
+extension PolicyKind {
   /// Whether it has nothing to do where nothing fails.
   fileprivate var livesOnFailures: Bool {
     switch self {

@@ -50,11 +50,9 @@ public struct StageSurroundings: Sendable {
   }
 
   /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
-  func teller<Event: Sendable>(
-    _ decision: @escaping @Sendable (Event) -> PolicyEvent.Decision
-  ) -> (@Sendable (Event) -> Void)? {
+  func teller<Event: PolicyDecision>(of type: Event.Type) -> (@Sendable (Event) -> Void)? {
     guard let origin, let events = origin.events else { return nil }
-    return { event in events.tell(decision(event), of: origin.source) }
+    return { event in events.tell(event, of: origin.source) }
   }
 }
 
@@ -76,7 +74,7 @@ public struct StageTraits: Sendable {
   /// The object that it shares with other pipelines.
   public var sharedObject: ObjectIdentifier?
 
-  var kind: StageDescriptor.Kind { descriptor.kind }
+  var kind: PolicyKind { descriptor.kind }
 
   /// Describes a stage.
   ///

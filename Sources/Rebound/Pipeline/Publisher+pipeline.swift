@@ -13,7 +13,7 @@ extension Publisher where Output: Sendable {
   /// - Threads: Where the upstream sends, or on the time source's, as the operators of the stages have it.
   public func protected(by pipeline: Pipeline<Output>) -> AnyPublisher<Output, any Error> {
     if let misuse = pipeline.descriptor.misuse(by: Self.self) {
-      pipeline.events?.tell(.misuse(misuse), of: pipeline.name)
+      pipeline.events?.tell(misuse, of: pipeline.name)
       return Fail(error: misuse).eraseToAnyPublisher()
     }
     return pipeline.protect(mapError { $0 as any Error }.eraseToAnyPublisher())

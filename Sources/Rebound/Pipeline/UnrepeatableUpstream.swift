@@ -12,7 +12,7 @@ public struct UnrepeatableUpstream: Error, Hashable, Sendable {
   /// The name of the pipeline.
   public let pipeline: String
   /// What would make the call again.
-  public let stage: StageDescriptor.Kind
+  public let stage: PolicyKind
   /// The type of the publisher that shares one execution.
   public let upstream: String
 
@@ -22,7 +22,7 @@ public struct UnrepeatableUpstream: Error, Hashable, Sendable {
   ///   - pipeline: The name of the pipeline.
   ///   - stage: What would make the call again.
   ///   - upstream: The type of the publisher that shares one execution.
-  public init(pipeline: String, stage: StageDescriptor.Kind, upstream: String) {
+  public init(pipeline: String, stage: PolicyKind, upstream: String) {
     self.pipeline = pipeline
     self.stage = stage
     self.upstream = upstream
@@ -35,6 +35,22 @@ extension UnrepeatableUpstream: CustomStringConvertible {
     "Pipeline \"\(pipeline)\": its \(stage) would subscribe to \(upstream) again, which runs only once and would repeat "
       + "its first result; wrap the making of it in Deferred, and share what the pipeline gives, not what it gets."
   }
+}
+
+extension UnrepeatableUpstream: PolicyDecision {
+  /// That of pipelines.
+  public static var kind: PolicyKind { .pipeline }
+  /// An error: nothing goes as it was meant.
+  public var severity: PolicyEvent.Severity { .error }
+  /// The word is "misuse".
+  public var word: String { "misuse" }
+  /// One line for a log: "misuse: Pipeline "weather": its retry would subscribe to Future again, …".
+  public var text: String { "misuse: \(self)" }
+}
+
+extension PolicyKind {
+  /// That of a ``Pipeline`` itself.
+  public static let pipeline = PolicyKind("pipeline")
 }
 
 extension PipelineDescriptor {

@@ -78,6 +78,9 @@ public final class RateLimiter: Sendable {
   /// The share of the full rate that holds now, from what the service has said.
   public var share: Double { shared.read { $0.machine.share } }
 
+  /// What the limiter holds now; reading it changes nothing.
+  public var snapshot: Snapshot { shared.read { Snapshot(queued: $0.machine.queued, share: $0.machine.share) } }
+
   // MARK: Calls
 
   /// Lets a call begin if it may begin now, and does not wait.

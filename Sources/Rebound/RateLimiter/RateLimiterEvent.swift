@@ -32,6 +32,95 @@ extension RateLimiterEvent: CustomStringConvertible {
   }
 }
 
+extension RateLimiterEvent: PolicyDecision {
+  /// That of rate limiters.
+  public static var kind: PolicyKind { .rateLimiter }
+
+  /// A warning if a call is refused, or the service has said that there were too many.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .rejected, .throttled: .warning
+    case .admitted, .queued, .admittedAfterWait, .abandoned, .recovered: .info
+    }
+  }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .admitted: "admitted"
+    case .queued: "queued"
+    case .admittedAfterWait: "admitted_after_wait"
+    case .rejected: "rejected"
+    case .abandoned: "abandoned"
+    case .throttled: "throttled"
+    case .recovered: "recovered"
+    }
+  }
+
+  /// How long a call is to wait.
+  public var measurements: [PolicyMeasurement] {
+    guard case .queued(let wait, _) = self else { return [] }
+    return [
+      PolicyMeasurement(
+        "rebound_queue_wait_seconds",
+        wait.inSeconds,
+        meaning: "What rate limiters let calls wait."
+      )
+    ]
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``RateLimiter``.
+  public static let rateLimiter = PolicyKind("rate limiter")
+}
+
+extension RateLimiter {
+  /// What a rate limiter holds at one moment.
+  public struct Snapshot: Hashable, Sendable {
+    /// How many calls wait.
+    public let queued: Int
+    /// The share of the full rate that holds, from what the service has said.
+    public let share: Double
+
+    /// Describes what a rate limiter holds.
+    ///
+    /// - Parameters:
+    ///   - queued: How many calls wait.
+    ///   - share: The share of the full rate that holds.
+    public init(queued: Int, share: Double) {
+      self.queued = queued
+      self.share = share
+    }
+  }
+}
+
+extension RateLimiter.Snapshot: PolicyReading {
+  /// One line for a log: "0 wait, 1.0 of the full rate".
+  public var description: String { "\(queued) wait, \(share) of the full rate" }
+
+  /// How many calls wait, and for which share of the rate.
+  public var measurements: [PolicyMeasurement] {
+    [
+      PolicyMeasurement("rebound_limiter_queued", Double(queued), meaning: "Calls that wait for a rate limiter."),
+      PolicyMeasurement(
+        "rebound_limiter_share",
+        share,
+        meaning: "The share of its full rate that a rate limiter lets through."
+      ),
+    ]
+  }
+}
+
+extension RateLimiter: PolicyObservable {
+  /// That of rate limiters.
+  public static var kind: PolicyKind { .rateLimiter }
+  /// Its ``snapshot``.
+  public var reading: (any PolicyReading)? { snapshot }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}
+
 /// A rate limiter has refused a call, because too many have begun.
 public struct RateLimited: Error, Hashable {
   /// What the limiter protects.

@@ -90,6 +90,24 @@ extension RepeatEvent: CustomStringConvertible {
   }
 }
 
+extension RepeatEvent: PolicyDecision {
+  /// That of repetitions.
+  public static var kind: PolicyKind { .repeat }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .repeating: "repeating"
+    case .stopped: "stopped"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``RepeatPolicy``.
+  public static let `repeat` = PolicyKind("repeat")
+}
+
 /// Decides what comes of each finish of one execution.
 ///
 /// It calls the policy's closures, so it must not be asked under a lock.
@@ -153,7 +171,7 @@ extension RepeatPolicy: Policy {
 
   /// What it does, with its numbers.
   public var descriptor: StageDescriptor {
-    StageDescriptor(StageDescriptor.Kind("repeat"), parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+    StageDescriptor(PolicyKind("repeat"), parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
   }
 
   /// Makes the machine of one execution.

@@ -112,3 +112,50 @@ extension RetryEvent: CustomStringConvertible {
     }
   }
 }
+
+extension RetryEvent: PolicyDecision {
+  /// That of retries.
+  public static var kind: PolicyKind { .retry }
+
+  /// A warning if another attempt follows, an error otherwise.
+  public var severity: PolicyEvent.Severity { outcome == .retrying ? .warning : .error }
+
+  /// "retrying", or why there is no other attempt: "attempts_exhausted".
+  public var word: String {
+    switch outcome {
+    case .retrying: "retrying"
+    case .stopped(let reason): reason.description.asLabel
+    }
+  }
+
+  /// The pause before the next attempt, or how long an execution took that is given up.
+  public var measurements: [PolicyMeasurement] {
+    var measurements: [PolicyMeasurement] = []
+    if let delay, let delaySource {
+      measurements.append(
+        PolicyMeasurement(
+          "rebound_retry_delay_seconds",
+          delay.inSeconds,
+          labels: [.init("from", delaySource.description.asLabel)],
+          meaning: "Pauses before retries."
+        )
+      )
+    }
+    if case .stopped = outcome {
+      measurements.append(
+        PolicyMeasurement(
+          "rebound_retry_elapsed_seconds",
+          elapsed.inSeconds,
+          labels: [.init("reason", word)],
+          meaning: "How long executions took that were given up."
+        )
+      )
+    }
+    return measurements
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``RetryPolicy``.
+  public static let retry = PolicyKind("retry")
+}

@@ -73,7 +73,7 @@ final class RetryJudge<Failure: Error>: @unchecked Sendable {
   func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
     var deadline = execution.deadline
     if let own = storage.settings.callDeadline { deadline = own.nearer(deadline) }
-    let tell = execution.surroundings.teller(PolicyEvent.Decision.retry)
+    let tell = execution.isListened ? execution.surroundings.teller(of: RetryEvent.self) : nil
     let action = machine.failed(
       with: error,
       elapsed: now - start,

@@ -201,3 +201,26 @@ public final class RetryBudget: Sendable {
     }
   }
 }
+
+extension RetryBudget.Snapshot: PolicyReading {
+  /// One line for a log: "3 left, 7 granted, 0 denied".
+  public var description: String { "\(available) left, \(granted) granted, \(denied) denied" }
+
+  /// How many retries are left.
+  public var measurements: [PolicyMeasurement] {
+    [PolicyMeasurement("rebound_budget_available", Double(available), meaning: "Retries that are left of a budget.")]
+  }
+}
+
+/// Its decisions are those of the retries that ask it.
+extension RetryBudget: PolicyObservable {
+  /// That of budgets.
+  public static var kind: PolicyKind { .budget }
+  /// Its ``snapshot``.
+  public var reading: (any PolicyReading)? { snapshot }
+}
+
+extension PolicyKind {
+  /// That of a ``RetryBudget``.
+  public static let budget = PolicyKind("budget")
+}

@@ -73,3 +73,27 @@ extension TimeoutEvent: CustomStringConvertible {
     }
   }
 }
+
+extension TimeoutEvent: PolicyDecision {
+  /// That of timeouts.
+  public static var kind: PolicyKind { .timeout }
+
+  /// An error if the limit is the one for everything, a warning otherwise.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .timedOut(let error): error.kind == .total ? .error : .warning
+    }
+  }
+
+  /// Which limit was reached: "between_values".
+  public var word: String {
+    switch self {
+    case .timedOut(let error): "\(error.kind)".asLabel
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``TimeoutPolicy``.
+  public static let timeout = PolicyKind("timeout")
+}

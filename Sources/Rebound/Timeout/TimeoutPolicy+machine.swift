@@ -65,7 +65,7 @@ extension TimeoutPolicy: Policy {
       guard case .expired(var error) = machine.verdict(situation) else { return nil }
       error.name = error.name ?? execution.source
       policy.observer?(.timedOut(error))
-      execution.surroundings.teller(PolicyEvent.Decision.timeout)?(.timedOut(error))
+      execution.tell(TimeoutEvent.timedOut(error))
       return .refuse(error)
     }
   }

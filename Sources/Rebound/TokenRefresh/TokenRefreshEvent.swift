@@ -55,3 +55,44 @@ extension TokenRefreshEvent: CustomStringConvertible {
     }
   }
 }
+
+extension TokenRefreshEvent: PolicyDecision {
+  /// That of shared credentials.
+  public static var kind: PolicyKind { .authentication }
+
+  /// An error if the user has to sign in, a warning if something else went wrong.
+  public var severity: PolicyEvent.Severity {
+    switch self {
+    case .rejected: .error
+    case .failed, .notStored, .tooManyRefreshes: .warning
+    case .signedIn, .refreshBegins, .refreshed, .signedOut, .lateResultDropped: .info
+    }
+  }
+
+  /// The decision in a word.
+  public var word: String {
+    switch self {
+    case .signedIn: "signed_in"
+    case .refreshBegins: "refresh_begins"
+    case .refreshed: "refreshed"
+    case .rejected: "rejected"
+    case .failed: "failed"
+    case .notStored: "not_stored"
+    case .tooManyRefreshes: "too_many_refreshes"
+    case .signedOut: "signed_out"
+    case .lateResultDropped: "late_result_dropped"
+    }
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``TokenRefresher``.
+  public static let authentication = PolicyKind("authentication")
+}
+
+extension TokenRefresher: PolicyObservable {
+  /// That of shared credentials.
+  public static var kind: PolicyKind { .authentication }
+  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("PolicyEvents")
 struct PolicyEventsTests {
-  private func retried(_ attempt: Int) -> PolicyEvent.Decision {
-    .retry(RetryEvent(attempt: attempt, error: TestFailure.transient, delay: .seconds(1), outcome: .retrying))
+  private func retried(_ attempt: Int) -> RetryEvent {
+    RetryEvent(attempt: attempt, error: TestFailure.transient, delay: .seconds(1), outcome: .retrying)
   }
 
   private func attempts(_ log: PolicyEventLog) -> [Int] {
-    log.events.map { if case .retry(let event) = $0.decision { event.attempt } else { 0 } }
+    log.events.map { ($0.decision as? RetryEvent)?.attempt ?? 0 }
   }
 
   @Test("tells those who listen, from when they do, until they leave")
@@ -63,7 +63,7 @@ struct PolicyEventsTests {
       return event
     }
     let log = PolicyEventLog(of: events)
-    events.tell(.bulkhead(.queued(1)), of: "weather")
+    events.tell(BulkheadEvent.queued(1), of: "weather")
     events.tell(retried(1), of: "weather")
     #expect(log.events.map(\.description) == ["weather: (hidden)"])
     #expect(log.events.map(\.severity) == [.error])
@@ -73,7 +73,7 @@ struct PolicyEventsTests {
   func reentrant() {
     let events = PolicyEvents()
     let causing = events.sink { [events] event in
-      if case .retry(let retry) = event.decision, retry.attempt == 1 { events.tell(retried(2), of: "weather") }
+      if (event.decision as? RetryEvent)?.attempt == 1 { events.tell(retried(2), of: "weather") }
     }
     let log = PolicyEventLog(of: events)
     events.tell(retried(1), of: "weather")
@@ -158,18 +158,98 @@ struct PolicyEventsTests {
       for number in 0..<200 {
         if number % 3 == 0 {
           let passing = PolicyEventLog(of: events)
-          events.tell(.bulkhead(.queued(thread * 200 + number)), of: "weather")
+          events.tell(BulkheadEvent.queued(thread * 200 + number), of: "weather")
           withExtendedLifetime(passing) {}
         } else {
-          events.tell(.bulkhead(.queued(thread * 200 + number)), of: "weather")
+          events.tell(BulkheadEvent.queued(thread * 200 + number), of: "weather")
         }
       }
     }
-    let numbers = log.events.map { if case .bulkhead(.queued(let number)) = $0.decision { number } else { -1 } }
+    let numbers = log.events.map { if case .queued(let number) = $0.decision as? BulkheadEvent { number } else { -1 } }
     #expect(numbers.sorted() == Array(0..<1_600))
     for thread in 0..<8 {
       let own = numbers.filter { $0 / 200 == thread }
       #expect(own == own.sorted())
     }
+  }
+
+  // MARK: Nobody listens
+
+  /// A decision that is noticed when it is built.
+  private struct Noticed: PolicyDecision {
+    static let kind = PolicyKind("noticed")
+    let word = "built"
+    let description = "built"
+
+    init(_ log: Log<Void>) { log.write(()) }
+  }
+
+  @Test("builds no decision, asks for no time and revises nothing while nobody listens")
+  func nothingBuilt() {
+    let (built, asked, revised) = (Log<Void>(), Log<Void>(), Log<Void>())
+    let time = MonotonicTime {
+      asked.write(())
+      return .zero
+    }
+    let events = PolicyEvents(time: time) { event in
+      revised.write(())
+      return event
+    }
+    events.tell(Noticed(built), of: "weather")
+    #expect([built, asked, revised].map(\.entries.count) == [0, 0, 0])
+    let log = PolicyEventLog(of: events)
+    events.tell(Noticed(built), of: "weather")
+    #expect([built, asked, revised].map(\.entries.count) == [1, 1, 1])
+    #expect(log.events.count == 1)
+  }
+
+  @Test("knows whether somebody listens, however those who do leave")
+  func isListened() {
+    let events = PolicyEvents()
+    #expect(!events.isListened)
+    let first = events.sink { _ in }
+    var second: AnyCancellable? = events.sink { _ in }
+    #expect(events.isListened)
+    for _ in 1...2 { first.cancel() }
+    #expect(events.isListened)
+    second = nil
+    #expect(second == nil)
+    #expect(!events.isListened)
+    let once = events.first().sink { _ in }
+    #expect(events.isListened)
+    events.tell(retried(1), of: "weather")
+    #expect(!events.isListened)
+    once.cancel()
+    #expect(!events.isListened)
+  }
+
+  @Test("counts who has requested nothing yet, and who leaves while it is told")
+  func leavesWhileTold() {
+    let events = PolicyEvents()
+    let recorder = Recorder<PolicyEvent, Never>(requesting: .none)
+    events.subscribe(recorder)
+    #expect(events.isListened)
+    recorder.request(.unlimited)
+    var leaving: AnyCancellable?
+    leaving = events.sink { _ in leaving?.cancel() }
+    events.tell(retried(1), of: "weather")
+    #expect(events.isListened)
+    recorder.cancel()
+    #expect(!events.isListened)
+    #expect(recorder.values.count == 1)
+  }
+
+  @Test("counts those who come and go on 8 threads")
+  func listenersOnThreads() {
+    let events = PolicyEvents()
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      for _ in 0..<200 {
+        let passing = events.sink { _ in }
+        #expect(events.isListened)
+        events.tell(retried(1), of: "weather")
+        passing.cancel()
+      }
+    }
+    #expect(!events.isListened)
   }
 }

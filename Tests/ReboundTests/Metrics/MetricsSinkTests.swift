@@ -16,7 +16,7 @@ struct MetricsSinkTests {
     let bridge = Bridge()
     let events = PolicyEvents()
     let reporting = events.report(to: bridge)
-    events.tell(.bulkhead(.queued(1)), of: "weather")
+    events.tell(BulkheadEvent.queued(1), of: "weather")
     #expect(bridge.measured.entries == ["rebound_decisions"])
     reporting.cancel()
   }

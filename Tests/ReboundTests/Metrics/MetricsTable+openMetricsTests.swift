@@ -61,7 +61,7 @@ struct MetricsTableOpenMetricsTests {
   func oddNames() throws {
     let table = MetricsTable()
     table.add(1, to: Metric("2 much", .init("the-label", "x")))
-    let gauge = PolicyGauge(name: "twin", reading: .rateLimiter(queued: 1, share: 1))
+    let gauge = PolicyGauge(name: "twin", kind: .rateLimiter, reading: RateLimiter.Snapshot(queued: 1, share: 1))
     let lines = table.openMetrics(gauges: [gauge, gauge]).split(separator: "\n")
     #expect(lines.contains(#"_2_much_total{the_label="x"} 1"#))
     #expect(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count == 1)

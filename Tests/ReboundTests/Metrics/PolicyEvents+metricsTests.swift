@@ -19,7 +19,7 @@ struct PolicyEventsMetricsTests {
     let table = MetricsTable()
     let reporting = events.report(to: table)
     let policy = try RetryPolicy<TestFailure>(maxRetries: 2, backoff: .constant(.seconds(3)))
-      .onEvent { events.tell(.retry($0), of: "weather") }
+      .onEvent { events.tell($0, of: "weather") }
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
     Fail(outputType: Int.self, failure: TestFailure.transient).retry(policy, scheduler: scheduler).subscribe(recorder)
     try scheduler.run()
@@ -41,21 +41,25 @@ struct PolicyEventsMetricsTests {
   @Test("has a word for each kind of decision")
   func words() {
     let open = CircuitBreakerEvent(name: "host", kind: .changed(from: .closed, to: .halfOpen, openTime: nil))
-    let told: [(PolicyEvent.Decision, String)] = [
+    let told: [(any PolicyDecision, String)] = [
       (
-        .timeout(.timedOut(TimedOut(.betweenValues, limit: .seconds(1), elapsed: .seconds(1)))),
+        TimeoutEvent.timedOut(TimedOut(.betweenValues, limit: .seconds(1), elapsed: .seconds(1))),
         "timeout/between_values"
       ),
-      (.hedge(.won(hedge: 0, cancelled: [], elapsed: .zero)), "hedge/first_won"),
-      (.hedge(.won(hedge: 1, cancelled: [], elapsed: .zero)), "hedge/hedge_won"),
-      (.hedge(.refused(.budgetExhausted, elapsed: .zero)), "hedge/budget_exhausted"),
-      (.fallback(.fallingBack(from: TestFailure.transient)), "fallback/falling_back"),
-      (.circuitBreaker(open), "circuit_breaker/half_open"),
-      (.bulkhead(.timedOut(queued: 1)), "bulkhead/timed_out"),
-      (.rateLimiter(.queued(wait: .seconds(2), queued: 1)), "rate_limiter/queued"),
-      (.cache(.staleIfError("Rome", age: .zero, TestFailure.transient)), "cache/stale_if_error"),
-      (.coalescing(.joined("Rome", subscribers: 2)), "coalescing/joined"),
-      (.tokenRefresh(.refreshed(version: 1, waiters: 3)), "authentication/refreshed"),
+      (HedgeEvent.won(hedge: 0, cancelled: [], elapsed: .zero), "hedge/first_won"),
+      (HedgeEvent.won(hedge: 1, cancelled: [], elapsed: .zero), "hedge/hedge_won"),
+      (HedgeEvent.refused(.budgetExhausted, elapsed: .zero), "hedge/budget_exhausted"),
+      (FallbackEvent.fallingBack(from: TestFailure.transient), "fallback/falling_back"),
+      (open, "circuit_breaker/half_open"),
+      (BulkheadEvent.timedOut(queued: 1), "bulkhead/timed_out"),
+      (RateLimiterEvent.queued(wait: .seconds(2), queued: 1), "rate_limiter/queued"),
+      (CacheEvent<String>.staleIfError("Rome", age: .zero, TestFailure.transient), "cache/stale_if_error"),
+      (CoalescingEvent<String>.joined("Rome", subscribers: 2), "coalescing/joined"),
+      (TokenRefreshEvent.refreshed(version: 1, waiters: 3), "authentication/refreshed"),
+      (ChaosEvent.outcome, "chaos/injected"),
+      (UnrepeatableUpstream(pipeline: "a", stage: .retry, upstream: "Future"), "pipeline/misuse"),
+      (RepeatEvent.stopped(runs: 2), "repeat/stopped"),
+      (KeyedEvent.evicted("Rome"), "keyed/evicted"),
     ]
     let events = PolicyEvents()
     let table = MetricsTable()
@@ -73,8 +77,8 @@ struct PolicyEventsMetricsTests {
     let table = MetricsTable()
     let reporting = events.report(to: table)
     for user in 1...100 {
-      events.tell(.cache(.hit("user \(user)", age: .seconds(user))), of: "users")
-      events.tell(.fallback(.passingOn(TestFailure.permanent)), of: "users")
+      events.tell(CacheEvent<String>.hit("user \(user)", age: .seconds(user)), of: "users")
+      events.tell(FallbackEvent.passingOn(TestFailure.permanent), of: "users")
     }
     #expect(table.snapshot.counters.count == 2)
     reporting.cancel()
@@ -85,11 +89,11 @@ struct PolicyEventsMetricsTests {
     var events: PolicyEvents? = PolicyEvents()
     weak let goneEvents = events
     let table = MetricsTable()
-    events?.tell(.bulkhead(.queued(1)), of: "weather")
+    events?.tell(BulkheadEvent.queued(1), of: "weather")
     let reporting = events?.report(to: table)
-    events?.tell(.bulkhead(.queued(2)), of: "weather")
+    events?.tell(BulkheadEvent.queued(2), of: "weather")
     reporting?.cancel()
-    events?.tell(.bulkhead(.queued(3)), of: "weather")
+    events?.tell(BulkheadEvent.queued(3), of: "weather")
     #expect(decisions(table) == ["weather/bulkhead/queued": 1])
     events = nil
     #expect(goneEvents == nil)
@@ -100,7 +104,7 @@ struct PolicyEventsMetricsTests {
     let events = PolicyEvents()
     let table = MetricsTable()
     let reporting = events.report(to: table)
-    events.tell(.rateLimiter(.queued(wait: .seconds(2), queued: 1)), of: "weather")
+    events.tell(RateLimiterEvent.queued(wait: .seconds(2), queued: 1), of: "weather")
     let lines = table.openMetrics().split(separator: "\n")
     for name in ["rebound_decisions", "rebound_queue_wait_seconds"] {
       #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1)

@@ -67,7 +67,7 @@ struct PipelineDescriptorTests {
       if isHedged { Hedge() }
       if isHedged { Timeout(attempt: .seconds(1)) } else { Timeout(attempt: .seconds(2)) }
     }
-    let kinds: [StageDescriptor.Kind] = isHedged ? [.timeout, .hedge, .timeout] : [.timeout, .timeout]
+    let kinds: [PolicyKind] = isHedged ? [.timeout, .hedge, .timeout] : [.timeout, .timeout]
     #expect(pipeline.descriptor.kinds == kinds)
     #expect(pipeline.descriptor.stages.last?.parameters.first?.value == (isHedged ? "1.0 seconds" : "2.0 seconds"))
   }

@@ -93,7 +93,7 @@ struct PipelineEventsTests {
     let pipeline = try Self.pipeline(events, time: time)
     let (retries, continuation) = AsyncStream<Void>.makeStream()
     // A retry is told before its wait begins, and by then the timer of the attempt is gone.
-    let subscription = events.sink { if case .retry = $0.decision { continuation.yield() } }
+    let subscription = events.sink { if $0.kind == .retry { continuation.yield() } }
     let calls = Log<Void>()
     let operation: @Sendable () async throws -> Int = {
       switch Self.answers[calls.number(()) - 1] {

@@ -41,7 +41,7 @@ struct ClientTotals: Encodable, Equatable {
     add("tokens", "New tokens", decided("authentication", "refreshed"))
     add("dispatches", "Store actions", snapshot.count(of: "app_dispatches"))
     // What all pages share is news only to a page that has taken part.
-    for case .budget(let budget) in gauges.map(\.reading) where !facts.isEmpty {
+    for case let budget as RetryBudget.Snapshot in gauges.map(\.reading) where !facts.isEmpty {
       facts.append(Fact(id: "budget", name: "Retries left", value: "\(budget.available)"))
     }
     self.facts = facts

@@ -28,7 +28,7 @@ struct ClientMetricsTests {
   @Test("decisions of the app's policies are counted by both")
   func decisions() {
     let metrics = makeMetrics()
-    metrics.events.tell(.fallback(.fallingBack(from: CancellationError())), of: "weather")
+    metrics.events.tell(FallbackEvent.fallingBack(from: CancellationError()), of: "weather")
     #expect(metrics.totals(of: .weather).facts == [.init(id: "saved", name: "Saved copies", value: "1")])
     #expect(program.table.snapshot.counters.values.map { $0 } == [1])
   }
@@ -50,7 +50,7 @@ struct ClientMetricsTests {
     let events = metrics?.events
     metrics = nil
     #expect(weakly == nil)
-    events?.tell(.fallback(.fallingBack(from: CancellationError())), of: "weather")
+    events?.tell(FallbackEvent.fallingBack(from: CancellationError()), of: "weather")
     #expect(program.table.snapshot.counters.isEmpty)
   }
 

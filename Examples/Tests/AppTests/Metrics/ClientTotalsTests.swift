@@ -27,7 +27,7 @@ struct ClientTotalsTests {
   @Test("a client that did nothing has nothing to tell, whatever others share with it")
   func nothing() throws {
     let budget = try RetryBudget.bucket().snapshot
-    #expect(facts(gauges: [PolicyGauge(name: "weather", reading: .budget(budget))]).isEmpty)
+    #expect(facts(gauges: [PolicyGauge(name: "weather", kind: .budget, reading: budget)]).isEmpty)
   }
 
   @Test("requests of all kinds are added up, their answers told by outcome")
@@ -77,6 +77,8 @@ struct ClientTotalsTests {
   func budget() throws {
     attempt("Weather", "200", took: 0.01)
     let budget = try RetryBudget.bucket(tokens: 7, cost: 1)
-    #expect(facts(gauges: [PolicyGauge(name: "weather", reading: .budget(budget.snapshot))])["Retries left"] == "7")
+    #expect(
+      facts(gauges: [PolicyGauge(name: "weather", kind: .budget, reading: budget.snapshot)])["Retries left"] == "7"
+    )
   }
 }

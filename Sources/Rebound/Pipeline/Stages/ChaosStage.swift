@@ -33,7 +33,7 @@ public struct ChaosStage<Output: Sendable>: PipelineStage {
   }
 
   private func observed(in surroundings: StageSurroundings) -> Chaos<Output, any Error> {
-    guard let tell = surroundings.teller(PolicyEvent.Decision.chaos) else { return chaos }
+    guard let tell = surroundings.teller(of: ChaosEvent.self) else { return chaos }
     return chaos.onEvent(tell)
   }
 }

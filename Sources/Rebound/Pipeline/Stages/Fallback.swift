@@ -97,7 +97,7 @@ extension Fallback: PipelineStage {
   private func policy(in surroundings: StageSurroundings) -> FallbackPolicy<any Error> {
     var policy = FallbackPolicy<any Error>()
     if let condition { policy = policy.when(condition) }
-    if let tell = surroundings.teller(PolicyEvent.Decision.fallback) { policy = policy.onEvent(tell) }
+    if let tell = surroundings.teller(of: FallbackEvent.self) { policy = policy.onEvent(tell) }
     return policy
   }
 }

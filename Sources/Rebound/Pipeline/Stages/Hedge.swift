@@ -28,7 +28,7 @@ extension Hedge {
   }
 
   func observed(in surroundings: StageSurroundings) -> HedgePolicy<any Error> {
-    guard let tell = surroundings.teller(PolicyEvent.Decision.hedge) else { return policy }
+    guard let tell = surroundings.teller(of: HedgeEvent.self) else { return policy }
     return policy.onEvent(tell)
   }
 }
