@@ -4,8 +4,8 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("HedgeExecution")
-struct HedgeExecutionTests {
+@Suite("HedgeSubscription")
+struct HedgeSubscriptionTests {
   private typealias Policy = HedgePolicy<TestFailure>
 
   private let scheduler = TestScheduler()
