@@ -49,7 +49,7 @@ public final class TestStore<State: Equatable, Action> {
   ///   - middlewares: What is to happen because of actions, as publishers.
   ///   - reactions: What is to happen because of actions, as effects with ids.
   ///   - exhaustivity: How much has to be expected.
-  ///   - scheduler: The time; the same one as that of what the effects use.
+  ///   - scheduler: Where actions are taken, and the time of all that the store executes.
   ///   - describe: The text of an action in a failure.
   public init(
     initialState: State,
@@ -183,21 +183,18 @@ extension TestStore where Action: Equatable {
   }
 }
 
-/// The actions that a store has taken and no expectation has asked for yet.
-///
-/// Unchecked, because the lock guards every access; the observer that adds may run on any thread.
-private final class Taken<State, Action>: @unchecked Sendable {
-  private let lock = Lock()
-  private var transitions: [Transition<State, Action>] = []
+/// The actions that a store has taken and no expectation has asked for yet; added on any thread.
+private final class Taken<State, Action>: Sendable {
+  private let transitions = Locked<[Transition<State, Action>]>([])
 
-  var all: [Transition<State, Action>] { lock.withLock { transitions } }
+  var all: [Transition<State, Action>] { transitions.withLock { $0 } }
 
   func add(_ transition: Transition<State, Action>) {
-    lock.withLock { transitions.append(transition) }
+    transitions.withLock { $0.append(transition) }
   }
 
   func next(where isMeant: (Transition<State, Action>) -> Bool) -> Transition<State, Action>? {
     guard let index = all.firstIndex(where: isMeant) else { return nil }
-    return lock.withLock { transitions.remove(at: index) }
+    return transitions.withLock { $0.remove(at: index) }
   }
 }

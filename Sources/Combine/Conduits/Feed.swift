@@ -1,3 +1,4 @@
+import StreamSupport
 import Synchronization
 
 /// What a feed shows of itself.

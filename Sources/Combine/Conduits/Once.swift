@@ -1,3 +1,4 @@
+import StreamSupport
 import Synchronization
 
 /// Delivers one value upon the first request, and the end after it.

@@ -48,25 +48,19 @@ extension Publishers {
       self.refusal = refusal
     }
 
-    /// The failure for an error of the policy's own.
-    @usableFromInline
-    func failure(for error: any Error) -> Failure? {
-      refusal.map { $0(error) } ?? (error as? Failure)
-    }
-
     /// Begins an execution of its own for this subscriber.
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let execution = PolicySubscription(self, downstream: subscriber)
       subscriber.receive(subscription: execution)
-      execution.begin()
+      execution.begin(policy)
     }
   }
 }
 
 /// Which values count as failures, and what comes of the last one.
 @usableFromInline
-struct ValueJudgement<Output, Failure: Error> {
+final class ValueJudgement<Output, Failure: Error> {
   @usableFromInline let rejection: (Output) -> Failure?
   @usableFromInline let lastValue: RejectedValue
 
@@ -109,11 +103,45 @@ enum SubscriptionPhase: UInt8 {
   case cutOff
 }
 
+/// What a subscription holds while it is not over: kept without a type, so that it is cheap to destroy.
+@usableFromInline
+struct SubscriptionEnds<Upstream: Publisher, Downstream> {
+  @usableFromInline let upstream: Upstream
+  @usableFromInline let downstream: Downstream
+  @usableFromInline let refusal: ((any Error) -> Upstream.Failure)?
+  @usableFromInline let judgement: ValueJudgement<Upstream.Output, Upstream.Failure>?
+
+  @inlinable
+  init(
+    _ upstream: Upstream,
+    _ downstream: Downstream,
+    _ refusal: ((any Error) -> Upstream.Failure)?,
+    _ judgement: ValueJudgement<Upstream.Output, Upstream.Failure>?
+  ) {
+    self.upstream = upstream
+    self.downstream = downstream
+    self.refusal = refusal
+    self.judgement = judgement
+  }
+}
+
+/// A value in an object of its own.
+@usableFromInline
+final class ValueBox<Value> {
+  @usableFromInline let value: Value
+
+  @usableFromInline
+  init(_ value: Value) { self.value = value }
+}
+
 /// One subscription under a policy: its attempts, one after the other, seen as one.
 ///
 /// Unchecked, because the lock guards all state but the machine, and is held for a few lines, never while foreign code
 /// runs. The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has
 /// set `isAsking`. What happens meanwhile is noted in `pending`, and that thread goes on with it.
+///
+/// What is typed lies in rooms (see `Room`): `ends` is full until the phase is over or cut off, and whoever sets that phase
+/// empties it; `machine` is full while `hasMachine`, and emptied by whoever is asking then.
 @usableFromInline
 final class PolicySubscription<Upstream: Publisher, Applied: Policy, Downstream: Subscriber>: Subscription, Wakeable,
   TimerTarget, CustomStringConvertible, @unchecked Sendable
@@ -122,12 +150,13 @@ where
 {
   @usableFromInline typealias Failure = Upstream.Failure
   @usableFromInline typealias Recipe = Publishers.WithPolicy<Upstream, Applied>
+  @usableFromInline typealias Ends = SubscriptionEnds<Upstream, Downstream>
 
   @usableFromInline let lock = Lock()
-  @usableFromInline let judgement: ValueJudgement<Upstream.Output, Failure>?
-  /// Both go when it is over.
-  @exclusivity(unchecked) @usableFromInline var recipe: Recipe?
-  @exclusivity(unchecked) @usableFromInline var downstream: Downstream?
+  @usableFromInline let isJudging: Bool
+  @exclusivity(unchecked) @usableFromInline var ends: Room<Ends>
+  @exclusivity(unchecked) @usableFromInline var machine: Room<Applied.Machine>
+  @exclusivity(unchecked) @usableFromInline var hasMachine = false
   @exclusivity(unchecked) @usableFromInline var subscription: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var phase = SubscriptionPhase.idle
   @exclusivity(unchecked) @usableFromInline var pending: PendingEvents = []
@@ -135,18 +164,18 @@ where
   /// Whether some thread is in the loop that subscribes, and will see that another attempt is due.
   @exclusivity(unchecked) @usableFromInline var isLooping = false
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
+  @exclusivity(unchecked) @usableFromInline var observesValues = false
   /// The number of the attempt that was begun last, from 1.
   @exclusivity(unchecked) @usableFromInline var attempt = 0
   /// What the downstream has requested and not yet received.
   @exclusivity(unchecked) @usableFromInline var owed = Subscribers.Demand.none
-  @exclusivity(unchecked) @usableFromInline var observesValues = false
   /// How many values were delivered, by all attempts and by the latest, and how many of it are still to be left out.
   @exclusivity(unchecked) @usableFromInline var delivered = 0
   @exclusivity(unchecked) @usableFromInline var deliveredByAttempt = 0
   @exclusivity(unchecked) @usableFromInline var toSkip = 0
-  /// What the attempt has failed with, and the value that it was given up for.
-  @exclusivity(unchecked) @usableFromInline var failure: Failure?
-  @exclusivity(unchecked) @usableFromInline var rejected: Upstream.Output?
+  /// What the attempt has failed with while the machine was asked, and the value that it was given up for.
+  @exclusivity(unchecked) @usableFromInline var failure: ValueBox<Failure>?
+  @exclusivity(unchecked) @usableFromInline var rejected: ValueBox<Upstream.Output>?
   /// The timers of a wait, and of the machine; those that fire under another number have been superseded.
   @exclusivity(unchecked) @usableFromInline var wait: (any Cancellable)?
   @exclusivity(unchecked) @usableFromInline var waitNumber = 0
@@ -157,46 +186,60 @@ where
   /// What the next attempt is subscribed to with.
   @exclusivity(unchecked) @usableFromInline var attemptDeadline: Deadline?
   @exclusivity(unchecked) @usableFromInline var skipsDelivered = false
-
-  /// Used by whoever has set `isAsking`; `nil` when it is over.
-  @exclusivity(unchecked) @usableFromInline var machine: Applied.Machine?
   @exclusivity(unchecked) @usableFromInline var execution: ExecutionContext
 
   @inlinable
   init(_ recipe: Recipe, downstream: Downstream) {
-    self.recipe = recipe
-    self.downstream = downstream
-    judgement = recipe.judgement
+    ends = Room { $0.initialize(to: Ends(recipe.upstream, downstream, recipe.refusal, recipe.judgement)) }
+    machine = Room { _ in }
+    isJudging = recipe.judgement != nil
     execution = ExecutionContext(time: recipe.time, origin: recipe.origin, deadline: Deadline.current)
   }
 
   deinit {
-    // Forgotten by both sides: nobody waits for it any more.
-    if hasBegun, phase != .over { machine?.cancelled(execution) }
+    if hasMachine || !isOver { letGo() }
+    ends.close()
+    machine.close()
+  }
+
+  @inlinable
+  var isOver: Bool { phase == .over || phase == .cutOff }
+
+  /// Forgotten by both sides: nobody waits for it any more.
+  private func letGo() {
+    if hasMachine {
+      machine.access {
+        $0.pointee.cancelled(execution)
+        $0.deinitialize(count: 1)
+      }
+    }
+    if !isOver { ends.access { _ = $0.deinitialize(count: 1) } }
   }
 
   @usableFromInline
-  var description: String { "\(Applied.self)" }
+  var description: String { policyName(Applied.self) }
 
   /// Starts the first attempt, unless the downstream has cancelled already.
-  @inlinable
-  func begin() {
+  @inlinable @inline(__always)
+  func begin(_ policy: Applied) {
     lock.lock()
-    guard phase == .idle, let recipe else { return lock.unlock() }
+    guard phase == .idle else { return lock.unlock() }
     isAsking = true
     hasBegun = true
+    execution.isValueAwaited = owed > .none
     lock.unlock()
-    var machine = recipe.policy.makeMachine(execution)
-    let decision = machine.begins(execution)
-    observesValues = machine.observesValues
-    self.machine = machine
+    var made = policy.makeMachine(execution)
+    let decision = made.begins(execution)
+    observesValues = made.observesValues
+    machine.access { $0.initialize(to: made) }
+    hasMachine = true
     if case .proceed = decision { makeDue() } else { carryOut(decision) }
     work()
   }
 
   // MARK: What an attempt tells
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(_ subscription: any Subscription, of attempt: Int) {
     lock.lock()
     guard phase == .subscribing, attempt == self.attempt else {
@@ -210,10 +253,11 @@ where
     if owed > .none { subscription.request(owed) }
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(_ input: Upstream.Output, of attempt: Int) -> Subscribers.Demand {
+    if isJudging, isRejected(input, of: attempt) { return .none }
     lock.lock()
-    guard phase == .running, attempt == self.attempt, owed > .none, let downstream else {
+    guard phase == .running, attempt == self.attempt, owed > .none else {
       lock.unlock()
       return .none
     }
@@ -223,21 +267,10 @@ where
       // What is left out is made good.
       return .max(1)
     }
-    if let judgement {
-      lock.unlock()
-      if let error = judgement.rejection(input) {
-        reject(input, with: error, of: attempt)
-        return .none
-      }
-      lock.lock()
-      guard phase == .running, attempt == self.attempt, owed > .none else {
-        lock.unlock()
-        return .none
-      }
-    }
     owed -= 1
     delivered += 1
     deliveredByAttempt += 1
+    let downstream = ends.access { $0.pointee.downstream }
     lock.unlock()
     if observesValues { notice(.values) }
     let more = downstream.receive(input)
@@ -261,73 +294,102 @@ where
     return isCurrent ? more : .none
   }
 
-  /// Gives an attempt up for a value that counts as a failure.
+  /// Gives an attempt up if a value counts as a failure.
   @usableFromInline
-  func reject(_ input: Upstream.Output, with error: Failure, of attempt: Int) {
+  func isRejected(_ input: Upstream.Output, of attempt: Int) -> Bool {
     lock.lock()
-    guard phase == .running, attempt == self.attempt else { return lock.unlock() }
+    guard phase == .running, attempt == self.attempt, owed > .none, toSkip == 0 else {
+      lock.unlock()
+      return false
+    }
+    let judgement = ends.access { $0.pointee.judgement }
+    lock.unlock()
+    guard let error = judgement?.rejection(input) else { return false }
+    lock.lock()
+    guard phase == .running, attempt == self.attempt else {
+      lock.unlock()
+      return true
+    }
     phase = .idle
-    failure = error
-    rejected = input
+    failure = ValueBox(error)
+    rejected = ValueBox(input)
     let subscription = subscription
     self.subscription = nil
     lock.unlock()
     subscription?.cancel()
     notice(.failure)
+    return true
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive(_ completion: Subscribers.Completion<Failure>, of attempt: Int) {
     lock.lock()
     // An upstream that ends without a subscription breaks the rules, but is not waited for.
     guard phase == .running || phase == .subscribing, attempt == self.attempt else {
       let isLate = phase == .cutOff && attempt == self.attempt
       lock.unlock()
-      if isLate, case .failure(let error) = completion { DroppedErrors.report(error, by: description) }
-      return
+      return isLate ? dropped(completion) : ()
     }
     phase = .idle
     let subscription = subscription
     self.subscription = nil
-    let event: PendingEvents
-    switch completion {
-    case .finished: event = .finish
-    case .failure(let error):
-      failure = error
-      event = .failure
+    guard !isAsking else {
+      switch completion {
+      case .finished: pending.insert(.finish)
+      case .failure(let error):
+        failure = ValueBox(error)
+        pending.insert(.failure)
+      }
+      lock.unlock()
+      return withExtendedLifetime(subscription) {}
     }
+    isAsking = true
+    execution.deliveredCount = deliveredByAttempt
+    execution.isValueAwaited = owed > .none
     lock.unlock()
     withExtendedLifetime(subscription) {}
-    notice(event)
+    switch completion {
+    case .finished: finish()
+    case .failure(let error): fail(with: error)
+    }
+    work()
+  }
+
+  @usableFromInline
+  func dropped(_ completion: Subscribers.Completion<Failure>) {
+    if case .failure(let error) = completion { DroppedErrors.report(error, by: description) }
   }
 
   // MARK: What the downstream asks
 
-  @inlinable
+  @inlinable @inline(__always)
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     lock.lock()
     let begins = owed == .none
     owed += demand
     let running = phase == .running ? subscription : nil
-    let isObserved = observesValues && begins && phase != .over
+    let isObserved = observesValues && begins && !isOver
     lock.unlock()
     if isObserved { notice(.values) }
     running?.request(demand)
   }
 
-  @usableFromInline
+  @inlinable
   func cancel() {
     lock.lock()
-    guard phase != .over, phase != .cutOff else { return lock.unlock() }
+    guard !isOver else { return lock.unlock() }
     let rest = takeAll()
+    let (subscription, wait, timer) = (subscription, wait, timer)
+    forgetAll()
     phase = .over
-    pending = hasBegun ? .cancel : []
+    pending = []
+    let tells = hasBegun
     lock.unlock()
-    rest.subscription?.cancel()
-    rest.wait?.cancel()
-    rest.timer?.cancel()
-    if hasBegun { notice(.cancel) }
+    subscription?.cancel()
+    wait?.cancel()
+    timer?.cancel()
+    if tells { notice(.cancel) }
     // Released here, with the lock open: the last reference to a publisher or subscriber may run its deinit.
     withExtendedLifetime(rest) {}
   }
@@ -339,40 +401,30 @@ where
     Trampoline.run([{ self.notice(.woken) }])
   }
 
-  /// What is let go of at the end.
   @usableFromInline
-  struct Rest {
-    @usableFromInline var recipe: Recipe?
-    @usableFromInline var downstream: Downstream?
-    @usableFromInline var subscription: (any Subscription)?
-    @usableFromInline var wait: (any Cancellable)?
-    @usableFromInline var timer: (any Cancellable)?
-    @usableFromInline var rejected: Upstream.Output?
-
-    @inlinable
-    init(_ recipe: Recipe?, _ downstream: Downstream?, _ subscription: (any Subscription)?) {
-      self.recipe = recipe
-      self.downstream = downstream
-      self.subscription = subscription
-    }
+  func keep(_ pending: any Cancellable) {
+    lock.lock()
+    let isWanted = !isOver
+    let before = wait
+    if isWanted { wait = pending }
+    lock.unlock()
+    withExtendedLifetime(before) {}
+    if !isWanted { pending.cancel() }
   }
 
-  /// Takes out all that is held; with the lock held.
-  @inlinable
-  func takeAll() -> Rest {
-    var rest = Rest(recipe, downstream, subscription)
-    rest.wait = wait
-    rest.timer = timer
-    rest.rejected = rejected
-    recipe = nil
-    downstream = nil
+  /// Takes out the upstream and the downstream; with the lock held, by whoever sets the phase in which they are gone.
+  @inlinable @inline(__always)
+  func takeAll() -> Ends { ends.access { $0.move() } }
+
+  /// Forgets what ends with the execution; with the lock held, and released by the caller.
+  @inlinable @inline(__always)
+  func forgetAll() {
     subscription = nil
     wait = nil
     timer = nil
-    rejected = nil
     failure = nil
+    rejected = nil
     isTimerSet = false
-    return rest
   }
 
   // MARK: The machine
@@ -408,7 +460,7 @@ where
           tell(event)
           continue
         }
-        if Applied.Machine.isTimed, phase != .over, phase != .cutOff {
+        if Applied.Machine.isTimed, hasMachine, !isOver {
           lock.unlock()
           setTimer()
           lock.lock()
@@ -421,19 +473,20 @@ where
         isAsking = false
         asks = false
       }
-      guard phase == .due, !isLooping, let recipe else { return lock.unlock() }
+      guard phase == .due, !isLooping else { return lock.unlock() }
       isLooping = true
       phase = .subscribing
       attempt += 1
       toSkip = skipsDelivered ? delivered : 0
       deliveredByAttempt = 0
       let deadline = attemptDeadline
+      let upstream = ends.access { $0.pointee.upstream }
       let next = PolicyAttemptSubscriber(attempt, of: self)
       lock.unlock()
       if let deadline {
-        Deadline.$current.withValue(deadline) { recipe.upstream.subscribe(next) }
+        Deadline.$current.withValue(deadline) { upstream.subscribe(next) }
       } else {
-        recipe.upstream.subscribe(next)
+        upstream.subscribe(next)
       }
       lock.lock()
       isLooping = false
@@ -446,11 +499,12 @@ where
   }
 
   /// Lets the loop begin an attempt, unless one is under way.
-  @inlinable
+  @inlinable @inline(__always)
   func makeDue() {
+    guard hasMachine else { return }
     // Here, where the machine is asked: the loop may be at work on another thread.
-    let deadline = machine?.deadline.map { $0.nearer(execution.ownDeadline) } ?? execution.ownDeadline
-    let skips = machine?.skipsDelivered ?? false
+    let (own, skips) = machine.access { ($0.pointee.deadline, $0.pointee.skipsDelivered) }
+    let deadline = own.map { $0.nearer(execution.ownDeadline) } ?? execution.ownDeadline
     lock.lock()
     if phase == .idle {
       phase = .due
@@ -463,8 +517,9 @@ where
   /// What the machine hears next, one thing at a time; with the lock held.
   ///
   /// Values come before the end, and the end before a time that is over.
-  @inlinable
+  @inlinable @inline(__always)
   func takeEvent() -> PendingEvents {
+    if pending.isEmpty { return [] }
     // An attempt that has its go-ahead is subscribed to, however soon something else comes behind it.
     let next = phase == .due ? pending.subtracting(.woken) : pending
     if next.isEmpty { return [] }
@@ -474,23 +529,19 @@ where
     return first
   }
 
-  @inlinable
-  func tell(_ event: PendingEvents) {
-    switch event {
-    case .finish:
-      guard let decision = machine?.succeeded(execution) else { return }
-      if case .proceed = decision { end(with: .finished) } else { carryOut(decision) }
-    case .failure:
-      guard let error = failure else { return }
-      tellFailure(error)
-    default: tellOther(event)
-    }
+  /// The attempt has finished.
+  @inlinable @inline(__always)
+  func finish() {
+    guard hasMachine else { return }
+    let decision = machine.access { $0.pointee.succeeded(execution) }
+    if case .proceed = decision { end(with: .finished) } else { carryOut(decision) }
   }
 
-  @usableFromInline
-  func tellFailure(_ error: Failure) {
-    failure = nil
-    guard let decision = machine?.failed(with: error, execution) else { return }
+  /// The attempt has failed.
+  @inlinable @inline(__always)
+  func fail(with error: Failure) {
+    guard hasMachine else { return }
+    let decision = machine.access { $0.pointee.failed(with: error, execution) }
     switch decision {
     case .proceed: end(withFailure: error)
     case .fail(let other): end(withFailure: other)
@@ -499,37 +550,61 @@ where
   }
 
   /// Ends it with a failure, unless the value that it stands for is delivered after all.
-  private func end(withFailure error: Failure) {
-    guard let rejected, judgement?.lastValue == .isDelivered else { return end(with: .failure(error)) }
-    lock.lock()
-    let downstream = phase == .over ? nil : downstream
-    lock.unlock()
-    _ = downstream?.receive(rejected)
-    end(with: .finished)
+  @inlinable
+  func end(withFailure error: Failure) {
+    if isJudging { endJudged(error) } else { end(with: .failure(error)) }
   }
 
   @usableFromInline
-  func tellOther(_ event: PendingEvents) {
+  func endJudged(_ error: Failure) {
+    lock.lock()
+    let ends = isOver ? nil : self.ends.access { $0.pointee }
+    let rejected = rejected
+    self.rejected = nil
+    lock.unlock()
+    guard let rejected, let ends, ends.judgement?.lastValue == .isDelivered else { return end(with: .failure(error)) }
+    _ = ends.downstream.receive(rejected.value)
+    end(with: .finished)
+  }
+
+  /// Tells the machine something that has come while it was asked, or that is not the end of an attempt.
+  @usableFromInline
+  func tell(_ event: PendingEvents) {
+    guard hasMachine else { return }
     switch event {
+    case .finish: finish()
+    case .failure:
+      lock.lock()
+      let error = failure
+      failure = nil
+      lock.unlock()
+      if let error { fail(with: error.value) }
     case .cancel:
-      machine?.cancelled(execution)
-      machine = nil
+      machine.access { $0.pointee.cancelled(execution) }
+      forgetMachine()
     case .values:
-      machine?.valuesCame(execution)
+      machine.access { $0.pointee.valuesCame(execution) }
     case .waitOver:
-      guard let decision = machine?.begins(execution) else { return }
-      carryOut(decision)
+      carryOut(machine.access { $0.pointee.begins(execution) })
     case .woken:
-      guard let decision = machine?.woken(execution) else { return }
-      carryOut(decision)
+      carryOut(machine.access { $0.pointee.woken(execution) })
     case .timer:
       // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
       execution.floor = timerDue
-      guard let decision = machine?.timerFired(execution) else { return }
+      let decision = machine.access { $0.pointee.timerFired(execution) }
       execution.floor = nil
       carryOut(decision)
     default: break
     }
+  }
+
+  /// By whoever is asking it.
+  @inlinable @inline(__always)
+  func forgetMachine() {
+    guard hasMachine else { return }
+    hasMachine = false
+    let last = machine.access { $0.move() }
+    withExtendedLifetime(last) {}
   }
 
   /// Does what the machine has decided.
@@ -540,26 +615,25 @@ where
     case .wait(let pause) where pause <= .zero:
       // Asked again by the loop that is at it.
       lock.lock()
-      if phase != .over { pending.insert(.waitOver) }
+      if !isOver { pending.insert(.waitOver) }
       lock.unlock()
     case .wait(let pause):
       lock.lock()
-      guard phase != .over, let recipe else { return lock.unlock() }
+      guard !isOver else { return lock.unlock() }
       waitNumber += 1
       let number = waitNumber
       lock.unlock()
       let target: any TimerTarget = self
-      keep(recipe.time.after(pause) { target.timerRang(-number) }, asWait: number)
+      keep(execution.time.after(pause) { target.timerRang(-number) }, asWait: number)
     case .park(let register):
       register(Waker(self))
     case .finish: end(with: .finished)
     case .fail(let error): end(with: .failure(error))
     case .refuse(let error):
       lock.lock()
-      let recipe = recipe
+      let refusal = isOver ? nil : ends.access { $0.pointee.refusal }
       lock.unlock()
-      guard let recipe else { return }
-      if let failure = recipe.failure(for: error) { return end(with: .failure(failure)) }
+      if let failure = refusal?(error) ?? (error as? Failure) { return end(with: .failure(failure)) }
       // Whoever made the publisher has not said what such a failure is.
       DroppedErrors.report(error, by: description)
       end(with: .finished)
@@ -574,7 +648,7 @@ where
   /// If it fired on another thread, or synchronously, or the downstream cancelled, this stops it.
   private func keep(_ timer: any Cancellable, asWait number: Int) {
     lock.lock()
-    guard waitNumber == number, phase != .over else {
+    guard waitNumber == number, !isOver else {
       lock.unlock()
       return timer.cancel()
     }
@@ -584,7 +658,7 @@ where
 
   private func waitIsOver(_ number: Int) {
     lock.lock()
-    guard waitNumber == number, phase != .over else { return lock.unlock() }
+    guard waitNumber == number, !isOver else { return lock.unlock() }
     waitNumber += 1
     let fired = wait
     wait = nil
@@ -596,11 +670,17 @@ where
   /// Sets the timer for when the machine wants to be asked, unless it is set for then or before.
   ///
   /// A time that moves away is left to the timer that is set: it finds out when it fires.
-  @usableFromInline
+  @inlinable
   func setTimer() {
-    guard let due = machine?.wakeTime else { return }
+    guard let due = machine.access({ $0.pointee.wakeTime }) else { return }
+    if isTimerSet, timerDue <= due { return }
+    setTimer(due)
+  }
+
+  @usableFromInline
+  func setTimer(_ due: Duration) {
     lock.lock()
-    guard !(isTimerSet && timerDue <= due), phase != .over, let recipe else { return lock.unlock() }
+    guard !isOver else { return lock.unlock() }
     timerNumber += 1
     let number = timerNumber
     let superseded = timer
@@ -610,7 +690,7 @@ where
     lock.unlock()
     superseded?.cancel()
     let target: any TimerTarget = self
-    let set = recipe.time.after(due - recipe.time.now) { target.timerRang(number) }
+    let set = execution.time.after(due - execution.time.now) { target.timerRang(number) }
     lock.lock()
     guard timerNumber == number, isTimerSet else {
       lock.unlock()
@@ -631,20 +711,22 @@ where
     notice(.timer)
   }
 
-  /// Ends it all, unless it is over already.
-  @usableFromInline
+  /// Ends it all, unless it is over already; by whoever is asking the machine.
+  @inlinable
   func end(with completion: Subscribers.Completion<Failure>) {
     lock.lock()
-    guard phase != .over, phase != .cutOff else { return lock.unlock() }
+    guard !isOver else { return lock.unlock() }
     phase = phase == .running || phase == .subscribing ? .cutOff : .over
     let rest = takeAll()
+    let (subscription, wait, timer) = (subscription, wait, timer)
+    forgetAll()
     pending = []
     lock.unlock()
-    machine = nil
-    rest.subscription?.cancel()
-    rest.wait?.cancel()
-    rest.timer?.cancel()
-    rest.downstream?.receive(completion: completion)
+    forgetMachine()
+    subscription?.cancel()
+    wait?.cancel()
+    timer?.cancel()
+    rest.downstream.receive(completion: completion)
   }
 }
 

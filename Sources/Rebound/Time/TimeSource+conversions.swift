@@ -21,7 +21,7 @@ extension TimeSource {
       return
     }
     let waiting: any WaitingTime = SchedulerTime(scheduler)
-    let isReal = scheduler is DispatchQueue || scheduler is OperationQueue || scheduler is RunLoop
+    let isReal = scheduler.goesBySystemTime
     self.init(
       now: { isReal ? Self.systemNow : waiting.elapsed },
       after: { delay, action in waiting.after(delay, action) }
@@ -48,9 +48,15 @@ extension TimeSource {
   }
 }
 
+extension Scheduler {
+  /// Whether it is one of the system's.
+  var goesBySystemTime: Bool { self is DispatchQueue || self is OperationQueue || self is RunLoop }
+}
+
 /// What has time and timers.
-private protocol WaitingTime: AnyObject, Sendable {
+protocol WaitingTime: AnyObject, Sendable {
   var elapsed: Duration { get }
+  func perform(_ action: @escaping () -> Void)
   func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable
 }
 
@@ -58,7 +64,7 @@ private protocol WaitingTime: AnyObject, Sendable {
 ///
 /// Unchecked, because operators ask any scheduler for its time on whichever thread a value comes; one that could not bear
 /// that would be of no use to Combine. Nothing here is changed.
-private final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked Sendable {
+final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked Sendable {
   private let scheduler: Context
   private let start: Context.SchedulerTimeType
 
@@ -68,6 +74,8 @@ private final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked S
   }
 
   var elapsed: Duration { Duration(approximating: start.distance(to: scheduler.now)) }
+
+  func perform(_ action: @escaping () -> Void) { scheduler.schedule(action) }
 
   func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let interval = Context.SchedulerTimeType.Stride(delay)
@@ -84,41 +92,5 @@ private final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked S
     }
     once.keep(timer)
     return once
-  }
-}
-
-/// Fires at the first of many times, and stops the timer that would go on.
-private final class OneShot: Cancellable, Sendable {
-  private struct State {
-    var action: (@Sendable () -> Void)?
-    var timer: (any Cancellable)?
-  }
-
-  private let state: Locked<State>
-
-  init(_ action: @escaping @Sendable () -> Void) {
-    state = Locked(State(action: action))
-  }
-
-  func keep(_ timer: any Cancellable) {
-    let isWaiting = state.withLock { state in
-      if state.action != nil { state.timer = timer }
-      return state.action != nil
-    }
-    if !isWaiting { timer.cancel() }
-  }
-
-  func fire() { stop().action?() }
-
-  func cancel() { withExtendedLifetime(stop()) {} }
-
-  private func stop() -> State {
-    let before = state.withLock { state in
-      let before = state
-      state = State()
-      return before
-    }
-    before.timer?.cancel()
-    return before
   }
 }

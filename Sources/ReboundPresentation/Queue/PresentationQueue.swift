@@ -17,7 +17,8 @@ import StreamSupport
 /// - Threads: May be used from any. The screen is published where the change is made, one change after the other; toasts
 ///   end on the scheduler. A screen wants both on the main queue.
 ///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
+/// Unchecked, because `@Published` must be a variable; it is changed by one thread at a time. The lock guards the rest,
+/// and no foreign code runs under it.
 public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   /// What is on the screen.
   public struct Screen: Hashable, Sendable {
@@ -54,39 +55,52 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   @Published public private(set) var screen = Screen()
 
   private let policy: PresentationQueuePolicy
-  private let time: MonotonicTime
-  private let after: (Duration, @escaping () -> Void) -> any Cancellable
+  private let home: TimedScheduler
   private let choices = PassthroughSubject<Choice, Never>()
 
-  private let lock = Lock()
-  private var machine: PresentationQueueMachine
-  private var toastTimer: (id: Int, timer: any Cancellable)?
-  /// Whether some thread publishes, and will see what is changed meanwhile.
-  private var isPublishing = false
-  private var isChanged = false
+  private struct State {
+    var machine: PresentationQueueMachine
+    var toastTimer: (id: Int, timer: any Cancellable)?
+    /// Whether some thread publishes, and will see what is changed meanwhile.
+    var isPublishing = false
+    var isChanged = false
+
+    var screen: Screen {
+      Screen(
+        fields: machine.fields,
+        toast: machine.current(.toast),
+        banner: machine.current(.banner),
+        alert: machine.current(.alert),
+        fullScreen: machine.current(.fullScreen),
+        signIn: machine.current(.signIn)
+      )
+    }
+  }
+
+  private let state: Locked<State>
 
   /// Makes a queue with nothing to show.
   ///
   /// - Parameters:
   ///   - policy: How to merge and clear.
-  ///   - time: Measures what belongs together.
-  ///   - scheduler: Ends toasts.
+  ///   - scheduler: Where toasts end.
+  ///   - time: Measures what belongs together, and how long toasts stay; `nil` is that of the scheduler, if it has one of
+  ///     its own, such as one for tests, and otherwise `TimeSource.current`.
   public init<Context: Scheduler>(
     _ policy: PresentationQueuePolicy = .standard,
-    time: MonotonicTime = .continuous,
-    scheduler: Context = DispatchQueue.main
+    scheduler: Context = DispatchQueue.main,
+    time: TimeSource? = nil
   ) {
     self.policy = policy
-    self.time = time
-    after = { delay, action in scheduler.perform(after: delay, action) }
-    machine = PresentationQueueMachine(policy)
+    home = TimedScheduler(scheduler, time: time)
+    state = Locked(State(machine: PresentationQueueMachine(policy)))
   }
 
   /// What people choose, on the thread that says so.
   public var onChoice: AnyPublisher<Choice, Never> { choices.eraseToAnyPublisher() }
 
   /// How many wait behind those that are shown.
-  public var waitingCount: Int { lock.withLock { machine.waitingCount } }
+  public var waitingCount: Int { state.withLock { $0.machine.waitingCount } }
 
   /// Shows an error in the way that `present(_:in:)` decides.
   ///
@@ -104,7 +118,7 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   /// - Returns: The id of what is shown; `nil` for what can't be dismissed: nothing, and what stands beside fields.
   @discardableResult
   public func present(_ presentation: Presentation, priority: Int = 0) -> Int? {
-    let now = time.now
+    let now = home.time.now
     return change { $0.present(presentation, priority: priority, now: now) }
   }
 
@@ -117,7 +131,7 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   ///
   /// One about something that is gone, or that was not offered, does nothing.
   public func choose(_ choice: RecoveryChoice.ID, on id: Int) {
-    let item = lock.withLock { screenLocked() }.item(id)
+    let item = state.withLock { $0.screen }.item(id)
     guard let item, let chosen = item.message?.choices.first(where: { $0.id == choice }) else { return }
     let taken = change { $0.dismiss(id, isAnswered: chosen.role != .cancel) }
     if let taken { choices.send(Choice(item: taken, choice: chosen)) }
@@ -133,25 +147,14 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
     change { $0.networkIsBack() }
   }
 
-  private func screenLocked() -> Screen {
-    Screen(
-      fields: machine.fields,
-      toast: machine.current(.toast),
-      banner: machine.current(.banner),
-      alert: machine.current(.alert),
-      fullScreen: machine.current(.fullScreen),
-      signIn: machine.current(.signIn)
-    )
-  }
-
   /// Changes the machine, then publishes the screen, one change after the other whichever threads they come from.
   @discardableResult
   private func change<Result>(_ body: (inout PresentationQueueMachine) -> Result) -> Result {
-    let (result, publishes) = lock.withLock {
-      let result = body(&machine)
-      isChanged = true
-      let publishes = !isPublishing
-      isPublishing = true
+    let (result, publishes) = state.withLock { state in
+      let result = body(&state.machine)
+      state.isChanged = true
+      let publishes = !state.isPublishing
+      state.isPublishing = true
       return (result, publishes)
     }
     if publishes { publish() }
@@ -160,10 +163,10 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
 
   private func publish() {
     while true {
-      let changed: Screen? = lock.withLock {
-        isPublishing = isChanged
-        defer { isChanged = false }
-        return isChanged ? screenLocked() : nil
+      let changed: Screen? = state.withLock { state in
+        state.isPublishing = state.isChanged
+        defer { state.isChanged = false }
+        return state.isChanged ? state.screen : nil
       }
       guard let changed else { return }
       startTimer(of: changed.toast)
@@ -173,16 +176,16 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
 
   /// Starts the time of a toast when it is shown.
   private func startTimer(of toast: PresentedItem?) {
-    let (isNew, before) = lock.withLock {
-      guard toastTimer?.id != toast?.id else { return (false, nil as (any Cancellable)?) }
-      let before = toastTimer?.timer
-      toastTimer = nil
+    let (isNew, before) = state.withLock { state in
+      guard state.toastTimer?.id != toast?.id else { return (false, nil as (any Cancellable)?) }
+      let before = state.toastTimer?.timer
+      state.toastTimer = nil
       return (toast != nil, before)
     }
     before?.cancel()
     guard isNew, let toast else { return }
-    let timer = after(policy.toastDuration) { [weak self] in self?.dismiss(toast.id) }
-    lock.withLock { toastTimer = (toast.id, timer) }
+    let timer = home.perform(after: policy.toastDuration) { [weak self] in self?.dismiss(toast.id) }
+    state.withLock { $0.toastTimer = (toast.id, timer) }
   }
 }
 

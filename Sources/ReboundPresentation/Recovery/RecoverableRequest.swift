@@ -1,7 +1,6 @@
 import Combine
 import Dispatch
 import Rebound
-import StreamSupport
 
 /// A request with all that a screen shows of it: the value, the progress, the error, and the ways out of it.
 ///
@@ -19,6 +18,7 @@ import StreamSupport
 /// Every try subscribes to the same publisher anew; what counts attempts in it, such as a retry policy, begins at one.
 ///
 /// - Threads: Everything happens on the scheduler, which has to be serial. Call from there.
+/// - Time: That of the request is the current one (`TimeSource.current`) while its publisher is subscribed to.
 public final class RecoverableRequest<Output>: ObservableObject {
   /// What a screen shows.
   public struct State {
@@ -53,8 +53,7 @@ public final class RecoverableRequest<Output>: ObservableObject {
   private let present: (any Error, PresentationContext) -> Presentation
   private let context: PresentationContext
   private let subscribe: (RecoverableRequest) -> AnyCancellable
-  private let after: (Duration, @escaping () -> Void) -> any Cancellable
-  private let time: MonotonicTime
+  private let home: TimedScheduler
 
   private var machine: RecoveryMachine
   private var problemCount = 0
@@ -74,22 +73,22 @@ public final class RecoverableRequest<Output>: ObservableObject {
   ///   - network: Whether there is a network, told at each change.
   ///   - policy: When to try again without being asked.
   ///   - present: How an error is shown.
-  ///   - time: Measures countdowns and pauses.
-  ///   - scheduler: Where everything happens, and where it waits.
+  ///   - scheduler: Where everything happens.
+  ///   - time: Measures countdowns and pauses; `nil` is that of the scheduler, if it has one of its own, such as one for
+  ///     tests, and otherwise `TimeSource.current`.
   public init<Upstream: Publisher, Context: Scheduler>(
     _ publisher: Upstream,
     context: PresentationContext = .firstLoad,
     network: AnyPublisher<Bool, Never> = Empty().eraseToAnyPublisher(),
     policy: AutomaticRetryPolicy = .standard,
     presenting present: @escaping (any Error, PresentationContext) -> Presentation = ReboundPresentation.present,
-    time: MonotonicTime = .continuous,
-    scheduler: Context = DispatchQueue.main
+    scheduler: Context = DispatchQueue.main,
+    time: TimeSource? = nil
   ) where Upstream.Output == Output {
     self.present = present
     self.context = context
-    self.time = time
+    home = TimedScheduler(scheduler, time: time)
     machine = RecoveryMachine(policy)
-    after = { scheduler.perform(after: $0, $1) }
     subscribe = { request in
       let number = request.attemptNumber
       return publisher.receive(on: scheduler).sink(
@@ -144,13 +143,13 @@ public final class RecoverableRequest<Output>: ObservableObject {
     context.attempt = machine.failures + 1
     context.isOffline = context.isOffline || !machine.isOnline
     let presentation = present(error, context)
-    let action = machine.failed(presentation, now: time.now)
+    let action = machine.failed(presentation, now: home.time.now)
     if presentation != .ignore { problemCount += 1 }
     act(action)
   }
 
   private func network(isOnline: Bool) {
-    act(machine.network(isOnline: isOnline, now: time.now))
+    act(machine.network(isOnline: isOnline, now: home.time.now))
   }
 
   private func act(_ action: RecoveryMachine.Action) {
@@ -161,7 +160,7 @@ public final class RecoverableRequest<Output>: ObservableObject {
     // The one before is cancelled first, so that it can't answer any more.
     attempt = nil
     let number = attemptNumber
-    let begun = subscribe(self)
+    let begun = TimeSource.$current.withValue(home.time) { subscribe(self) }
     // It may have ended while it began.
     if number == attemptNumber, machine.isLoading { attempt = begun }
   }
@@ -174,7 +173,7 @@ public final class RecoverableRequest<Output>: ObservableObject {
     next.problem = machine.problem.map {
       Problem(
         presentation: $0,
-        secondsLeft: machine.secondsLeft(now: time.now),
+        secondsLeft: machine.secondsLeft(now: home.time.now),
         isRetrying: machine.isLoading
       )
     }
@@ -186,14 +185,14 @@ public final class RecoverableRequest<Output>: ObservableObject {
     timer?.cancel()
     timer = nil
     guard let due = machine.nextDue else { return }
-    let now = time.now
+    let now = home.time.now
     let toNextSecond = machine.secondsLeft(now: now).map { seconds in
       (machine.countdownEnd ?? now) - now - .seconds(max(seconds - 1, 0))
     }
     let pause = min(due - now, toNextSecond ?? (due - now))
-    timer = after(max(pause, .zero)) { [weak self] in
+    timer = home.perform(after: max(pause, .zero)) { [weak self] in
       guard let self else { return }
-      act(machine.tick(now: time.now))
+      act(machine.tick(now: home.time.now))
     }
   }
 }

@@ -8,7 +8,7 @@ extension Effect {
   ///
   /// - Parameters:
   ///   - publisher: Subscribed to on the store's scheduler, and once more for each retry.
-  ///   - policy: When to try again; `nil` never does. Pauses are made on the store's scheduler.
+  ///   - policy: When to try again; `nil` never does. It waits by the store's time.
   ///   - retried: The action for an attempt that has failed and is followed by another one, so that the state can say
   ///     which attempt it is; `nil` for none. Called where the publisher fails.
   ///   - action: The action for each value, and for the failure after which there is no other attempt.
@@ -21,11 +21,12 @@ extension Effect {
     Effect(
       .publisher { context in
         guard let policy else { return publisher.asResult().map(action).eraseToAnyPublisher() }
-        let tell = Teller { event in
+        // The policy tells its events one at a time, and the store takes actions from any thread.
+        let tell = Confined { (event: RetryEvent) in
           guard case .retrying = event.outcome, let action = retried(event) else { return }
           context.send(action)
         }
-        return context.home.retrying(publisher, policy.onEvent { tell.tell($0) })
+        return publisher.retry(policy.onEvent { tell.value($0) }, time: context.home.timeAtHome)
           .asResult()
           .map(action)
           .eraseToAnyPublisher()
@@ -34,6 +35,8 @@ extension Effect {
   }
 
   /// Runs an asynchronous function that can't fail; what it returns is the action.
+  ///
+  /// Its task has the store's time: policies that are given none wait by it.
   ///
   /// - Parameter operation: One that returns `nil` has no action. Its task is cancelled with the effect.
   public static func task(_ operation: @escaping @Sendable () async -> Action?) -> Effect {
@@ -58,18 +61,18 @@ extension Effect {
   ///
   /// - Parameters:
   ///   - policy: When to try again; `nil` never does.
-  ///   - clock: Makes the pauses.
+  ///   - time: Makes the pauses; `nil` is the store's.
   ///   - operation: One attempt. Its task is cancelled with the effect.
   ///   - action: The action for the value, or for the last failure.
-  public static func task<Value, Failure: Error, C: Clock>(
+  public static func task<Value, Failure: Error>(
     retrying policy: RetryPolicy<Failure>? = nil,
-    clock: C = ContinuousClock(),
+    time: TimeSource? = nil,
     _ operation: @escaping @Sendable () async throws(Failure) -> Value,
     into action: @escaping @Sendable (Result<Value, Failure>) -> Action
-  ) -> Effect where C.Duration == Duration {
+  ) -> Effect {
     .task {
       do {
-        return action(.success(try await (policy ?? .never).run(clock: clock, operation)))
+        return action(.success(try await (policy ?? .never).run(time: time, operation)))
       } catch let failure as Failure where !(failure is CancellationError) && !Task.isCancelled {
         return action(.failure(failure))
       } catch {
@@ -78,11 +81,4 @@ extension Effect {
       }
     }
   }
-}
-
-/// Takes the events of a policy, whose observer has to be Sendable, to the store.
-///
-/// Unchecked, because the policy tells its events one at a time, and what they are told to is made for any thread.
-private struct Teller: @unchecked Sendable {
-  let tell: (RetryEvent) -> Void
 }

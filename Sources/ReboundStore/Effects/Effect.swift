@@ -57,7 +57,7 @@ extension Effect {
 
   /// Nothing happens for a while.
   ///
-  /// - Parameter duration: On the store's scheduler. A negative one counts as none.
+  /// - Parameter duration: By the store's time. A negative one counts as none.
   public static func wait(_ duration: Duration) -> Effect { Effect(.wait(duration)) }
 
   /// Cancels all running effects with this id, waiting ones included.
@@ -81,7 +81,7 @@ extension Effect {
   ///
   /// - Parameters:
   ///   - id: Tells what belongs together.
-  ///   - pause: On the store's scheduler.
+  ///   - pause: By the store's time.
   public func debounce<ID: Hashable>(id: ID, for pause: Duration) -> Effect {
     Effect.concatenate([.wait(pause), self]).cancellable(id: id, cancelInFlight: true)
   }
@@ -92,7 +92,7 @@ extension Effect {
   ///
   /// - Parameters:
   ///   - id: Tells what belongs together; ``cancel(id:)`` knows it.
-  ///   - interval: On the store's scheduler.
+  ///   - interval: By the store's time.
   ///   - latest: Whether the latest of those that came too soon begins when the interval ends; the others are dropped.
   public func throttle<ID: Hashable>(id: ID, for interval: Duration, latest: Bool = true) -> Effect {
     Effect(.throttle(self, id: AnyHashable(id), interval: interval, latest: latest))

@@ -3,17 +3,21 @@ import StreamSupport
 
 /// Runs the effects of one store.
 ///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it but the comparing of ids.
-final class EffectRunner<Action>: @unchecked Sendable {
+/// No foreign code runs under its lock but the comparing of ids.
+final class EffectRunner<Action>: Sendable {
   private let home: Home
   /// Takes an action to the store; the store asks ``settle(_:)`` before it counts.
-  private let send: (Action, EffectScope) -> Void
+  private let send: @Sendable (Action, EffectScope) -> Void
   /// Does something as a job of the store: alone, on its scheduler, behind the actions that wait.
-  private let later: (@escaping () -> Void) -> Void
+  private let later: @Sendable (@escaping () -> Void) -> Void
 
-  private let lock = Lock()
-  private var registry = EffectRegistry()
-  private var throttles: [AnyHashable: Throttle] = [:]
+  private struct State {
+    var registry = EffectRegistry()
+    var throttles: [AnyHashable: Throttle] = [:]
+    var lastThrottle = 0
+  }
+
+  private let state = Locked(State())
 
   /// The interval of a throttle that has not ended.
   private struct Throttle {
@@ -23,12 +27,11 @@ final class EffectRunner<Action>: @unchecked Sendable {
     /// What begins when the interval ends.
     var next: (token: Int, begin: () -> Void)?
   }
-  private var lastThrottle = 0
 
   init(
     home: Home,
-    send: @escaping (Action, EffectScope) -> Void,
-    later: @escaping (@escaping () -> Void) -> Void
+    send: @escaping @Sendable (Action, EffectScope) -> Void,
+    later: @escaping @Sendable (@escaping () -> Void) -> Void
   ) {
     self.home = home
     self.send = send
@@ -36,15 +39,15 @@ final class EffectRunner<Action>: @unchecked Sendable {
   }
 
   /// How many effects run or wait.
-  var count: Int { lock.withLock { registry.count } }
+  var count: Int { state.withLock { $0.registry.count } }
 
   /// How many ids of effects, and intervals of throttles, are remembered.
-  var memory: Int { lock.withLock { registry.idCount + throttles.count } }
+  var memory: Int { state.withLock { $0.registry.idCount + $0.throttles.count } }
 
   /// Runs an effect; to be called from inside a job only.
   func run(_ effect: Effect<Action>) {
     guard !effect.isNone else { return }
-    let scope = lock.withLock { registry.openScope(id: nil, in: nil) }
+    let scope = state.withLock { $0.registry.openScope(id: nil, in: nil) }
     run(effect, in: scope) { [weak self] in self?.release(scope) }
   }
 
@@ -52,19 +55,19 @@ final class EffectRunner<Action>: @unchecked Sendable {
   ///
   /// To be asked once for each action.
   func settle(_ scope: EffectScope) -> Bool {
-    lock.withLock {
-      let isStale = registry.isStale(scope)
-      registry.release(scope)
+    state.withLock { state in
+      let isStale = state.registry.isStale(scope)
+      state.registry.release(scope)
       return !isStale
     }
   }
 
   /// Cancels everything, and drops what was published and has not been seen.
   func cancelAll() {
-    let (leaves, rest) = lock.withLock {
-      let rest = throttles
-      throttles = [:]
-      return (registry.cancelAll(), rest)
+    let (leaves, rest) = state.withLock { state in
+      let rest = state.throttles
+      state.throttles = [:]
+      return (state.registry.cancelAll(), rest)
     }
     for leaf in leaves { leaf.cancellable?() }
     for throttle in rest.values { throttle.timer?.cancel() }
@@ -84,7 +87,7 @@ final class EffectRunner<Action>: @unchecked Sendable {
       whenEnded()
     case .cancellable(let effect, let id, let cancelInFlight):
       if cancelInFlight { cancel(id) }
-      let inner = lock.withLock { registry.openScope(id: id, in: scope) }
+      let inner = state.withLock { $0.registry.openScope(id: id, in: scope) }
       run(effect, in: inner) { [weak self] in
         self?.release(inner)
         whenEnded()
@@ -99,7 +102,7 @@ final class EffectRunner<Action>: @unchecked Sendable {
     in scope: EffectScope,
     _ whenEnded: @escaping () -> Void
   ) {
-    guard let token = lock.withLock({ registry.open(in: scope, whenEnded: whenEnded) }) else { return whenEnded() }
+    guard let token = state.withLock({ $0.registry.open(in: scope, whenEnded: whenEnded) }) else { return whenEnded() }
     let publisher = make(EffectContext(home: home) { [weak self] in self?.deliver($0, from: token) })
     let cancellable = publisher.sink(
       receiveCompletion: { [weak self] _ in self?.end(token) },
@@ -109,7 +112,7 @@ final class EffectRunner<Action>: @unchecked Sendable {
   }
 
   private func wait(_ duration: Duration, in scope: EffectScope, _ whenEnded: @escaping () -> Void) {
-    guard let token = lock.withLock({ registry.open(in: scope, whenEnded: whenEnded) }) else { return whenEnded() }
+    guard let token = state.withLock({ $0.registry.open(in: scope, whenEnded: whenEnded) }) else { return whenEnded() }
     attach(home.perform(after: duration) { [weak self] in self?.end(token) }, to: token)
   }
 
@@ -124,7 +127,7 @@ final class EffectRunner<Action>: @unchecked Sendable {
     in scope: EffectScope,
     _ whenEnded: @escaping () -> Void
   ) {
-    guard let first = all.first, !lock.withLock({ registry.isStale(scope) }) else { return whenEnded() }
+    guard let first = all.first, !state.withLock({ $0.registry.isStale(scope) }) else { return whenEnded() }
     run(first, in: scope) { [weak self] in
       // A job of its own, behind the actions of this part: so the stack stays flat, and on the scheduler.
       self?.later { self?.runInTurn(all.dropFirst(), in: scope, whenEnded) }
@@ -139,20 +142,20 @@ final class EffectRunner<Action>: @unchecked Sendable {
     in scope: EffectScope,
     _ whenEnded: @escaping () -> Void
   ) {
-    let inner = lock.withLock { registry.openScope(id: id, in: scope) }
+    let inner = state.withLock { $0.registry.openScope(id: id, in: scope) }
     let ended = { [weak self] in
       self?.release(inner)
       whenEnded()
     }
     let begin: () -> Void = { [weak self] in self?.run(effect, in: inner, whenEnded: ended) }
-    let isOpen = lock.withLock { throttles[id] == nil }
+    let isOpen = state.withLock { $0.throttles[id] == nil }
     if isOpen {
       beginInterval(id, interval)
       begin()
-    } else if latest, let token = lock.withLock({ registry.open(in: inner, whenEnded: ended) }) {
-      let superseded = lock.withLock {
-        let superseded = throttles[id]?.next
-        throttles[id]?.next = (token, begin)
+    } else if latest, let token = state.withLock({ $0.registry.open(in: inner, whenEnded: ended) }) {
+      let superseded = state.withLock { state in
+        let superseded = state.throttles[id]?.next
+        state.throttles[id]?.next = (token, begin)
         return superseded
       }
       if let superseded { end(superseded.token) }
@@ -162,27 +165,27 @@ final class EffectRunner<Action>: @unchecked Sendable {
   }
 
   private func beginInterval(_ id: AnyHashable, _ interval: Duration) {
-    let number = lock.withLock {
-      lastThrottle += 1
-      throttles[id] = Throttle(number: lastThrottle)
-      return lastThrottle
+    let number = state.withLock { state in
+      state.lastThrottle += 1
+      state.throttles[id] = Throttle(number: state.lastThrottle)
+      return state.lastThrottle
     }
     let timer = home.perform(after: interval) { [weak self] in
       self?.later { self?.intervalEnded(id, number, interval) }
     }
-    let isOpen = lock.withLock {
-      guard throttles[id]?.number == number else { return false }
-      throttles[id]?.timer = timer
+    let isOpen = state.withLock { state in
+      guard state.throttles[id]?.number == number else { return false }
+      state.throttles[id]?.timer = timer
       return true
     }
     if !isOpen { timer.cancel() }
   }
 
   private func intervalEnded(_ id: AnyHashable, _ number: Int, _ interval: Duration) {
-    let (ended, leaf): (Throttle?, EffectRegistry.Leaf?) = lock.withLock {
-      guard let throttle = throttles[id], throttle.number == number else { return (nil, nil) }
-      throttles[id] = nil
-      return (throttle, throttle.next.flatMap { registry.close($0.token) })
+    let (ended, leaf): (Throttle?, EffectRegistry.Leaf?) = state.withLock { state in
+      guard let throttle = state.throttles[id], throttle.number == number else { return (nil, nil) }
+      state.throttles[id] = nil
+      return (throttle, throttle.next.flatMap { state.registry.close($0.token) })
     }
     ended?.timer?.cancel()
     // One that was cancelled while it waited has left the registry.
@@ -194,28 +197,27 @@ final class EffectRunner<Action>: @unchecked Sendable {
   // MARK: Ending
 
   private func attach(_ cancellable: any Cancellable, to token: Int) {
-    let isOpen = lock.withLock { registry.attach({ cancellable.cancel() }, to: token) }
+    let isOpen = state.withLock { $0.registry.attach({ cancellable.cancel() }, to: token) }
     if !isOpen { cancellable.cancel() }
   }
 
   private func deliver(_ action: Action, from token: Int) {
-    let scope = lock.withLock {
-      let scope = registry.scope(of: token)
-      if let scope { registry.hold(scope) }
+    let scope = state.withLock { state in
+      let scope = state.registry.scope(of: token)
+      if let scope { state.registry.hold(scope) }
       return scope
     }
     if let scope { send(action, scope) }
   }
 
   private func end(_ token: Int) {
-    let leaf = lock.withLock { registry.close(token) }
-    // A timer repeats unless it is cancelled; a publisher that has ended does not mind.
+    let leaf = state.withLock { $0.registry.close(token) }
     leaf?.cancellable?()
     leaf?.whenEnded()
   }
 
   private func cancel(_ id: AnyHashable) {
-    let leaves = lock.withLock { registry.cancel(id: id) }
+    let leaves = state.withLock { $0.registry.cancel(id: id) }
     for leaf in leaves {
       leaf.cancellable?()
       leaf.whenEnded()
@@ -223,25 +225,22 @@ final class EffectRunner<Action>: @unchecked Sendable {
   }
 
   private func release(_ scope: EffectScope) {
-    lock.withLock { registry.release(scope) }
+    state.withLock { $0.registry.release(scope) }
   }
 }
 
 /// Calls something when it has been stepped down to zero.
-///
-/// Unchecked, because the lock guards the number.
-private final class Countdown: @unchecked Sendable {
-  private let lock = Lock()
-  private var left: Int
+private final class Countdown {
+  private let left: Locked<Int>
   private let atZero: () -> Void
 
   init(from count: Int, atZero: @escaping () -> Void) {
-    left = count
+    left = Locked(count)
     self.atZero = atZero
   }
 
   func step() {
-    let isLast = lock.withLock {
+    let isLast = left.withLock { left in
       left -= 1
       return left == 0
     }

@@ -21,15 +21,9 @@ public struct Reducer<State, Action>: Sendable {
 
   /// A reducer of a function that one store calls, and never two threads at a time.
   static func confined(_ reduce: @escaping (inout State, Action) -> Void) -> Reducer {
-    let confined = Confined(reduce: reduce)
-    return Reducer { confined.reduce(&$0, $1) }
-  }
-
-  /// Carries a function into a reducer.
-  ///
-  /// Unchecked: whoever makes one sees to it that one thread at a time calls the function.
-  private struct Confined: @unchecked Sendable {
-    let reduce: (inout State, Action) -> Void
+    // A store does one action after the other.
+    let confined = Confined(reduce)
+    return Reducer { confined.value(&$0, $1) }
   }
 
   /// Makes a reducer that asks several ones, in order, each with the state that the ones before have left.

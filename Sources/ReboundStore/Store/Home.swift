@@ -2,15 +2,13 @@ import Combine
 import Dispatch
 import Rebound
 
-/// The scheduler on which a store lives, its type forgotten.
-///
-/// Unchecked, because a scheduler is made to be used from any thread, whether its type says so or not.
-struct Home: @unchecked Sendable {
-  private let scheduler: any Scheduler
+/// The scheduler on which a store lives, and its time.
+struct Home: Sendable {
+  private let place: TimedScheduler
   private let isMain: Bool
 
-  init(_ scheduler: any Scheduler) {
-    self.scheduler = scheduler
+  init<Context: Scheduler>(_ scheduler: Context, time: TimeSource?) {
+    place = TimedScheduler(scheduler, time: time)
     isMain = (scheduler as? DispatchQueue).map(MainQueue.isSame) ?? false
   }
 
@@ -19,31 +17,20 @@ struct Home: @unchecked Sendable {
   /// Only the main queue can be recognised: one may not leave marks on somebody else's queue.
   var isHere: Bool { isMain && MainQueue.isCurrent }
 
+  /// The time of all that the store executes.
+  var time: TimeSource { place.time }
+
+  /// The same, with timers that go off on the scheduler.
+  var timeAtHome: TimeSource { place.timeAtHome }
+
   /// Does something on the scheduler.
   func perform(_ action: @escaping () -> Void) {
-    scheduler.schedule(action)
+    place.perform(action)
   }
 
-  /// Does something on the scheduler after a while, unless what is returned is cancelled or released before.
+  /// Does something on the scheduler after a while, unless what is returned is cancelled before.
   func perform(after delay: Duration, _ action: @escaping () -> Void) -> any Cancellable {
-    func start<Context: Scheduler>(on scheduler: Context) -> any Cancellable {
-      let pause = Context.SchedulerTimeType.Stride(delay.clampedToDelay)
-      let never = Context.SchedulerTimeType.Stride(Duration.longestDelay)
-      // The one form of `schedule` whose work can be cancelled; whoever is called cancels it.
-      return scheduler.schedule(after: scheduler.now.advanced(by: pause), interval: never, action)
-    }
-    return start(on: scheduler)
-  }
-
-  /// A publisher that tries again as a policy says, and waits on the scheduler.
-  func retrying<Upstream: Publisher>(
-    _ upstream: Upstream,
-    _ policy: RetryPolicy<Upstream.Failure>
-  ) -> AnyPublisher<Upstream.Output, Upstream.Failure> {
-    func start<Context: Scheduler>(on scheduler: Context) -> AnyPublisher<Upstream.Output, Upstream.Failure> {
-      upstream.retry(policy, scheduler: scheduler).eraseToAnyPublisher()
-    }
-    return start(on: scheduler)
+    place.perform(after: delay, action)
   }
 }
 

@@ -1,9 +1,10 @@
+import Rebound
 import StreamSupport
 
 /// Does jobs one after the other, whichever threads they come from, and never one inside another.
 ///
-/// Unchecked, because the lock guards every access to what waits; no foreign code runs under it.
-final class JobQueue<Job>: @unchecked Sendable {
+/// All that a job does has the store's time for its own (`TimeSource.current`).
+final class JobQueue<Job>: Sendable {
   private enum Phase {
     case idle
     /// Somebody has asked the scheduler for a run that has not come yet.
@@ -12,52 +13,13 @@ final class JobQueue<Job>: @unchecked Sendable {
     case running
   }
 
-  private let home: Home
-  private let lock = Lock()
-  private var phase = Phase.idle
-  /// What waits, from `first` on; the places before are empty.
-  private var waiting: [Job?] = []
-  private var first = 0
+  private struct State {
+    var phase = Phase.idle
+    /// What waits, from `first` on; the places before are empty.
+    var waiting: [Job?] = []
+    var first = 0
 
-  init(home: Home) {
-    self.home = home
-  }
-
-  /// Adds a job and sees to it that it is done: before this returns, when called at home and not from inside a job.
-  ///
-  /// - Parameter perform: Does one job. The same for all jobs of one queue.
-  func add(_ job: Job, perform: @escaping (Job) -> Void) {
-    let isHome = home.isHere
-    let before = lock.withLock {
-      waiting.append(job)
-      let before = phase
-      if before == .idle, !isHome { phase = .scheduled }
-      return before
-    }
-    switch before {
-    case .running: break
-    case .idle, .scheduled:
-      // A run that is scheduled and comes later finds nothing left.
-      if isHome {
-        run(perform)
-      } else if before == .idle {
-        home.perform { [self] in run(perform) }
-      }
-    }
-  }
-
-  private func run(_ perform: (Job) -> Void) {
-    let isFirst = lock.withLock {
-      guard phase != .running else { return false }
-      phase = .running
-      return true
-    }
-    guard isFirst else { return }
-    while let job = next() { perform(job) }
-  }
-
-  private func next() -> Job? {
-    lock.withLock {
+    mutating func next() -> Job? {
       guard first < waiting.count else {
         waiting.removeAll(keepingCapacity: first < 1024)
         first = 0
@@ -73,6 +35,48 @@ final class JobQueue<Job>: @unchecked Sendable {
         first = 0
       }
       return job
+    }
+  }
+
+  private let home: Home
+  private let state = Locked(State())
+
+  init(home: Home) {
+    self.home = home
+  }
+
+  /// Adds a job and sees to it that it is done: before this returns, when called at home and not from inside a job.
+  ///
+  /// - Parameter perform: Does one job. The same for all jobs of one queue.
+  func add(_ job: Job, perform: @escaping (Job) -> Void) {
+    let isHome = home.isHere
+    let before = state.withLock { state in
+      state.waiting.append(job)
+      let before = state.phase
+      if before == .idle, !isHome { state.phase = .scheduled }
+      return before
+    }
+    switch before {
+    case .running: break
+    case .idle, .scheduled:
+      // A run that is scheduled and comes later finds nothing left.
+      if isHome {
+        run(perform)
+      } else if before == .idle {
+        home.perform { [self] in run(perform) }
+      }
+    }
+  }
+
+  private func run(_ perform: (Job) -> Void) {
+    let isFirst = state.withLock { state in
+      guard state.phase != .running else { return false }
+      state.phase = .running
+      return true
+    }
+    guard isFirst else { return }
+    TimeSource.$current.withValue(home.time) {
+      while let job = state.withLock({ $0.next() }) { perform(job) }
     }
   }
 }

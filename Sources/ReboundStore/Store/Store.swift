@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Rebound
 
 /// Holds a state that all may read and only a reducer changes, in answer to one action after the other.
 ///
@@ -23,6 +24,8 @@ import Dispatch
 ///   thread: those of one thread keep their order, and none is lost. On the main queue, an action that is sent from there
 ///   is done before `dispatch` returns; in all other cases the scheduler is asked for a run. A scheduler that does
 ///   several things at a time is fine, too: the store still does one.
+/// - Time: Effects wait by the store's time. It is the current one (`TimeSource.current`) of all that the store calls, so
+///   what is made or subscribed to there, and policies in ``Effect/task(_:)``, wait by it without being told.
 ///
 /// Actions that were sent are still done when the last reference to the store goes; effects are cancelled.
 public final class Store<State, Action>: ObservableObject {
@@ -45,7 +48,9 @@ public final class Store<State, Action>: ObservableObject {
   ///   - reactions: What is to happen because of actions, as effects with ids.
   ///   - observers: Who is told of every action and what it did.
   ///   - history: How to keep the actions, for ``jump(to:)`` and ``session(redacting:)``; `nil` keeps none.
-  ///   - scheduler: Where everything happens, and by which effects are timed.
+  ///   - scheduler: Where everything happens.
+  ///   - time: By which effects wait; `nil` is that of the scheduler, if it has one of its own, such as one for tests,
+  ///     and otherwise `TimeSource.current`.
   public init<Context: Scheduler>(
     initialState: State,
     reducer: Reducer<State, Action>,
@@ -53,7 +58,8 @@ public final class Store<State, Action>: ObservableObject {
     reactions: [Reaction<State, Action>] = [],
     observers: [TransitionObserver<State, Action>] = [],
     history: HistoryPolicy? = nil,
-    scheduler: Context = DispatchQueue.main
+    scheduler: Context = DispatchQueue.main,
+    time: TimeSource? = nil
   ) {
     _state = Published(initialValue: initialState)
     engine = StoreEngine(
@@ -63,7 +69,7 @@ public final class Store<State, Action>: ObservableObject {
       reactions: reactions,
       observers: observers,
       history: history.map { History(initialState: initialState, reducer: reducer, policy: $0) },
-      home: Home(scheduler),
+      home: Home(scheduler, time: time),
       publish: { [weak self] in self?.state = $0 }
     )
   }
@@ -76,7 +82,8 @@ public final class Store<State, Action>: ObservableObject {
     reactions: [Reaction<State, Action>] = [],
     observers: [TransitionObserver<State, Action>] = [],
     history: HistoryPolicy? = nil,
-    scheduler: Context = DispatchQueue.main
+    scheduler: Context = DispatchQueue.main,
+    time: TimeSource? = nil
   ) {
     self.init(
       initialState: initialState,
@@ -85,7 +92,8 @@ public final class Store<State, Action>: ObservableObject {
       reactions: reactions,
       observers: observers,
       history: history,
-      scheduler: scheduler
+      scheduler: scheduler,
+      time: time
     )
   }
 

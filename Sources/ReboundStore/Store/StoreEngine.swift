@@ -3,8 +3,8 @@ import StreamSupport
 
 /// How a store works: takes one action after the other, asks the reducer, tells the observers, runs the effects.
 ///
-/// Unchecked, because the queue does one job at a time, and only jobs touch state and history; the lock guards what is
-/// read from elsewhere.
+/// Unchecked, because the queue does one job at a time, and only jobs touch the state and call what the store was given;
+/// the runner is set before anybody else knows this object.
 final class StoreEngine<State, Action>: @unchecked Sendable {
   private enum Job {
     case sent(Action)
@@ -23,8 +23,8 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
   private var runner: EffectRunner<Action>?
 
   private var state: State
-  private let lock = Lock()
-  private var log: History<State, Action>?
+  /// Also read from elsewhere.
+  private let log: Locked<History<State, Action>?>
 
   init(
     state: State,
@@ -42,7 +42,7 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
     self.reactions = reactions
     self.observers = observers
     self.publish = publish
-    log = history
+    log = Locked(history)
     jobs = JobQueue(home: home)
     runner = EffectRunner(
       home: home,
@@ -51,7 +51,7 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
     )
   }
 
-  var history: History<State, Action>? { lock.withLock { log } }
+  var history: History<State, Action>? { log.withLock { $0 } }
 
   var effectCount: Int { runner?.count ?? 0 }
 
@@ -86,7 +86,7 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
       // A copy, since replaying asks the reducer, and the lock is for our own code only.
       guard var moved = history, let state = change(&moved) else { return }
       runner?.cancelAll()
-      let before = lock.withLock {
+      let before = log.withLock { log in
         let before = log
         log = moved
         return before
@@ -101,7 +101,7 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
     let before = state
     reducer(&state, action)
     let after = state
-    let forgotten = lock.withLock { log?.record(action, origin, resultingIn: after) }
+    let forgotten = log.withLock { $0?.record(action, origin, resultingIn: after) }
     // Released with the lock open: actions and states may have deinits of their own.
     withExtendedLifetime(forgotten) {}
     publish(after)

@@ -12,7 +12,7 @@ struct PresentationQueueTests {
 
   init() {
     let scheduler = scheduler
-    queue = PresentationQueue(time: MonotonicTime { scheduler.elapsed }, scheduler: scheduler)
+    queue = PresentationQueue(scheduler: scheduler)
   }
 
   private func alert(_ text: String) -> Presentation {

@@ -20,9 +20,36 @@ struct RecoverableRequestTests {
       context: context,
       network: network.eraseToAnyPublisher(),
       policy: policy,
-      time: MonotonicTime { scheduler.elapsed },
       scheduler: scheduler
     )
+  }
+
+  @Test("waits by the time that it is given, comes back to its scheduler, and its publisher has that time")
+  func timeAndScheduler() {
+    let home = TestScheduler()
+    let times = TestPublisher<Duration, Trouble>()
+    var subscribed: [Duration] = []
+    let request = RecoverableRequest(
+      Deferred {
+        subscribed.append(TimeSource.current.now)
+        return times
+      },
+      scheduler: home,
+      time: scheduler.time
+    )
+    request.load()
+    times.send(completion: .failure(Trouble(retryAfter: .seconds(3))))
+    home.advance(by: .seconds(100))
+    #expect(request.state.problem?.secondsLeft == 3)
+    scheduler.advance(by: .seconds(1))
+    #expect(request.state.problem?.secondsLeft == 3)
+    home.advance()
+    #expect(request.state.problem?.secondsLeft == 2)
+    for _ in 1...2 {
+      scheduler.advance(by: .seconds(1))
+      home.advance()
+    }
+    #expect(subscribed == [.zero, .seconds(3)])
   }
 
   /// One line for each state that differs from the one before.

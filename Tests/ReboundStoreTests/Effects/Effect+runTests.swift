@@ -102,6 +102,81 @@ struct EffectRunTests {
     #expect(notes.lines.count == 2)
   }
 
+  @Test("S6: an asynchronous function is tried again by the store's time, and so is what it runs itself")
+  func taskTime() async {
+    let notes = Notes()
+    let inner = RetryPolicy<Broken>(clamping: 1, backoff: .constant(.seconds(5)))
+    let effect = Effect<CountAction>.task(retrying: policy) { () async throws(Broken) -> String in
+      notes.write("\(TimeSource.current.now)")
+      do { return try await inner.run { () async throws(Broken) -> String in throw Broken() } } catch { throw Broken() }
+    } into: { _ in
+      .failed("at last")
+    }
+    let store = store { effect }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    for pause in [5, 1, 5, 1, 5] {
+      await others { scheduler.nextDue != nil }
+      scheduler.advance(by: .seconds(pause))
+    }
+    await others {
+      scheduler.advance()
+      return !store.state.answers.isEmpty
+    }
+    #expect(notes.lines == ["0.0 seconds", "6.0 seconds", "12.0 seconds"])
+    #expect(store.state.answers == ["failed: at last"])
+  }
+
+  @Test("waits by the time that the store is given, and comes back to its scheduler")
+  func timeAndScheduler() {
+    let home = TestScheduler()
+    let store = Store<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [
+        { [upstream, policy, outcome] _, action in
+          guard case .begin = action else { return .none }
+          return .concatenate(.wait(.seconds(1)), .run(upstream, retrying: policy, into: outcome))
+        }
+      ],
+      scheduler: home,
+      time: scheduler.time
+    )
+    store.dispatch(.begin("a"))
+    home.advance(by: .seconds(100))
+    #expect(upstream.subscriptionCount == 0)
+    scheduler.advance(by: .seconds(1))
+    #expect(upstream.subscriptionCount == 0)
+    home.advance()
+    #expect(upstream.subscriptionCount == 1)
+    upstream.send(completion: .failure(Broken()))
+    scheduler.advance(by: .seconds(1))
+    #expect(upstream.subscriptionCount == 1)
+    home.advance()
+    #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("what a reaction makes, and what an effect subscribes to, has the store's time")
+  func currentTime() {
+    let times = Notes()
+    let store = store {
+      times.write("made at \(TimeSource.current.now)")
+      return .concatenate(
+        .wait(.seconds(2)),
+        .publisher(
+          Deferred {
+            times.write("subscribed to at \(TimeSource.current.now)")
+            return Empty<CountAction, Never>()
+          }
+        )
+      )
+    }
+    scheduler.advance(by: .seconds(40))
+    store.dispatch(.begin("a"))
+    scheduler.advance(by: .seconds(2))
+    #expect(times.lines == ["made at 40.0 seconds", "subscribed to at 42.0 seconds"])
+  }
+
   @Test("a function that succeeds is not tried again")
   func taskSucceeds() async {
     let effect = Effect<CountAction>.task { () async throws(Broken) in
@@ -152,6 +227,16 @@ struct EffectRunTests {
     #expect(await events.next() == "over")
     #expect(store.state == 0)
     #expect(store.effectCount == 0)
+  }
+
+  /// Lets other tasks go on until something is so.
+  private func others(until isSo: () -> Bool) async {
+    var turns = 0
+    while !isSo(), turns < 1_000_000 {
+      turns += 1
+      await Task.yield()
+    }
+    #expect(turns < 1_000_000)
   }
 
   /// The first actions of an effect.

@@ -2,10 +2,9 @@
 ///
 /// The deinit of a generic class is not specialised: it asks the runtime for the type of every field whose type depends
 /// on a parameter, which can take longer than all else in the life of a short subscription. The bits of a room have no
-/// type. Who knows it, a closure made where the types are concrete (see ``Source``), empties the room in time.
+/// type. Who knows it, code that was made where the types are concrete, empties the room in time.
 @frozen
-@usableFromInline
-struct Room<Content> {
+public struct Room<Content> {
   @usableFromInline
   typealias Words = (
     UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt
@@ -24,14 +23,14 @@ struct Room<Content> {
   ///
   /// - Parameter fill: initialises the content.
   @inlinable @inline(__always)
-  init(_ fill: (UnsafeMutablePointer<Content>) -> Void) {
+  public init(_ fill: (UnsafeMutablePointer<Content>) -> Void) {
     if !Self.isInPlace { words.0 = UInt(bitPattern: UnsafeMutablePointer<Content>.allocate(capacity: 1)) }
     access(fill)
   }
 
   /// Runs `body` with the place of the content; nothing foreign may run in it.
   @inlinable @inline(__always)
-  mutating func access<Result>(_ body: (UnsafeMutablePointer<Content>) -> Result) -> Result {
+  public mutating func access<Result>(_ body: (UnsafeMutablePointer<Content>) -> Result) -> Result {
     withUnsafeMutablePointer(to: &words) { words in
       if Self.isInPlace { return body(UnsafeMutableRawPointer(words).assumingMemoryBound(to: Content.self)) }
       // Allocated in `init`, and there until `close()`.
@@ -41,7 +40,7 @@ struct Room<Content> {
 
   /// Gives the room up, in which nothing is left that needs to be destroyed.
   @inlinable @inline(__always)
-  mutating func close() {
+  public mutating func close() {
     if !Self.isInPlace { access { $0.deallocate() } }
   }
 }

@@ -1,0 +1,40 @@
+import Combine
+import StreamSupport
+
+/// Fires at the first of many times, and stops the timer that would go on; after a cancel never.
+///
+/// What it does need not be `Sendable`: it is done once, by whoever fires first.
+final class OneShot: Cancellable, Sendable {
+  private struct State {
+    var action: (() -> Void)?
+    var timer: (any Cancellable)?
+  }
+
+  private let state: Locked<State>
+
+  init(_ action: @escaping () -> Void) {
+    state = Locked(State(action: action))
+  }
+
+  func keep(_ timer: any Cancellable) {
+    let isWaiting = state.withLock { state in
+      if state.action != nil { state.timer = timer }
+      return state.action != nil
+    }
+    if !isWaiting { timer.cancel() }
+  }
+
+  func fire() { stop().action?() }
+
+  func cancel() { withExtendedLifetime(stop()) {} }
+
+  private func stop() -> State {
+    let before = state.withLock { state in
+      let before = state
+      state = State()
+      return before
+    }
+    before.timer?.cancel()
+    return before
+  }
+}
