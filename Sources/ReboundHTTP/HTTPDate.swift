@@ -14,6 +14,16 @@ public struct HTTPDate: Hashable, Comparable, Sendable {
     self.secondsSinceEpoch = secondsSinceEpoch
   }
 
+  /// Makes the moment of a time source's wall clock.
+  ///
+  ///     HTTPDate(since1970: time.wallClock)
+  ///
+  /// - Parameter duration: How much time has passed since the start of 1970; to the second, downward.
+  public init(since1970 duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    secondsSinceEpoch = attoseconds < 0 ? seconds - 1 : seconds
+  }
+
   /// Reads any of the three forms of RFC 9110 §5.6.7.
   ///
   /// - `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, the one to write)

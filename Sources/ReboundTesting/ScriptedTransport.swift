@@ -6,8 +6,8 @@ import StreamSupport
 
 /// A transport that answers as a script says, and writes down what was sent.
 ///
-///     let transport = ScriptedTransport([.status(503, retryAfter: 2), .timeout, .ok(#"{"name":"Rome"}"#)], on: scheduler)
-///     let client = WebAPIClient(baseURL: service, transport: transport, deliveringOn: nil, time: transport.time)
+///     let transport = ScriptedTransport([.status(503, retryAfter: 2), .timeout, .ok(#"{}"#)], time: scheduler.time)
+///     let client = WebAPIClient(baseURL: service, transport: transport, deliveringOn: nil, time: scheduler.time)
 ///     …
 ///     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
 ///
@@ -133,7 +133,7 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
       Step(content: .computed(answer))
     }
 
-    /// The same step, this much later; needs a scheduler.
+    /// The same step, this much later; needs a source of time.
     public func after(_ latency: Duration) -> Step {
       var copy = self
       copy.latency = latency
@@ -155,7 +155,7 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
     public fileprivate(set) var isPaused = false
   }
 
-  private let scheduler: AnyTimeScheduler?
+  private let time: TimeSource?
   private let start: Duration
   private let lock = Lock()
   private var script: [Step]
@@ -171,26 +171,21 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
   public init(_ script: [Step], repeatingLast repeatsLast: Bool = false) {
     self.script = script
     self.repeatsLast = repeatsLast
-    scheduler = nil
+    time = nil
     start = .zero
   }
 
-  /// Makes a transport that answers on a scheduler.
+  /// Makes a transport whose answers take their time.
   ///
   /// - Parameters:
   ///   - script: What each exchange does, in order.
   ///   - repeatsLast: Whether the last step answers all exchanges after it.
-  ///   - scheduler: Whose time the latencies take, and the calls are noted in.
-  public init<Context: Scheduler & Sendable>(
-    _ script: [Step],
-    repeatingLast repeatsLast: Bool = false,
-    on scheduler: Context
-  ) {
-    let scheduler = AnyTimeScheduler(scheduler)
+  ///   - time: What the latencies take, the calls are noted in, and answers come in: none before time is advanced.
+  public init(_ script: [Step], repeatingLast repeatsLast: Bool = false, time: TimeSource) {
     self.script = script
     self.repeatsLast = repeatsLast
-    self.scheduler = scheduler
-    start = scheduler.sinceMade
+    self.time = time
+    start = time.now
   }
 
   /// What was sent, in order.
@@ -210,9 +205,9 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
     let body = ScriptedTransport.read(request.body)
-    let time = scheduler.map { $0.sinceMade - start } ?? .zero
+    let now = time.map { $0.now - start } ?? .zero
     let (number, step) = lock.withLock {
-      log.append(Call(request: request, body: body, time: time))
+      log.append(Call(request: request, body: body, time: now))
       let step = position < script.count ? script[position] : repeatsLast ? script.last : nil
       position += 1
       return (log.count - 1, step)
@@ -242,13 +237,13 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
       return play(computed, for: request, to: exchange)
     }
     let events = ScriptedTransport.events(of: step, for: request)
-    guard let scheduler else {
+    guard let time else {
       for (event, _) in events { exchange.tell(event) }
       return
     }
-    ScriptedTransport.tell(events[...], to: exchange, on: scheduler, elapsed: .zero)
+    ScriptedTransport.tell(events[...], to: exchange, in: time, elapsed: .zero)
     if let total = request.limits.total {
-      exchange.hold(scheduler.after(total) { exchange.tell(.failed(TransportFailure(.timeout(.total)))) })
+      exchange.hold(time.after(total) { exchange.tell(.failed(TransportFailure(.timeout(.total)))) })
     }
   }
 
@@ -256,14 +251,14 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
   private static func tell(
     _ events: ArraySlice<(event: TransportEvent, time: Duration)>,
     to exchange: ScriptedExchange,
-    on scheduler: AnyTimeScheduler,
+    in time: TimeSource,
     elapsed: Duration
   ) {
-    guard let time = events.first?.time else { return }
-    let timer = scheduler.after(time - elapsed) {
-      let due = events.prefix { $0.time == time }
+    guard let moment = events.first?.time else { return }
+    let timer = time.after(moment - elapsed) {
+      let due = events.prefix { $0.time == moment }
       for (event, _) in due { exchange.tell(event) }
-      tell(events.dropFirst(due.count), to: exchange, on: scheduler, elapsed: time)
+      tell(events.dropFirst(due.count), to: exchange, in: time, elapsed: moment)
     }
     exchange.hold(timer)
   }
@@ -295,26 +290,6 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
       break
     }
     return events
-  }
-}
-
-extension AnyTimeScheduler {
-  var sinceMade: Duration { .nanoseconds(now.dispatchTime.uptimeNanoseconds) }
-
-  /// Does work after a delay, unless what is returned is cancelled before.
-  func after(_ delay: Duration, _ action: @escaping () -> Void) -> any Cancellable {
-    // A century at most, so that the moment is one that Dispatch can count.
-    let components = min(max(delay, .zero), .seconds(3_000_000_000)).components
-    let stride = SchedulerTimeType.Stride.nanoseconds(
-      Int(components.seconds) * 1_000_000_000 + Int(components.attoseconds / 1_000_000_000)
-    )
-    return schedule(
-      after: now.advanced(by: stride),
-      interval: .seconds(1_000_000),
-      tolerance: .zero,
-      options: nil,
-      action
-    )
   }
 }
 

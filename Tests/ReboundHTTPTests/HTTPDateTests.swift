@@ -22,6 +22,17 @@ struct HTTPDateTests {
   }
 
   @Test(
+    "is the second of a wall clock that has begun",
+    arguments: [
+      (.zero, 0), (.milliseconds(1_999), 1), (.seconds(784_111_777), 784_111_777), (.milliseconds(-1), -1),
+      (.seconds(-2), -2),
+    ] as [(Duration, Int64)]
+  )
+  func wallClock(duration: Duration, seconds: Int64) {
+    #expect(HTTPDate(since1970: duration).secondsSinceEpoch == seconds)
+  }
+
+  @Test(
     "reads dates at the edges of the calendar",
     arguments: [
       ("Thu, 01 Jan 1970 00:00:00 GMT", 0),

@@ -52,7 +52,7 @@ struct ScriptedTransportTests {
     let scheduler = TestScheduler()
     scheduler.advance(by: 3)
     let chunks = [Data("a".utf8), Data("b".utf8)]
-    let transport = ScriptedTransport([.chunks(200, [:], chunks, every: .seconds(2)).after(.seconds(1))], on: scheduler)
+    let transport = ScriptedTransport([.chunks(200, [:], chunks, every: .seconds(2)).after(.seconds(1))], time: scheduler.time)
     let log = Log()
     scheduler.advance(by: 4)
     _ = transport.start(try Self.request(), telling: log.write)
@@ -67,7 +67,7 @@ struct ScriptedTransportTests {
   @Test("keeps the total limit, and ends at a cancel")
   func ends() throws {
     let scheduler = TestScheduler()
-    let transport = ScriptedTransport([.silence], repeatingLast: true, on: scheduler)
+    let transport = ScriptedTransport([.silence], repeatingLast: true, time: scheduler.time)
     let log = Log()
     _ = transport.start(try Self.request(.none, TransportLimits(total: .seconds(5))), telling: log.write)
     let exchange = transport.start(try Self.request(), telling: log.write)

@@ -32,9 +32,13 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
   }
 
   package func receive(_ input: Input) -> Subscribers.Demand {
-    if case .running(let whenKnown, let subscription) = end() {
+    switch end() {
+    case .running(let whenKnown, let subscription):
       subscription.cancel()
       whenKnown(.success(input))
+    // A publisher that sends before its subscription breaks the rules, but has answered.
+    case .ready(let whenKnown): whenKnown(.success(input))
+    case .over: break
     }
     return .none
   }

@@ -10,9 +10,14 @@ import Combine
 /// new one cannot be had, each for as long as the policy says. Those who miss the same key at the same time share one
 /// call. It keeps values in memory; the one whose last use is the longest ago goes first.
 public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Sendable {
-  private let shared: Shared<CacheMachine<Key, Value, Failure>, CacheEvent<Key>>
+  private struct State {
+    var machine: CacheMachine<Key, Value, Failure>
+    /// The latest present that a call has brought; a step back counts as no time at all.
+    var latest = Duration.zero
+  }
+
+  private let shared: Shared<State, CacheEvent<Key>>
   let flights = Coalescer<Key, Value, Failure>()
-  private let time: MonotonicTime
   private let lifetime: @Sendable (Value) -> CacheLifetime?
   private let cost: @Sendable (Value) -> Int
   private let allowsStale: @Sendable (Failure) -> Bool
@@ -21,7 +26,6 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   ///
   /// - Parameters:
   ///   - policy: How long it keeps values, and how many.
-  ///   - time: Measures ages.
   ///   - lifetime: How long a value itself says that it is good, such as HTTP's `Cache-Control`; `nil` for what the
   ///     policy says. One that is good for no time is not kept.
   ///   - cost: What a value costs, such as its size; negative counts as nothing.
@@ -29,13 +33,11 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   ///     refusal of what was asked for.
   public init(
     policy: CachePolicy,
-    time: MonotonicTime = .continuous,
     lifetime: @escaping @Sendable (Value) -> CacheLifetime? = { _ in nil },
     cost: @escaping @Sendable (Value) -> Int = { _ in 1 },
     staleWhen allowsStale: @escaping @Sendable (Failure) -> Bool = { _ in true }
   ) {
-    shared = Shared(CacheMachine(policy))
-    self.time = time
+    shared = Shared(State(machine: CacheMachine(policy)))
     self.lifetime = lifetime
     self.cost = cost
     self.allowsStale = allowsStale
@@ -49,45 +51,56 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   }
 
   /// How many values and failures are kept, expired ones included.
-  public var count: Int { shared.read { $0.count } }
+  public var count: Int { shared.read { $0.machine.count } }
 
   /// What all kept values cost together.
-  public var totalCost: Int { shared.read { $0.cost } }
+  public var totalCost: Int { shared.read { $0.machine.cost } }
 
   /// The value that is kept for a key, fresh or stale, with its age; reading it changes nothing.
-  public func peek(_ key: Key) -> Cached<Value>? {
+  ///
+  /// - Parameters:
+  ///   - key: What is wanted.
+  ///   - time: Says what now is.
+  public func peek(_ key: Key, on time: TimeSource = .current) -> Cached<Value>? {
     let now = time.now
-    return shared.read { $0.peek(key, now: now) }.map {
+    return shared.read { $0.machine.peek(key, now: max(now, $0.latest)) }.map {
       Cached(value: $0.value, age: $0.age, source: .cache(stale: $0.isFresh ? nil : .revalidating))
     }
   }
 
   /// Keeps a value that came another way, such as the answer to a change.
-  public func store(_ value: Value, for key: Key) {
-    let (now, lifetime, cost) = (time.now, lifetime(value), cost(value))
-    change { $0.store(value, lifetime, cost: cost, for: key, now: now, events: &$1) }
+  ///
+  /// - Parameters:
+  ///   - value: What is kept.
+  ///   - key: What the value answers.
+  ///   - now: The present, from which its age counts.
+  public func store(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
+    let (lifetime, cost) = (lifetime(value), cost(value))
+    change(at: now) { $0.store(value, lifetime, cost: cost, for: key, now: $1, events: &$2) }
   }
 
   /// Forgets a key; a call under way for it goes on for those who wait, and is neither kept nor joined.
   public func remove(_ key: Key) {
-    change { machine, _ in machine.forget(key) }
+    change { machine, _, _ in machine.forget(key) }
     flights.forget(key)
   }
 
   /// Forgets everything, as after a sign-out; calls under way are neither kept nor joined.
   public func removeAll() {
-    change { machine, _ in machine.forgetAll() }
+    change { machine, _, _ in machine.forgetAll() }
     flights.forgetAll()
   }
 
   /// Changes the machine, and releases what it has taken out with the lock open.
   @discardableResult
   private func change<Result>(
-    _ body: (inout CacheMachine<Key, Value, Failure>, inout [CacheEvent<Key>]) -> Result
+    at present: Duration? = nil,
+    _ body: (inout CacheMachine<Key, Value, Failure>, _ now: Duration, inout [CacheEvent<Key>]) -> Result
   ) -> Result {
-    let (result, removed) = shared.change { machine, events in
-      let result = body(&machine, &events)
-      return (result, machine.takeRemoved())
+    let (result, removed) = shared.change { state, events in
+      state.latest = max(state.latest, present ?? state.latest)
+      let result = body(&state.machine, state.latest, &events)
+      return (result, state.machine.takeRemoved())
     }
     withExtendedLifetime(removed) {}
     return result
@@ -95,36 +108,35 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
 
   // MARK: What the operator asks
 
-  func look(_ key: Key) -> CacheMachine<Key, Value, Failure>.Lookup {
-    let now = time.now
-    return change { $0.look(key, now: now, events: &$1) }
+  func look(_ key: Key, at now: Duration) -> CacheMachine<Key, Value, Failure>.Lookup {
+    change(at: now) { $0.look(key, now: $1, events: &$2) }
   }
 
   /// One call for a key, shared by all who need it, whose outcome is kept.
   func fetch<Upstream: Publisher>(
     _ key: Key,
-    _ upstream: Upstream
+    _ upstream: Upstream,
+    on time: TimeSource
   ) -> Publishers.Coalesced<AnyPublisher<Value, Failure>, Key>
   where Upstream.Output == Value, Upstream.Failure == Failure {
     Deferred {
-      let fetch = self.change { machine, _ in machine.beginFetch(key) }
+      let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
       return upstream.prefix(1)
         .handleEvents(
           receiveOutput: { value in
-            let (now, lifetime, cost) = (self.time.now, self.lifetime(value), self.cost(value))
-            self.change {
-              $0.fetched(value, lifetime, cost: cost, for: key, by: fetch, now: now, events: &$1)
+            let (lifetime, cost) = (self.lifetime(value), self.cost(value))
+            self.change(at: time.now) {
+              $0.fetched(value, lifetime, cost: cost, for: key, by: fetch, now: $1, events: &$2)
             }
           },
           receiveCompletion: { completion in
-            let now = self.time.now
-            self.change {
-              if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: now, events: &$1) }
+            self.change(at: time.now) {
+              if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
               $0.endFetch(key, fetch)
             }
           },
           receiveCancel: {
-            self.change { machine, _ in machine.endFetch(key, fetch) }
+            self.change { machine, _, _ in machine.endFetch(key, fetch) }
           }
         )
     }
@@ -133,24 +145,25 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   }
 
   /// Fetches a new value behind the back of who got the stale one.
-  func revalidate<Upstream: Publisher>(_ key: Key, _ upstream: Upstream)
+  func revalidate<Upstream: Publisher>(_ key: Key, _ upstream: Upstream, on time: TimeSource)
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    fetch(key, upstream)
+    fetch(key, upstream, on: time)
       .subscribe(
         FirstValue { result in
-          self.change {
-            if case .failure(let error) = result { $1.append(.revalidationFailed(key, error)) }
-            $0.endRevalidation(key)
+          self.change { machine, _, events in
+            if case .failure(let error) = result { events.append(.revalidationFailed(key, error)) }
+            machine.endRevalidation(key)
           }
         }
       )
   }
 
   /// What to deliver after a call has failed.
-  func recover(_ key: Key, from error: Failure) -> Result<Cached<Value>, Failure> {
+  func recover(_ key: Key, from error: Failure, at now: Duration) -> Result<Cached<Value>, Failure> {
     guard allowsStale(error) else { return .failure(error) }
-    let now = time.now
-    guard let (value, age) = change({ $0.fallback(key, error, now: now, events: &$1) }) else { return .failure(error) }
+    guard let (value, age) = change(at: now, { $0.fallback(key, error, now: $1, events: &$2) }) else {
+      return .failure(error)
+    }
     return .success(Cached(value: value, age: age, source: .cache(stale: .error(error))))
   }
 }
@@ -166,18 +179,20 @@ extension Cache where Value: Sendable, Failure == any Error {
   ///
   /// - Parameters:
   ///   - key: What is wanted.
+  ///   - time: Measures ages.
   ///   - isolation: The caller's.
   ///   - fetch: The call.
   /// - Throws: What the function throws, if there is no value for that case; `CancellationError` if the task is
   ///   cancelled.
   public func value(
     for key: Key,
+    time: TimeSource = .current,
     isolation: isolated (any Actor)? = #isolation,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Cached<Value> {
     let cached: Cached<Value>? = try await Answer.wait(isolation: isolation) { answer in
       let first = FirstValue<Cached<Value>, any Error>(whenKnown: answer)
-      Publishers.Asynchronous(fetch).cached(in: self, for: key).subscribe(first)
+      Publishers.Asynchronous(fetch).cached(in: self, for: key, time: time).subscribe(first)
       return first
     }
     // A publisher that shares the key may finish without a value; a function cannot.

@@ -12,12 +12,17 @@ extension Publisher {
   /// - Parameters:
   ///   - cache: Shared by all that ask for such values.
   ///   - key: What is asked for. Publishers of one key must be interchangeable.
+  ///   - time: Measures ages.
   ///
   /// - Demand: The upstream is asked for one value, once someone wants it. What is kept waits for a request.
   /// - Failure: The upstream's, if nothing is kept that is good for this case.
   /// - Threads: What is kept comes at once, on the thread of the request; a new value where the upstream sends.
-  public func cached<Key>(in cache: Cache<Key, Output, Failure>, for key: Key) -> Publishers.CachedValue<Self, Key> {
-    Publishers.CachedValue(upstream: self, cache: cache, key: key)
+  public func cached<Key>(
+    in cache: Cache<Key, Output, Failure>,
+    for key: Key,
+    time: TimeSource = .current
+  ) -> Publishers.CachedValue<Self, Key> {
+    Publishers.CachedValue(upstream: self, cache: cache, key: key, time: time)
   }
 }
 
@@ -31,40 +36,26 @@ extension Publishers {
     /// What the upstream fails with.
     public typealias Failure = Upstream.Failure
 
-    /// What is subscribed to if nothing is kept.
-    public let upstream: Upstream
-    /// Shared by all that ask for such values.
-    public let cache: Cache<Key, Upstream.Output, Upstream.Failure>
-    /// What is asked for.
-    public let key: Key
-
-    /// Makes a publisher of values that are kept.
-    ///
-    /// - Parameters:
-    ///   - upstream: What is subscribed to if nothing is kept.
-    ///   - cache: Shared by all that ask for such values.
-    ///   - key: What is asked for.
-    public init(upstream: Upstream, cache: Cache<Key, Upstream.Output, Upstream.Failure>, key: Key) {
-      self.upstream = upstream
-      self.cache = cache
-      self.key = key
-    }
+    let upstream: Upstream
+    let cache: Cache<Key, Upstream.Output, Upstream.Failure>
+    let key: Key
+    let time: TimeSource
 
     /// Looks into the cache, and subscribes to the upstream if need be.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      switch cache.look(key) {
+      switch cache.look(key, at: time.now) {
       case .fresh(let value, let age):
         Result.Publisher(Cached(value: value, age: age, source: .cache(stale: nil))).receive(subscriber: subscriber)
       case .stale(let value, let age, let fetches):
         Result.Publisher(Cached(value: value, age: age, source: .cache(stale: .revalidating)))
           .receive(subscriber: subscriber)
-        if fetches { cache.revalidate(key, upstream) }
+        if fetches { cache.revalidate(key, upstream, on: time) }
       case .failed(let error):
         Fail(error: error).receive(subscriber: subscriber)
       case .missed:
-        cache.fetch(key, upstream)
+        cache.fetch(key, upstream, on: time)
           .map { Cached(value: $0) }
-          .catch { [cache, key] error in cache.recover(key, from: error).publisher }
+          .catch { [cache, key, time] error in cache.recover(key, from: error, at: time.now).publisher }
           .receive(subscriber: subscriber)
       }
     }

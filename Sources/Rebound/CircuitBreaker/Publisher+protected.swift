@@ -30,4 +30,19 @@ extension Publisher {
       refusal(error as? CircuitOpen ?? CircuitOpen(name: breaker.name, retryAfter: nil))
     }
   }
+  /// Subscribes only if a circuit breaker lets it through, and fails with ``CircuitOpen`` if not.
+  ///
+  /// See ``Combine/Publisher/protected(by:succeedingOn:time:refusingWith:)``.
+  ///
+  /// - Parameters:
+  ///   - breaker: Shared by everything that calls the same service.
+  ///   - success: When to count it as a success.
+  ///   - time: Measures windows, open times and leases.
+  public func protected(
+    by breaker: CircuitBreaker,
+    succeedingOn success: StreamSuccess,
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, CircuitBreakerForStreams> where Failure == any Error {
+    protected(by: breaker.succeeding(on: success), time: time)
+  }
 }

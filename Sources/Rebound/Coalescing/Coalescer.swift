@@ -40,10 +40,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
         shared.change { $1.append(.joined(key, subscribers: passenger.number)) }
         return passenger.begin()
       }
-      let new = Flight<Value, Failure>()
-      new.whenClosed = { [weak self, weak new] in
-        if let self, let new { self.remove(new, for: key) }
-      }
+      let new = Flight<Value, Failure> { [weak self] flight in self?.remove(flight, for: key) }
       let passenger = new.board(downstream)
       let hasStarted = shared.change { table, events in
         // Another thread may have started one meanwhile, which is then joined.

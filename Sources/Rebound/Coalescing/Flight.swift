@@ -4,16 +4,10 @@ import StreamSupport
 /// One upstream that several subscribers share, each at its own pace.
 ///
 /// It asks for as much as the one who wants most, and keeps the values for those who come later.
-///
-/// The lock guards all state, that of the passengers included, and no foreign code runs under it. Unchecked for that
-/// reason.
-final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, @unchecked Sendable {
+final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
   typealias Input = Value
 
-  /// Set once, before anyone else knows the flight; called with the lock open, once.
-  var whenClosed: () -> Void = {}
-
-  fileprivate struct State {
+  private struct State {
     var passengers: [Passenger<Value, Failure>] = []
     var subscription: (any Subscription)?
     /// What is, or will be, requested of the upstream, in all.
@@ -24,8 +18,13 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     var isClosed = false
   }
 
-  fileprivate let lock = Lock()
-  fileprivate var state = State()
+  private let state = Locked(State())
+  private let whenClosed: @Sendable (Flight) -> Void
+
+  /// - Parameter whenClosed: Called once, when nobody may join any more.
+  init(whenClosed: @escaping @Sendable (Flight) -> Void) {
+    self.whenClosed = whenClosed
+  }
 
   var description: String { "Coalesced" }
 
@@ -34,7 +33,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   /// - Returns: What is to begin; `nil` if it is too late.
   func board<Downstream: Subscriber>(_ downstream: Downstream) -> Passenger<Value, Failure>?
   where Downstream.Input == Value, Downstream.Failure == Failure {
-    lock.withLock {
+    state.withLock { state in
       guard !state.isClosed else { return nil }
       let passenger = Passenger(downstream, number: state.passengers.count + 1, of: self)
       state.passengers.append(passenger)
@@ -43,7 +42,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   }
 
   func receive(subscription: any Subscription) {
-    let demand: Subscribers.Demand? = lock.withLock {
+    let demand: Subscribers.Demand? = state.withLock { state in
       guard !state.isClosed, state.subscription == nil else { return nil }
       state.subscription = subscription
       return state.requested
@@ -53,7 +52,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   }
 
   func receive(_ input: Value) -> Subscribers.Demand {
-    let passengers: [Passenger<Value, Failure>] = lock.withLock {
+    let passengers: [Passenger<Value, Failure>] = state.withLock { state in
       guard !state.isClosed, state.requested > .max(state.values.count) else { return [] }
       state.values.append(input)
       return state.passengers
@@ -63,107 +62,106 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
-    let rest: ([Passenger<Value, Failure>], (any Subscription)?)? = lock.withLock {
+    let before: State? = state.withLock { state in
       guard !state.isClosed else { return nil }
+      let before = state
       state.isClosed = true
       state.completion = completion
-      let rest = (state.passengers, state.subscription)
       state.passengers = []
       state.subscription = nil
-      return rest
+      return before
     }
-    guard let (passengers, _) = rest else { return }
-    whenClosed()
-    for passenger in passengers { passenger.drain() }
+    guard let before else { return }
+    whenClosed(self)
+    for passenger in before.passengers { passenger.drain() }
+  }
+
+  /// What comes after so many values, if it is there.
+  fileprivate func event(after count: Int, wanted: Subscribers.Demand) -> StreamEvent<Value, Failure>? {
+    state.withLock { state in
+      if count < state.values.count { return wanted > .max(count) ? .value(state.values[count]) : nil }
+      switch state.completion {
+      case .finished?: return .finished
+      case .failure(let error)?: return .failure(error)
+      case nil: return nil
+      }
+    }
   }
 
   /// One more wants this much in all.
   fileprivate func want(_ wanted: Subscribers.Demand) {
-    let more: (Subscribers.Demand, any Subscription)? = lock.withLock {
+    var more = Subscribers.Demand.none
+    let subscription: (any Subscription)? = state.withLock { state in
       guard wanted > state.requested, !state.isClosed else { return nil }
-      let more = wanted - state.requested
+      more = wanted - state.requested
       state.requested = wanted
-      return state.subscription.map { (more, $0) }
+      return state.subscription
     }
-    if let (demand, subscription) = more { subscription.request(demand) }
+    subscription?.request(more)
   }
 
   /// One wants nothing any more; with the last one it all ends.
   fileprivate func leave(_ passenger: Passenger<Value, Failure>) {
-    let rest: State? = lock.withLock {
+    let rest: State? = state.withLock { state in
       guard !state.isClosed, let index = state.passengers.firstIndex(where: { $0 === passenger }) else { return nil }
       state.passengers.remove(at: index)
       guard state.passengers.isEmpty else { return nil }
       let rest = state
-      state = State()
-      state.isClosed = true
+      state = State(isClosed: true)
       return rest
     }
     guard let rest else { return }
-    whenClosed()
+    whenClosed(self)
     rest.subscription?.cancel()
   }
 }
 
-/// One subscriber of a flight.
-///
-/// Unchecked, because the flight's lock guards what changes.
-final class Passenger<Value, Failure: Error>: Subscription, CustomStringConvertible, @unchecked Sendable {
-  private enum Step {
-    case value(Value, (Value) -> Subscribers.Demand)
-    case completion(Subscribers.Completion<Failure>, Downstream)
-  }
-
-  private struct Downstream {
-    let subscribe: (any Subscription) -> Void
-    let receive: (Value) -> Subscribers.Demand
-    let complete: (Subscribers.Completion<Failure>) -> Void
+/// One subscriber of a flight; its lock is taken before the flight's.
+final class Passenger<Value, Failure: Error>: Subscription, CustomStringConvertible, Sendable {
+  private struct State {
+    /// Goes when it is over.
+    var downstream: AnySubscriber<Value, Failure>?
+    /// What was requested, and how much of it is delivered.
+    var wanted = Subscribers.Demand.none
+    var delivered = 0
+    /// Whether some thread is delivering; from the start, since the subscription comes first.
+    var isDraining = true
   }
 
   /// Counts the subscribers when this one joined.
   let number: Int
   private let flight: Flight<Value, Failure>
-  /// Goes when it is over.
-  private var downstream: Downstream?
-  /// What was requested, and how much of it is delivered.
-  private var wanted = Subscribers.Demand.none
-  private var delivered = 0
-  /// Whether some thread is delivering; from the start, since the subscription comes first.
-  private var isDraining = true
+  private let state: Locked<State>
 
   fileprivate init<S: Subscriber>(_ downstream: S, number: Int, of flight: Flight<Value, Failure>)
   where S.Input == Value, S.Failure == Failure {
     self.number = number
     self.flight = flight
-    self.downstream = Downstream(
-      subscribe: downstream.receive(subscription:),
-      receive: downstream.receive(_:),
-      complete: downstream.receive(completion:)
-    )
+    state = Locked(State(downstream: AnySubscriber(downstream)))
   }
 
   var description: String { "Coalesced" }
 
   /// Gives the downstream its subscription, and then whatever has come so far.
   func begin() {
-    flight.lock.withLock { downstream }?.subscribe(self)
+    state.withLock { $0.downstream }?.receive(subscription: self)
     deliver()
   }
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let wanted = flight.lock.withLock {
-      self.wanted += demand
-      return self.wanted
+    let wanted = state.withLock { state in
+      state.wanted += demand
+      return state.wanted
     }
     flight.want(wanted)
     drain()
   }
 
   func cancel() {
-    let downstream = flight.lock.withLock {
-      let downstream = self.downstream
-      self.downstream = nil
+    let downstream = state.withLock { state in
+      let downstream = state.downstream
+      state.downstream = nil
       return downstream
     }
     if downstream != nil { flight.leave(self) }
@@ -171,42 +169,33 @@ final class Passenger<Value, Failure: Error>: Subscription, CustomStringConverti
 
   /// Delivers what is there and wanted, unless some thread is at it, which then sees it, too.
   fileprivate func drain() {
-    let begins = flight.lock.withLock {
-      guard !isDraining else { return false }
-      isDraining = true
-      return true
+    let begins = state.withLock { state in
+      defer { state.isDraining = true }
+      return !state.isDraining
     }
     if begins { deliver() }
   }
 
   private func deliver() {
-    while let step = nextStep() {
-      switch step {
-      case .value(let value, let receive):
-        let more = receive(value)
-        if more > .none { request(more) }
-      case .completion(let completion, let downstream):
-        downstream.complete(completion)
+    while true {
+      var downstream: AnySubscriber<Value, Failure>?
+      let event: StreamEvent<Value, Failure>? = state.withLock { state in
+        downstream = state.downstream
+        let event = downstream == nil ? nil : flight.event(after: state.delivered, wanted: state.wanted)
+        switch event {
+        case .value?: state.delivered += 1
+        case .finished?, .failure?: state.downstream = nil
+        case nil: state.isDraining = false
+        }
+        return event
       }
-    }
-  }
-
-  private func nextStep() -> Step? {
-    flight.lock.withLock {
-      guard let downstream else {
-        isDraining = false
-        return nil
+      switch event {
+      case .value(let value)?:
+        if let more = downstream?.receive(value), more > .none { request(more) }
+      case .finished?: downstream?.receive(completion: .finished)
+      case .failure(let error)?: downstream?.receive(completion: .failure(error))
+      case nil: return
       }
-      if flight.state.values.count > delivered, wanted > .max(delivered) {
-        delivered += 1
-        return .value(flight.state.values[delivered - 1], downstream.receive)
-      }
-      if delivered == flight.state.values.count, let completion = flight.state.completion {
-        self.downstream = nil
-        return .completion(completion, downstream)
-      }
-      isDraining = false
-      return nil
     }
   }
 }

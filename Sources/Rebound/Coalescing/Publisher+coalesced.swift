@@ -31,24 +31,9 @@ extension Publishers {
     /// What the upstream fails with.
     public typealias Failure = Upstream.Failure
 
-    /// What is subscribed to if nothing is in flight.
-    public let upstream: Upstream
-    /// Shared by all that may join each other.
-    public let coalescer: Coalescer<Key, Output, Failure>
-    /// What is asked for.
-    public let key: Key
-
-    /// Makes a publisher that shares what is in flight.
-    ///
-    /// - Parameters:
-    ///   - upstream: What is subscribed to if nothing is in flight.
-    ///   - coalescer: Shared by all that may join each other.
-    ///   - key: What is asked for.
-    public init(upstream: Upstream, coalescer: Coalescer<Key, Output, Failure>, key: Key) {
-      self.upstream = upstream
-      self.coalescer = coalescer
-      self.key = key
-    }
+    let upstream: Upstream
+    let coalescer: Coalescer<Key, Output, Failure>
+    let key: Key
 
     /// Joins what is in flight, or starts it.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {

@@ -1,3 +1,4 @@
+import Combine
 import StreamSupport
 
 extension Policy {
@@ -106,6 +107,7 @@ private final class Parking: Wakeable {
   }
 
   private let state = Locked(State.open)
+  private let pending = Locked<(any Cancellable)?>(nil)
 
   func wait(isolation: isolated (any Actor)?) async throws {
     try await withTaskCancellationHandler {
@@ -118,8 +120,19 @@ private final class Parking: Wakeable {
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
+      let pending = pending.withLock { $0 }
       end(.failure(CancellationError()))
+      pending?.cancel()
     }
+  }
+
+  func keep(_ pending: any Cancellable) {
+    let before = self.pending.withLock { kept in
+      let before = kept
+      kept = pending
+      return before
+    }
+    withExtendedLifetime(before) {}
   }
 
   func wake() { end(.success(())) }

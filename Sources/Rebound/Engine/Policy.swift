@@ -1,3 +1,5 @@
+import Combine
+
 /// What is done about failures, overload and waits around a call: a retry, a breaker, a limit, or one of one's own.
 ///
 /// A policy is a plain value, or an object that executions share. For each execution it makes a machine, which is told
@@ -204,12 +206,20 @@ public struct Waker: Sendable {
   public func wake() {
     target.wake()
   }
+
+  /// Hands over what is to be cancelled at once if the execution is, in place of what was handed over before.
+  ///
+  /// The machine hears of the cancel as soon as it is not being asked; this does not wait for that.
+  public func keep(_ pending: any Cancellable) {
+    target.keep(pending)
+  }
 }
 
 /// What a waker wakes.
 @usableFromInline
 protocol Wakeable: AnyObject, Sendable {
   func wake()
+  func keep(_ pending: any Cancellable)
 }
 
 /// What a timer rings for; captured in place of a generic type, whose conformances a closure must not carry elsewhere.

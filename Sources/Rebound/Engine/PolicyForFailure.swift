@@ -72,6 +72,22 @@ public struct PolicyForFailure<Base: Policy, Failure: Error>: Policy where Base.
   }
 }
 
+/// The name of a policy's type, without what it is generic over.
+@usableFromInline
+func policyName(_ type: any Policy.Type) -> String {
+  let type = (type as? any WrappingPolicy.Type)?.base ?? type
+  return String("\(type)".prefix { $0 != "<" })
+}
+
+/// A policy that only translates for another.
+private protocol WrappingPolicy {
+  static var base: any Policy.Type { get }
+}
+
+extension PolicyForFailure: WrappingPolicy {
+  static var base: any Policy.Type { Base.self }
+}
+
 /// A type of failures that has a place for the errors of policies: an open breaker, a limit that is reached, no place.
 ///
 /// A publisher with such failures stands under any policy without saying what a refusal is.

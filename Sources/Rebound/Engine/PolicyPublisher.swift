@@ -217,7 +217,7 @@ where
   }
 
   @usableFromInline
-  var description: String { "\(Applied.self)" }
+  var description: String { policyName(Applied.self) }
 
   /// Starts the first attempt, unless the downstream has cancelled already.
   @inlinable @inline(__always)
@@ -226,6 +226,7 @@ where
     guard phase == .idle else { return lock.unlock() }
     isAsking = true
     hasBegun = true
+    execution.isValueAwaited = owed > .none
     lock.unlock()
     var made = policy.makeMachine(execution)
     let decision = made.begins(execution)
@@ -398,6 +399,17 @@ where
   func wake() {
     // One who leaves wakes the next, who may end at once and wake another: without this, as many frames as there wait.
     Trampoline.run([{ self.notice(.woken) }])
+  }
+
+  @usableFromInline
+  func keep(_ pending: any Cancellable) {
+    lock.lock()
+    let isWanted = !isOver
+    let before = wait
+    if isWanted { wait = pending }
+    lock.unlock()
+    withExtendedLifetime(before) {}
+    if !isWanted { pending.cancel() }
   }
 
   /// Takes out the upstream and the downstream; with the lock held, by whoever sets the phase in which they are gone.

@@ -38,7 +38,7 @@ extension Policy where Machine: TimedMachine {
       if case .proceed = decision {} else {
         try await machine.untilItProceeds(decision, execution, isolation: isolation)
       }
-      let attempt = PolicyAttempt<Machine, Value>(machine, execution)
+      let attempt = PolicyAttempt<Machine, Value>(Self.self, machine, execution)
       let outcome = await attempt.run(isolation: isolation, operation)
       machine = attempt.takeMachine()
       switch outcome {
@@ -77,6 +77,8 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
   @usableFromInline typealias Failure = Machine.Failure
   @usableFromInline typealias Outcome = AttemptOutcome<Failure, Value>
 
+  /// For errors that come too late.
+  @usableFromInline let policy: any Policy.Type
   @usableFromInline let lock = Lock()
   @usableFromInline var machine: Machine
   @usableFromInline let execution: ExecutionContext
@@ -89,7 +91,8 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
   @usableFromInline var waiter: UnsafeContinuation<Void, Never>?
 
   @inlinable
-  init(_ machine: Machine, _ execution: ExecutionContext) {
+  init(_ policy: any Policy.Type, _ machine: Machine, _ execution: ExecutionContext) {
+    self.policy = policy
     self.machine = machine
     self.execution = execution
   }
@@ -166,7 +169,7 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
       self.timer = nil
       return (timer, takeWaiter())
     }
-    if let late { DroppedErrors.report(late, by: "\(Machine.self)") }
+    if let late { DroppedErrors.report(late, by: policyName(policy)) }
     timer?.cancel()
     waiter?.resume()
   }

@@ -14,17 +14,15 @@ import StreamSupport
 ///
 /// A pipeline with these events adds the shared objects that it holds; others are added with ``watch(_:named:)``. They are
 /// not kept alive by it.
-///
-/// Unchecked, because the subject takes events and subscribers from any thread, and all else is constant.
-public final class PolicyEvents: Publisher, @unchecked Sendable {
+public final class PolicyEvents: Publisher, Sendable {
   /// What it publishes.
   public typealias Output = PolicyEvent
   /// It never fails, and never ends.
   public typealias Failure = Never
 
-  private let time: MonotonicTime
+  private let time: TimeSource
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
-  private let subject = PassthroughSubject<PolicyEvent, Never>()
+  private let shared = SharedSubject(PassthroughSubject<PolicyEvent, Never>())
   private let audience = Audience()
   private let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
@@ -35,18 +33,18 @@ public final class PolicyEvents: Publisher, @unchecked Sendable {
   ///   - revise: Changes events before anybody gets them: their severity, or their text where a log must not hold all of
   ///     it; `nil` leaves one out, to take samples. Called on the threads of those who decide, while somebody listens.
   public init(
-    time: MonotonicTime = .continuous,
+    time: TimeSource = .current,
     revising revise: @escaping @Sendable (PolicyEvent) -> PolicyEvent? = { $0 }
   ) {
     self.time = time
     self.revise = revise
-    watched.observe { [weak self] event in self?.subject.send(event) }
+    watched.observe { [weak self] event in self?.shared.subject.send(event) }
   }
 
   /// Adds a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolicyEvent, S.Failure == Never {
     let listener = Listener(in: audience)
-    subject.handleEvents(receiveCancel: listener.leave).receive(subscriber: subscriber)
+    shared.subject.handleEvents(receiveCancel: listener.leave).receive(subscriber: subscriber)
   }
 
   /// Whether there is a subscriber, for which it is worth while to build an event.
@@ -95,12 +93,9 @@ private final class Audience: Sendable {
 }
 
 /// One subscriber, counted until it leaves or is forgotten.
-///
-/// Unchecked, because the lock guards its only state.
-private final class Listener: @unchecked Sendable {
+private final class Listener: Sendable {
   private let audience: Audience
-  private let lock = Lock()
-  private var isThere = true
+  private let isThere = Locked(true)
 
   init(in audience: Audience) {
     self.audience = audience
@@ -112,7 +107,7 @@ private final class Listener: @unchecked Sendable {
   }
 
   func leave() {
-    let wasThere = lock.withLock {
+    let wasThere = isThere.withLock { isThere in
       defer { isThere = false }
       return isThere
     }
@@ -122,11 +117,10 @@ private final class Listener: @unchecked Sendable {
 
 /// The shared objects whose decisions are told, held weakly.
 struct WatchedObjects {
-  /// Unchecked, because a weak reference is read safely from any thread, and all else is constant.
-  final class Object: @unchecked Sendable {
+  final class Object: Sendable {
     let id: ObjectIdentifier
     private let name: String
-    private weak var object: (any PolicyObservable)?
+    private weak let object: (any PolicyObservable)?
 
     init(_ object: some PolicyObservable, name: String) {
       id = ObjectIdentifier(object)

@@ -35,9 +35,8 @@ extension Publishers {
 
 /// One call of the function, and the subscriber that waits for it.
 ///
-/// Unchecked, because the lock guards `phase`; no foreign code runs under it, and the downstream is called by one thread,
-/// that of the task.
-private final class AsynchronousExecution<Output>: Subscription, CustomStringConvertible, @unchecked Sendable {
+/// The downstream is called by one thread, that of the task.
+private final class AsynchronousExecution<Output>: Subscription, CustomStringConvertible, Sendable {
   typealias Function = @Sendable () async throws -> Output
   typealias Downstream = AnySubscriber<Output, any Error>
 
@@ -48,18 +47,17 @@ private final class AsynchronousExecution<Output>: Subscription, CustomStringCon
     case over
   }
 
-  private let lock = Lock()
-  private var phase: Phase
+  private let phase: Locked<Phase>
 
   init(_ function: @escaping Function, downstream: Downstream) {
-    phase = .ready(function, downstream)
+    phase = Locked(.ready(function, downstream))
   }
 
   var description: String { "Asynchronous" }
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let function: Function? = lock.withLock {
+    let function: Function? = phase.withLock { phase in
       guard case .ready(let function, let downstream) = phase else { return nil }
       phase = .running(downstream, nil)
       return function
@@ -76,7 +74,7 @@ private final class AsynchronousExecution<Output>: Subscription, CustomStringCon
         self.finish { _ in .failure(error) }
       }
     }
-    let isWanted = lock.withLock {
+    let isWanted = phase.withLock { phase in
       guard case .running(let downstream, _) = phase else { return false }
       phase = .running(downstream, task)
       return true
@@ -92,7 +90,7 @@ private final class AsynchronousExecution<Output>: Subscription, CustomStringCon
   }
 
   private func finish(_ deliver: (Downstream) -> Subscribers.Completion<any Error>) {
-    guard case .running(let downstream, _) = lock.withLock({ phase }) else { return }
+    guard case .running(let downstream, _) = phase.withLock({ $0 }) else { return }
     let completion = deliver(downstream)
     // The downstream may have cancelled from inside the value.
     guard case .running = end() else { return }
@@ -100,7 +98,7 @@ private final class AsynchronousExecution<Output>: Subscription, CustomStringCon
   }
 
   private func end() -> Phase {
-    lock.withLock {
+    phase.withLock { phase in
       let before = phase
       phase = .over
       return before

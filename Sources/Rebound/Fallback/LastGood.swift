@@ -11,9 +11,8 @@ import StreamSupport
 /// forgets the one that was neither remembered nor read for the longest time when there are too many. It is no cache: no
 /// request is left out because of it.
 ///
-/// Unchecked, because the lock guards all that changes. Only `==` and the hash of a key run under it; values are released
-/// with the lock open.
-public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
+/// Only `==` and the hash of a key run under its lock; values are released with the lock open.
+public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// A value that was kept.
   public struct Saved {
     /// The value.
@@ -24,46 +23,44 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: @uncheck
 
   private struct Entry {
     let value: Value
-    let time: Duration
-    /// The number of the latest use.
-    var use: Int
+    let moment: Duration
+  }
+
+  private struct State {
+    var entries = LeastRecentlyUsed<Key, Entry>()
+    /// The latest present that a call has brought; a step back counts as no time at all.
+    var latest = Duration.zero
   }
 
   /// How many values are kept at most.
   public let capacity: Int
-
-  private let time: MonotonicTime
-  private let lock = Lock()
-  private var entries: [Key: Entry] = [:]
-  /// Every use in order, also those that later ones have superseded.
-  private var uses: ArraySlice<(key: Key, number: Int)> = []
-  private var lastUse = 0
+  private let state = Locked(State())
 
   /// Makes an empty store.
   ///
-  /// - Parameters:
-  ///   - capacity: How many values are kept at most; at least one.
-  ///   - time: Measures the age of values.
+  /// - Parameter capacity: How many values are kept at most; at least one.
   /// - Throws: ``InvalidLastGood`` if nothing could be kept.
-  public init(capacity: Int = 100, time: MonotonicTime = .continuous) throws(InvalidLastGood) {
+  public init(capacity: Int = 100) throws(InvalidLastGood) {
     guard capacity >= 1 else { throw .capacityNotPositive(capacity) }
     self.capacity = capacity
-    self.time = time
   }
 
   /// How many values are kept.
-  public var count: Int { lock.withLock { entries.count } }
+  public var count: Int { state.withLock { $0.entries.count } }
 
   /// Keeps a value, in place of the one before.
   ///
-  /// - Complexity: O(1), amortised.
-  public func remember(_ value: Value, for key: Key) {
-    let now = time.now
-    let released: [Entry?] = lock.withLock {
-      let before = entries[key]
-      entries[key] = Entry(value: value, time: now, use: 0)
-      use(key)
-      return [before, entries.count > capacity ? forgetOldest() : nil]
+  /// - Parameters:
+  ///   - value: What is kept.
+  ///   - key: What the value answers.
+  ///   - now: The present, from which its age counts.
+  ///
+  /// - Complexity: O(1).
+  public func remember(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
+    let released: [Value?] = state.withLock { state in
+      state.latest = max(state.latest, now)
+      let before = state.entries.set(Entry(value: value, moment: state.latest), for: key)
+      return [before?.value, state.entries.count > capacity ? state.entries.removeOldest()?.value.value : nil]
     }
     withExtendedLifetime(released) {}
   }
@@ -73,55 +70,37 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: @uncheck
   /// - Parameters:
   ///   - key: The key.
   ///   - maxAge: From which age on a value is of no use; `nil` takes any. It is kept all the same.
+  ///   - now: The present.
   /// - Returns: `nil` if there is none that is young enough.
   ///
-  /// - Complexity: O(1), amortised.
-  public func value(for key: Key, maxAge: Duration? = nil) -> Saved? {
-    let now = time.now
-    let entry: Entry? = lock.withLock {
-      guard let entry = entries[key] else { return nil }
-      use(key)
-      return entry
+  /// - Complexity: O(1).
+  public func value(
+    for key: Key,
+    maxAge: Duration? = nil,
+    at now: Duration = TimeSource.current.now
+  ) -> Saved? {
+    let saved: Saved? = state.withLock { state in
+      state.latest = max(state.latest, now)
+      return state.entries.use(key).map { Saved(value: $0.value, age: state.latest - $0.moment) }
     }
-    guard let entry else { return nil }
-    let age = max(now - entry.time, .zero)
-    if let maxAge, age > maxAge { return nil }
-    return Saved(value: entry.value, age: age)
+    guard let saved, saved.age <= maxAge ?? saved.age else { return nil }
+    return saved
   }
 
   /// Forgets the value of a key.
   public func forget(_ key: Key) {
-    let released = lock.withLock { entries.removeValue(forKey: key) }
+    let released = state.withLock { $0.entries.remove(key) }
     withExtendedLifetime(released) {}
   }
 
   /// Forgets everything, at a log-out, say.
   public func forgetAll() {
-    let released = lock.withLock {
-      let released = entries
-      entries = [:]
-      uses = []
+    let released = state.withLock { state in
+      let released = state.entries
+      state.entries = LeastRecentlyUsed()
       return released
     }
     withExtendedLifetime(released) {}
-  }
-
-  /// Notes a use; with the lock held.
-  private func use(_ key: Key) {
-    lastUse += 1
-    entries[key]?.use = lastUse
-    uses.append((key, lastUse))
-    // As soon as most of the uses are superseded they are dropped, which pays for itself.
-    guard uses.count > 2 * capacity + 16 else { return }
-    uses = ArraySlice(uses.filter { entries[$0.key]?.use == $0.number })
-  }
-
-  /// Forgets the value whose latest use is the oldest; with the lock held.
-  private func forgetOldest() -> Entry? {
-    while let (key, number) = uses.popFirst() {
-      if entries[key]?.use == number { return entries.removeValue(forKey: key) }
-    }
-    return nil
   }
 }
 

@@ -1,6 +1,11 @@
 import Combine
 
 extension Publisher {
+  /// Goes on with another publisher in place of a failure, which makes a failure of the second one, too.
+  public typealias FallbackPublisher<Replacement: Publisher> = Publishers.Recover<
+    Self, Publishers.MapError<Replacement, Failure>
+  > where Replacement.Output == Output
+
   /// Delivers a value in place of a failure, and finishes.
   ///
   ///     request.fallback(to: .empty, FallbackPolicy().when(\.isTransient))
@@ -18,7 +23,7 @@ extension Publisher {
   public func fallback(
     to value: Output,
     _ policy: FallbackPolicy<Failure> = FallbackPolicy()
-  ) -> Publishers.Fallback<Self, Just<Output>> {
+  ) -> FallbackPublisher<Just<Output>> {
     fallback(policy) { _ in Just(value) }
   }
 
@@ -38,8 +43,14 @@ extension Publisher {
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     failingWith failure: @escaping (_ original: Failure, _ failure: Replacement.Failure) -> Failure,
     _ replacement: @escaping (Failure) -> Replacement
-  ) -> Publishers.Fallback<Self, Replacement> where Replacement.Output == Output {
-    Publishers.Fallback(upstream: self, policy: policy, failure: failure, replacement: replacement)
+  ) -> FallbackPublisher<Replacement> where Replacement.Output == Output {
+    recover { original in
+      guard policy.covers(original) else { return nil }
+      return replacement(original).mapError { error in
+        policy.replacementFailed(error, after: original)
+        return failure(original, error)
+      }
+    }
   }
 
   /// Goes on with another publisher in place of a failure, and fails with ``FallbackFailed`` if that fails, too.
@@ -52,7 +63,7 @@ extension Publisher {
   public func fallback<Replacement: Publisher>(
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     _ replacement: @escaping (Failure) -> Replacement
-  ) -> Publishers.Fallback<Self, Replacement> where Replacement.Output == Output, Failure == any Error {
+  ) -> FallbackPublisher<Replacement> where Replacement.Output == Output, Failure == any Error {
     fallback(policy, failingWith: FallbackFailed.replacing(_:with:), replacement)
   }
 
@@ -66,7 +77,7 @@ extension Publisher {
   public func fallback<Replacement: Publisher>(
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     _ replacement: @escaping (Failure) -> Replacement
-  ) -> Publishers.Fallback<Self, Replacement> where Replacement.Output == Output, Replacement.Failure == Never {
+  ) -> FallbackPublisher<Replacement> where Replacement.Output == Output, Replacement.Failure == Never {
     fallback(policy, failingWith: keepingOriginal, replacement)
   }
 
@@ -88,7 +99,7 @@ extension Publisher {
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     failingWith failure: @escaping (_ original: Failure, _ failure: any Error) -> Failure,
     async replacement: @escaping @Sendable (Failure) async throws -> Output
-  ) -> Publishers.Fallback<Self, Publishers.Asynchronous<Output>> {
+  ) -> FallbackPublisher<Publishers.Asynchronous<Output>> {
     fallback(policy, failingWith: failure) { error in Publishers.Asynchronous { try await replacement(error) } }
   }
 
@@ -103,61 +114,8 @@ extension Publisher {
   public func fallback(
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     async replacement: @escaping @Sendable (Failure) async throws -> Output
-  ) -> Publishers.Fallback<Self, Publishers.Asynchronous<Output>> where Failure == any Error {
+  ) -> FallbackPublisher<Publishers.Asynchronous<Output>> where Failure == any Error {
     fallback(policy, failingWith: FallbackFailed.replacing(_:with:), async: replacement)
-  }
-}
-
-extension Publishers {
-  /// Goes on with another publisher in place of a failure.
-  ///
-  /// Made by ``Combine/Publisher/fallback(_:failingWith:_:)``.
-  public struct Fallback<Upstream: Publisher, Replacement: Publisher>: Publisher
-  where Replacement.Output == Upstream.Output {
-    /// What both publish.
-    public typealias Output = Upstream.Output
-    /// What the upstream fails with.
-    public typealias Failure = Upstream.Failure
-
-    /// The publisher whose failures are replaced.
-    public let upstream: Upstream
-    /// For which failures.
-    public let policy: FallbackPolicy<Upstream.Failure>
-    /// The failure where both fail, from the original one and that of the replacement.
-    public let failure: (Upstream.Failure, Replacement.Failure) -> Upstream.Failure
-    /// Makes the other publisher.
-    public let replacement: (Upstream.Failure) -> Replacement
-
-    /// Makes a publisher that goes on with another one in place of a failure.
-    ///
-    /// - Parameters:
-    ///   - upstream: The publisher whose failures are replaced.
-    ///   - policy: For which failures.
-    ///   - failure: The failure where both fail.
-    ///   - replacement: Makes the other publisher, from the failure.
-    public init(
-      upstream: Upstream,
-      policy: FallbackPolicy<Upstream.Failure> = FallbackPolicy(),
-      failure: @escaping (_ original: Upstream.Failure, _ failure: Replacement.Failure) -> Upstream.Failure,
-      replacement: @escaping (Upstream.Failure) -> Replacement
-    ) {
-      self.upstream = upstream
-      self.policy = policy
-      self.failure = failure
-      self.replacement = replacement
-    }
-
-    /// Subscribes to the upstream on behalf of this subscriber.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.recover { original -> Publishers.MapError<Replacement, Failure>? in
-        guard policy.covers(original) else { return nil }
-        return replacement(original).mapError { error in
-          policy.replacementFailed(error, after: original)
-          return failure(original, error)
-        }
-      }
-      .receive(subscriber: subscriber)
-    }
   }
 }
 

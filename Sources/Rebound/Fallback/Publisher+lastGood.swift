@@ -8,15 +8,17 @@ extension Publisher {
   /// - Parameters:
   ///   - store: Keeps the latest value.
   ///   - key: What the values answer.
+  ///   - time: Measures ages.
   ///
   /// - Demand: Passes up.
   /// - Failure: The upstream's.
   /// - Threads: Where the upstream sends; a value is kept before it is delivered.
   public func remember<Key>(
     in store: LastGood<Key, Output>,
-    for key: Key
+    for key: Key,
+    time: TimeSource = .current
   ) -> Publishers.HandleEvents<Self> {
-    handleEvents(receiveOutput: { store.remember($0, for: key) })
+    handleEvents(receiveOutput: { store.remember($0, for: key, at: time.now) })
   }
 
   /// Delivers the last good value in place of a failure, and says of every value where it comes from.
@@ -33,6 +35,7 @@ extension Publisher {
   ///   - key: What the values answer.
   ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
+  ///   - time: Measures ages.
   ///
   /// - Demand: Passes up. The kept value is only delivered when one is requested.
   /// - Failure: The upstream's, where the policy does not cover it or no value is kept.
@@ -41,7 +44,8 @@ extension Publisher {
     to store: LastGood<Key, Output>,
     for key: Key,
     maxAge: Duration? = nil,
-    _ policy: FallbackPolicy<Failure> = FallbackPolicy()
+    _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
+    time: TimeSource = .current
   )
     -> Publishers.Recover<
       Publishers.Map<Self, Sourced<Output>>, Publishers.SetFailureType<Just<Sourced<Output>>, Failure>
@@ -49,7 +53,7 @@ extension Publisher {
   {
     map { Sourced($0, from: .fresh) }
       .recover { error in
-        store.answer(for: key, maxAge: maxAge, after: error, policy)
+        store.answer(for: key, maxAge: maxAge, after: error, policy, at: time.now)
           .map { Just($0).setFailureType(to: Failure.self) }
       }
   }
@@ -64,6 +68,7 @@ extension LastGood {
   ///   - key: What the function answers.
   ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
+  ///   - time: Measures ages.
   ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Returns: The answer, and where it comes from.
@@ -72,15 +77,18 @@ extension LastGood {
     for key: Key,
     maxAge: Duration? = nil,
     _ policy: FallbackPolicy<Failure> = FallbackPolicy<Failure>(),
+    time: TimeSource = .current,
     isolation: isolated (any Actor)? = #isolation,
     _ operation: () async throws(Failure) -> Value
   ) async throws(Failure) -> Sourced<Value> {
     do {
       let value = try await operation()
-      remember(value, for: key)
+      remember(value, for: key, at: time.now)
       return Sourced(value, from: .fresh)
     } catch {
-      guard !Task.isCancelled, let saved = answer(for: key, maxAge: maxAge, after: error, policy) else { throw error }
+      guard !Task.isCancelled,
+        let saved = answer(for: key, maxAge: maxAge, after: error, policy, at: time.now)
+      else { throw error }
       return saved
     }
   }
@@ -90,10 +98,11 @@ extension LastGood {
     for key: Key,
     maxAge: Duration?,
     after error: Failure,
-    _ policy: FallbackPolicy<Failure>
+    _ policy: FallbackPolicy<Failure>,
+    at now: Duration
   ) -> Sourced<Value>? {
     // Read first, so that the event tells of a fallback only where there is one.
-    guard let saved = value(for: key, maxAge: maxAge), policy.covers(error) else { return nil }
+    guard let saved = value(for: key, maxAge: maxAge, at: now), policy.covers(error) else { return nil }
     return Sourced(saved.value, from: .saved(age: saved.age, reason: error))
   }
 }

@@ -1,7 +1,8 @@
 /// Decides which attempts of one execution begin, and how it ends.
 ///
-/// It has no clock, no lock and no stream; its owner tells it the time, one event after the other. It calls the policy's
+/// It has no clock, no lock and no stream; its owner tells it the present, one event after the other. It calls the policy's
 /// closures, so it must not be asked under a lock.
+@usableFromInline
 package struct HedgeMachine<Failure: Error>: Sendable {
   /// An attempt that is to begin now.
   package struct Launch: Sendable {
@@ -17,11 +18,19 @@ package struct HedgeMachine<Failure: Error>: Sendable {
     package var failure: Failure?
   }
 
+  /// An attempt that runs.
+  private struct Attempt {
+    let hedge: Int
+    let start: Duration
+    let grant: RetryBudget.Retry?
+  }
+
   private let policy: HedgePolicy<Failure>
-  /// Since when the attempts run that do.
-  private var running: [Int: Duration] = [:]
+  private var start = Duration.zero
+  /// The primary attempt, which needs no array, and the hedges.
+  private var primaryRuns = false
+  private var hedges: [Attempt] = []
   private var failures: [(hedge: Int, error: Failure)] = []
-  private var grants: [Int: RetryBudget.Retry] = [:]
   private var launched = 0
   private var mayHedge = true
   private var isWatching = false
@@ -31,16 +40,18 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   /// When the next hedge begins if nothing happens; `nil` if it would only after a failure.
   package private(set) var due: Duration?
 
+  @usableFromInline
   package init(_ policy: HedgePolicy<Failure>) {
     self.policy = policy
   }
 
   /// The execution begins, with the primary attempt.
-  package mutating func begin(now: Duration) -> Step {
-    policy.budget?.begin()
-    running[0] = now
+  @usableFromInline
+  package mutating func begin(now: Duration) {
+    policy.budget?.begin(at: now)
+    start = now
+    primaryRuns = true
     launched = 1
-    return Step(launches: [Launch(hedge: 0, grant: nil)])
   }
 
   /// From here on an attempt that does not answer is slow; before, nobody was waiting.
@@ -64,39 +75,51 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   /// An attempt has failed.
   package mutating func failed(_ hedge: Int, with error: Failure, now: Duration) -> Step {
     var step = Step()
-    guard !isOver, running.removeValue(forKey: hedge) != nil else { return step }
+    guard !isOver, remove(hedge) != nil else { return step }
     guard policy.condition(error) else {
-      policy.observer?(.failed(hedge: hedge, error: error, isFatal: true, elapsed: now))
+      policy.observer?(.failed(hedge: hedge, error: error, isFatal: true, elapsed: now - start))
       end()
       step.failure = error
       return step
     }
     policy.budget?.fail()
-    policy.observer?(.failed(hedge: hedge, error: error, isFatal: false, elapsed: now))
+    policy.observer?(.failed(hedge: hedge, error: error, isFatal: false, elapsed: now - start))
     failures.append((hedge, error))
     if let pause = policy.hint(error), canHedge {
       mayHedge = false
       due = nil
-      policy.observer?(.refused(.hint(pause), elapsed: now))
+      policy.observer?(.refused(.hint(pause), elapsed: now - start))
     }
     if canHedge {
       launch(because: .failure, now: now, &step)
       waitForNext(now: now, &step)
     }
-    if running.isEmpty { step.failure = exhausted(error, now: now) }
+    if !primaryRuns, hedges.isEmpty { step.failure = exhausted(error, now: now) }
     return step
   }
 
   /// An attempt has succeeded, the first one to do so.
+  @usableFromInline
   package mutating func won(_ hedge: Int, now: Duration) {
-    guard !isOver, let start = running.removeValue(forKey: hedge) else { return }
-    policy.observer?(.won(hedge: hedge, cancelled: running.keys.sorted(), elapsed: now))
+    guard !isOver, let winner = remove(hedge) else { return }
+    policy.observer?(
+      .won(hedge: hedge, cancelled: (primaryRuns ? [0] : []) + hedges.map(\.hedge), elapsed: now - start)
+    )
     if let recorder = policy.delay.recorder {
-      recorder.record(now - start)
-      for start in running.values { recorder.record(now - start) }
+      recorder.record(now - winner.start)
+      if primaryRuns { recorder.record(now - start) }
+      for loser in hedges { recorder.record(now - loser.start) }
     }
-    policy.budget?.succeed(after: grants[hedge])
+    policy.budget?.succeed(after: winner.grant)
     end()
+  }
+
+  private mutating func remove(_ hedge: Int) -> Attempt? {
+    if hedge == 0, primaryRuns {
+      primaryRuns = false
+      return Attempt(hedge: 0, start: start, grant: nil)
+    }
+    return hedges.firstIndex { $0.hedge == hedge }.map { hedges.remove(at: $0) }
   }
 
   /// The execution is cancelled.
@@ -109,8 +132,8 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   private mutating func end() {
     isOver = true
     due = nil
-    running = [:]
-    grants = [:]
+    primaryRuns = false
+    hedges = []
   }
 
   /// Sets the time of the next hedge, or begins all that have no delay.
@@ -128,22 +151,23 @@ package struct HedgeMachine<Failure: Error>: Sendable {
 
   private mutating func launch(because reason: HedgeEvent.Reason, now: Duration, _ step: inout Step) {
     let hedge = launched
+    var grant: RetryBudget.Retry?
     if let budget = policy.budget {
-      guard let grant = budget.grant() else {
+      grant = budget.grant(at: now)
+      if grant == nil {
         mayHedge = false
-        policy.observer?(.refused(.budgetExhausted, elapsed: now))
+        policy.observer?(.refused(.budgetExhausted, elapsed: now - start))
         return
       }
-      grants[hedge] = grant
     }
     launched += 1
-    running[hedge] = now
-    policy.observer?(.begins(hedge: hedge, because: reason, elapsed: now))
-    step.launches.append(Launch(hedge: hedge, grant: grants[hedge]))
+    hedges.append(Attempt(hedge: hedge, start: now, grant: grant))
+    policy.observer?(.begins(hedge: hedge, because: reason, elapsed: now - start))
+    step.launches.append(Launch(hedge: hedge, grant: grant))
   }
 
   private mutating func exhausted(_ last: Failure, now: Duration) -> Failure {
-    policy.observer?(.exhausted(attempts: failures.count, elapsed: now))
+    policy.observer?(.exhausted(attempts: failures.count, elapsed: now - start))
     end()
     // The primary attempt was the first to begin, so with none running it has failed.
     let primary = failures.first { $0.hedge == 0 }?.error ?? last

@@ -1,119 +1,263 @@
+import Combine
+import StreamSupport
+
 extension HedgePolicy {
   /// Runs an asynchronous function, a second time while the first has not returned, and takes what comes first.
   ///
   ///     let forecast = try await policy.run { hedge in try await client.forecast(for: city, from: mirrors[hedge]) }
   ///
   /// The decisions and events are those of a publisher that is hedged with the same policy. Each attempt runs in a task of
-  /// its own, a child of the caller's. The attempts that lose are cancelled, and waited for: one that does not heed a
-  /// cancel is not left behind, and keeps the caller waiting. What they return is dropped; what they throw goes to
-  /// ``DroppedErrors``. For idempotent functions only.
+  /// its own. The attempts that lose are cancelled, and waited for: one that does not heed a cancel is not left behind, and
+  /// keeps the caller waiting. What they return is dropped; what they throw goes to ``DroppedErrors``. For idempotent
+  /// functions only.
   ///
   /// - Parameters:
-  ///   - time: Measures time and waits.
+  ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
   ///   - isolation: The caller's.
   ///   - operation: One attempt; gets its number, 0 for the primary one, then 1 and so on.
   /// - Returns: What the first attempt returned that did not fail.
   /// - Throws: What the primary attempt threw when all fail, unless the policy names another error; a fatal error at once.
   ///   When the caller's task is cancelled, no attempt begins any more, and the first error of an attempt is thrown.
+  @inlinable
   public func run<Value: Sendable>(
-    time: TimeSource = .current,
+    time: TimeSource? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable (_ hedge: Int) async throws(Failure) -> Value
   ) async throws -> Value {
-    let start = time.now
-    var race = HedgeRace<Failure, Value>(self)
-    let result = await withTaskGroup(of: HedgeResult<Value, Failure>.self, isolation: isolation) { group in
-      var step = race.machine.begin(now: .zero)
-      while true {
-        for launch in step.launches {
-          launch.grant?.begin()
-          group.addTask {
-            do throws(Failure) { return .value(launch.hedge, try await operation(launch.hedge)) } catch {
-              return .failure(launch.hedge, error)
-            }
-          }
-        }
-        if !race.isWatching {
-          // As for a publisher: the primary attempt is under way before the first delay begins.
-          race.isWatching = true
-          step = race.machine.watch(now: time.now - start)
-          continue
-        }
-        if let due = race.takeNewTimer() {
-          group.addTask {
-            do {
-              try await time.sleep(for: start + due - time.now)
-              return .timeHasCome(due)
-            } catch {
-              return .timerStopped
-            }
-          }
-        }
-        // There is always an attempt under way until the race has a result.
-        guard let news = await group.next() else { break }
-        step = race.step(for: news, now: time.now - start, isCancelled: Task.isCancelled)
-        if race.result != nil { break }
-      }
-      group.cancelAll()
-      while let late = await group.next() {
-        if case .failure(_, let error) = late { DroppedErrors.report(error, by: "HedgePolicy") }
-      }
-      return race.result ?? .failure(CancellationError())
+    let time = time ?? .current
+    var machine = HedgeMachine(self)
+    machine.begin(now: time.now)
+    let race = HedgeRace<Failure, Value>()
+    race.begin(0, operation)
+    guard let first = race.takeOutcome() else {
+      return try await race.run(&machine, time, isolation: isolation, operation)
     }
-    return try result.get()
+    // It has returned without a wait: nobody else races, and no timer is set.
+    if case .value(_, let value) = first {
+      machine.won(0, now: time.now)
+      return value
+    }
+    return try await race.run(&machine, time, first: first, isolation: isolation, operation)
   }
 }
 
-private enum HedgeResult<Value: Sendable, Failure: Error>: Sendable {
+/// How an attempt has ended.
+@usableFromInline
+enum HedgeOutcome<Failure: Error, Value: Sendable>: Sendable {
   case value(Int, Value)
   case failure(Int, Failure)
-  case timeHasCome(Duration)
-  case timerStopped
 }
 
-/// The race of one call.
-private struct HedgeRace<Failure: Error, Value: Sendable>: Sendable {
-  var machine: HedgeMachine<Failure>
-  var isWatching = false
-  private(set) var result: Result<Value, any Error>?
-  /// For when the latest timer is set.
-  private var timerDue: Duration?
+/// The attempts of one call, and what they and the timer have to tell; the caller alone asks the machine.
+@usableFromInline
+final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
+  @usableFromInline typealias Machine = HedgeMachine<Failure>
+  @usableFromInline typealias Outcome = HedgeOutcome<Failure, Value>
 
-  init(_ policy: HedgePolicy<Failure>) {
-    machine = HedgeMachine(policy)
+  @usableFromInline
+  struct State {
+    /// What has come, in order; the first apart, which needs no array.
+    @usableFromInline var first: Outcome?
+    @usableFromInline var outcomes: [Outcome] = []
+    @usableFromInline var running = 0
+    /// Those of the attempts, also of such as have ended.
+    @usableFromInline var tasks: [Task<Void, Never>] = []
+    @usableFromInline var isCancelled = false
+    var timer: (any Cancellable)?
+    /// When the timer rings, and whether it has.
+    var due: Duration?
+    var hasRung = false
+    @usableFromInline var waiter: UnsafeContinuation<Void, Never>?
+
+    @inlinable
+    init() {}
+
+    @inlinable
+    mutating func takeOutcome() -> Outcome? {
+      guard let outcome = first else { return nil }
+      first = outcomes.isEmpty ? nil : outcomes.removeFirst()
+      return outcome
+    }
+
+    @inlinable
+    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+      let before = waiter
+      waiter = nil
+      return before
+    }
   }
 
-  /// For when to set a timer, if that is another moment than before; a timer that is superseded tells nothing new.
-  mutating func takeNewTimer() -> Duration? {
-    guard machine.due != timerDue else { return nil }
-    timerDue = machine.due
-    return timerDue
+  @usableFromInline let state = Locked(State())
+
+  @inlinable
+  init() {}
+
+  /// Begins an attempt, on this thread until it first waits.
+  @inlinable
+  func begin(_ hedge: Int, _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value) {
+    state.withLock { $0.running += 1 }
+    let task = startNow {
+      let outcome: Outcome
+      do throws(Failure) { outcome = .value(hedge, try await operation(hedge)) } catch {
+        outcome = .failure(hedge, error)
+      }
+      self.end(outcome)
+    }
+    let isCancelled = state.withLock { state in
+      if state.running > 0 { state.tasks.append(task) }
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
   }
 
-  mutating func step(
-    for news: HedgeResult<Value, Failure>,
-    now: Duration,
-    isCancelled: Bool
-  ) -> HedgeMachine<Failure>.Step {
-    switch news {
-    case .value(let hedge, let value):
-      machine.won(hedge, now: now)
-      result = .success(value)
-    case .failure(let hedge, let error):
-      if isCancelled || error is CancellationError {
+  @inlinable
+  func end(_ outcome: Outcome) {
+    let waiter = state.withLock { state in
+      state.running -= 1
+      if state.first == nil { state.first = outcome } else { state.outcomes.append(outcome) }
+      return state.takeWaiter()
+    }
+    waiter?.resume()
+  }
+
+  @inlinable
+  func takeOutcome() -> Outcome? { state.withLock { $0.takeOutcome() } }
+
+  /// Goes on from where the primary attempt waits, or has failed.
+  @usableFromInline
+  func run(
+    _ machine: inout Machine,
+    _ time: TimeSource,
+    first: Outcome? = nil,
+    isolation: isolated (any Actor)?,
+    _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
+  ) async throws -> Value {
+    var outcome = first
+    // As for a publisher: the primary attempt is under way before the first delay begins.
+    if !isOfCancel(outcome) { carryOut(machine.watch(now: time.now), machine.due, time, operation) }
+    var result: Result<Value, any Error>?
+    while result == nil {
+      if outcome == nil { outcome = takeOutcome() }
+      guard let known = outcome else {
+        if let due = await nextOutcomeOrTime(isolation: isolation), !Task.isCancelled {
+          // A clock that is early by its tolerance has let this much time pass all the same.
+          carryOut(machine.timeHasCome(now: max(time.now, due)), machine.due, time, operation)
+        }
+        continue
+      }
+      outcome = nil
+      switch known {
+      case .value(let hedge, let value):
+        machine.won(hedge, now: time.now)
+        result = .success(value)
+      case .failure(_, let error) where isOfCancel(known):
         machine.cancel()
         result = .failure(error)
-        break
+      case .failure(let hedge, let error):
+        let step = machine.failed(hedge, with: error, now: time.now)
+        result = step.failure.map { .failure($0) }
+        if result == nil { carryOut(step, machine.due, time, operation) }
       }
-      let step = machine.failed(hedge, with: error, now: now)
-      result = step.failure.map { .failure($0) }
-      return step
-    case .timeHasCome(let due):
-      if timerDue == due { timerDue = nil }
-      if !isCancelled { return machine.timeHasCome(now: max(now, due)) }
-    case .timerStopped:
-      break
     }
-    return HedgeMachine<Failure>.Step()
+    await end(isolation: isolation)
+    guard let result else { throw CancellationError() }
+    return try result.get()
+  }
+
+  private func isOfCancel(_ outcome: Outcome?) -> Bool {
+    guard case .failure(_, let error) = outcome else { return Task.isCancelled && outcome == nil }
+    return isCancellation(error)
+  }
+
+  /// Begins what is to begin, and sets the timer if that is for another moment than before.
+  private func carryOut(
+    _ step: Machine.Step,
+    _ due: Duration?,
+    _ time: TimeSource,
+    _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
+  ) {
+    for launch in step.launches {
+      launch.grant?.begin(at: time.now)
+      begin(launch.hedge, operation)
+    }
+    var isNew = false
+    let superseded: (any Cancellable)? = state.withLock { state in
+      guard state.due != due else { return nil }
+      let superseded = state.timer
+      state.timer = nil
+      (state.due, state.hasRung) = (due, false)
+      // What has an outcome already is heard first; its step then sets the timer.
+      isNew = due != nil
+      return superseded
+    }
+    superseded?.cancel()
+    guard isNew, let due else { return }
+    let timer = time.soon(after: due - time.now) { self.ring(due) }
+    let isWanted = state.withLock { state in
+      guard state.due == due, !state.hasRung, !state.isCancelled else { return false }
+      state.timer = timer
+      return true
+    }
+    if !isWanted { timer.cancel() }
+  }
+
+  private func ring(_ due: Duration) {
+    let waiter: UnsafeContinuation<Void, Never>? = state.withLock { state in
+      guard state.due == due, !state.isCancelled else { return nil }
+      state.hasRung = true
+      state.timer = nil
+      return state.takeWaiter()
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until there is an outcome, or the time has come.
+  ///
+  /// - Returns: The time, if that has come.
+  private func nextOutcomeOrTime(isolation: isolated (any Actor)?) async -> Duration? {
+    await withTaskCancellationHandler {
+      await withUnsafeContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.first != nil || state.hasRung { return true }
+          state.waiter = continuation
+          return false
+        }
+        if isThere { continuation.resume() }
+      }
+    } onCancel: {
+      cancelAll()
+    }
+    return state.withLock { state in
+      guard state.first == nil, state.hasRung else { return nil }
+      let due = state.due
+      (state.due, state.hasRung) = (nil, false)
+      return due
+    }
+  }
+
+  private func cancelAll() {
+    let before = state.withLock { state in
+      let before = state
+      state.isCancelled = true
+      state.timer = nil
+      return before
+    }
+    before.timer?.cancel()
+    for task in before.tasks { task.cancel() }
+  }
+
+  /// Cancels what still runs, and waits for it.
+  private func end(isolation: isolated (any Actor)?) async {
+    cancelAll()
+    state.withLock { ($0.due, $0.hasRung) = (nil, false) }
+    while true {
+      if let late = takeOutcome() {
+        if case .failure(_, let error) = late { DroppedErrors.report(error, by: "HedgePolicy") }
+      } else if state.withLock({ $0.running > 0 }) {
+        _ = await nextOutcomeOrTime(isolation: isolation)
+      } else {
+        return
+      }
+    }
   }
 }

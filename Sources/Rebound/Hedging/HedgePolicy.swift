@@ -3,7 +3,7 @@
 ///     let policy = try HedgePolicy<NetworkFailure>(delay: .after(.milliseconds(300)))
 ///       .when(\.isTransient)
 ///       .within(budget)
-///     request.hedged(policy, scheduler: queue)
+///     request.hedged(policy)
 ///     let forecast = try await policy.run { hedge in try await client.forecast(for: city, mirror: hedge) }
 ///
 /// The first attempt is the primary one; those that follow are hedges. A hedge begins when its delay is over, or at once

@@ -10,18 +10,18 @@ import StreamSupport
 ///
 /// A hedged execution tells it how long the winner took, and of each attempt that it cancelled how long that had taken so
 /// far. Without the latter the slow calls would be missing, the estimate would sink, and ever more calls be hedged.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class LatencyRecorder: @unchecked Sendable {
+public final class LatencyRecorder: Sendable {
+  private struct Ring {
+    var latencies: [Duration] = []
+    var position = 0
+  }
+
   /// How many latencies are kept.
   public let capacity: Int
   /// How many there must be before there is an estimate.
   public let minimumCount: Int
 
-  private let lock = Lock()
-  /// A ring.
-  private var latencies: [Duration] = []
-  private var position = 0
+  private let ring = Locked(Ring())
 
   /// Makes an empty recorder.
   ///
@@ -31,22 +31,22 @@ public final class LatencyRecorder: @unchecked Sendable {
   public init(capacity: Int = 200, minimumCount: Int = 20) {
     self.capacity = max(capacity, 1)
     self.minimumCount = min(max(minimumCount, 1), max(capacity, 1))
-    latencies.reserveCapacity(self.capacity)
+    ring.withLock { $0.latencies.reserveCapacity(self.capacity) }
   }
 
   /// How many latencies are known.
-  public var count: Int { lock.withLock { latencies.count } }
+  public var count: Int { ring.withLock { $0.latencies.count } }
 
   /// Keeps a latency, in place of the oldest if there are too many.
   ///
   /// - Complexity: O(1).
   public func record(_ latency: Duration) {
-    lock.withLock {
-      if latencies.count < capacity {
-        latencies.append(latency)
+    ring.withLock { ring in
+      if ring.latencies.count < capacity {
+        ring.latencies.append(latency)
       } else {
-        latencies[position] = latency
-        position = (position + 1) % capacity
+        ring.latencies[ring.position] = latency
+        ring.position = (ring.position + 1) % capacity
       }
     }
   }
@@ -58,7 +58,7 @@ public final class LatencyRecorder: @unchecked Sendable {
   ///
   /// - Complexity: O(n log n) in the number of latencies.
   public func percentile(_ share: Double) -> Duration? {
-    let sorted = lock.withLock { latencies }.sorted()
+    let sorted = ring.withLock { $0.latencies }.sorted()
     guard sorted.count >= minimumCount else { return nil }
     // A thousandth of a millionth less, since 0.07 times 100 is just over 7.
     let rank = (min(max(share, 0), 1) * Double(sorted.count) - 1e-9).rounded(.up)

@@ -11,14 +11,13 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: How many attempts, and when.
   ///   - time: Measures time and waits.
-  ///     blocks its main thread must name another one.
   ///
   /// - Demand: While they race each attempt is asked for one value, once something is owed; until then no hedge is late.
   ///   The rest of the demand goes to the winner. The values of the others are dropped, one from each at most.
   /// - Failure: The primary attempt's when all fail, unless the policy names another; a fatal one at once. What attempts
   ///   fail with that were cancelled goes to ``DroppedErrors``.
-  /// - Threads: Values and completion arrive where the attempts send them. The scheduler runs only the subscriptions of
-  ///   hedges.
+  /// - Threads: Values and completion arrive where the attempts send them. Hedges are subscribed to on a thread of the time
+  ///   source.
   /// - Note: Every hedge subscribes to the upstream anew. An upstream that shares one execution (`share()`, `Future`)
   ///   cannot be hedged; wrap the making of it in `Deferred`.
   public func hedged(
@@ -32,7 +31,7 @@ extension Publisher {
 extension HedgePolicy {
   /// Makes a publisher for each attempt, which is told its number.
   ///
-  ///     policy.publisher(scheduler: queue) { hedge in client.forecast(for: city, from: mirrors[hedge]) }
+  ///     policy.publisher { hedge in client.forecast(for: city, from: mirrors[hedge]) }
   ///
   /// See ``Combine/Publisher/hedged(_:time:)`` for demand, failure and threads.
   ///
@@ -57,32 +56,14 @@ extension Publishers {
     /// What the attempts fail with.
     public typealias Failure = Upstream.Failure
 
-    /// How many attempts, and when.
-    public let policy: HedgePolicy<Upstream.Failure>
-    /// Measures time and waits.
-    public let time: TimeSource
-    /// Makes an attempt from its number.
-    public let make: (Int) -> Upstream
-
-    /// Makes a publisher that subscribes a second time when the first answer is late.
-    ///
-    /// - Parameters:
-    ///   - policy: How many attempts, and when.
-    ///   - time: Measures time and waits.
-    ///   - make: Makes an attempt from its number, from 0.
-    public init(
-      policy: HedgePolicy<Upstream.Failure>,
-      time: TimeSource = .current,
-      make: @escaping (_ hedge: Int) -> Upstream
-    ) {
-      self.policy = policy
-      self.time = time
-      self.make = make
-    }
+    let policy: HedgePolicy<Upstream.Failure>
+    let time: TimeSource
+    /// Makes an attempt from its number, from 0.
+    let make: (Int) -> Upstream
 
     /// Begins a race of its own for this subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = HedgeExecution(self, downstream: subscriber)
+      let execution = HedgeSubscription(self, downstream: subscriber)
       subscriber.receive(subscription: execution)
       execution.begin()
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import StreamSupport
 
 /// One shared object for each host, tenant or whatever else calls are told apart by.
 ///
@@ -112,35 +113,36 @@ extension Keyed: PolicyObservable {
 }
 
 /// Something that is made once, by the first who wants it, while the others wait.
-///
-/// Unchecked, because the value is written once, before the group is left, and read only after it was waited for.
-private final class Made<Value: Sendable>: @unchecked Sendable {
-  private let shared = Shared<Bool, Never>(false)
+private final class Made<Value: Sendable>: Sendable {
+  private struct State {
+    var hasBegun = false
+    var value: Value?
+  }
+
+  private let state = Locked(State())
   private let isMade = DispatchGroup()
-  private var made: Value?
 
   init() {
     isMade.enter()
   }
 
   /// The value, if it is made.
-  var known: Value? {
-    isMade.wait(timeout: .now()) == .success ? made : nil
-  }
+  var known: Value? { state.withLock { $0.value } }
 
   func value(_ make: () -> Value) -> Value {
-    let isFirst = shared.change { hasBegun, _ in
-      defer { hasBegun = true }
-      return !hasBegun
+    let before = state.withLock { state in
+      defer { state.hasBegun = true }
+      return state
     }
-    if isFirst {
+    if let value = before.value { return value }
+    if !before.hasBegun {
       let value = make()
-      made = value
+      state.withLock { $0.value = value }
       isMade.leave()
       return value
     }
     isMade.wait()
     // It is there: whoever was first has left the group after writing it.
-    return made ?? make()
+    return known ?? make()
   }
 }

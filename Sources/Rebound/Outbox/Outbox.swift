@@ -74,12 +74,10 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
     self.random = random
     shared = Shared(State(machine: Machine(policy, random: random)))
     schedule = { scheduler.schedule($0) }
-    let time = TimeSource(scheduler)
     work = OutboxWork(
       storage: storage,
       online: online,
-      alarm: Alarm(time),
-      elapsed: { time.now },
+      time: TimeSource(scheduler),
       wallClock: wallClock,
       empty: Machine(policy, random: random),
       delivery: delivery

@@ -28,8 +28,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
 
   private let storage: any OutboxStorage
   private var online: AnyPublisher<Bool, Never>?
-  private let alarm: Alarm
-  private let elapsed: () -> Duration
+  private let time: TimeSource
   private let wallClock: @Sendable () -> Date
   private let empty: Machine
   private let delivery: Outbox<Payload>.Delivery
@@ -50,22 +49,20 @@ final class OutboxWork<Payload: Codable & Sendable> {
   init(
     storage: any OutboxStorage,
     online: AnyPublisher<Bool, Never>?,
-    alarm: Alarm,
-    elapsed: @escaping () -> Duration,
+    time: TimeSource,
     wallClock: @escaping @Sendable () -> Date,
     empty: Machine,
     delivery: @escaping Outbox<Payload>.Delivery
   ) {
     self.storage = storage
     self.online = online
-    self.alarm = alarm
-    self.elapsed = elapsed
+    self.time = time
     self.wallClock = wallClock
     self.empty = empty
     self.delivery = delivery
   }
 
-  private var now: Machine.Moment { Machine.Moment(elapsed: elapsed(), date: wallClock()) }
+  private var now: Machine.Moment { Machine.Moment(elapsed: time.now, date: wallClock()) }
 
   // MARK: A batch
 
@@ -296,7 +293,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
   private func setTimer(for plan: Plan, of outbox: Outbox<Payload>) {
     timer?.cancel()
     let due = plan.machine.nextDue(after: now, delivers: !plan.isPaused && plan.isOnline)
-    timer = due.map { alarm.set($0) { [weak outbox] in outbox?.post(.wake(all: false)) } }
+    timer = due.map { time.after($0) { [weak outbox] in outbox?.post(.wake(all: false)) } }
   }
 }
 

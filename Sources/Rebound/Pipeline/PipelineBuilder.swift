@@ -39,13 +39,6 @@ public enum PipelineBuilder<Output: Sendable> {
   /// Asks a second time.
   public static func buildExpression(_ hedge: Hedge) -> HedgeStage<Output> { HedgeStage(hedge: hedge) }
 
-  /// Renews a credential.
-  public static func buildExpression<Credential>(
-    _ authentication: Authentication<Credential>
-  ) -> AuthenticationStage<Credential, Output> {
-    AuthenticationStage(authentication: authentication)
-  }
-
   /// No stage at all.
   @inlinable
   public static func buildBlock() -> NoStage<Output> { NoStage() }

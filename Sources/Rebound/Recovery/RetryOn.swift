@@ -158,10 +158,12 @@ public struct RetryOnPolicy<Chained: Publisher>: Policy, @unchecked Sendable {
         case .failure(let error): waiter.answer(.failure(error))
         }
       }
-      // Kept before it begins, so that a cancel finds it at any time.
-      waiter.keep(step)
-      chained.subscribe(step)
-      return .park(waiter.wait)
+      return .park { waker in
+        // Kept before it begins, so that a cancel finds it at any time.
+        waker.keep(step)
+        chained.subscribe(step)
+        waiter.wait(waker)
+      }
     }
 
     /// Tries again, or fails as the other publisher has.

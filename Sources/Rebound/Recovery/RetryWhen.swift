@@ -103,6 +103,8 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable
       self.company = company
       return .park { waker in
         company.waker = waker
+        // Kept before it begins, so that a cancel finds it at any time.
+        waker.keep(company)
         companion(company.failures.compactMap { $0 }.eraseToAnyPublisher()).subscribe(company)
         waker.wake()
       }
@@ -151,7 +153,7 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable
 ///
 /// Unchecked, because the lock guards what changes, the waker is written before anybody else knows the object, and subjects
 /// take values from any thread.
-private final class Company<Companion: Publisher>: Subscriber, @unchecked Sendable {
+private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unchecked Sendable {
   enum Word {
     case nothing
     case goAhead
@@ -162,6 +164,8 @@ private final class Company<Companion: Publisher>: Subscriber, @unchecked Sendab
     /// Until the first attempt, and then whenever a failure waits for an answer.
     var isAwaited = true
     var isAnswered = true
+    /// Whether the first attempt has its go-ahead; a companion that ends before ends it all.
+    var hasBegun = false
     var end: Subscribers.Completion<Companion.Failure>?
     var subscription: (any Subscription)?
     var isOver = false
@@ -180,6 +184,8 @@ private final class Company<Companion: Publisher>: Subscriber, @unchecked Sendab
   /// What it has said since the last time.
   func take() -> Word {
     let word: Word = state.withLock { state in
+      if !state.hasBegun, let end = state.end { return .end(end) }
+      state.hasBegun = true
       if state.isAwaited, state.isAnswered {
         (state.isAwaited, state.isAnswered) = (false, false)
         return .goAhead
@@ -198,12 +204,13 @@ private final class Company<Companion: Publisher>: Subscriber, @unchecked Sendab
 
   /// Lets go of the companion, unless it has ended.
   func cancel() {
-    let subscription = state.withLock { state in
-      let subscription = state.end == nil ? state.subscription : nil
+    let (subscription, isFirst): ((any Subscription)?, Bool) = state.withLock { state in
+      let rest = (state.end == nil ? state.subscription : nil, !state.isOver)
       state.subscription = nil
       state.isOver = true
-      return subscription
+      return rest
     }
+    guard isFirst else { return }
     subscription?.cancel()
     // Whoever keeps the stream of the failures must not keep the failure.
     failures.send(nil)

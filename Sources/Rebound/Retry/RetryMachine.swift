@@ -50,7 +50,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     delivered: Int = 0,
     telling tell: ((RetryEvent) -> Void)? = nil
   ) -> Action {
-    (self.now, callLeft) = (now ?? elapsed, left)
+    (self.now, callLeft) = (now ?? elapsed, left ?? settings.callDeadline?.remaining)
     attempts += 1
     if delivered > 0 {
       hasDelivered = true

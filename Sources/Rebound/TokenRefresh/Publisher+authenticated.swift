@@ -12,34 +12,49 @@ extension TokenRefresher {
   /// - Parameters:
   ///   - isUnauthorised: Which failures say that the server refuses the credential.
   ///   - failure: The failure for a request that gets no credential.
+  ///   - time: Measures lifetimes and pauses.
   ///   - request: Makes the request; called once for each time that it is sent, on the thread that brings the
   ///     credential.
   ///
   /// - Demand: Passes up; what is owed when the credential is refused is asked of the second request. Nothing is held
   ///   while the credential is waited for.
-  /// - Failure: That of the request, a second refusal included, or the one for no credential.
+  /// - Failure: That of the request, or the one for no credential. A second refusal passes on; and the first, if credentials
+  ///   are renewed too often already: a server that refuses each of them says the same each time.
   /// - Threads: Where the request sends. A request that has waited is sent where the refresh ends.
   public func authenticated<Request: Publisher>(
     when isUnauthorised: @escaping (Request.Failure) -> Bool,
     failingWith failure: @escaping (TokenRefreshFailure) -> Request.Failure,
+    time: TimeSource = .current,
     _ request: @escaping (Credential) -> Request
-  ) -> Publishers.Authenticated<Credential, Request> {
-    Publishers.Authenticated(refresher: self, isUnauthorised: isUnauthorised, failure: failure, request: request)
+  ) -> some Publisher<Request.Output, Request.Failure> {
+    Deferred {
+      let access = AccessSlot<Credential>()
+      return Publishers.WithPolicy(
+        upstream: Deferred { RequestOrNone(request: access.credential.map(request)) },
+        policy: AuthenticationPolicy(self, when: isUnauthorised, access),
+        time: time
+      ) { error in
+        // Nothing else refuses.
+        failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
+      }
+    }
   }
 
   /// Makes a publisher that sends requests with the shared credential, and fails with ``TokenRefreshFailure`` if there
   /// is none.
   ///
-  /// See ``authenticated(when:failingWith:_:)``.
+  /// See ``authenticated(when:failingWith:time:_:)``.
   ///
   /// - Parameters:
   ///   - isUnauthorised: Which failures say that the server refuses the credential.
+  ///   - time: Measures lifetimes and pauses.
   ///   - request: Makes the request.
   public func authenticated<Request: Publisher>(
     when isUnauthorised: @escaping (any Error) -> Bool,
+    time: TimeSource = .current,
     _ request: @escaping (Credential) -> Request
-  ) -> Publishers.Authenticated<Credential, Request> where Request.Failure == any Error {
-    authenticated(when: isUnauthorised, failingWith: { $0 }, request)
+  ) -> some Publisher<Request.Output, any Error> where Request.Failure == any Error {
+    authenticated(when: isUnauthorised, failingWith: { $0 }, time: time, request)
   }
 }
 
@@ -74,6 +89,8 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     private let policy: AuthenticationPolicy
     private var last: TokenRefresher<Credential>.Access?
     private var attempts = 0
+    /// What the request has failed with, if the server refuses its credential.
+    private var refusal: Failure?
     private var waiter: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
 
     init(policy: AuthenticationPolicy) {
@@ -84,7 +101,7 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
       let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
       self.waiter = waiter
-      if let pending = policy.refresher.ask(insteadOf: last, waiter.answer) { waiter.keep(pending) }
+      if let pending = policy.refresher.ask(insteadOf: last, on: execution.time, waiter.answer) { waiter.keep(pending) }
       return woken(execution)
     }
 
@@ -99,13 +116,18 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
         last = access
         policy.access.keep(access)
         return .proceed
-      case .failure(let failure): return .refuse(failure)
+      case .failure(let failure):
+        // Whatever is issued is refused: that is what the request has failed with.
+        if failure.reason == .excessive, let refusal { return .fail(refusal) }
+        return .refuse(failure)
       }
     }
 
     /// Sends it once more if the server has refused the credential.
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
-      attempts == 1 && policy.isUnauthorised(error) ? .wait(.zero) : .proceed
+      guard attempts == 1, policy.isUnauthorised(error) else { return .proceed }
+      refusal = error
+      return .wait(.zero)
     }
 
     /// No longer waits for a credential; the refresh goes on.
@@ -132,58 +154,6 @@ final class AccessSlot<Credential: Sendable>: Sendable {
       return before
     }
     withExtendedLifetime(before) {}
-  }
-}
-
-extension Publishers {
-  /// Sends a request with a shared credential, and once more with another if the server refuses it.
-  ///
-  /// Made by ``TokenRefresher/authenticated(when:failingWith:_:)``.
-  public struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
-    /// What the request publishes.
-    public typealias Output = Request.Output
-    /// What the request fails with.
-    public typealias Failure = Request.Failure
-
-    /// Has the credential, and renews it.
-    public let refresher: TokenRefresher<Credential>
-    /// Which failures say that the server refuses the credential.
-    public let isUnauthorised: (Failure) -> Bool
-    /// The failure for a request that gets no credential.
-    public let failure: (TokenRefreshFailure) -> Failure
-    /// Makes the request.
-    public let request: (Credential) -> Request
-
-    /// Makes a publisher that sends requests with a shared credential.
-    ///
-    /// - Parameters:
-    ///   - refresher: Has the credential, and renews it.
-    ///   - isUnauthorised: Which failures say that the server refuses the credential.
-    ///   - failure: The failure for a request that gets no credential.
-    ///   - request: Makes the request.
-    public init(
-      refresher: TokenRefresher<Credential>,
-      isUnauthorised: @escaping (Failure) -> Bool,
-      failure: @escaping (TokenRefreshFailure) -> Failure,
-      request: @escaping (Credential) -> Request
-    ) {
-      self.refresher = refresher
-      self.isUnauthorised = isUnauthorised
-      self.failure = failure
-      self.request = request
-    }
-
-    /// Begins an execution of its own for this subscriber.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let (access, request, failure) = (AccessSlot<Credential>(), request, failure)
-      let sending = Deferred { RequestOrNone(request: access.credential.map(request)) }
-      let policy = AuthenticationPolicy(refresher, when: isUnauthorised, access)
-      Publishers.WithPolicy(upstream: sending, policy: policy) { error in
-        // Nothing else refuses.
-        failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
-      }
-      .receive(subscriber: subscriber)
-    }
   }
 }
 

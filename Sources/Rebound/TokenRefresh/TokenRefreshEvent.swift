@@ -8,6 +8,8 @@ public enum TokenRefreshEvent: Sendable {
     case refused
     /// The credential is about to expire, or has expired.
     case expiring
+    /// There is none yet, and the refresher obtains it by itself.
+    case missing
   }
 
   /// Someone has signed in; from here on requests carry this version.

@@ -15,6 +15,8 @@ public struct TokenRefreshFailure: Error {
     public static let signedOut = Reason("signed out")
     /// The server will not renew the session.
     public static let rejected = Reason("session rejected")
+    /// The server grants no credential for what a refresher obtains it with, such as an API key.
+    public static let denied = Reason("no credential granted")
     /// The refresh failed for the moment.
     public static let failed = Reason("refresh failed")
     /// There were more refreshes than the policy allows.
@@ -54,6 +56,7 @@ extension TokenRefreshFailure: CustomStringConvertible {
     switch reason {
     case .signedOut: return "Nobody is signed in; sign in and try again."
     case .rejected: return "The session is over; sign in again.\(cause)"
+    case .denied: return "The service grants no access; check the key.\(cause)"
     case .excessive:
       return "The session was renewed too often in a short time; try again \(pause), or sign in again.\(cause)"
     default: return "The session could not be renewed; try again \(pause).\(cause)"

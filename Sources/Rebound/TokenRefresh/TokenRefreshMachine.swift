@@ -25,7 +25,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// A refresh to begin.
   package struct Refresh: Sendable {
     package let number: Int
-    package let credential: Credential
+    /// What to renew; `nil` if there is none yet.
+    package let credential: Credential?
     package let cause: TokenRefreshEvent.Cause
   }
 
@@ -42,7 +43,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   }
 
   private struct Session {
-    var credential: Credential
+    /// `nil` until the first is obtained.
+    var credential: Credential?
     var expiry: Duration?
     var phase = Phase.idle
     /// After a refresh that failed for the moment: until when no other is tried, and what it failed with.
@@ -51,6 +53,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   }
 
   private let policy: TokenRefreshPolicy
+  /// Whether a session begins by itself, with whoever asks first.
+  private let obtains: Bool
   private var session: Session?
   /// Grow with each sign-in and sign-out, and with each new credential.
   private var sessionNumber = 0
@@ -61,8 +65,9 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// When the last refreshes were begun.
   private var begun: [Duration] = []
 
-  package init(_ policy: TokenRefreshPolicy) {
+  package init(_ policy: TokenRefreshPolicy, obtains: Bool = false) {
     self.policy = policy
+    self.obtains = obtains
   }
 
   package var credential: Credential? { session?.credential }
@@ -73,31 +78,39 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
 
   /// A request asks for a credential: its first, or another in place of one that the server refused.
   package mutating func ask(insteadOf refused: Stamp?, now: Duration, events: inout [TokenRefreshEvent]) -> Reply {
+    if obtains, session == nil { session = Session() }
     guard let session, refused == nil || refused?.session == sessionNumber else {
       return .answer(.fail(TokenRefreshFailure(reason: .signedOut)))
     }
     // Another request was refused with the same version and has brought a new one already.
     let isCurrentRefused = refused?.version == version
     let isExpired = session.expiry.map { $0 <= now } ?? false
-    let isUsable = !isCurrentRefused && !isExpired
+    // One that is there, and worth to be sent.
+    let usable = isCurrentRefused || isExpired ? nil : session.credential
     switch session.phase {
     case .failed(let error):
-      return .answer(.fail(TokenRefreshFailure(reason: .rejected, underlying: error)))
+      return .answer(.fail(rejection(error)))
     case .refreshing:
-      return .wait(number: wait(isEarly: isUsable), begins: nil)
+      return .wait(number: wait(isEarly: usable != nil), begins: nil)
     case .idle:
       let isDue = session.expiry.map { $0 - policy.leeway <= now } ?? false
-      guard isCurrentRefused || isDue else { return .answer(.use(session.credential, stamp)) }
+      if let usable, !isDue { return .answer(.use(usable, stamp)) }
       if let failure = refusal(now: now) {
-        if isUsable { return .answer(.use(session.credential, stamp)) }
+        if let usable { return .answer(.use(usable, stamp)) }
         if failure.reason == .excessive {
           events.append(.tooManyRefreshes(version: version, retryAfter: failure.retryAfter ?? .zero))
         }
         return .answer(.fail(failure))
       }
-      let refresh = begin(isCurrentRefused ? .refused : .expiring, session, now: now, events: &events)
-      return .wait(number: wait(isEarly: isUsable), begins: refresh)
+      let cause: TokenRefreshEvent.Cause =
+        session.credential == nil ? .missing : isCurrentRefused ? .refused : .expiring
+      let refresh = begin(cause, session, now: now, events: &events)
+      return .wait(number: wait(isEarly: usable != nil), begins: refresh)
     }
+  }
+
+  private func rejection(_ error: any Error) -> TokenRefreshFailure {
+    TokenRefreshFailure(reason: obtains ? .denied : .rejected, underlying: error)
   }
 
   /// One who waits no longer does.
@@ -179,7 +192,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       session.phase = .failed(error)
       self.session = session
       events.append(.rejected(version: version, error, waiters: waiting.count))
-      return waiting.map { ($0.number, .fail(TokenRefreshFailure(reason: .rejected, underlying: error))) }
+      return waiting.map { ($0.number, .fail(rejection(error))) }
 
     case .failed(let error):
       let pause = cooldown(after: session.failuresInARow, hint: hint)
@@ -190,8 +203,9 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       events.append(.failed(version: version, error, cooldown: pause, waiters: waiting.count))
       let failure = TokenRefreshFailure(reason: .failed, underlying: error, retryAfter: pause)
       let isExpired = session.expiry.map { $0 <= now } ?? false
+      let usable = isExpired ? nil : session.credential
       return waiting.map { waiter in
-        (waiter.number, waiter.isEarly && !isExpired ? .use(session.credential, stamp) : .fail(failure))
+        (waiter.number, (waiter.isEarly ? usable : nil).map { .use($0, stamp) } ?? .fail(failure))
       }
     }
   }

@@ -15,31 +15,42 @@ import Combine
 /// passes on. Cancelling a request, or all of them, does not cancel the refresh: a token that the server has issued
 /// must not be lost.
 ///
+/// Where a key buys the credential, the refresher obtains the first one, too, for whoever asks first; nobody signs in:
+///
+///     let session = TokenRefresher<Token>(lifetime: \.expiresIn, rejectedWhen: { $0.status == 403 }) {
+///       () async throws(NetworkFailure) in try await api.token(for: key)
+///     }
+///
 /// The refresh must not itself be sent through the refresher, for it would wait for its own end; and it should have a
 /// time limit, since all requests wait for it.
 public final class TokenRefresher<Credential: Sendable>: Sendable {
-  /// Starts a refresh, and has it tell its outcome once.
-  typealias Start = @Sendable (Refresh, _ whenDone: @escaping @Sendable (RefreshOutcome<Credential>) -> Void) -> Void
+  /// Starts a refresh, or the obtaining of a first credential, and has it tell its outcome once.
+  typealias Start = @Sendable (Refresh?, _ whenDone: @escaping @Sendable (RefreshOutcome<Credential>) -> Void) -> Void
 
   struct State {
     var machine: TokenRefreshMachine<Credential>
+    /// The latest present that a request has brought; a step back counts as no time at all.
+    var latest = Duration.zero
     /// Those who wait, by number.
     var waiters: [Int: (Result<Access, TokenRefreshFailure>) -> Void] = [:]
+
+    mutating func clamp(_ now: Duration) -> Duration {
+      latest = max(latest, now)
+      return latest
+    }
   }
 
   private let shared: Shared<State, TokenRefreshEvent>
-  private let time: MonotonicTime
   private let lifetime: @Sendable (Credential) -> Duration?
   private let start: Start
 
   private init(
     policy: TokenRefreshPolicy,
-    time: MonotonicTime,
+    obtains: Bool = false,
     lifetime: @escaping @Sendable (Credential) -> Duration?,
     start: @escaping Start
   ) {
-    shared = Shared(State(machine: TokenRefreshMachine(policy)))
-    self.time = time
+    shared = Shared(State(machine: TokenRefreshMachine(policy, obtains: obtains)))
     self.lifetime = lifetime
     self.start = start
   }
@@ -48,19 +59,19 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - policy: When to renew, and how often at most.
-  ///   - time: Measures lifetimes and pauses.
   ///   - lifetime: How long a credential holds from the moment it was issued, such as OAuth's `expires_in`; `nil` if
   ///     that is not known. Asked once for each credential, when it comes in.
   ///   - store: Where other processes that use the same credential look; see ``CredentialStore``.
   ///   - refresh: Renews the credential. Runs in a task of its own, one at a time for each session.
   public convenience init(
     policy: TokenRefreshPolicy = .standard,
-    time: MonotonicTime = .continuous,
     lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
     store: CredentialStore<Credential>? = nil,
     refresh: @escaping @Sendable (Refresh) async -> RefreshOutcome<Credential>
   ) {
-    self.init(policy: policy, time: time, lifetime: lifetime) { request, whenDone in
+    self.init(policy: policy, lifetime: lifetime) { request, whenDone in
+      // Nothing is obtained here.
+      guard let request else { return }
       Task {
         let outcome = await store?.refresh(request, with: refresh)
         if let outcome { whenDone(outcome) } else { whenDone(await refresh(request)) }
@@ -72,18 +83,18 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - policy: When to renew, and how often at most.
-  ///   - time: Measures lifetimes and pauses.
   ///   - lifetime: How long a credential holds from the moment it was issued; `nil` if that is not known.
   ///   - isRejection: Which failures say that the server will not renew this session; after the others it is kept.
   ///   - refresh: Makes a publisher of the new credential. Its first value counts.
   public convenience init<RenewalFailure: Error>(
     policy: TokenRefreshPolicy = .standard,
-    time: MonotonicTime = .continuous,
     lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
     rejectedWhen isRejection: @escaping @Sendable (RenewalFailure) -> Bool,
     refreshingWith refresh: @escaping @Sendable (Refresh) -> AnyPublisher<Credential, RenewalFailure>
   ) {
-    self.init(policy: policy, time: time, lifetime: lifetime) { request, whenDone in
+    self.init(policy: policy, lifetime: lifetime) { request, whenDone in
+      // Nothing is obtained here.
+      guard let request else { return }
       refresh(request)
         .subscribe(
           FirstValue { result in
@@ -94,6 +105,31 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
             }
           }
         )
+    }
+  }
+
+  /// Makes a refresher that obtains its credentials itself, the first one, too: with an API key, say. Nobody signs in.
+  ///
+  /// The first request has one obtained, and all others wait for it. So has the first one after a sign-out.
+  ///
+  /// - Parameters:
+  ///   - policy: When to obtain another one, and how often at most.
+  ///   - lifetime: How long a credential holds from the moment it was issued; `nil` if that is not known.
+  ///   - isRejection: Which failures say that the server grants no credential, whatever happens; from then on all requests
+  ///     fail, until somebody signs out or in. After the others it is tried again.
+  ///   - obtain: Obtains a credential. Runs in a task of its own, one at a time.
+  public convenience init<ObtainingFailure: Error>(
+    policy: TokenRefreshPolicy = .standard,
+    lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
+    rejectedWhen isRejection: @escaping @Sendable (ObtainingFailure) -> Bool = { _ in false },
+    obtaining obtain: @escaping @Sendable () async throws(ObtainingFailure) -> Credential
+  ) {
+    self.init(policy: policy, obtains: true, lifetime: lifetime) { _, whenDone in
+      Task {
+        do throws(ObtainingFailure) { whenDone(.refreshed(try await obtain())) } catch {
+          whenDone(isRejection(error) ? .rejected(error) : .failed(error))
+        }
+      }
     }
   }
 
@@ -115,10 +151,14 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// Begins a session with this credential, in place of the one before.
   ///
   /// Requests of the session before that wait for a refresh fail: they must not be sent again as someone else.
-  public func signIn(with credential: Credential) {
-    let (now, lifetime) = (time.now, lifetime(credential))
+  ///
+  /// - Parameters:
+  ///   - credential: What requests are sent with from now on.
+  ///   - now: The present, from which its lifetime counts.
+  public func signIn(with credential: Credential, at now: Duration = TimeSource.current.now) {
+    let lifetime = lifetime(credential)
     deliver {
-      $0.machine.signIn(credential, lifetime: lifetime, now: now, events: &$1)
+      $0.machine.signIn(credential, lifetime: lifetime, now: $0.clamp(now), events: &$1)
     }
   }
 
@@ -150,8 +190,9 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     private let number: Int
     private let shared: Shared<State, TokenRefreshEvent>
 
-    fileprivate init(_ refresh: TokenRefreshMachine<Credential>.Refresh, of shared: Shared<State, TokenRefreshEvent>) {
-      credential = refresh.credential
+    fileprivate init?(_ refresh: TokenRefreshMachine<Credential>.Refresh, of shared: Shared<State, TokenRefreshEvent>) {
+      guard let credential = refresh.credential else { return nil }
+      self.credential = credential
       cause = refresh.cause
       number = refresh.number
       self.shared = shared
@@ -168,14 +209,16 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// Waits for a credential to send a request with.
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - refused: What the request was sent with when the server refused it; `nil` to send it the first time.
+  ///   - time: Measures lifetimes and pauses.
+  ///   - isolation: The caller's.
   /// - Throws: ``TokenRefreshFailure`` if there is none; `CancellationError` if the task is cancelled.
   public func access(
     insteadOf refused: Access? = nil,
+    time: TimeSource = .current,
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> Access {
-    try await Answer.wait(isolation: isolation) { self.ask(insteadOf: refused, $0) }
+    try await Answer.wait(isolation: isolation) { self.ask(insteadOf: refused, on: time, $0) }
   }
 
   /// Asks for a credential.
@@ -183,11 +226,12 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// - Parameter answer: Called once, now or later, on any thread, unless what is returned is cancelled before.
   package func ask(
     insteadOf refused: Access? = nil,
+    on time: TimeSource = .current,
     _ answer: @escaping (Result<Access, TokenRefreshFailure>) -> Void
   ) -> (any Cancellable)? {
     let now = time.now
     let reply = shared.change { state, events in
-      let reply = state.machine.ask(insteadOf: refused?.stamp, now: now, events: &events)
+      let reply = state.machine.ask(insteadOf: refused?.stamp, now: state.clamp(now), events: &events)
       if case .wait(let number, _) = reply { state.waiters[number] = answer }
       return reply
     }
@@ -196,7 +240,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
       answer(known.result)
       return nil
     case .wait(let number, let refresh):
-      if let refresh { begin(refresh) }
+      if let refresh { begin(refresh, on: time) }
       return AnyCancellable { [shared] in
         let answer = shared.change { state, _ in
           state.machine.abandon(number)
@@ -207,9 +251,9 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
   }
 
-  private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh) {
+  private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh, on time: TimeSource) {
     start(Refresh(refresh, of: shared)) { outcome in
-      let now = self.time.now
+      let now = time.now
       var (lifetime, hint): (Duration?, Duration?)
       switch outcome {
       case .refreshed(let credential): lifetime = self.lifetime(credential)
@@ -217,7 +261,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
       case .rejected: break
       }
       self.deliver {
-        $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: now, events: &$1)
+        $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: $0.clamp(now), events: &$1)
       }
     }
   }
@@ -256,20 +300,23 @@ extension TokenRefresher {
   ///
   /// - Parameters:
   ///   - isUnauthorised: Which errors say that the server refuses the credential.
+  ///   - time: Measures lifetimes and pauses.
   ///   - isolation: The caller's.
   ///   - operation: The request; called twice at most.
   /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; `CancellationError` if the
   ///   task is cancelled while it waits for one.
   public func run<Value>(
-    when isUnauthorised: (any Error) -> Bool,
+    when isUnauthorised: @escaping (any Error) -> Bool,
+    time: TimeSource? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ operation: (Credential) async throws -> Value
   ) async throws -> Value {
-    let first = try await access(isolation: isolation)
-    do {
-      return try await operation(first.credential)
-    } catch  where !(error is CancellationError) && !Task.isCancelled && isUnauthorised(error) {
-      return try await operation(try await access(insteadOf: first, isolation: isolation).credential)
-    }
+    let access = AccessSlot<Credential>()
+    return try await AuthenticationPolicy(self, when: isUnauthorised, access)
+      .drive(ExecutionContext(time: time), isolation: isolation) {
+        // The machine lets no attempt begin before it is there.
+        guard let credential = access.credential else { throw TokenRefreshFailure(reason: .signedOut) }
+        return try await operation(credential)
+      }
   }
 }

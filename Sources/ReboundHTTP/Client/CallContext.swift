@@ -30,7 +30,7 @@ final class CallContext: @unchecked Sendable {
     self.observe = observe
     self.request = request
     identity = client.settings.identity?()
-    start = observe == nil ? .zero : client.settings.time.elapsed
+    start = observe == nil ? .zero : client.settings.time.now
   }
 
   var operation: String { request.operation() }
@@ -40,7 +40,7 @@ final class CallContext: @unchecked Sendable {
   var validStatuses: ClosedRange<Int> { request.validStatuses }
   var takesWebPages: Bool { request.takesWebPages }
   var errorParser: ErrorParser { request.errorParser }
-  var time: ClientTime { client.settings.time }
+  var time: TimeSource { client.settings.time }
   var redaction: Redaction { client.settings.redaction }
 
   /// Whether anybody watches, for what is only made to be told.
@@ -49,7 +49,7 @@ final class CallContext: @unchecked Sendable {
   func tell(_ kind: @autoclosure () -> HTTPEvent.Kind) {
     guard let observe else { return }
     observe(
-      HTTPEvent(requestID: id, operation: operation, elapsed: time.elapsed - start, kind: kind(), redaction: redaction)
+      HTTPEvent(requestID: id, operation: operation, elapsed: time.now - start, kind: kind(), redaction: redaction)
     )
   }
 

@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 import Rebound
 
@@ -11,8 +12,8 @@ struct ClientSettings: Sendable {
   var middleware: [any Middleware]
   /// The middleware with what every client has.
   var stages: [any Middleware]
-  var delivery: AnyTimeScheduler?
-  var time: ClientTime
+  var delivery: (any Scheduler & Sendable)?
+  var time: TimeSource
   var random: RandomSource
   var ids: CallIDs
 

@@ -69,7 +69,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let now = client.settings.time.elapsed
+    let now = client.settings.time.now
     lock.lock()
     let begins = phase == .ready
     if begins {
@@ -199,7 +199,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
     let start = start
     let rest = end()
     lock.unlock()
-    let duration = client.settings.time.elapsed - start
+    let duration = client.settings.time.now - start
     guard let head = rest.head else {
       let failure = TransportFailure(.protocol, redirects: hop)
       return deliver(request.failure(.transport(.protocol), underlying: failure, duration: duration), to: rest.whenDone)
@@ -207,7 +207,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
     let response = HTTPResponse(
       head: head,
       body: rest.body,
-      receivedAt: client.settings.time.wallClock(),
+      receivedAt: HTTPDate(since1970: client.settings.time.wallClock),
       duration: duration,
       attempt: request.attempt
     )
@@ -221,7 +221,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
     let start = start
     let rest = end()
     lock.unlock()
-    let duration = client.settings.time.elapsed - start
+    let duration = client.settings.time.now - start
     deliver(request.failure(kind, underlying: underlying, duration: duration), to: rest.whenDone)
   }
 

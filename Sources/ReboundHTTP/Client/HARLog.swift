@@ -22,7 +22,7 @@ public final class HARLog: @unchecked Sendable {
   }
 
   private let limit: Int
-  private let wallClock: @Sendable () -> HTTPDate
+  private let time: TimeSource
   private let lock = Lock()
   /// By the id of the call, which has one attempt at a time.
   private var pending: [String: Pending] = [:]
@@ -32,17 +32,18 @@ public final class HARLog: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - limit: How many attempts are kept, the last ones.
-  ///   - wallClock: Says when an attempt begins.
-  public init(limit: Int = 1_000, wallClock: @escaping @Sendable () -> HTTPDate = ClientTime.deviceClock) {
+  ///   - time: Its wall clock says when an attempt begins.
+  public init(limit: Int = 1_000, time: TimeSource = .current) {
     self.limit = max(limit, 1)
-    self.wallClock = wallClock
+    self.time = time
   }
 
   /// Keeps what belongs to an attempt; made to be handed to ``WebAPIClient/onEvent(_:)``.
   public func write(_ event: HTTPEvent) {
     switch event.kind {
     case .attemptBegan(_, let message):
-      let attempt = Pending(message: message, redaction: event.redaction, start: wallClock(), elapsed: event.elapsed)
+      let start = HTTPDate(since1970: time.wallClock)
+      let attempt = Pending(message: message, redaction: event.redaction, start: start, elapsed: event.elapsed)
       lock.withLock { pending[event.requestID] = attempt }
     case .attemptSucceeded(let number, let response):
       end(event, number, HAR.Response(response.head, response.body, event.redaction), failure: nil)

@@ -33,6 +33,9 @@ public struct HTTPRequest: Sendable {
   /// What one has asked for is not given to another, neither from the cache nor by joining requests.
   public var identity: String? { call.identity }
 
+  /// The client's time: for whatever waits or measures on the way.
+  public var time: TimeSource { call.time }
+
   /// The host that it goes to, with its port: what fails together.
   public var host: String {
     let port = message.url.port.map { ":\($0)" } ?? ""

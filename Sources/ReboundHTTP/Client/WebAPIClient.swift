@@ -60,10 +60,10 @@ public struct WebAPIClient: RequestExecutor {
     set { settings.redaction = newValue }
   }
 
-  /// Waits and measures.
-  public var time: ClientTime { shared.settings.time }
+  /// Waits and measures; its wall clock dates answers.
+  public var time: TimeSource { shared.settings.time }
   var random: RandomSource { shared.settings.random }
-  var delivery: AnyTimeScheduler? { shared.settings.delivery }
+  var delivery: (any Scheduler & Sendable)? { shared.settings.delivery }
   @usableFromInline var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
   private var shared: ClientSettings.Shared
 
@@ -78,16 +78,16 @@ public struct WebAPIClient: RequestExecutor {
   ///   - baseURL: The address of the service, for requests that name none.
   ///   - transport: Sends and receives.
   ///   - middleware: What stands in between; put in the order of its places.
-  ///   - time: Waits and measures.
+  ///   - time: Waits and measures; its wall clock dates answers.
   ///   - random: Draws request ids, idempotency keys and boundaries.
   public init(
     baseURL: URL? = nil,
     transport: any Transport,
     middleware: [any Middleware] = [],
-    time: ClientTime = .system,
+    time: TimeSource = .current,
     random: RandomSource = .system
   ) {
-    self.init(baseURL, transport, middleware, time, random, delivery: AnyTimeScheduler(DispatchQueue.main))
+    self.init(baseURL, transport, middleware, time, random, delivery: DispatchQueue.main)
   }
 
   /// Makes a client whose responses arrive on a scheduler, or, without one, wherever the transport sends them.
@@ -97,14 +97,14 @@ public struct WebAPIClient: RequestExecutor {
   ///   - transport: Sends and receives.
   ///   - middleware: What stands in between; put in the order of its places.
   ///   - scheduler: Where responses arrive; `nil` means wherever the transport, or the wait of a retry, sends them.
-  ///   - time: Waits and measures.
+  ///   - time: Waits and measures; its wall clock dates answers.
   ///   - random: Draws request ids, idempotency keys and boundaries.
   public init(
     baseURL: URL? = nil,
     transport: any Transport,
     middleware: [any Middleware] = [],
-    deliveringOn scheduler: AnyTimeScheduler?,
-    time: ClientTime = .system,
+    deliveringOn scheduler: (any Scheduler & Sendable)?,
+    time: TimeSource = .current,
     random: RandomSource = .system
   ) {
     self.init(baseURL, transport, middleware, time, random, delivery: scheduler)
@@ -114,9 +114,9 @@ public struct WebAPIClient: RequestExecutor {
     _ baseURL: URL?,
     _ transport: any Transport,
     _ middleware: [any Middleware],
-    _ time: ClientTime,
+    _ time: TimeSource,
     _ random: RandomSource,
-    delivery: AnyTimeScheduler?
+    delivery: (any Scheduler & Sendable)?
   ) {
     shared = ClientSettings.Shared(
       ClientSettings(
@@ -203,9 +203,16 @@ public struct WebAPIClient: RequestExecutor {
 
   /// Not for the caller's module: nothing of a hop from thread to thread is worth a copy for each type of response.
   @usableFromInline
-  func scheduled<Output>(_ calls: CallPublisher<Output>) -> AnyPublisher<Output, NetworkFailure> {
+  func scheduled<Calls: Publisher>(_ calls: Calls) -> AnyPublisher<Calls.Output, Calls.Failure> {
     guard let delivery else { return calls.eraseToAnyPublisher() }
-    return calls.receive(on: delivery).eraseToAnyPublisher()
+    return received(calls, on: delivery)
+  }
+
+  private func received<Calls: Publisher>(
+    _ calls: Calls,
+    on scheduler: some Scheduler
+  ) -> AnyPublisher<Calls.Output, Calls.Failure> {
+    calls.receive(on: scheduler).eraseToAnyPublisher()
   }
 
   /// Prepares a call, or says why that cannot be done.

@@ -50,7 +50,7 @@ public struct Caching: Middleware {
     _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
-    let now = request.call.time.elapsed
+    let now = request.time.now
     let copy = cache.copy(for: key, answering: request.message)
     switch mode {
     case .onlyCached:
@@ -88,7 +88,7 @@ public struct Caching: Middleware {
     request.tell(.cache(question == nil ? .miss : .revalidating))
     return next(question ?? request)
       .map { response -> HTTPResponse in
-        let now = request.call.time.elapsed
+        let now = request.time.now
         if response.status == 304, let copy {
           let refreshed = copy.refreshed(by: response, now: now)
           if cache.keep(refreshed, for: key) { request.tell(.cache(.stored)) }
@@ -100,7 +100,7 @@ public struct Caching: Middleware {
         return response
       }
       .catch { failure -> HTTPExchange in
-        let now = request.call.time.elapsed
+        let now = request.time.now
         guard let copy, failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
           return Fail(error: failure).eraseToAnyPublisher()
         }

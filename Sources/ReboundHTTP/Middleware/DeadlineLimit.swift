@@ -21,7 +21,7 @@ struct DeadlineLimit: Middleware {
           return exceeded(request, failure, after: limit)
         }
     }
-    .timeout(.total(limit), time: request.call.time.source) { exceeded(request, $0, after: $0.elapsed) }
+    .timeout(.total(limit), time: request.time) { exceeded(request, $0, after: $0.elapsed) }
     .eraseToAnyPublisher()
   }
 

@@ -42,7 +42,7 @@ public struct Protecting: Middleware {
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     next(request)
-      .protected(by: breaker(request.host)) { open in
+      .protected(by: breaker(request.host), time: request.time) { open in
         request.tell(.refused(open))
         return request.failure(.circuitOpen, underlying: open)
       }

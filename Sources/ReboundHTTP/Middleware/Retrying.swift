@@ -36,7 +36,7 @@ public struct Retrying: Middleware {
     Deferred {
       let (attempts, verdict) = (Counter(), LastVerdict())
       return Deferred { next(request.attempt(attempts.next())) }
-        .retry(policy(for: request, verdict), time: request.call.time.source)
+        .retry(policy(for: request, verdict), time: request.time)
         .mapError { failure in
           var failure = failure
           failure.earlier = Array(request.call.earlier.dropLast())

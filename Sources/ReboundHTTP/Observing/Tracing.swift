@@ -31,7 +31,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
   }
 
   private let parent: @Sendable () -> SpanContext?
-  private let wallClock: @Sendable () -> Duration
+  private let time: TimeSource
   private let whenEnded: @Sendable (Span) -> Void
   private let lock = Lock()
   /// By the id of the call, which has one attempt at a time.
@@ -42,16 +42,16 @@ public final class Tracing: Middleware, @unchecked Sendable {
   /// - Parameters:
   ///   - parent: What sets a call off, asked when it begins: the span of the request that a server is answering; by
   ///     default each call is a trace of its own.
-  ///   - wallClock: The time since the start of 1970.
+  ///   - time: Its wall clock says when a span begins.
   ///   - whenEnded: Gets each span when it is over, attempts before their call; on whichever thread that is, with no lock
   ///     held.
   public init(
     under parent: @escaping @Sendable () -> SpanContext? = { nil },
-    wallClock: @escaping @Sendable () -> Duration = { .seconds(Date().timeIntervalSince1970) },
+    time: TimeSource = .current,
     whenEnded: @escaping @Sendable (Span) -> Void
   ) {
     self.parent = parent
-    self.wallClock = wallClock
+    self.time = time
     self.whenEnded = whenEnded
   }
 
@@ -118,7 +118,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
         isSampled: parent?.isSampled ?? true
       ),
       parentID: parent?.spanID,
-      start: wallClock() - event.elapsed,
+      start: time.wallClock - event.elapsed,
       method: method,
       url: url
     )

@@ -70,7 +70,7 @@ public final class RequestOutbox: Sendable {
       storage: storage,
       online: reachability.map { $0.connectivity.map { $0 == .online }.eraseToAnyPublisher() },
       scheduler: scheduler,
-      wallClock: { Date(timeIntervalSince1970: TimeInterval(client.time.wallClock().secondsSinceEpoch)) },
+      wallClock: { Date(timeIntervalSince1970: client.time.wallClock.inSeconds) },
       random: client.random,
       deliveringWith: { entry in deliver(entry, client, judge) { subject.base.send(Answer(entry: entry, response: $0)) }
       }

@@ -97,7 +97,7 @@ final class EventReader: @unchecked Sendable {
   private func receive(_ head: ResponseHead) {
     guard !lock.withLock({ state.isOver }) else { return }
     request.tell(.responded(head))
-    let answer = HTTPResponse(head: head, receivedAt: request.call.time.wallClock(), attempt: request.attempt)
+    let answer = HTTPResponse(head: head, receivedAt: HTTPDate(since1970: request.time.wallClock), attempt: request.attempt)
     // With 204 the server says that there will be no more events.
     let isStream = head.status == 204 || (head.status == 200 && answer.mediaType == "text/event-stream")
     let whenOpened: WhenOpened? = lock.withLock {
@@ -153,7 +153,7 @@ final class EventReader: @unchecked Sendable {
     let answer = HTTPResponse(
       head: head,
       body: refusal,
-      receivedAt: request.call.time.wallClock(),
+      receivedAt: HTTPDate(since1970: request.time.wallClock),
       attempt: request.attempt
     )
     let type = UnexpectedContentType(found: answer.mediaType, allowed: ["text/event-stream"])

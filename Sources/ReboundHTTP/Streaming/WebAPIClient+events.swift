@@ -23,9 +23,7 @@ extension WebAPIClient {
     for request: R,
     reconnecting policy: RetryPolicy<NetworkFailure> = .reconnecting
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
-    let events = Deferred { self.stream(request, policy) }
-    guard let delivery else { return events.eraseToAnyPublisher() }
-    return events.receive(on: delivery).eraseToAnyPublisher()
+    scheduled(Deferred { self.stream(request, policy) })
   }
 
   private func stream<R: Request>(
@@ -53,7 +51,7 @@ extension WebAPIClient {
       }
       return connection(attempt, memory)
     }
-    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, time: time.source)
+    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, time: time)
     .handleEvents(
       receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
       receiveCancel: { context.tell(.cancelled) }

@@ -25,30 +25,30 @@
     ///
     /// - Parameters:
     ///   - maxRequestsPerHost: See ``Configuration/maxRequestsPerHost``.
-    ///   - timers: Where the time for the limits comes from.
+    ///   - time: Measures the limits of requests.
     ///   - reachability: Asked whether the device has a network at all when no connection can be made.
     public convenience init(
       maxRequestsPerHost: Int = 16,
-      timers: TransportTimers = .dispatch,
+      time: TimeSource = .current,
       reachability: any Reachability = SystemReachability.shared
     ) {
       var configuration = Configuration()
       configuration.maxRequestsPerHost = maxRequestsPerHost
-      self.init(configuration, timers: timers, reachability: reachability)
+      self.init(configuration, time: time, reachability: reachability)
     }
 
     /// Makes a transport that is held to a configuration, and starts its thread.
     ///
     /// - Parameters:
     ///   - configuration: Whom it trusts, which keys it expects, and which proxies it asks.
-    ///   - timers: Where the time for the limits comes from.
+    ///   - time: Measures the limits of requests.
     ///   - reachability: Asked whether the device has a network at all when no connection can be made.
     public init(
       _ configuration: Configuration,
-      timers: TransportTimers = .dispatch,
+      time: TimeSource = .current,
       reachability: any Reachability = SystemReachability.shared
     ) {
-      deadlines = ExchangeDeadlines(timers)
+      deadlines = ExchangeDeadlines(time)
       self.reachability = reachability
       options = CurlOptions(configuration)
       loop = CurlLoop(maxTransfersPerHost: configuration.maxRequestsPerHost)

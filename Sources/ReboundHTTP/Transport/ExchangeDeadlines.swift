@@ -1,3 +1,5 @@
+import Combine
+import Rebound
 import StreamSupport
 
 /// Watches the limits of all exchanges of one transport with one timer.
@@ -7,24 +9,24 @@ import StreamSupport
 ///
 /// Unchecked, because the lock guards all that changes.
 final class ExchangeDeadlines: @unchecked Sendable {
-  let timers: TransportTimers
+  let time: TimeSource
 
   private let lock = Lock()
   private var exchanges: [ObjectIdentifier: OngoingExchange] = [:]
   private var due: Duration?
-  private var canceller: TransportTimers.Canceller?
+  private var timer: (any Cancellable)?
 
-  init(_ timers: TransportTimers) {
-    self.timers = timers
+  init(_ time: TimeSource) {
+    self.time = time
   }
 
   deinit {
-    canceller?()
+    timer?.cancel()
   }
 
   /// Watches an exchange until it is over; ends it at once if a limit has passed already.
   func watch(_ exchange: OngoingExchange) {
-    guard let next = exchange.checkDeadline(at: timers.time.now) else { return }
+    guard let next = exchange.checkDeadline(at: time.now) else { return }
     lock.withLock { exchanges[ObjectIdentifier(exchange)] = exchange }
     // It may have ended meanwhile, and have been forgotten before it was watched.
     if exchange.isOver { return forget(exchange) }
@@ -43,24 +45,23 @@ final class ExchangeDeadlines: @unchecked Sendable {
       return true
     }
     guard isEarlier else { return }
-    let canceller = timers.schedule(after: next - timers.time.now) { [weak self] in self?.check(dueAt: next) }
-    let outdated: TransportTimers.Canceller? = lock.withLock {
+    let timer = time.after(next - time.now) { [weak self] in self?.check(dueAt: next) }
+    let outdated: (any Cancellable)? = lock.withLock {
       // Another thread may have set an earlier one meanwhile.
-      guard due == next else { return canceller }
-      defer { self.canceller = canceller }
-      return self.canceller
+      guard due == next else { return timer }
+      defer { self.timer = timer }
+      return self.timer
     }
-    outdated?()
+    outdated?.cancel()
   }
 
   private func check(dueAt moment: Duration) {
     let watched: [OngoingExchange] = lock.withLock {
       guard due == moment else { return [] }
       due = nil
-      canceller = nil
       return Array(exchanges.values)
     }
-    let now = timers.time.now
+    let now = time.now
     if let next = watched.compactMap({ $0.checkDeadline(at: now) }).min() { setTimer(for: next) }
   }
 }

@@ -18,7 +18,7 @@ protocol ExchangeCarrier: AnyObject, Sendable {
 /// Unchecked, because the lock guards all that changes. The receiver is called with the lock open, by one thread at a
 /// time: others leave their event to the one that is at it.
 final class OngoingExchange: TransportExchange, @unchecked Sendable {
-  private let time: MonotonicTime
+  private let time: TimeSource
   private let deadlines: ExchangeDeadlines
 
   private let lock = Lock()
@@ -34,7 +34,7 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
     deadlines: ExchangeDeadlines,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) {
-    time = deadlines.timers.time
+    time = deadlines.time
     self.deadlines = deadlines
     self.receiver = receiver
     machine = ExchangeMachine(limits: limits, start: time.now)

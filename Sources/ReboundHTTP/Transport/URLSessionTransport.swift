@@ -38,16 +38,16 @@ public final class URLSessionTransport: Transport {
   /// - Parameters:
   ///   - configuration: For the session: proxies, protocol classes, connections per host, and so on. Its cookies, cache,
   ///     credentials and timeouts are not used.
-  ///   - timers: Where the time for the limits comes from.
+  ///   - time: Measures the limits of requests.
   ///   - reachability: Asked whether the device has a network at all when no connection can be made.
   public init(
     configuration: URLSessionConfiguration = .ephemeral,
-    timers: TransportTimers = .dispatch,
+    time: TimeSource = .current,
     reachability: any Reachability = SystemReachability.shared
   ) {
     self.configuration = configuration.forTransport
     self.reachability = reachability
-    deadlines = ExchangeDeadlines(timers)
+    deadlines = ExchangeDeadlines(time)
     queue.name = "rebound.url-session-transport"
     queue.maxConcurrentOperationCount = 1
     shared = Session(self.configuration, queue, reachability)

@@ -16,7 +16,7 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
 
   private let steps: [CassetteSchedule.Step]
   private let total: Duration?
-  private let scheduler: AnyTimeScheduler
+  private let time: TimeSource
   private let lock = Lock()
   private var position = 0
   private var receiver: (@Sendable (TransportEvent) -> Void)?
@@ -33,12 +33,12 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
 
   init(
     _ schedule: CassetteSchedule,
-    on scheduler: AnyTimeScheduler,
+    in time: TimeSource,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) {
     steps = schedule.steps
     total = schedule.total
-    self.scheduler = scheduler
+    self.time = time
     self.receiver = receiver
   }
 
@@ -46,7 +46,7 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
     advance()
     guard let total, !lock.withLock({ receiver == nil }) else { return }
     // The schedule knows when it is over; this is for one that is paused meanwhile.
-    let limit = scheduler.after(total) { self.expire() }
+    let limit = time.after(total) { self.expire() }
     let isOver = lock.withLock {
       if receiver != nil { self.limit = limit }
       return receiver == nil
@@ -118,9 +118,9 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
   }
 
   private func wait(_ pause: Duration, before step: Int) {
-    let timer = scheduler.after(pause) { self.fallDue(step) }
+    let timer = time.after(pause) { self.fallDue(step) }
     let isOld = lock.withLock {
-      // The scheduler may have done it at once.
+      // It may have been done at once.
       let isOld = receiver == nil || !isWaiting || position != step
       if !isOld { self.timer = timer }
       return isOld

@@ -23,7 +23,7 @@ import StreamSupport
 ///   with a ``CassetteMiss`` that says which recording comes nearest, and what differs.
 /// - Limits: A replay keeps the request's limits of size, and of time as far as it takes any.
 /// - Bodies: The request's body is read to its end before it is sent or answered, on the thread that sends.
-/// - Threading: May be used from any thread. A replay tells its events on the thread that sends, or on the scheduler
+/// - Threading: May be used from any thread. A replay tells its events on the thread that sends, or where the source of time
 ///   where it takes time; a recorded transport tells them where it does.
 ///
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it.
@@ -45,7 +45,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
   private let rules: [CassetteRule]
   private let repeatsLast: Bool
   private let redaction: Redaction
-  private let time: ClientTime
+  private let time: TimeSource
   private let keepsPace: Bool
 
   private let lock = Lock()
@@ -62,7 +62,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
   ///   - repeatsLast: Whether the last recording that fits a request answers again once all that fit have.
   ///   - redaction: What must not be kept.
   ///   - time: Measures a recording, and lets a replay wait where it must.
-  ///   - keepsPace: Whether a replay takes as long as the recording did, in the time of the scheduler; otherwise, what
+  ///   - keepsPace: Whether a replay takes as long as the recording did, in the time of `time`; otherwise, what
   ///     was recorded comes at once.
   /// - Throws: ``CassetteFileError`` if the file is missing or not to be understood.
   public init(
@@ -71,7 +71,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
     matching rules: [CassetteRule] = .standard,
     repeatingLast repeatsLast: Bool = false,
     redaction: Redaction = .standard,
-    time: ClientTime = .system,
+    time: TimeSource = .current,
     keepingPace keepsPace: Bool = false
   ) throws(CassetteFileError) {
     switch mode {
@@ -159,7 +159,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
     to receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
     let schedule = CassetteSchedule(timeline, limits: request.limits, keepingPace: keepsPace)
-    let exchange = CassetteExchange(schedule, on: time.scheduler, telling: receiver)
+    let exchange = CassetteExchange(schedule, in: time, telling: receiver)
     exchange.begin()
     return exchange
   }
@@ -175,11 +175,11 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
       // It may be read once only, and has been. Its length stays unknown if it was, so that it goes over the wire as before.
       message.body = .stream(BodyStream(length: stream.length) { CassetteBodyReader(body) })
     }
-    let start = time.monotonic.now
-    let recorder = CassetteRecorder(request, body: body, at: time.wallClock())
+    let start = time.now
+    let recorder = CassetteRecorder(request, body: body, at: HTTPDate(since1970: time.wallClock))
     lock.withLock { recorded.append(recorder) }
     return network.start(message) { [time] event in
-      recorder.write(event, at: time.monotonic.now - start)
+      recorder.write(event, at: time.now - start)
       receiver(event)
     }
   }

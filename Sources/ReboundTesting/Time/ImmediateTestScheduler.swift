@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// A scheduler that makes time jump: work for a later moment is done before `schedule` returns.
@@ -102,5 +103,22 @@ public final class ImmediateTestScheduler: Scheduler, @unchecked Sendable {
         return action
       }
     }
+  }
+}
+
+extension ImmediateTestScheduler: TimeProviding {
+  /// The time of this scheduler, for policies, clients and all else that has a `TimeSource`.
+  ///
+  /// What waits is done before `after` returns, and `sleep` returns at once.
+  public var time: TimeSource {
+    TimeSource(
+      now: { self.agenda.elapsed },
+      wallClock: { self.agenda.elapsed },
+      after: { delay, action in
+        let timer = self.agenda.time.after(delay, action)
+        self.work()
+        return timer
+      }
+    )
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// A scheduler that must not be used: it reports every use, and does no work.
@@ -90,4 +91,22 @@ public final class UnimplementedScheduler: Scheduler, @unchecked Sendable {
     lock.withLock { reported.append(use) }
     report(use)
   }
+}
+
+extension UnimplementedScheduler: TimeProviding {
+  /// A time that must not be used, for policies, clients and all else that has a `TimeSource`: it reports every use.
+  public var time: TimeSource {
+    TimeSource(
+      now: { self.now.elapsed },
+      wallClock: { self.now.elapsed },
+      after: { delay, _ in
+        self.use("after(\(delay))")
+        return AnyCancellable {}
+      }
+    )
+  }
+}
+
+extension VirtualTime {
+  fileprivate var elapsed: Duration { .nanoseconds(nanoseconds) }
 }

@@ -110,7 +110,7 @@ struct ClientOverNetworkTests {
     var random = SeededRandom(seed: 7)
     let queue = DispatchQueue(label: "answers")
     for _ in 0..<300 {
-      let transport = ScriptedTransport([.status(503), .ok(rome)], on: queue)
+      let transport = ScriptedTransport([.status(503), .ok(rome)], time: TimeSource(queue))
       let client = WebAPIClient(
         baseURL: .service,
         transport: transport,

@@ -12,7 +12,7 @@ struct HARLogTests {
       [.status(503).after(.milliseconds(250)), .offline, .ok(#"{"token":"s3cret"}"#, ["Set-Cookie": "s3cret"])],
       [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))]
     )
-    let log = HARLog { ClientUnderTest.serverStart }
+    let log = HARLog(time: test.scheduler.time.withWallClock { .seconds(ClientUnderTest.serverStart.secondsSinceEpoch) })
     test.client = test.client.onEvent(log.write)
     _ = try test.run(
       Anything(

@@ -104,7 +104,7 @@ struct PagesTests {
       .retry(
         RetryPolicy(clamping: nil, backoff: .steps(.seconds(1), .seconds(5))),
         rejecting: { $0["done"] == true ? nil : NetworkFailure(.noData) },
-        scheduler: test.scheduler
+        time: test.scheduler.time
       )
       .subscribe(recorder)
     try test.scheduler.run()

@@ -7,11 +7,10 @@ import Testing
 
 @Suite("Protecting")
 struct ProtectingTests {
-  static func breaker(_ test: TestScheduler? = nil) throws -> CircuitBreaker {
+  static func breaker() throws -> CircuitBreaker {
     CircuitBreaker(
       "api",
       policy: try CircuitBreakerPolicy(consecutiveFailures: 2, openTime: .seconds(30)),
-      time: MonotonicTime { test?.elapsed ?? .zero },
       countingAsFailure: NetworkFailure.speaksAgainstService
     )
   }

@@ -11,7 +11,7 @@ struct TracingTests {
     _ script: [ScriptedTransport.Step],
     under parent: SpanContext? = nil
   ) -> ClientUnderTest {
-    let tracing = Tracing(under: { parent }, wallClock: { .seconds(1_000) }, whenEnded: spans.write)
+    let tracing = Tracing(under: { parent }, time: TestScheduler().time.withWallClock { .seconds(1_000) }, whenEnded: spans.write)
     var test = ClientUnderTest(
       script,
       [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), tracing]

@@ -229,7 +229,7 @@ struct RequestOutboxTests {
       _ = enqueue(PlaceOrder(), in: outbox(test), test)
     }
     var test = ClientUnderTest([])
-    let transport = ScriptedTransport([.status(200)], on: test.scheduler)
+    let transport = ScriptedTransport([.status(200)], time: test.scheduler.time)
     test.client = WebAPIClient(
       baseURL: URL(string: "https://new.example/v2/?region=eu"),
       transport: transport,

@@ -23,9 +23,9 @@ struct ClientUnderTest {
     _ middleware: [any Middleware] = []
   ) {
     let scheduler = scheduler
-    transport = ScriptedTransport(script, repeatingLast: repeatingLast, on: scheduler)
-    let time = ClientTime(scheduler: scheduler) {
-      HTTPDate(secondsSinceEpoch: Self.serverStart.secondsSinceEpoch - 3_600 + scheduler.elapsed.components.seconds)
+    transport = ScriptedTransport(script, repeatingLast: repeatingLast, time: scheduler.time)
+    let time = scheduler.time.withWallClock {
+      .seconds(Self.serverStart.secondsSinceEpoch - 3_600) + scheduler.elapsed
     }
     client = WebAPIClient(
       baseURL: .service,

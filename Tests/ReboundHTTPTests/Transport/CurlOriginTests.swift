@@ -77,7 +77,7 @@
       let scheduler = TestScheduler()
       var configuration = CurlTransport.Configuration()
       configuration.proxy = .none
-      let transport = CurlTransport(configuration, timers: TransportTimers(scheduler))
+      let transport = CurlTransport(configuration, time: scheduler.time)
       let patient = transport.start(TransportRequest(server.url(scheme: "https"), limits: .none)) { _ in }
       let log = TransportLog()
       let limits = TransportLimits(connect: .seconds(10))

@@ -51,7 +51,7 @@ struct FaultMatrixTests {
     let server = try MisbehavingServer()
     if fault.isOfConnection { server.programConnections(then: fault) } else { server.program("/fault", fault) }
     let scheduler = TestScheduler()
-    let transport = cell.transport.make(TransportTimers(scheduler))
+    let transport = cell.transport.make(scheduler.time)
     let request = TransportRequest(
       server.url("/fault", scheme: fault.phase == .handshake ? "https" : "http"),
       method: HTTPMethod(rawValue: cell.sending.rawValue),

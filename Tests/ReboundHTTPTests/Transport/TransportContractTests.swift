@@ -133,7 +133,7 @@ struct TransportContractTests {
   func totalLimit(kind: TransportKind) async {
     server.program("/", .stallInBody)
     let limits = TransportLimits(idle: .seconds(1000), total: .seconds(60))
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     let exchange = transport.start(TransportRequest(server.url(), limits: limits), telling: log.add)
     await log.until { $0.contains { if case .chunk = $0 { true } else { false } } }
     scheduler.advance(by: 59.999)
@@ -149,7 +149,7 @@ struct TransportContractTests {
   @Test("let a limit of zero pass at once", arguments: TransportKind.allCases)
   func zeroLimit(kind: TransportKind) async {
     server.program("/", .answer())
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     let exchange = transport.start(TransportRequest(server.url(), limits: .init(total: .zero)), telling: log.add)
     await log.end()
     #expect(log.failure?.kind == .timeout(.total))
@@ -185,7 +185,7 @@ struct TransportContractTests {
     let port = try SilentPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.port)/"))
     let limits = TransportLimits(connect: .seconds(10), idle: .seconds(30))
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     let exchange = transport.start(TransportRequest(url, limits: limits), telling: log.add)
     scheduler.advance(by: 30)
     await log.end()
@@ -201,7 +201,7 @@ struct TransportContractTests {
   )
   func cancel(kind: TransportKind, fault: Fault) async {
     if fault.isOfConnection { server.programConnections(then: fault) } else { server.program("/", fault) }
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     let exchange = transport.start(TransportRequest(server.url()), telling: log.add)
     await server.stallsReached()
     if fault == .stallInBody { await log.until { $0.count == 2 } }
@@ -217,7 +217,7 @@ struct TransportContractTests {
   @Test("let go of the receiver at the end and at a cancel", arguments: TransportKind.allCases, [false, true])
   func release(kind: TransportKind, cancels: Bool) async {
     server.program("/", cancels ? .stallBeforeHead : .answer())
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     weak var held: TransportLog?
     do {
       let own = TransportLog()
@@ -242,7 +242,7 @@ struct TransportContractTests {
   func pause(kind: TransportKind) async {
     // Far more than all buffers on the way hold.
     server.program("/", .endlessBody(of: 40_000_000))
-    let transport = kind.make(TransportTimers(scheduler))
+    let transport = kind.make(scheduler.time)
     let limits = TransportLimits(idle: .seconds(30))
     let cell = ExchangeCell()
     let exchange = transport.start(TransportRequest(server.url(), limits: limits)) { [log] event in

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 import ReboundHTTP
 import ReboundTesting
 import Testing
@@ -11,13 +12,13 @@ enum TransportKind: String, CaseIterable, Codable, CustomTestStringConvertible {
   #endif
 
   func make(
-    _ timers: TransportTimers = .dispatch,
+    _ time: TimeSource = .current,
     reachability: any Reachability = ManualReachability()
   ) -> any Transport {
     switch self {
-    case .urlSession: URLSessionTransport(timers: timers, reachability: reachability)
+    case .urlSession: URLSessionTransport(time: time, reachability: reachability)
     #if Curl
-      case .curl: CurlTransport(timers: timers, reachability: reachability)
+      case .curl: CurlTransport(time: time, reachability: reachability)
     #endif
     }
   }

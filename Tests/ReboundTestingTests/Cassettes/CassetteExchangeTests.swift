@@ -10,10 +10,10 @@ import Testing
 struct CassetteExchangeTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()
-  private var time: ClientTime { ClientTime(scheduler: scheduler) }
+  private var time: TimeSource { scheduler.time }
 
   private func record(_ step: ScriptedTransport.Step, _ request: TransportRequest = .sample()) throws {
-    let cassette = try CassetteTransport(folder.file, .record(ScriptedTransport([step], on: scheduler)), time: time)
+    let cassette = try CassetteTransport(folder.file, .record(ScriptedTransport([step], time: scheduler.time)), time: time)
     let exchange = cassette.start(request) { _ in }
     try scheduler.run()
     exchange.cancel()
@@ -143,7 +143,7 @@ struct CassetteExchangeTests {
 
   @Test("an exchange that was cancelled falls silent where it was, until a limit ends it")
   func silence() throws {
-    let network = ScriptedTransport([Self.chunks], on: scheduler)
+    let network = ScriptedTransport([Self.chunks], time: scheduler.time)
     let recording = try CassetteTransport(folder.file, .record(network), time: time)
     let exchange = recording.start(.sample()) { _ in }
     scheduler.advance(by: 2)

@@ -8,7 +8,7 @@ import Testing
 struct CassetteTapeTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()
-  private var time: ClientTime { ClientTime(scheduler: scheduler) }
+  private var time: TimeSource { scheduler.time }
 
   private func replay(keepingPace: Bool = false) throws -> CassetteTransport {
     try CassetteTransport(folder.file, time: time, keepingPace: keepingPace)
@@ -182,7 +182,7 @@ struct CassetteTapeTests {
     }
     let bytes = Data([0xFF, 0xD8, 0, 1])
     let log = HARLog()
-    let network = ScriptedTransport([.response(200, ["Content-Type": "image/jpeg"], bytes), .refused], on: scheduler)
+    let network = ScriptedTransport([.response(200, ["Content-Type": "image/jpeg"], bytes), .refused], time: scheduler.time)
     func send(_ transport: any Transport) throws -> (Recorder<Data, NetworkFailure>) {
       let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil, time: time).onEvent(
         log.write

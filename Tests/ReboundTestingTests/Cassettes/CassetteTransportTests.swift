@@ -11,8 +11,8 @@ struct CassetteTransportTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()
   private var file: URL { folder.file }
-  private var time: ClientTime {
-    ClientTime(scheduler: scheduler) { HTTPDate(secondsSinceEpoch: 1_800_000_000) }
+  private var time: TimeSource {
+    scheduler.time.withWallClock { .seconds(1_800_000_000) }
   }
 
   /// Sends requests one after the other, lets time run until nothing waits, and returns what was told.
@@ -26,7 +26,7 @@ struct CassetteTransportTests {
   }
 
   private func record(_ script: [ScriptedTransport.Step], _ requests: [TransportRequest]) throws -> [[String]] {
-    let network = ScriptedTransport(script, on: scheduler)
+    let network = ScriptedTransport(script, time: scheduler.time)
     let cassette = try CassetteTransport(file, .record(network), time: time)
     let lines = try send(requests, through: cassette)
     try cassette.save()
@@ -119,7 +119,7 @@ struct CassetteTransportTests {
       try scheduler.run()
       return recorder
     }
-    let network = ScriptedTransport([.offline, .status(503), .ok(#"{"Rome":12}"#)], on: scheduler)
+    let network = ScriptedTransport([.offline, .status(503), .ok(#"{"Rome":12}"#)], time: scheduler.time)
     let recording = try CassetteTransport(file, .record(network), time: time)
     #expect(try run(recording).values == [["Rome": 12]])
     try recording.save()

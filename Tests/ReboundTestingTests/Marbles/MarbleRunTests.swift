@@ -15,7 +15,7 @@ struct MarbleRunTests {
     let mismatch = mismatch {
       try expect {
         "a-#"
-        $0.retry(.constant(.ticks(3)), times: 1, scheduler: $1)
+        $0.retry(.constant(.ticks(3)), times: 1, time: $1.time)
         "a---a-#"
       }
     }

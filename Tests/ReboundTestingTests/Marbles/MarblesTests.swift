@@ -9,7 +9,7 @@ struct MarblesTests {
   func retry() throws {
     try expect {
       "a-#"
-      $0.retry(.constant(.ticks(2)), times: 1, scheduler: $1)
+      $0.retry(.constant(.ticks(2)), times: 1, time: $1.time)
       "a---a-#"
       SubscriptionRows("^-#", "----^-#")
     }
@@ -101,7 +101,7 @@ struct MarblesTests {
     }
     try Marbles(failure: Busy()).expect {
       "#"
-      $0.retry(.immediate, times: 1, scheduler: $1)
+      $0.retry(.immediate, times: 1, time: $1.time)
       "---#"
       SubscriptionRows("(^#)", "---(^#)")
     }

@@ -8,13 +8,13 @@ struct BreakerLogTests {
   func writes() throws {
     let scheduler = TestScheduler()
     let policy = try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 1, openTime: .seconds(5))
-    let breaker = CircuitBreaker("forecast", policy: policy, time: MonotonicTime { scheduler.elapsed })
+    let breaker = CircuitBreaker("forecast", policy: policy)
     let log = BreakerLog(of: breaker, on: scheduler)
     scheduler.advance(by: 2)
-    try breaker.admit().fail(with: CancellationError())
-    try breaker.admit().fail(with: InvalidRetryPolicy.negativeRetries(1))
+    try breaker.admit(on: scheduler.time).fail(with: CancellationError())
+    try breaker.admit(on: scheduler.time).fail(with: InvalidRetryPolicy.negativeRetries(1))
     scheduler.advance(by: 5)
-    try breaker.admit().succeed()
+    try breaker.admit(on: scheduler.time).succeed()
     #expect(log.entries.map(\.state) == [.closed, .open, .halfOpen, .closed])
     #expect(log.entries.map(\.time) == [0, 2, 7, 7].map { .start.advanced(by: .seconds($0)) })
   }

@@ -17,7 +17,7 @@ struct RunDiagramTests {
 
   private func run(_ policy: RetryPolicy<Failed>) -> Recorder<String, Failed> {
     let recorder = Recorder<String, Failed>(on: scheduler)
-    source.retry(policy.onEvent(log.write), scheduler: scheduler).subscribe(recorder)
+    source.retry(policy.onEvent(log.write), time: scheduler.time).subscribe(recorder)
     return recorder
   }
 

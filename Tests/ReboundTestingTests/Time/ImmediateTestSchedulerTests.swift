@@ -51,10 +51,23 @@ struct ImmediateTestSchedulerTests {
   func retry() {
     let upstream = TestPublisher<Int, RunFailure>(whenSubscribed: { $0.send(completion: .failure(.broken)) })
     let recorder = Recorder<Int, RunFailure>()
-    upstream.retry(.constant(.seconds(3)), times: 4, scheduler: scheduler).subscribe(recorder)
+    upstream.retry(.constant(.seconds(3)), times: 4, time: scheduler.time).subscribe(recorder)
     #expect(upstream.subscriptionCount == 5)
     #expect(recorder.failure == .broken)
     #expect(scheduler.now == .start.advanced(by: 12))
+  }
+
+  @Test("its time jumps, for work and for who sleeps")
+  func time() async throws {
+    let time = scheduler.time
+    var isDone = false
+    nonisolated(unsafe) let done = { isDone = true }
+    withExtendedLifetime(time.after(.seconds(5)) { done() }) {}
+    #expect(isDone)
+    #expect(time.now == .seconds(5))
+    try await time.sleep(for: .seconds(3_600))
+    #expect(scheduler.now == .start.advanced(by: 3_605))
+    #expect(time.wallClock == .seconds(3_605))
   }
 
   @Test("lets every value through debounce, since its pause is over at once")

@@ -18,6 +18,16 @@ struct UnimplementedSchedulerTests {
     #expect(scheduler.uses.allSatisfy { $0.scheduler == "the pause" })
   }
 
+  @Test("its time reports every use, too")
+  func time() {
+    let scheduler = UnimplementedScheduler("the pause")
+    let time = scheduler.time
+    #expect(scheduler.uses.isEmpty)
+    #expect(time.now == .zero)
+    time.after(.seconds(1)) { Issue.record("the work was done") }.cancel()
+    #expect(scheduler.uses.map(\.call) == ["now", "after(1.0 seconds)"])
+  }
+
   @Test("stays silent where time plays no part")
   func silent() {
     let scheduler = UnimplementedScheduler("the pause")

@@ -92,14 +92,13 @@ struct AdaptiveLimitMachineTests {
       "server",
       policy: try BulkheadPolicy(maxConcurrent: 4, maxQueue: 1_000),
       adapting: usesGradient ? try .gradient(in: 1...200) : try .aimd(in: 1...200, slow: .milliseconds(200)),
-      time: .of(scheduler),
       overloadedWhen: { $0 as? TestFailure == .transient }
     )
     // Always more work than places.
     func run(seconds: Int) -> [Int] {
       (0..<seconds * 10).map { _ in
         while bulkhead.snapshot.queued < 100 {
-          server.limited(by: bulkhead, scheduler: scheduler).subscribe(Recorder())
+          server.limited(by: bulkhead, time: scheduler.time).subscribe(Recorder())
         }
         scheduler.advance(by: .milliseconds(100))
         return bulkhead.snapshot.limit
@@ -121,12 +120,11 @@ struct AdaptiveLimitMachineTests {
       "server",
       policy: try BulkheadPolicy(maxConcurrent: 10),
       adapting: try .aimd(),
-      time: .of(scheduler),
       overloadedWhen: { $0 as? TestFailure == .transient }
     )
     let log = EventLog<BulkheadEvent>()
     bulkhead.onEvent(log.write)
-    let permits = try (0..<8).map { _ in try bulkhead.acquire() }
+    let permits = try (0..<8).map { _ in try bulkhead.acquire(on: scheduler.time) }
     permits[7].release(.cancelled)
     permits[6].release(.failed(TestFailure.permanent))
     #expect(bulkhead.snapshot.limit == 10)

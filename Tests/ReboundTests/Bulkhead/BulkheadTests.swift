@@ -55,7 +55,7 @@ struct BulkheadTests {
     let bulkhead = try makeBulkhead(maxWait: .seconds(5))
     let held = try bulkhead.acquire()
     await #expect(throws: BulkheadFull(name: "search", limit: 1, queueLength: 0, waited: .seconds(5))) {
-      try await bulkhead.run(clock: JumpingClock()) { 1 }
+      try await bulkhead.run(time: JumpingClock().time) { 1 }
     }
     held.release()
     #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))

@@ -4,9 +4,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("limited(by:)")
+@Suite("limited(by:)", .virtualTime)
 struct PublisherLimitedTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, any Error>()
   private let log = EventLog<BulkheadEvent>()
 
@@ -26,7 +26,7 @@ struct PublisherLimitedTests {
     requesting demand: Subscribers.Demand = .unlimited
   ) -> Recorder<Int, any Error> {
     let recorder = Recorder<Int, any Error>(requesting: demand)
-    upstream.limited(by: bulkhead, priority: priority, scheduler: scheduler).subscribe(recorder)
+    upstream.limited(by: bulkhead, priority: priority, time: scheduler.time).subscribe(recorder)
     return recorder
   }
 
@@ -53,7 +53,7 @@ struct PublisherLimitedTests {
   func releasesFirst() throws {
     let bulkhead = try makeBulkhead(maxQueue: 0)
     let recorder = Recorder<Int, any Error>()
-    upstream.limited(by: bulkhead, scheduler: scheduler).retry(1).subscribe(recorder)
+    upstream.limited(by: bulkhead, time: scheduler.time).retry(1).subscribe(recorder)
     upstream.send(completion: .failure(TestFailure.transient))
     #expect(upstream.subscriptionCount == 2)
     #expect(recorder.completions.isEmpty)
@@ -74,7 +74,7 @@ struct PublisherLimitedTests {
         begun.write(index)
         return Empty<Int, any Error>()
       }
-      .limited(by: bulkhead, priority: index % 2, scheduler: scheduler)
+      .limited(by: bulkhead, priority: index % 2, time: scheduler.time)
       .subscribe(Recorder())
     }
     held.release()
@@ -100,7 +100,7 @@ struct PublisherLimitedTests {
     let held = try bulkhead.acquire()
     let recorder = Recorder<Int, TestFailure>()
     let typed = TestPublisher<Int, TestFailure>()
-    typed.limited(by: bulkhead, scheduler: scheduler) { $0.waited == .seconds(5) ? .permanent : .transient }
+    typed.limited(by: bulkhead, time: scheduler.time) { $0.waited == .seconds(5) ? .permanent : .transient }
       .subscribe(recorder)
     scheduler.advance(by: .nanoseconds(4_999_999_999))
     #expect(recorder.completions.isEmpty)
@@ -141,7 +141,7 @@ struct PublisherLimitedTests {
       inside.cancel()
       return upstream
     }
-    .limited(by: bulkhead, scheduler: scheduler)
+    .limited(by: bulkhead, time: scheduler.time)
     .subscribe(inside)
     #expect(upstream.cancelCount == 2)
     #expect(bulkhead.snapshot.running == 0)
@@ -150,7 +150,7 @@ struct PublisherLimitedTests {
   @Test("asks for nothing when it is cancelled before it could ask")
   func cancelAtSubscription() throws {
     let bulkhead = try makeBulkhead()
-    upstream.limited(by: bulkhead, scheduler: scheduler)
+    upstream.limited(by: bulkhead, time: scheduler.time)
       .subscribe(
         AnySubscriber<Int, any Error>(receiveSubscription: { $0.cancel() })
       )
@@ -181,7 +181,7 @@ struct PublisherLimitedTests {
     let recorders = (0..<10_000).map { index in
       let recorder = Recorder<Int, any Error>()
       Just(index).setFailureType(to: (any Error).self)
-        .limited(by: bulkhead, scheduler: scheduler)
+        .limited(by: bulkhead, time: scheduler.time)
         .subscribe(recorder)
       return recorder
     }

@@ -31,7 +31,6 @@ struct CacheTests {
     )
     let cache = Subject(
       policy: policy,
-      time: .of(scheduler),
       lifetime: lifetime,
       cost: { $0 },
       staleWhen: \.isTransient
@@ -45,8 +44,16 @@ struct CacheTests {
     requesting demand: Subscribers.Demand = .unlimited
   ) -> Recorder<Cached<Int>, TestFailure> {
     let recorder = Recorder<Cached<Int>, TestFailure>(requesting: demand)
-    upstream.cached(in: cache, for: key).subscribe(recorder)
+    upstream.cached(in: cache, for: key, time: scheduler.time).subscribe(recorder)
     return recorder
+  }
+
+  private func store(_ value: Int, for key: String, in cache: Subject) {
+    cache.store(value, for: key, at: scheduler.elapsed)
+  }
+
+  private func peek(_ key: String, in cache: Subject) -> Cached<Int>? {
+    cache.peek(key, on: scheduler.time)
   }
 
   // MARK: Freshness
@@ -134,7 +141,7 @@ struct CacheTests {
     let cache = try makeCache(staleWhileRevalidate: .seconds(90))
     let missed = ask(cache)
     // Kept while the call is under way: else nobody would wait for that.
-    cache.store(1, for: "oslo")
+    store(1, for: "oslo", in: cache)
     scheduler.advance(by: 50)
     upstream.send(completion: .failure(.transient))
     #expect(missed.summary.isEmpty)
@@ -145,7 +152,7 @@ struct CacheTests {
   @Test("holds the saved copy back until it is asked for")
   func fallbackDemand() throws {
     let cache = try makeCache(staleIfError: .seconds(90))
-    cache.store(1, for: "oslo")
+    store(1, for: "oslo", in: cache)
     scheduler.advance(by: 20)
     let recorder = ask(cache, requesting: .none)
     upstream.send(completion: .failure(.transient))
@@ -162,7 +169,7 @@ struct CacheTests {
     upstream.send(1)
     scheduler.advance(by: 99)
     #expect(ask(cache).values.map(\.value) == [1])
-    cache.store(2, for: "oslo")
+    store(2, for: "oslo", in: cache)
     #expect(cache.count == 0)
   }
 
@@ -196,7 +203,7 @@ struct CacheTests {
   @Test("does not let a failure take the place of a copy that may still help")
   func failureAndCopy() throws {
     let cache = try makeCache(staleIfError: .seconds(90), negative: .seconds(50))
-    cache.store(1, for: "oslo")
+    store(1, for: "oslo", in: cache)
     scheduler.advance(by: 20)
     for _ in 0..<2 {
       let recorder = ask(cache)
@@ -240,10 +247,10 @@ struct CacheTests {
     #expect(upstream.subscriptionCount == 2)
     upstream.connections[0].send(1)
     #expect(before.values.map(\.value) == [1])
-    #expect(cache.peek("oslo") == nil)
+    #expect(peek("oslo", in: cache) == nil)
     #expect(after.values.isEmpty)
     upstream.connections[1].send(2)
-    #expect(cache.peek("oslo")?.value == 2)
+    #expect(peek("oslo", in: cache)?.value == 2)
   }
 
   // MARK: Limits
@@ -251,12 +258,12 @@ struct CacheTests {
   @Test("keeps as many values as it may, those used last")
   func count() throws {
     let cache = try makeCache(maxCount: 2)
-    cache.store(1, for: "a")
-    cache.store(2, for: "b")
+    store(1, for: "a", in: cache)
+    store(2, for: "b", in: cache)
     _ = ask(cache, "a")
-    cache.store(3, for: "c")
-    #expect(cache.peek("b") == nil)
-    #expect(cache.peek("a")?.value == 1)
+    store(3, for: "c", in: cache)
+    #expect(peek("b", in: cache) == nil)
+    #expect(peek("a", in: cache)?.value == 1)
     #expect(cache.count == 2)
     #expect(log.lines.last == "b: evicted")
   }
@@ -264,19 +271,19 @@ struct CacheTests {
   @Test("keeps what costs as much as it may in all, and nothing that alone costs more")
   func cost() throws {
     let cache = try makeCache(maxCost: 10)
-    cache.store(4, for: "a")
-    cache.store(6, for: "b")
+    store(4, for: "a", in: cache)
+    store(6, for: "b", in: cache)
     #expect(cache.totalCost == 10)
-    cache.store(5, for: "c")
+    store(5, for: "c", in: cache)
     #expect(cache.totalCost == 5)
     #expect(cache.count == 1)
-    cache.store(11, for: "c")
+    store(11, for: "c", in: cache)
     #expect(cache.count == 0)
     #expect(cache.totalCost == 0)
-    cache.store(3, for: "d")
-    cache.store(2, for: "d")
+    store(3, for: "d", in: cache)
+    store(2, for: "d", in: cache)
     #expect(cache.totalCost == 2)
-    cache.store(-5, for: "e")
+    store(-5, for: "e", in: cache)
     #expect(cache.totalCost == 2)
     cache.removeAll()
     #expect(cache.totalCost == 0)
@@ -285,16 +292,16 @@ struct CacheTests {
   @Test("shows what it keeps without using it")
   func peek() throws {
     let cache = try makeCache(staleIfError: .seconds(10), maxCount: 2)
-    cache.store(1, for: "a")
+    store(1, for: "a", in: cache)
     scheduler.advance(by: 12)
-    #expect(cache.peek("a")?.isStale == true)
-    #expect(cache.peek("a")?.age == .seconds(12))
-    cache.store(2, for: "b")
-    _ = cache.peek("a")
-    cache.store(3, for: "c")
-    #expect(cache.peek("a") == nil)
+    #expect(peek("a", in: cache)?.isStale == true)
+    #expect(peek("a", in: cache)?.age == .seconds(12))
+    store(2, for: "b", in: cache)
+    _ = peek("a", in: cache)
+    store(3, for: "c", in: cache)
+    #expect(peek("a", in: cache) == nil)
     scheduler.advance(by: 20)
-    #expect(cache.peek("b") == nil)
+    #expect(peek("b", in: cache) == nil)
   }
 
   @Test("lets go of values with its lock open, so that their ends may use it")
@@ -322,12 +329,12 @@ struct CacheTests {
         let key = "\(Int.random(in: 0..<9, using: &numbers))"
         switch Int.random(in: 0..<4, using: &numbers) {
         case 0: cache.remove(key)
-        case 1: cache.store(Int.random(in: 0..<20, using: &numbers), for: key)
+        case 1: store(Int.random(in: 0..<20, using: &numbers), for: key, in: cache)
         default: Just(3).setFailureType(to: TestFailure.self).cached(in: cache, for: key).subscribe(Recorder())
         }
       }
     }
-    let kept = (0..<9).compactMap { cache.peek("\($0)")?.value }
+    let kept = (0..<9).compactMap { peek("\($0)", in: cache)?.value }
     #expect(cache.count == kept.count)
     #expect(cache.totalCost == kept.reduce(0, +))
     #expect(kept.count <= 5)
@@ -338,18 +345,18 @@ struct CacheTests {
   @Test("keeps what functions return, and delivers it to the next")
   func functions() async throws {
     let policy = try CachePolicy(fresh: .seconds(10), staleIfError: .seconds(10))
-    let cache = Cache<String, Int, any Error>(policy: policy, time: .of(scheduler))
-    #expect(try await cache.value(for: "oslo") { 1 }.value == 1)
-    let second = try await cache.value(for: "oslo") { 2 }
+    let cache = Cache<String, Int, any Error>(policy: policy)
+    #expect(try await cache.value(for: "oslo", time: scheduler.time) { 1 }.value == 1)
+    let second = try await cache.value(for: "oslo", time: scheduler.time) { 2 }
     #expect(second.value == 1)
     #expect("\(second.source)" == "cache")
     scheduler.advance(by: 15)
-    let saved = try await cache.value(for: "oslo") { throw TestFailure.transient }
+    let saved = try await cache.value(for: "oslo", time: scheduler.time) { throw TestFailure.transient }
     #expect(saved.value == 1)
     #expect(saved.isStale)
     scheduler.advance(by: 15)
     await #expect(throws: TestFailure.transient) {
-      try await cache.value(for: "oslo") { throw TestFailure.transient }
+      try await cache.value(for: "oslo", time: scheduler.time) { throw TestFailure.transient }
     }
   }
 }

@@ -14,15 +14,15 @@ struct ChaosTests {
       .behaviour(at: 1) { done.write("behaviour") }
       .latency(at: 1, .seconds(3))
       .onEvent(log.write)
-    #expect(try await chaos.run(clock: clock) { 1 } == 1)
+    #expect(try await chaos.run(time: TimeSource(clock)) { 1 } == 1)
     #expect(clock.now.sinceStart == .seconds(3))
     #expect(done.events == ["behaviour"])
     await #expect(throws: TestFailure.transient) {
-      try await chaos.fault(at: 1) { .transient }.outcome(at: 1) { 7 }.run(clock: clock) { 1 }
+      try await chaos.fault(at: 1) { .transient }.outcome(at: 1) { 7 }.run(time: TimeSource(clock)) { 1 }
     }
     var ran = false
     let replaced = try await chaos.outcome(at: 1) { 7 }
-      .run(clock: clock) {
+      .run(time: TimeSource(clock)) {
         ran = true
         return 1
       }
@@ -44,7 +44,7 @@ struct ChaosTests {
       .corruptingValues(at: 1) { String($0.prefix(3)) }
       .delayingValues(at: 1, by: .seconds(2))
       .onEvent(log.write)
-    #expect(try await chaos.run(clock: clock) { "whole body" } == "who")
+    #expect(try await chaos.run(time: TimeSource(clock)) { "whole body" } == "who")
     #expect(clock.now.sinceStart == .seconds(2))
     #expect(log.lines == ["chaos: value corrupted", "chaos: value delayed by 2.0 seconds"])
   }
@@ -69,7 +69,7 @@ struct ChaosTests {
       var delays: [Duration] = []
       for _ in 0..<50 {
         let start = clock.now.sinceStart
-        _ = try? await chaos.run(clock: clock) { 1 }
+        _ = try? await chaos.run(time: TimeSource(clock)) { 1 }
         delays.append(clock.now.sinceStart - start)
       }
       return delays

@@ -4,7 +4,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("chaos(_:scheduler:)")
+@Suite("chaos(_:time:)")
 struct PublisherChaosTests {
   private typealias Subject = Chaos<Int, TestFailure>
 
@@ -17,7 +17,7 @@ struct PublisherChaosTests {
     requesting demand: Subscribers.Demand = .unlimited
   ) -> Recorder<Int, TestFailure> {
     let recorder = Recorder<Int, TestFailure>(requesting: demand, on: scheduler)
-    upstream.chaos(chaos.onEvent(log.write), scheduler: scheduler).subscribe(recorder)
+    upstream.chaos(chaos.onEvent(log.write), time: scheduler.time).subscribe(recorder)
     return recorder
   }
 
@@ -60,7 +60,7 @@ struct PublisherChaosTests {
       return calls.count > 2 ? 0 : 1
     }
     let recorder = Recorder<Int, TestFailure>()
-    upstream.chaos(Subject().fault(at: rate) { .transient }, scheduler: scheduler)
+    upstream.chaos(Subject().fault(at: rate) { .transient }, time: scheduler.time)
       .retry(5)
       .subscribe(recorder)
     upstream.send(1)
@@ -165,7 +165,7 @@ struct PublisherChaosTests {
       },
       whenCompleted: { ended.continuation.yield() }
     )
-    upstream.chaos(Subject().deliveringElsewhere(at: 1), scheduler: scheduler).subscribe(recorder)
+    upstream.chaos(Subject().deliveringElsewhere(at: 1), time: scheduler.time).subscribe(recorder)
     let upstream = upstream
     here.async {
       for value in 0..<100 { upstream.send(value) }
@@ -182,7 +182,7 @@ struct PublisherChaosTests {
       recorder.cancel()
       return .max(1)
     })
-    upstream.chaos(Subject().duplicatingValues(at: 1), scheduler: scheduler).subscribe(recorder)
+    upstream.chaos(Subject().duplicatingValues(at: 1), time: scheduler.time).subscribe(recorder)
     let intruder = TestPublisher<Int, TestFailure>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])

@@ -3,15 +3,14 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("stateChanges(on:)")
+@Suite("stateChanges(on:)", .virtualTime)
 struct CircuitBreakerStateChangesTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
 
   private func makeBreaker() throws -> CircuitBreaker {
     CircuitBreaker(
       "weather",
-      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10)),
-      time: MonotonicTime { [scheduler] in scheduler.elapsed }
+      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10))
     )
   }
 
@@ -19,7 +18,7 @@ struct CircuitBreakerStateChangesTests {
   func halfOpens() throws {
     let breaker = try makeBreaker()
     let recorder = Recorder<CircuitBreaker.State, Never>(on: scheduler)
-    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    breaker.stateChanges(on: scheduler.time).subscribe(recorder)
     try breaker.admit().fail(with: TestFailure.transient)
     scheduler.advance(by: 60)
     try breaker.admit().fail(with: TestFailure.transient)
@@ -34,7 +33,7 @@ struct CircuitBreakerStateChangesTests {
   func stops(cancels: Bool) throws {
     let breaker = try makeBreaker()
     let recorder = Recorder<CircuitBreaker.State, Never>()
-    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    breaker.stateChanges(on: scheduler.time).subscribe(recorder)
     try breaker.admit().fail(with: TestFailure.transient)
     #expect(scheduler.pendingCount == 1)
     if cancels { recorder.cancel() } else { breaker.isolate() }
@@ -49,7 +48,7 @@ struct CircuitBreakerStateChangesTests {
     try breaker.admit().fail(with: TestFailure.transient)
     scheduler.advance(by: 4)
     let recorder = Recorder<CircuitBreaker.State, Never>()
-    breaker.stateChanges(on: scheduler).subscribe(recorder)
+    breaker.stateChanges(on: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 5.9)
     #expect(recorder.values == [.open])
     scheduler.advance(by: 0.1)

@@ -5,9 +5,9 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("CircuitBreaker")
+@Suite("CircuitBreaker", .virtualTime)
 struct CircuitBreakerTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, any Error>()
 
   private func makeBreaker(
@@ -25,7 +25,6 @@ struct CircuitBreakerTests {
         openJitter: jitter,
         probes: probes
       ),
-      time: MonotonicTime { [scheduler] in scheduler.elapsed },
       random: random,
       countingAsFailure: counting
     )

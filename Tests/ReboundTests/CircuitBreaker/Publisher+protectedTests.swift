@@ -4,18 +4,18 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("protected(by:)")
+@Suite("protected(by:)", .virtualTime)
 struct PublisherProtectedTests {
   @Test("opens for a retry below it, which passes the refusal on", arguments: [1, 2])
   func underRetry(failures: Int) throws {
-    let scheduler = TestScheduler()
+    let scheduler = TestScheduler.current
     let breaker = CircuitBreaker("weather", policy: try CircuitBreakerPolicy(consecutiveFailures: failures))
     let upstream = TestPublisher<Int, any Error>(whenSubscribed: {
       $0.send(completion: .failure(TestFailure.transient))
     })
     let recorder = Recorder<Int, any Error>()
     upstream.protected(by: breaker)
-      .retry(.constant(.seconds(1)), times: 5, when: { !($0 is CircuitOpen) }, scheduler: scheduler)
+      .retry(.constant(.seconds(1)), times: 5, when: { !($0 is CircuitOpen) }, time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
     #expect(upstream.subscriptionCount == failures)
@@ -27,18 +27,17 @@ struct PublisherProtectedTests {
     arguments: [(nil, false), (.seconds(5), false), (.seconds(10), false), (.seconds(11), true)] as [(Duration?, Bool)]
   )
   func refusalUnderRetry(deadline: Duration?, isRetried: Bool) throws {
-    let scheduler = TestScheduler()
+    let scheduler = TestScheduler.current
     let breaker = CircuitBreaker(
       "weather",
-      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10)),
-      time: MonotonicTime { scheduler.elapsed }
+      policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10))
     )
     (try? breaker.admit())?.fail(with: TestFailure.transient)
     let log = RetryLog()
     let upstream = TestPublisher<Int, any Error>()
     let recorder = Recorder<Int, any Error>()
     upstream.protected(by: breaker).traced()
-      .retry(RetryPolicy(clamping: 3, backoff: .immediate, deadline: deadline).onEvent(log.write), scheduler: scheduler)
+      .retry(RetryPolicy(clamping: 3, backoff: .immediate, deadline: deadline).onEvent(log.write), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
     #expect(log.outcomes == (isRetried ? [.retrying] : [.stopped(.circuitOpen)]))
@@ -53,7 +52,7 @@ struct PublisherProtectedTests {
     breaker.isolate()
     let log = RetryLog()
     TestPublisher<Int, any Error>().protected(by: breaker)
-      .retry(RetryPolicy(clamping: 3, deadline: .seconds(3600)).onEvent(log.write), scheduler: TestScheduler())
+      .retry(RetryPolicy(clamping: 3, deadline: .seconds(3600)).onEvent(log.write), time: TestScheduler.current.time)
       .subscribe(Recorder())
     #expect(log.outcomes == [.stopped(.circuitOpen)])
   }
@@ -80,7 +79,7 @@ struct PublisherProtectedTests {
         )
       if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
     }
-    #expect(subscription.map { "\($0)" } == "Protected")
+    #expect(subscription.map { "\($0)" } == "CircuitBreaker")
     #expect(weakRecorder == nil)
     subscription?.request(.max(1))
     #expect(upstream.requests == [.unlimited])

@@ -113,7 +113,7 @@ struct PolicyDecisionTests {
 
   @Test("of one's own has a severity, a line in the log, and its type")
   func ownInLog() throws {
-    let events = PolicyEvents(time: MonotonicTime { .seconds(3) })
+    let events = PolicyEvents(time: TimeSource(now: { .seconds(3) }, after: { _, _ in AnyCancellable {} }))
     let log = PolicyEventLog(of: events)
     events.tell(ThrottleEvent.slowed(to: 5, wait: .seconds(2)), of: "weather")
     events.tell(ThrottleEvent.sped, of: "weather")

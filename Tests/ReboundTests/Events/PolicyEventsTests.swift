@@ -42,7 +42,7 @@ struct PolicyEventsTests {
   @Test("stamps the time, the source and the severity on each event")
   func stamps() throws {
     let scheduler = TestScheduler()
-    let events = PolicyEvents(time: .of(scheduler))
+    let events = PolicyEvents(time: scheduler.time)
     let log = PolicyEventLog(of: events)
     scheduler.advance(by: .seconds(3))
     events.tell(retried(1), of: "weather")
@@ -187,10 +187,13 @@ struct PolicyEventsTests {
   @Test("builds no decision, asks for no time and revises nothing while nobody listens")
   func nothingBuilt() {
     let (built, asked, revised) = (Log<Void>(), Log<Void>(), Log<Void>())
-    let time = MonotonicTime {
-      asked.write(())
-      return .zero
-    }
+    let time = TimeSource(
+      now: {
+        asked.write(())
+        return .zero
+      },
+      after: { _, _ in AnyCancellable {} }
+    )
     let events = PolicyEvents(time: time) { event in
       revised.write(())
       return event

@@ -16,18 +16,18 @@ struct PolicyObservableTests {
       maxCount: 2,
       maxCost: 10
     )
-    let cache = Cache<Int, Int, any Error>(policy: policy, time: .of(scheduler), cost: { $0 })
+    let cache = Cache<Int, Int, any Error>(policy: policy, cost: { $0 })
     let own = EventLog<String>()
     cache.onEvent { own.write("forecasts: cache: \($0)") }
     let events = PolicyEvents()
     let log = PolicyEventLog(of: events)
     events.watch(cache, named: "forecasts")
     func ask(_ key: Int) {
-      Fail<Int, any Error>(error: TestFailure.transient).cached(in: cache, for: key)
+      Fail<Int, any Error>(error: TestFailure.transient).cached(in: cache, for: key, time: scheduler.time)
         .subscribe(Recorder<Cached<Int>, any Error>())
     }
 
-    cache.store(1, for: 7)
+    cache.store(1, for: 7, at: scheduler.elapsed)
     ask(7)
     scheduler.advance(by: .milliseconds(1_500))
     ask(7)
@@ -35,8 +35,8 @@ struct PolicyObservableTests {
     ask(7)
     ask(8)
     ask(8)
-    cache.store(50, for: 9)
-    for key in 10...12 { cache.store(1, for: key) }
+    cache.store(50, for: 9, at: scheduler.elapsed)
+    for key in 10...12 { cache.store(1, for: key, at: scheduler.elapsed) }
 
     #expect(log.events.map(\.description) == own.events)
     #expect(log.events.allSatisfy { $0.decision is CacheEvent<Int> })

@@ -9,7 +9,7 @@ struct LastGoodTests {
   private let scheduler = TestScheduler()
 
   private func store(capacity: Int = 100) throws -> LastGood<String, Int> {
-    try LastGood(capacity: capacity, time: MonotonicTime { [scheduler] in scheduler.elapsed })
+    try LastGood(capacity: capacity)
   }
 
   @Test("refuses to keep nothing")
@@ -21,18 +21,18 @@ struct LastGoodTests {
   @Test("keeps the latest value of each key, and knows its age")
   func age() throws {
     let store = try store()
-    store.remember(1, for: "Bern")
+    store.remember(1, for: "Bern", at: scheduler.elapsed)
     scheduler.advance(by: 60)
-    store.remember(2, for: "Bern")
-    store.remember(3, for: "Rome")
+    store.remember(2, for: "Bern", at: scheduler.elapsed)
+    store.remember(3, for: "Rome", at: scheduler.elapsed)
     scheduler.advance(by: 30)
-    #expect(store.value(for: "Bern")?.value == 2)
-    #expect(store.value(for: "Bern")?.age == .seconds(30))
-    #expect(store.value(for: "Oslo") == nil)
-    #expect(store.value(for: "Rome", maxAge: .seconds(30))?.value == 3)
-    #expect(store.value(for: "Rome", maxAge: .seconds(29)) == nil)
+    #expect(store.value(for: "Bern", at: scheduler.elapsed)?.value == 2)
+    #expect(store.value(for: "Bern", at: scheduler.elapsed)?.age == .seconds(30))
+    #expect(store.value(for: "Oslo", at: scheduler.elapsed) == nil)
+    #expect(store.value(for: "Rome", maxAge: .seconds(30), at: scheduler.elapsed)?.value == 3)
+    #expect(store.value(for: "Rome", maxAge: .seconds(29), at: scheduler.elapsed) == nil)
     store.forget("Rome")
-    #expect(store.value(for: "Rome") == nil)
+    #expect(store.value(for: "Rome", at: scheduler.elapsed) == nil)
     store.forgetAll()
     #expect(store.count == 0)
   }
@@ -48,13 +48,13 @@ struct LastGoodTests {
       let known = model.firstIndex { $0.key == key }.map { model.remove(at: $0) }
       switch Int.random(in: 0..<5, using: &random) {
       case 0, 1:
-        store.remember(step, for: key)
+        store.remember(step, for: key, at: scheduler.elapsed)
         model.append((key, step))
         if model.count > 4 { model.removeFirst() }
       case 2:
         store.forget(key)
       default:
-        #expect(store.value(for: key)?.value == known?.value)
+        #expect(store.value(for: key, at: scheduler.elapsed)?.value == known?.value)
         if let known { model.append(known) }
       }
       #expect(store.count == model.count)
@@ -70,8 +70,8 @@ struct LastGoodTests {
     do {
       let values = (Value(), Value())
       (first, second) = values
-      store.remember(values.0, for: 1)
-      store.remember(values.1, for: 2)
+      store.remember(values.0, for: 1, at: scheduler.elapsed)
+      store.remember(values.1, for: 2, at: scheduler.elapsed)
     }
     #expect(first == nil)
     #expect(second != nil)

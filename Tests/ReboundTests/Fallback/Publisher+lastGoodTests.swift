@@ -14,14 +14,19 @@ struct PublisherLastGoodTests {
   }
 
   private func store() throws -> LastGood<String, Int> {
-    try LastGood(time: MonotonicTime { [scheduler] in scheduler.elapsed })
+    try LastGood()
   }
 
   @Test("delivers the saved copy with its age in place of a failure, and fresh values as such")
   func savedCopy() throws {
     let store = try store()
     let recorders = (0..<2).map { _ in Recorder<Sourced<Int>, TestFailure>() }
-    let publisher = upstream.remember(in: store, for: "Bern").fallback(to: store, for: "Bern", policy)
+    let publisher = upstream.remember(in: store, for: "Bern", time: scheduler.time).fallback(
+      to: store,
+      for: "Bern",
+      policy,
+      time: scheduler.time
+    )
     publisher.subscribe(recorders[0])
     upstream.send(7)
     upstream.send(completion: .finished)
@@ -43,10 +48,10 @@ struct PublisherLastGoodTests {
   )
   func nothing(city: String, maxAge: Int, error: TestFailure) throws {
     let store = try store()
-    store.remember(7, for: "Bern")
+    store.remember(7, for: "Bern", at: scheduler.elapsed)
     scheduler.advance(by: 60)
     let recorder = Recorder<Sourced<Int>, TestFailure>()
-    upstream.fallback(to: store, for: city, maxAge: .seconds(maxAge), policy).subscribe(recorder)
+    upstream.fallback(to: store, for: city, maxAge: .seconds(maxAge), policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(error))
     #expect(recorder.failure == error)
     #expect(events.entries == (error == .permanent ? ["no fallback for permanent"] : []))
@@ -55,27 +60,29 @@ struct PublisherLastGoodTests {
   @Test("does the same for a function")
   func function() async throws {
     let store = try store()
-    let fresh = try await store.run(for: "Bern", policy) { () throws(TestFailure) in 7 }
+    let fresh = try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in 7 }
     #expect(fresh.age == nil)
     scheduler.advance(by: 5)
-    let saved = try await store.run(for: "Bern", policy) { () throws(TestFailure) in throw .transient }
+    let saved = try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in
+      throw .transient
+    }
     #expect(saved.value == 7)
     #expect(saved.age == .seconds(5))
     await #expect(throws: TestFailure.permanent) {
-      _ = try await store.run(for: "Bern", policy) { () throws(TestFailure) in throw .permanent }
+      _ = try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in throw .permanent }
     }
     await #expect(throws: TestFailure.transient) {
-      _ = try await store.run(for: "Oslo", policy) { () throws(TestFailure) in throw .transient }
+      _ = try await store.run(for: "Oslo", policy, time: scheduler.time) { () throws(TestFailure) in throw .transient }
     }
   }
 
   @Test("has no saved copy for a task that is cancelled")
   func cancelled() async throws {
     let store = try store()
-    store.remember(7, for: "Bern")
+    store.remember(7, for: "Bern", at: scheduler.elapsed)
     let policy = policy
     let task = Task {
-      try await store.run(for: "Bern", policy) { () throws(TestFailure) in
+      try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in
         withUnsafeCurrentTask { $0?.cancel() }
         throw .transient
       }

@@ -7,7 +7,7 @@ import Testing
 struct HedgePolicyRunTests {
   private typealias Policy = HedgePolicy<TestFailure>
 
-  private let clock = SteppedClock()
+  private let scheduler = TestScheduler()
   private let events = Log<String>()
 
   private func policy(hedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws -> Policy {
@@ -16,9 +16,9 @@ struct HedgePolicyRunTests {
 
   @Test("returns what the primary attempt returns in time, and stops the timer")
   func primary() async throws {
-    let value = try await policy().run(clock: clock) { hedge throws(TestFailure) in hedge + 10 }
+    let value = try await policy().run(time: scheduler.time) { hedge throws(TestFailure) in hedge + 10 }
     #expect(value == 10)
-    #expect(clock.sleeperCount == 0)
+    #expect(scheduler.pendingCount == 0)
     #expect(events.entries == ["primary attempt won after 0.0 seconds (cancelled: 0)"])
   }
 
@@ -27,7 +27,7 @@ struct HedgePolicyRunTests {
     let ended = Log<Bool>()
     let policy = try policy()
     let task = Task {
-      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
         if hedge == 0 {
           await untilCancelled()
           ended.write(Task.isCancelled)
@@ -35,8 +35,8 @@ struct HedgePolicyRunTests {
         return hedge
       }
     }
-    await clock.untilAsleep(1)
-    clock.advance(by: .seconds(2))
+    while scheduler.pendingCount < 1 { await Task.yield() }
+    scheduler.advance(by: 2)
     #expect(try await task.value == 1)
     #expect(ended.entries == [true])
     #expect(
@@ -51,7 +51,7 @@ struct HedgePolicyRunTests {
     let policy = try policy(hedges: 2, delay: .afterFailure)
     let begun = Log<Int>()
     await #expect(throws: isFatal ? TestFailure.permanent : .numbered(0)) {
-      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
         begun.write(hedge)
         throw isFatal && hedge == 1 ? .permanent : .numbered(hedge)
       }
@@ -64,7 +64,7 @@ struct HedgePolicyRunTests {
     let dropped = Log<String>()
     let observation = DroppedErrors.observe { dropped.write($0.description) }
     let policy = try policy(delay: .parallel)
-    let value = try await policy.run(clock: clock) { hedge throws(TestFailure) in
+    let value = try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
       if hedge == 1 { return 1 }
       await untilCancelled()
       throw .numbered(7_005)
@@ -82,25 +82,25 @@ struct HedgePolicyRunTests {
     let begun = Log<Int>()
     let policy = try policy(hedges: 3)
     let task = Task {
-      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
         begun.write(hedge)
         await untilCancelled()
         throw .transient
       }
     }
-    await clock.untilAsleep(1)
+    while scheduler.pendingCount < 1 { await Task.yield() }
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
     #expect(begun.entries == [0])
     #expect(events.count == 0)
-    #expect(clock.sleeperCount == 0)
+    #expect(scheduler.pendingCount == 0)
   }
 
   @Test("has the events of the hedged publisher")
   func equalLogs() async throws {
     let scheduler = TestScheduler()
     let upstream = TestPublisher<Int, TestFailure>()
-    upstream.hedged(try policy(hedges: 2), scheduler: scheduler).subscribe(Recorder())
+    upstream.hedged(try policy(hedges: 2), time: scheduler.time).subscribe(Recorder())
     scheduler.advance(by: 2)
     upstream.send(completion: .failure(.numbered(1)))
     scheduler.advance(by: 1)
@@ -111,7 +111,7 @@ struct HedgePolicyRunTests {
     let policy = try Policy(maxHedges: 2).when(\.isTransient).onEvent { other.write($0.description) }
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let task = Task {
-      try await policy.run(clock: clock) { hedge throws(TestFailure) in
+      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
         switch hedge {
         case 0: await untilCancelled()
         case 1: throw .numbered(1)
@@ -120,10 +120,10 @@ struct HedgePolicyRunTests {
         return hedge
       }
     }
-    await clock.untilAsleep(1)
-    clock.advance(by: .seconds(2))
+    while scheduler.pendingCount < 1 { await Task.yield() }
+    scheduler.advance(by: 2)
     while other.count < 3 { await Task.yield() }
-    clock.advance(by: .seconds(1))
+    scheduler.advance(by: 1)
     continuation.yield()
     #expect(try await task.value == 2)
     #expect(other.entries == expected)

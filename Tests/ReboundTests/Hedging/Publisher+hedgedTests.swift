@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("hedged(_:scheduler:)")
+@Suite("hedged(_:time:)")
 struct PublisherHedgedTests {
   private let scheduler = TestScheduler()
   private let upstream = TestPublisher<Int, any Error>()
@@ -13,8 +13,8 @@ struct PublisherHedgedTests {
     let budget = try RetryBudget.ratio(0, floor: 3)
     let recorder = Recorder<Int, any Error>()
     upstream
-      .hedged(try HedgePolicy(delay: .parallel).within(budget), scheduler: scheduler)
-      .retry(RetryPolicy(clamping: nil, backoff: .constant(.seconds(1))).within(budget), scheduler: scheduler)
+      .hedged(try HedgePolicy(delay: .parallel).within(budget), time: scheduler.time)
+      .retry(RetryPolicy(clamping: nil, backoff: .constant(.seconds(1))).within(budget), time: scheduler.time)
       .subscribe(recorder)
     for _ in 0..<2 {
       for connection in upstream.connections { connection.send(completion: .failure(TestFailure.transient)) }
@@ -31,8 +31,8 @@ struct PublisherHedgedTests {
   func aroundTimeout() throws {
     let recorder = Recorder<Int, any Error>()
     upstream
-      .timeout(.attempt(.seconds(1)), scheduler: scheduler)
-      .hedged(try HedgePolicy(delay: .afterFailure), scheduler: scheduler)
+      .timeout(.attempt(.seconds(1)), time: scheduler.time)
+      .hedged(try HedgePolicy(delay: .afterFailure), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 2)
     #expect(upstream.subscriptionCount == 2)

@@ -15,13 +15,13 @@ struct PolicyEventsMetricsTests {
   @Test("counts what a pipeline decides, and measures its pauses")
   func pipeline() throws {
     let scheduler = TestScheduler()
-    let events = PolicyEvents(time: .of(scheduler))
+    let events = PolicyEvents(time: scheduler.time)
     let table = MetricsTable()
     let reporting = events.report(to: table)
     let policy = try RetryPolicy<TestFailure>(maxRetries: 2, backoff: .constant(.seconds(3)))
       .onEvent { events.tell($0, of: "weather") }
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
-    Fail(outputType: Int.self, failure: TestFailure.transient).retry(policy, scheduler: scheduler).subscribe(recorder)
+    Fail(outputType: Int.self, failure: TestFailure.transient).retry(policy, time: scheduler.time).subscribe(recorder)
     try scheduler.run()
     #expect(recorder.completion == .failure(.transient))
     #expect(decisions(table) == ["weather/retry/retrying": 2, "weather/retry/attempts_exhausted": 1])

@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("The presets of Pipeline")
+@Suite("The presets of Pipeline", .virtualTime)
 struct PipelinePresetsTests {
   private let isTransient: @Sendable (any Error) -> Bool = { ($0 as? TestFailure)?.isTransient ?? false }
 
@@ -45,11 +45,11 @@ struct PipelinePresetsTests {
 
   @Test("retry what is transient, and a timeout only where that is harmless", arguments: [true, false])
   func retries(isHarmless: Bool) throws {
-    let scheduler = TestScheduler()
+    let scheduler = TestScheduler.current
     let pipeline = try Pipeline<Int>.mobile(
       "api",
       repetition: isHarmless ? .harmless : .harmful,
-      time: .of(scheduler),
+      time: scheduler.time,
       random: .seeded(1),
       transient: isTransient
     )
@@ -57,7 +57,7 @@ struct PipelinePresetsTests {
       let upstream = TestPublisher<Int, TestFailure> { connection in
         if let answer { connection.send(completion: .failure(answer)) }
       }
-      upstream.protected(by: pipeline, scheduler: scheduler).subscribe(Recorder<Int, any Error>())
+      upstream.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
       scheduler.advance(by: .seconds(60))
       return upstream.subscriptionCount
     }

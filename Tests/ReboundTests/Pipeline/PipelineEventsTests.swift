@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("The events of a Pipeline")
+@Suite("The events of a Pipeline", .virtualTime)
 struct PipelineEventsTests {
   /// What the first three calls are in for: one that hangs among failures, a refusal, and a good answer in the end.
   static let answers: [Answer] = [.fails, .hangs, .fails, .fails, .succeeds]
@@ -14,14 +14,13 @@ struct PipelineEventsTests {
     case succeeds
   }
 
-  static func pipeline(_ events: PolicyEvents, time: MonotonicTime) throws -> Pipeline<Int> {
+  static func pipeline(_ events: PolicyEvents, time: TimeSource) throws -> Pipeline<Int> {
     let breaker = CircuitBreaker(
       "host",
-      policy: try CircuitBreakerPolicy(consecutiveFailures: 3, openTime: .seconds(10)),
-      time: time
+      policy: try CircuitBreakerPolicy(consecutiveFailures: 3, openTime: .seconds(10))
     )
     let budget = try RetryBudget.bucket(tokens: 15, cost: 5)
-    return try Pipeline("weather", events: events) {
+    return try Pipeline("weather", events: events, time: time) {
       Fallback(to: 0)
       Timeout(total: .seconds(60))
       Retry(.init(clamping: 5, backoff: .constant(.seconds(1))), budget: budget)
@@ -59,10 +58,10 @@ struct PipelineEventsTests {
 
   @Test("tell the whole story of a publisher, in order")
   func publisher() throws {
-    let scheduler = TestScheduler()
-    let events = PolicyEvents(time: .of(scheduler))
+    let scheduler = TestScheduler.current
+    let events = PolicyEvents(time: scheduler.time)
     let log = PolicyEventLog(of: events)
-    let pipeline = try Self.pipeline(events, time: .of(scheduler))
+    let pipeline = try Self.pipeline(events, time: scheduler.time)
     var answers = Self.answers.makeIterator()
     let upstream = TestPublisher<Int, TestFailure> { connection in
       switch answers.next() {
@@ -76,7 +75,7 @@ struct PipelineEventsTests {
     let recorder = Recorder<Int, any Error>()
     for pause in [0, 15, 25] {
       scheduler.advance(by: .seconds(pause))
-      upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+      upstream.protected(by: pipeline).subscribe(recorder)
       scheduler.advance(by: .seconds(5))
     }
     #expect(recorder.values == [0, 0, 7])
@@ -87,7 +86,7 @@ struct PipelineEventsTests {
   @Test("tell the same story of an asynchronous function")
   func asynchronous() async throws {
     let clock = SteppedClock()
-    let time = MonotonicTime { clock.now.sinceStart }
+    let time = clock.time
     let events = PolicyEvents(time: time)
     let log = PolicyEventLog(of: events)
     let pipeline = try Self.pipeline(events, time: time)
@@ -105,7 +104,7 @@ struct PipelineEventsTests {
       }
     }
     var retried = retries.makeAsyncIterator()
-    let first = Task { try await pipeline.run(clock: clock, operation) }
+    let first = Task { try await pipeline.run(operation) }
     for wait in [Duration.seconds(1), .seconds(2), .seconds(1), .seconds(1)] {
       if wait == .seconds(1) { await retried.next() }
       await clock.untilAsleep(2)
@@ -113,17 +112,17 @@ struct PipelineEventsTests {
     }
     #expect(try await first.value == 0)
     clock.advance(by: .seconds(15))
-    #expect(try await pipeline.run(clock: clock, operation) == 0)
+    #expect(try await pipeline.run(operation) == 0)
     clock.advance(by: .seconds(30))
-    #expect(try await pipeline.run(clock: clock, operation) == 7)
+    #expect(try await pipeline.run(operation) == 7)
     withExtendedLifetime(subscription) {}
     #expect(log.lines == Self.golden)
     #expect(events.gauges.map(\.description) == Self.gauges)
   }
 
   /// A retry whose pause is as long as the time there is.
-  private static func hurried(_ events: PolicyEvents) throws -> Pipeline<Int> {
-    try Pipeline("weather", events: events) {
+  private static func hurried(_ events: PolicyEvents, time: TimeSource) throws -> Pipeline<Int> {
+    try Pipeline("weather", events: events, time: time) {
       Timeout(total: .seconds(5))
       Retry(.init(clamping: nil, backoff: .constant(.seconds(2))))
     }
@@ -131,22 +130,22 @@ struct PipelineEventsTests {
 
   @Test("say that a limit outside leaves no time for a retry, of a publisher and of an asynchronous function")
   func deadline() async throws {
-    let scheduler = TestScheduler()
-    let events = PolicyEvents(time: .of(scheduler))
+    let scheduler = TestScheduler.current
+    let events = PolicyEvents(time: scheduler.time)
     let log = PolicyEventLog(of: events)
     let recorder = Recorder<Int, any Error>(on: scheduler)
     Fail<Int, TestFailure>(error: .transient)
-      .protected(by: try Self.hurried(events), scheduler: scheduler)
+      .protected(by: try Self.hurried(events, time: scheduler.time))
       .subscribe(recorder)
     try scheduler.run()
     #expect(recorder.failure as? TestFailure == .transient)
     #expect(recorder.completionTime == VirtualTime.start.advanced(by: .seconds(4)))
 
     let clock = SteppedClock()
-    let asyncEvents = PolicyEvents(time: MonotonicTime { clock.now.sinceStart })
+    let asyncEvents = PolicyEvents(time: clock.time)
     let asyncLog = PolicyEventLog(of: asyncEvents)
-    let pipeline = try Self.hurried(asyncEvents)
-    let task = Task { try await pipeline.run(clock: clock) { throw TestFailure.transient } }
+    let pipeline = try Self.hurried(asyncEvents, time: clock.time)
+    let task = Task { try await pipeline.run { throw TestFailure.transient } }
     for _ in 0..<2 {
       // The limit's timer, and the pause.
       await clock.untilAsleep(2)

@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("The order of a Pipeline's stages")
+@Suite("The order of a Pipeline's stages", .virtualTime)
 struct PipelineOrderTests {
   /// Two policies in one order, and what comes of a call under them.
   struct Order: CustomTestStringConvertible, Sendable {
@@ -15,18 +15,19 @@ struct PipelineOrderTests {
     /// When it is over, and how.
     let seconds: Int
     let end: String
-    let stages: @Sendable () throws -> [PipelineStage<Int>]
+    let pipeline: @Sendable (TimeSource) throws -> Pipeline<Int>
 
-    init(
+    init<Stages: PipelineStage>(
       _ title: String,
       hangs: Bool = false,
       calls: Int,
       after seconds: Int,
       _ end: String,
-      @PipelineBuilder<Int> stages: @escaping @Sendable () throws -> [PipelineStage<Int>]
-    ) {
+      @PipelineBuilder<Int> stages: @escaping @Sendable () throws -> Stages
+    ) where Stages.Output == Int {
       (testDescription, self.hangs, self.calls, self.seconds) = (title, hangs, calls, seconds)
-      (self.end, self.stages) = (end, stages)
+      self.end = end
+      pipeline = { try Pipeline("weather", time: $0, stages: stages) }
     }
   }
 
@@ -80,13 +81,13 @@ struct PipelineOrderTests {
 
   @Test("decides what happens", arguments: orders)
   func decides(_ order: Order) throws {
-    let scheduler = TestScheduler()
-    let pipeline = try Pipeline<Int>("weather", stages: order.stages)
+    let scheduler = TestScheduler.current
+    let pipeline = try order.pipeline(scheduler.time)
     let upstream = TestPublisher<Int, TestFailure> { connection in
       if !order.hangs { connection.send(completion: .failure(.transient)) }
     }
     let recorder = Recorder<Int, any Error>(on: scheduler)
-    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.protected(by: pipeline).subscribe(recorder)
     scheduler.advance(by: .seconds(100))
     let end =
       switch recorder.failure {

@@ -9,15 +9,16 @@ struct PipelineRulesTests {
     let mistake: InvalidPipeline.Mistake
     let positions: [Int]
     var repetition = CallRepetition.harmless
-    let stages: @Sendable () throws -> [PipelineStage<Int>]
+    let pipeline: @Sendable () throws -> Pipeline<Int>
 
-    init(
+    init<Stages: PipelineStage>(
       _ mistake: InvalidPipeline.Mistake,
       _ positions: [Int],
       repetition: CallRepetition = .harmless,
-      @PipelineBuilder<Int> stages: @escaping @Sendable () throws -> [PipelineStage<Int>]
-    ) {
-      (self.mistake, self.positions, self.repetition, self.stages) = (mistake, positions, repetition, stages)
+      @PipelineBuilder<Int> stages: @escaping @Sendable () throws -> Stages
+    ) where Stages.Output == Int {
+      (self.mistake, self.positions, self.repetition) = (mistake, positions, repetition)
+      pipeline = { try Pipeline("weather", repetition: repetition, stages: stages) }
     }
 
     var testDescription: String { "\(mistake)" }
@@ -89,7 +90,7 @@ struct PipelineRulesTests {
   @Test("refuse what cannot be meant, with the stages that it is about", arguments: refusals)
   func refuses(_ refusal: Refusal) throws {
     let error = try #require(throws: InvalidPipeline.self) {
-      try Pipeline<Int>("weather", repetition: refusal.repetition, stages: refusal.stages)
+      try refusal.pipeline()
     }
     #expect(error.mistake == refusal.mistake)
     #expect(error.stages.map(\.position) == refusal.positions)

@@ -3,9 +3,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("Pipeline")
+@Suite("Pipeline", .virtualTime)
 struct PipelineTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
 
   @Test("asks for what is owed, and for nothing before", arguments: [0, 1, 2, 5])
   func demand(owed: Int) throws {
@@ -18,7 +18,7 @@ struct PipelineTests {
     }
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, any Error>(requesting: .max(owed))
-    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.protected(by: pipeline).subscribe(recorder)
     #expect(upstream.requests.reduce(Subscribers.Demand.none, +) == .max(owed))
     for value in 1...3 { upstream.send(value) }
     #expect(recorder.values == Array((1...3).prefix(owed)))
@@ -37,7 +37,7 @@ struct PipelineTests {
     }
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, any Error>()
-    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.protected(by: pipeline).subscribe(recorder)
     if whileWaiting { upstream.send(completion: .failure(.transient)) }
     #expect(bulkhead.snapshot.running == 1)
     recorder.cancel()
@@ -55,7 +55,7 @@ struct PipelineTests {
   func statePerSubscription() throws {
     let pipeline = try Pipeline<Int>("weather") { Retry(.init(clamping: 1, backoff: .immediate)) }
     let upstream = TestPublisher<Int, TestFailure> { $0.send(completion: .failure(.transient)) }
-    let protected = upstream.protected(by: pipeline, scheduler: scheduler)
+    let protected = upstream.protected(by: pipeline)
     for attempts in [2, 4, 6] {
       protected.subscribe(Recorder<Int, any Error>())
       #expect(upstream.subscriptionCount == attempts)
@@ -67,10 +67,10 @@ struct PipelineTests {
     let pipeline = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
     let (recorder, late) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
     let failing = Fail<Int, TestFailure>(error: .numbered(7))
-    failing.protected(by: pipeline, scheduler: scheduler) { $0 as? TestFailure ?? .permanent }.subscribe(recorder)
+    failing.protected(by: pipeline) { $0 as? TestFailure ?? .permanent }.subscribe(recorder)
     #expect(recorder.failure == .numbered(7))
     let silent = Empty<Int, TestFailure>(completeImmediately: false)
-    silent.protected(by: pipeline, scheduler: scheduler) { $0 as? TestFailure ?? .permanent }.subscribe(late)
+    silent.protected(by: pipeline) { $0 as? TestFailure ?? .permanent }.subscribe(late)
     scheduler.advance(by: .seconds(1))
     #expect(late.failure == .permanent)
   }
@@ -79,14 +79,14 @@ struct PipelineTests {
   func names() async throws {
     let pipeline = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
     let recorder = Recorder<Int, any Error>()
-    Empty<Int, TestFailure>(completeImmediately: false).protected(by: pipeline, scheduler: scheduler).subscribe(
+    Empty<Int, TestFailure>(completeImmediately: false).protected(by: pipeline).subscribe(
       recorder
     )
     scheduler.advance(by: .seconds(1))
     let expected = TimedOut(.total, limit: .seconds(1), name: "weather")
     #expect(recorder.failure as? TimedOut == expected)
     await #expect(throws: expected) {
-      try await pipeline.run(clock: JumpingClock()) {
+      try await pipeline.run {
         await untilCancelled()
         return 0
       }
@@ -103,7 +103,7 @@ struct PipelineTests {
     }
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let task = Task {
-      try await pipeline.run(clock: JumpingClock()) {
+      try await pipeline.run {
         continuation.yield()
         await untilCancelled()
         throw CancellationError()
@@ -138,7 +138,7 @@ struct PipelineTests {
       attempts += 1
       return Fail<Int, TestFailure>(error: .numbered(attempts))
     }
-    .protected(by: pipeline, scheduler: scheduler)
+    .protected(by: pipeline)
     .subscribe(recorder)
     #expect(recorder.failure as? TestFailure == .numbered(10_001))
     #expect(scheduler.pendingCount == 0)
@@ -158,7 +158,7 @@ struct PipelineTests {
       return .none
     })
     let upstream = TestPublisher<Int, TestFailure>()
-    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.protected(by: pipeline).subscribe(recorder)
     upstream.send(1)
     upstream.send(2)
     #expect(recorder.values == [1])
@@ -186,7 +186,7 @@ struct PipelineTests {
       let object = Held()
       held = object
       connection.map { value in withExtendedLifetime(object) { value } }
-        .protected(by: pipeline, scheduler: scheduler)
+        .protected(by: pipeline)
         .subscribe(recorder)
     }
     #expect(held != nil)

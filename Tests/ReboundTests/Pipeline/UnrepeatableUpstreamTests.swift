@@ -3,9 +3,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("UnrepeatableUpstream")
+@Suite("UnrepeatableUpstream", .virtualTime)
 struct UnrepeatableUpstreamTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let events = PolicyEvents()
 
   private func failure<Upstream: Publisher>(
@@ -13,7 +13,7 @@ struct UnrepeatableUpstreamTests {
     under pipeline: Pipeline<Int>
   ) -> (any Error)? where Upstream.Output == Int {
     let recorder = Recorder<Int, any Error>()
-    upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    upstream.protected(by: pipeline).subscribe(recorder)
     return recorder.failure
   }
 

@@ -4,15 +4,15 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("rateLimited(by:)")
+@Suite("rateLimited(by:)", .virtualTime)
 struct PublisherRateLimitedTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, any Error>()
   private let log = EventLog<RateLimiterEvent>()
 
   private func makeLimiter(_ permits: Int = 1, maxWait: Duration = .seconds(10)) throws -> RateLimiter {
     let policy = try RateLimiterPolicy.tokenBucket(permits, per: .seconds(1), burst: 1).waiting(atMost: maxWait)
-    return RateLimiter("search", policy: policy, time: .of(scheduler)).onEvent(log.write)
+    return RateLimiter("search", policy: policy).onEvent(log.write)
   }
 
   private func subscribe(
@@ -20,7 +20,7 @@ struct PublisherRateLimitedTests {
     requesting demand: Subscribers.Demand = .unlimited
   ) -> Recorder<Int, any Error> {
     let recorder = Recorder<Int, any Error>(requesting: demand, on: scheduler)
-    upstream.rateLimited(by: limiter, scheduler: scheduler).subscribe(recorder)
+    upstream.rateLimited(by: limiter, time: scheduler.time).subscribe(recorder)
     return recorder
   }
 
@@ -53,7 +53,7 @@ struct PublisherRateLimitedTests {
     let refused = subscribe(limiter)
     #expect(refused.failure as? RateLimited == RateLimited(name: "search", retryAfter: .seconds(2), queueLength: 1))
     let typed = Recorder<Int, TestFailure>()
-    TestPublisher<Int, TestFailure>().rateLimited(by: limiter, scheduler: scheduler) { .busy($0.retryAfter ?? .zero) }
+    TestPublisher<Int, TestFailure>().rateLimited(by: limiter, time: scheduler.time) { .busy($0.retryAfter ?? .zero) }
       .subscribe(typed)
     #expect(typed.failure == .busy(.seconds(2)))
   }
@@ -114,7 +114,7 @@ struct PublisherRateLimitedTests {
       recorder.cancel()
       return upstream
     }
-    .rateLimited(by: limiter, scheduler: scheduler)
+    .rateLimited(by: limiter, time: scheduler.time)
     .subscribe(recorder)
     #expect(upstream.cancelCount == 1)
     #expect(recorder.completions.isEmpty)
@@ -123,16 +123,20 @@ struct PublisherRateLimitedTests {
   @Test("waits on the immediate scheduler, too, whose timers ring at once")
   func immediate() throws {
     let now = EventLog<Int>()
-    let time = MonotonicTime {
-      now.write(0)
-      return .milliseconds(now.count)
-    }
+    let immediate = TimeSource(ImmediateScheduler.shared)
+    let time = TimeSource(
+      now: {
+        now.write(0)
+        return .milliseconds(now.count)
+      },
+      after: { immediate.after($0, $1) }
+    )
     let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(30), burst: 1).waiting(atMost: .seconds(60))
-    let limiter = RateLimiter("search", policy: policy, time: time)
+    let limiter = RateLimiter("search", policy: policy)
     let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
     for recorder in recorders {
       Just(1).setFailureType(to: (any Error).self)
-        .rateLimited(by: limiter, scheduler: ImmediateScheduler.shared)
+        .rateLimited(by: limiter, time: time)
         .subscribe(recorder)
     }
     #expect(recorders.allSatisfy { $0.isFinished })
@@ -160,14 +164,14 @@ struct PublisherRateLimitedTests {
   @Test("lets no more begin than may, whoever comes and goes on real threads", arguments: 0..<5 as Range<UInt64>)
   func race(seed: UInt64) throws {
     let policy = try RateLimiterPolicy.fixedWindow(10, per: .seconds(1)).waiting(atMost: .seconds(1_000))
-    let limiter = RateLimiter("search", policy: policy, time: .of(scheduler))
+    let limiter = RateLimiter("search", policy: policy)
     let all = EventLog<Recorder<Int, any Error>>()
     let (upstream, scheduler) = (upstream, scheduler)
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       var numbers = SeededRandom(seed: seed * 4 + UInt64(thread))
       for _ in 0..<50 {
         let recorder = Recorder<Int, any Error>()
-        upstream.rateLimited(by: limiter, scheduler: scheduler).subscribe(recorder)
+        upstream.rateLimited(by: limiter, time: scheduler.time).subscribe(recorder)
         all.write(recorder)
         if Int.random(in: 0..<3, using: &numbers) == 0 { recorder.cancel() }
       }

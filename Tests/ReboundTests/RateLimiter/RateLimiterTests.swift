@@ -4,16 +4,15 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("RateLimiter")
+@Suite("RateLimiter", .virtualTime)
 struct RateLimiterTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
 
   private func makeLimiter(_ permits: Int = 1, maxWait: Duration = .zero, maxQueue: Int = 1_000) throws -> RateLimiter {
     let policy = try RateLimiterPolicy.tokenBucket(permits, per: .seconds(1), burst: 1)
     return RateLimiter(
       "search",
-      policy: try policy.waiting(atMost: maxWait, maxQueue: maxQueue),
-      time: .of(scheduler)
+      policy: try policy.waiting(atMost: maxWait, maxQueue: maxQueue)
     )
   }
 
@@ -56,7 +55,7 @@ struct RateLimiterTests {
     try limiter.acquire()
     let waits = AsyncStream<Void>.makeStream()
     limiter.onEvent { if case .queued = $0 { waits.continuation.yield() } }
-    let task = Task { try await limiter.run(clock: JumpingClock(whenAsleep: {})) { 1 } }
+    let task = Task { try await limiter.run(time: JumpingClock(whenAsleep: {}).time) { 1 } }
     for await _ in waits.stream { break }
     #expect(limiter.queued == 1)
     task.cancel()
@@ -65,7 +64,7 @@ struct RateLimiterTests {
     let second = Task { [scheduler] in
       let clock = JumpingClock(whenAsleep: nil)
       scheduler.advance(by: 1)
-      return try await limiter.run(clock: clock) { 2 }
+      return try await limiter.run(time: clock.time) { 2 }
     }
     #expect(try await second.value == 2)
   }
@@ -73,11 +72,12 @@ struct RateLimiterTests {
   @Test("lets no more begin than may, however many ask on real threads", arguments: 0..<5)
   func race(round: Int) throws {
     let policy = try RateLimiterPolicy.fixedWindow(50, per: .seconds(1))
-    let limiter = RateLimiter("search", policy: policy, time: .of(scheduler))
+    let limiter = RateLimiter("search", policy: policy)
     let begun = EventLog<Int>()
+    let scheduler = scheduler
     for second in 1...3 {
       DispatchQueue.concurrentPerform(iterations: 4) { thread in
-        for _ in 0..<40 where (try? limiter.acquire()) != nil { begun.write(thread) }
+        for _ in 0..<40 where (try? limiter.acquire(at: scheduler.elapsed)) != nil { begun.write(thread) }
       }
       #expect(begun.count == 50 * second)
       scheduler.advance(by: 1)

@@ -5,9 +5,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("repeat")
+@Suite("repeat", .virtualTime)
 struct RepeatTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, TestFailure>()
   private let events = Log<RepeatEvent>()
 
@@ -15,7 +15,7 @@ struct RepeatTests {
   func repeats() {
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
     let policy = RepeatPolicy(times: 2, pause: .linear(.seconds(1))).onEvent(events.write)
-    upstream.repeat(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.repeat(policy, time: scheduler.time).subscribe(recorder)
     for value in 1...3 {
       upstream.send(value)
       upstream.send(completion: .finished)
@@ -36,7 +36,7 @@ struct RepeatTests {
   func condition() {
     let recorder = Recorder<Int, TestFailure>()
     upstream
-      .repeat(RepeatPolicy().while { $0 < 3 }.while { $0 < 9 }, scheduler: scheduler)
+      .repeat(RepeatPolicy().while { $0 < 3 }.while { $0 < 9 }, time: scheduler.time)
       .subscribe(recorder)
     for _ in 0..<3 { upstream.send(completion: .finished) }
     #expect(recorder.isFinished)
@@ -46,7 +46,7 @@ struct RepeatTests {
   @Test("ends with a failure, which repeats nothing")
   func failure() {
     let recorder = Recorder<Int, TestFailure>()
-    upstream.repeat(RepeatPolicy().onEvent(events.write), scheduler: scheduler).subscribe(recorder)
+    upstream.repeat(RepeatPolicy().onEvent(events.write), time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.permanent))
     #expect(recorder.failure == .permanent)
@@ -58,7 +58,7 @@ struct RepeatTests {
   @Test("carries the demand that is left over to the next run")
   func demand() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3))
-    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), scheduler: scheduler).subscribe(recorder)
+    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), time: scheduler.time).subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .finished)
     recorder.request(.max(2))
@@ -71,7 +71,7 @@ struct RepeatTests {
   @Test("stops timer or run when it is cancelled", arguments: [true, false])
   func cancel(inPause: Bool) {
     let recorder = Recorder<Int, TestFailure>()
-    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), scheduler: scheduler).subscribe(recorder)
+    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), time: scheduler.time).subscribe(recorder)
     if inPause { upstream.send(completion: .finished) }
     recorder.cancel()
     #expect(scheduler.pendingCount == 0)
@@ -87,7 +87,7 @@ struct RepeatTests {
     upstream
       .repeat(
         RepeatPolicy(pause: .constant(.seconds(pause))).onEvent { _ in recorder.cancel() },
-        scheduler: scheduler
+        time: scheduler.time
       )
       .subscribe(recorder)
     upstream.send(completion: .finished)
@@ -101,7 +101,7 @@ struct RepeatTests {
     let finished = DispatchSemaphore(value: 0)
     let recorder = Recorder<Int, Never>(whenCompleted: { finished.signal() })
     let thread = Thread {
-      Just(1).repeat(RepeatPolicy(times: 9_999), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+      Just(1).repeat(RepeatPolicy(times: 9_999), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
     }
     thread.stackSize = 128 * 1_024
     thread.start()
@@ -125,13 +125,13 @@ struct RepeatTests {
         if ending == .cancelFromObserver { recorder.cancel() }
       }
       upstream
-        .repeat(policy, scheduler: scheduler)
+        .repeat(policy, time: scheduler.time)
         .handleEvents(receiveSubscription: { subscription = $0 })
         .subscribe(recorder)
       if ending == .cancel { recorder.cancel() } else { upstream.send(completion: .finished) }
       #expect(token.count == (ending == .cancel ? 0 : 1))
     }
-    #expect(subscription.map { "\($0)" } == "Repeat")
+    #expect(subscription.map { "\($0)" } == "RepeatPolicy")
     upstream.connections[0].letGo()
     #expect(weakRecorder == nil)
     #expect(weakToken == nil)

@@ -268,7 +268,7 @@ struct RetryOnTests {
       upstream.connections.forEach { $0.letGo() }
       refresh.connections.forEach { $0.letGo() }
     }
-    #expect(subscription.map { "\($0)" } == "RetryOn")
+    #expect(subscription.map { "\($0)" } == "RetryOnPolicy")
     #expect(weakRecorder == nil)
     #expect(weakRefresh == nil)
   }

@@ -5,9 +5,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("retry(when:)")
+@Suite("retry(when:)", .virtualTime)
 struct RetryWhenTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, TestFailure>()
   private let companion = TestPublisher<Void, TestFailure>()
 
@@ -335,7 +335,7 @@ struct RetryWhenTests {
       if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
       upstream.connections.forEach { $0.letGo() }
     }
-    #expect(subscription.map { "\($0)" } == "RetryWhen")
+    #expect(subscription.map { "\($0)" } == "RetryWhenPolicy")
     #expect(weakRecorder == nil)
     #expect(weakCompanion == nil)
   }

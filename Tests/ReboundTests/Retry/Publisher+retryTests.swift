@@ -4,9 +4,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("retry")
+@Suite("retry", .virtualTime)
 struct PublisherRetryTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, TestFailure>()
   private let log = RetryLog()
 
@@ -28,7 +28,7 @@ struct PublisherRetryTests {
 
   @Test("subscribes n + 1 times for n retries, and passes the last error on", arguments: 0...4)
   func counts(retries: Int) {
-    let recorder = record(upstream.retry(retries, after: .seconds(1), scheduler: scheduler))
+    let recorder = record(upstream.retry(retries, after: .seconds(1), time: scheduler.time))
     for number in 0...retries {
       #expect(recorder.completion == nil)
       _ = failAndWait(.numbered(number))
@@ -41,7 +41,7 @@ struct PublisherRetryTests {
 
   @Test("is transparent with no retries, or fewer", arguments: [0, -1, .min])
   func transparent(retries: Int) {
-    let recorder = record(upstream.retry(retries, after: .seconds(1), scheduler: scheduler))
+    let recorder = record(upstream.retry(retries, after: .seconds(1), time: scheduler.time))
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
     #expect(recorder.values == [1])
@@ -52,7 +52,7 @@ struct PublisherRetryTests {
 
   @Test("retries for ever when told to")
   func forEver() {
-    let recorder = record(upstream.retry(.constant(.seconds(1)), times: nil, scheduler: scheduler))
+    let recorder = record(upstream.retry(.constant(.seconds(1)), times: nil, time: scheduler.time))
     for _ in 0..<1_000 { #expect(failAndWait()) }
     upstream.send(completion: .finished)
     #expect(recorder.isFinished)
@@ -61,7 +61,7 @@ struct PublisherRetryTests {
 
   @Test("passes values and the finish of the attempt that succeeds, and ends there")
   func succeeds() {
-    let recorder = record(upstream.retry(3, after: .seconds(1), scheduler: scheduler))
+    let recorder = record(upstream.retry(3, after: .seconds(1), time: scheduler.time))
     #expect(failAndWait())
     upstream.send(7)
     upstream.send(completion: .finished)
@@ -74,7 +74,7 @@ struct PublisherRetryTests {
 
   @Test("waits the same time before each retry, and not a nanosecond less")
   func fixedDelay() {
-    let recorder = record(upstream.retry(2, after: .seconds(1), scheduler: scheduler))
+    let recorder = record(upstream.retry(2, after: .seconds(1), time: scheduler.time))
     for attempt in 1...2 {
       upstream.send(completion: .failure(.transient))
       scheduler.advance(by: .nanoseconds(999_999_999))
@@ -88,7 +88,7 @@ struct PublisherRetryTests {
 
   @Test("retries only if the condition holds, which it asks on every failure")
   func condition() {
-    let recorder = record(upstream.retry(5, after: .seconds(1), when: \.isTransient, scheduler: scheduler))
+    let recorder = record(upstream.retry(5, after: .seconds(1), when: \.isTransient, time: scheduler.time))
     #expect(failAndWait(.transient))
     #expect(!failAndWait(.permanent))
     #expect(recorder.failure == .permanent)
@@ -102,7 +102,7 @@ struct PublisherRetryTests {
         after: { error in
           if case .numbered(let seconds) = error { .seconds(seconds) } else { nil }
         },
-        scheduler: scheduler
+        time: scheduler.time
       )
     )
     upstream.send(completion: .failure(.numbered(4)))
@@ -119,7 +119,7 @@ struct PublisherRetryTests {
   @Test("does what a strategy says for each error")
   func strategy() {
     let recorder = record(
-      upstream.retry(scheduler: scheduler) { error in
+      upstream.retry(time: scheduler.time) { error in
         switch error {
         case .busy(let duration): .retry(retries: 3, delay: duration)
         case .transient: .retry(retries: 2)
@@ -135,7 +135,7 @@ struct PublisherRetryTests {
     #expect(!failAndWait(.transient))
     #expect(recorder.failure == .transient)
 
-    let other = record(upstream.retry(scheduler: scheduler) { _ in .stop(with: .numbered(9)) })
+    let other = record(upstream.retry(time: scheduler.time) { _ in .stop(with: .numbered(9)) })
     upstream.send(completion: .failure(.permanent))
     #expect(other.failure == .numbered(9))
   }
@@ -147,7 +147,7 @@ struct PublisherRetryTests {
         .exponential(from: .milliseconds(500), upTo: .seconds(20), jitter: .none),
         times: 3,
         when: \.isTransient,
-        scheduler: scheduler
+        time: scheduler.time
       )
     )
     for expected in [500, 1_500, 3_500] {
@@ -164,7 +164,7 @@ struct PublisherRetryTests {
     let policy = try RetryPolicy<TestFailure>(maxRetries: 2, backoff: .linear(.seconds(1)))
       .when(\.isTransient)
       .onEvent(log.write)
-    let recorder = record(upstream.retry(policy, scheduler: scheduler))
+    let recorder = record(upstream.retry(policy, time: scheduler.time))
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 2)
     upstream.send(completion: .failure(.busy(.seconds(7))))
@@ -199,7 +199,7 @@ struct PublisherRetryTests {
 
   @Test("never comes back earlier than the error asks")
   func hintIsFloor() {
-    _ = record(upstream.retry(2, after: .seconds(1), scheduler: scheduler))
+    _ = record(upstream.retry(2, after: .seconds(1), time: scheduler.time))
     upstream.send(completion: .failure(.busy(.seconds(30))))
     scheduler.advance(by: .nanoseconds(29_999_999_999))
     #expect(upstream.subscriptionCount == 1)
@@ -209,7 +209,7 @@ struct PublisherRetryTests {
 
   @Test("passes an error on at once that asks for too long a pause")
   func hintTooLong() {
-    let recorder = record(upstream.retry(2, after: .seconds(1), scheduler: scheduler))
+    let recorder = record(upstream.retry(2, after: .seconds(1), time: scheduler.time))
     upstream.send(completion: .failure(.busy(.seconds(121))))
     #expect(recorder.failure == .busy(.seconds(121)))
     #expect(recorder.completionTime == .start)
@@ -220,7 +220,7 @@ struct PublisherRetryTests {
   func deadline() {
     scheduler.advance(by: 100)
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(2)), deadline: .seconds(10))
-    let recorder = record(upstream.retry(policy, scheduler: scheduler))
+    let recorder = record(upstream.retry(policy, time: scheduler.time))
     scheduler.advance(by: 5)
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 2)
@@ -235,12 +235,7 @@ struct PublisherRetryTests {
   func callDeadline() {
     let log = RetryLog()
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(4))).onEvent(log.write)
-    let publisher = TimeoutPolicy.total(.seconds(10)).publisher(
-      scheduler: scheduler,
-      failingWith: { _ in TestFailure.permanent }
-    ) { [upstream, scheduler] deadline in
-      upstream.retry(policy.within(deadline), scheduler: scheduler)
-    }
+    let publisher = upstream.retry(policy).timeout(.total(.seconds(10))) { _ in .permanent }
     let recorder = record(publisher)
     scheduler.advance(by: 1)
     upstream.send(completion: .failure(.numbered(1)))
@@ -256,12 +251,8 @@ struct PublisherRetryTests {
   @Test("gives each subscriber a deadline of its own")
   func callDeadlines() {
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(4)))
-    let publisher = TimeoutPolicy.total(.seconds(5)).publisher(
-      scheduler: scheduler,
-      failingWith: { _ in TestFailure.permanent }
-    ) { [scheduler] deadline in
-      Fail<Int, TestFailure>(error: .transient).retry(policy.within(deadline), scheduler: scheduler)
-    }
+    let publisher = Fail<Int, TestFailure>(error: .transient).retry(policy)
+      .timeout(.total(.seconds(5))) { _ in .permanent }
     let early = record(publisher)
     scheduler.advance(by: 2)
     let late = record(publisher)
@@ -274,7 +265,7 @@ struct PublisherRetryTests {
 
   @Test("counts the attempts of each subscriber apart")
   func isolation() {
-    let retrying = upstream.retry(1, after: .seconds(1), scheduler: scheduler)
+    let retrying = upstream.retry(1, after: .seconds(1), time: scheduler.time)
     let first = record(retrying)
     #expect(failAndWait())
     #expect(!failAndWait())
@@ -293,7 +284,7 @@ struct PublisherRetryTests {
       backoff: .exponential(from: .seconds(1), jitter: .decorrelated),
       random: .fixed(0.5)
     ).onEvent(log.write)
-    let retrying = upstream.retry(policy, scheduler: scheduler)
+    let retrying = upstream.retry(policy, time: scheduler.time)
     for _ in 0..<2 {
       let recorder = record(retrying)
       _ = failAndWait()

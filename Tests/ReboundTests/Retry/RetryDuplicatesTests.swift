@@ -3,9 +3,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("Retry: duplicates, rows, rejected values, exhaustion")
+@Suite("Retry: duplicates, rows, rejected values, exhaustion", .virtualTime)
 struct RetryDuplicatesTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, TestFailure>()
   private let log = RetryLog()
 
@@ -14,7 +14,7 @@ struct RetryDuplicatesTests {
     requesting demand: Subscribers.Demand = .unlimited
   ) -> Recorder<Int, TestFailure> {
     let recorder = Recorder<Int, TestFailure>(requesting: demand)
-    upstream.retry(policy.onEvent(log.write), scheduler: scheduler).subscribe(recorder)
+    upstream.retry(policy.onEvent(log.write), time: scheduler.time).subscribe(recorder)
     return recorder
   }
 
@@ -77,7 +77,7 @@ struct RetryDuplicatesTests {
   @Test("drops a value that counts as a failure, and cancels its attempt")
   func rejects() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
-    upstream.retry(atOnce, rejecting: { $0 == 503 ? .transient : nil }, scheduler: scheduler).subscribe(recorder)
+    upstream.retry(atOnce, rejecting: { $0 == 503 ? .transient : nil }, time: scheduler.time).subscribe(recorder)
     for _ in 0..<2 { upstream.send(503) }
     upstream.send(200)
     upstream.send(completion: .finished)
@@ -90,10 +90,10 @@ struct RetryDuplicatesTests {
   @Test("ends with the failure that a value stands for, or with the value itself")
   func rejectsLast() {
     let (failing, delivering) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
-    upstream.retry(.never, rejecting: { .numbered($0) }, scheduler: scheduler).subscribe(failing)
+    upstream.retry(.never, rejecting: { .numbered($0) }, time: scheduler.time).subscribe(failing)
     upstream.send(503)
     #expect(failing.events == [.subscription, .completion(.failure(.numbered(503)))])
-    upstream.retry(.never, rejecting: { .numbered($0) }, whenExhausted: .isDelivered, scheduler: scheduler)
+    upstream.retry(.never, rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: scheduler.time)
       .subscribe(delivering)
     upstream.send(503)
     #expect(delivering.events == [.subscription, .value(503), .completion(.finished)])
@@ -111,7 +111,7 @@ struct RetryDuplicatesTests {
           asked += 1
           return .transient
         },
-        scheduler: scheduler
+        time: scheduler.time
       )
       .subscribe(recorder)
     upstream.send(1)

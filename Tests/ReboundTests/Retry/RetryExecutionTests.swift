@@ -5,16 +5,16 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("RetryExecution")
+@Suite("RetryExecution", .virtualTime)
 struct RetryExecutionTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, TestFailure>()
 
   private func retrying(
     _ upstream: TestPublisher<Int, TestFailure>,
     after delay: Duration = .seconds(1)
-  ) -> Publishers.RetryWithPolicy<TestPublisher<Int, TestFailure>, TestScheduler> {
-    upstream.retry(.constant(delay), times: nil, scheduler: scheduler)
+  ) -> Publishers.WithPolicy<TestPublisher<Int, TestFailure>, RetryPolicy<TestFailure>> {
+    upstream.retry(.constant(delay), times: nil, time: scheduler.time)
   }
 
   // MARK: Demand
@@ -163,7 +163,7 @@ struct RetryExecutionTests {
     retrying(upstream).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: { description = "\($0)" })
     )
-    #expect(description == "RetryWithPolicy")
+    #expect(description == "RetryPolicy")
   }
 
   // MARK: Cancel
@@ -184,7 +184,7 @@ struct RetryExecutionTests {
   @Test("stops its timers itself, whatever becomes of a scheduler's handle that is released")
   func stopsTimers() {
     let lasting = LastingScheduler(base: scheduler)
-    let retrying = upstream.retry(.constant(.seconds(1)), times: nil, scheduler: lasting)
+    let retrying = upstream.retry(.constant(.seconds(1)), times: nil, time: TimeSource(lasting))
     let recorder = Recorder<Int, TestFailure>()
     retrying.subscribe(recorder)
     upstream.send(completion: .failure(.transient))
@@ -244,7 +244,7 @@ struct RetryExecutionTests {
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(delay)))
       .when { _ in policyRetries }
       .onEvent { _ in recorder.cancel() }
-    upstream.retry(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.retry(policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
     #expect(scheduler.pendingCount == 0)
     #expect(recorder.events == [.subscription])
@@ -274,9 +274,9 @@ struct RetryExecutionTests {
     let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.transient)) })
     let thread = Thread {
       if schedulesAtOnce {
-        upstream.retry(10_000, after: .seconds(1), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+        upstream.retry(10_000, after: .seconds(1), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
       } else {
-        upstream.retry(10_000, after: .zero, scheduler: DispatchQueue.main).subscribe(recorder)
+        upstream.retry(10_000, after: .zero, time: TimeSource(DispatchQueue.main)).subscribe(recorder)
       }
       done.signal()
     }
@@ -293,7 +293,7 @@ struct RetryExecutionTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     let upstream = FailsOnRequest()
     let thread = Thread {
-      upstream.retry(10_000, after: .zero, scheduler: DispatchQueue.main).subscribe(recorder)
+      upstream.retry(10_000, after: .zero, time: TimeSource(DispatchQueue.main)).subscribe(recorder)
       recorder.request(.max(1))
       done.signal()
     }
@@ -330,7 +330,7 @@ struct RetryExecutionTests {
           connection.send(completion: .finished)
         }
       })
-      attempts.retry(1, after: .milliseconds(1), scheduler: DispatchQueue.global()).subscribe(recorder)
+      attempts.retry(1, after: .milliseconds(1), time: TimeSource(DispatchQueue.global())).subscribe(recorder)
       return recorder
     }
     group.wait()
@@ -345,7 +345,7 @@ struct RetryExecutionTests {
       let recorder = Recorder<Int, TestFailure>()
       let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.transient)) })
       group.enter()
-      upstream.retry(.constant(.microseconds(number % 50)), times: 20, scheduler: queue).subscribe(recorder)
+      upstream.retry(.constant(.microseconds(number % 50)), times: 20, time: TimeSource(queue)).subscribe(recorder)
       queue.async {
         recorder.cancel()
         group.leave()
@@ -380,7 +380,7 @@ struct RetryExecutionTests {
       let recorder = Recorder<Int, TestFailure>()
       (weakUpstream, weakDownstream, weakToken) = (upstream, recorder, token)
       let policy = RetryPolicy<TestFailure>(clamping: 1).when { [token] _ in withExtendedLifetime(token) { true } }
-      upstream.retry(policy, scheduler: scheduler)
+      upstream.retry(policy, time: scheduler.time)
         .subscribe(
           AnySubscriber<Int, TestFailure>(
             receiveSubscription: {

@@ -2,7 +2,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("RetryMachine")
+@Suite("RetryMachine", .virtualTime)
 struct RetryMachineTests {
   private typealias Policy = RetryPolicy<TestFailure>
 
@@ -216,8 +216,8 @@ struct RetryMachineTests {
     ] as [(own: Int?, call: Int, outcomes: [RetryEvent.Outcome])]
   )
   func callDeadline(own: Int?, call: Int, outcomes: [RetryEvent.Outcome]) {
-    let scheduler = TestScheduler()
-    let deadline = Deadline(in: .seconds(call), on: MonotonicTime { scheduler.elapsed })
+    let scheduler = TestScheduler.current
+    let deadline = Deadline(in: .seconds(call), on: scheduler.time)
     // The call is a second older than what retries.
     scheduler.advance(by: 1)
     let policy = Policy(clamping: nil, backoff: .constant(.seconds(3)), deadline: own.map { .seconds($0) })
@@ -232,8 +232,8 @@ struct RetryMachineTests {
 
   @Test("keeps the nearest of several deadlines, in whichever order they came", arguments: [[2, 9], [9, 2], [2, 2]])
   func severalDeadlines(limits: [Int]) {
-    let scheduler = TestScheduler()
-    let time = MonotonicTime { scheduler.elapsed }
+    let scheduler = TestScheduler.current
+    let time = scheduler.time
     let policy = limits.reduce(Policy(clamping: nil, backoff: .constant(.seconds(2)))) { policy, limit in
       policy.within(Deadline(in: .seconds(limit), on: time))
     }
@@ -242,8 +242,8 @@ struct RetryMachineTests {
 
   @Test("measures a hint, a decided delay and an open breaker against the call's deadline")
   func callDeadlineOverAll() {
-    let scheduler = TestScheduler()
-    let deadline = Deadline(in: .seconds(10), on: MonotonicTime { scheduler.elapsed })
+    let scheduler = TestScheduler.current
+    let deadline = Deadline(in: .seconds(10), on: scheduler.time)
     let policy = Policy(clamping: nil, backoff: .immediate).within(deadline)
     #expect(run(policy, failures: [.busy(.seconds(10))]) == .busy(.seconds(10)))
     #expect(run(policy.deciding { _, _ in .retry(after: .seconds(10)) }, failures: [.transient]) == .transient)

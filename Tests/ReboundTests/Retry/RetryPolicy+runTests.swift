@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("RetryPolicy.run")
+@Suite("RetryPolicy.run", .virtualTime)
 struct RetryPolicyRunTests {
   private let clock = JumpingClock()
   private let log = RetryLog()
@@ -11,7 +11,7 @@ struct RetryPolicyRunTests {
   @Test("returns the first value that is no failure")
   func succeeds() async throws {
     var attempts = 0
-    let value = try await RetryPolicy<TestFailure>(clamping: 3).run(clock: clock) { () throws(TestFailure) in
+    let value = try await RetryPolicy<TestFailure>(clamping: 3).run(time: clock.time) { () throws(TestFailure) in
       attempts += 1
       if attempts < 3 { throw .transient }
       return attempts
@@ -23,7 +23,7 @@ struct RetryPolicyRunTests {
   func exhausted(retries: Int) async {
     var attempts = 0
     await #expect(throws: TestFailure.numbered(retries + 1)) {
-      try await RetryPolicy<TestFailure>(clamping: retries).run(clock: clock) { () throws(TestFailure) in
+      try await RetryPolicy<TestFailure>(clamping: retries).run(time: clock.time) { () throws(TestFailure) in
         attempts += 1
         throw .numbered(attempts)
       }
@@ -49,15 +49,15 @@ struct RetryPolicyRunTests {
 
     var attempt = 0
     let thrown = await #expect(throws: TestFailure.self) {
-      try await policy(log).run(clock: clock) { () throws(TestFailure) in
+      try await policy(log).run(time: clock.time) { () throws(TestFailure) in
         attempt += 1
         throw errors[attempt - 1]
       }
     }
 
-    let (scheduler, other) = (TestScheduler(), RetryLog())
+    let (scheduler, other) = (TestScheduler.current, RetryLog())
     let (upstream, recorder) = (TestPublisher<Int, TestFailure>(), Recorder<Int, TestFailure>())
-    upstream.retry(policy(other), scheduler: scheduler).subscribe(recorder)
+    upstream.retry(policy(other), time: scheduler.time).subscribe(recorder)
     for error in errors where recorder.completion == nil {
       upstream.send(completion: .failure(error))
       if let due = scheduler.nextDue { scheduler.advance(to: due) }
@@ -73,8 +73,8 @@ struct RetryPolicyRunTests {
     var attempts = 0
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(2))).onEvent(log.write)
     await #expect(throws: TestFailure.numbered(3)) {
-      try await Deadline.$current.withValue(Deadline(in: .seconds(5), on: clock)) {
-        try await policy.run(clock: clock) { () throws(TestFailure) in
+      try await Deadline.$current.withValue(Deadline(in: .seconds(5), on: clock.time)) {
+        try await policy.run(time: clock.time) { () throws(TestFailure) in
           attempts += 1
           throw .numbered(attempts)
         }
@@ -92,13 +92,13 @@ struct RetryPolicyRunTests {
       attempts += 1
       return attempts
     }
-    #expect(try await policy.run(rejecting: { $0 < 3 ? .transient : nil }, clock: clock) { next() } == 3)
+    #expect(try await policy.run(rejecting: { $0 < 3 ? .transient : nil }, time: clock.time) { next() } == 3)
     attempts = 0
-    let last = try await policy.run(rejecting: { .numbered($0) }, whenExhausted: .isDelivered, clock: clock) { next() }
+    let last = try await policy.run(rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: clock.time) { next() }
     #expect(last == 3)
     attempts = 0
     await #expect(throws: TestFailure.numbered(3)) {
-      try await policy.run(rejecting: { .numbered($0) }, clock: clock) { next() }
+      try await policy.run(rejecting: { .numbered($0) }, time: clock.time) { next() }
     }
   }
 
@@ -109,7 +109,7 @@ struct RetryPolicyRunTests {
     let clock = JumpingClock(whenAsleep: { asleep.continuation.yield() })
     let policy = RetryPolicy<TestFailure>(clamping: nil, backoff: .constant(.seconds(1))).within(budget)
     let task = Task {
-      try await policy.run(clock: clock) { () throws(TestFailure) -> Int in throw .transient }
+      try await policy.run(time: clock.time) { () throws(TestFailure) -> Int in throw .transient }
     }
     for await _ in asleep.stream { break }
     #expect(budget.snapshot.waiting == 1)
@@ -124,7 +124,7 @@ struct RetryPolicyRunTests {
     var attempts = 0
     let policy = RetryPolicy<any Error>(clamping: 3).onEvent(log.write)
     await #expect(throws: CancellationError.self) {
-      try await policy.run(clock: clock) {
+      try await policy.run(time: clock.time) {
         attempts += 1
         throw CancellationError()
       }

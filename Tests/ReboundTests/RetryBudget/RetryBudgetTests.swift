@@ -4,13 +4,12 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("RetryBudget")
+@Suite("RetryBudget", .virtualTime)
 struct RetryBudgetTests {
-  private let scheduler = TestScheduler()
-  private var time: MonotonicTime { MonotonicTime { [scheduler] in scheduler.elapsed } }
+  private let scheduler = TestScheduler.current
 
   private func ratio(_ ratio: Double, floor: Int) throws -> RetryBudget {
-    try .ratio(ratio, window: .seconds(10), floor: floor, time: time)
+    try .ratio(ratio, window: .seconds(10), floor: floor)
   }
 
   // MARK: Ratio
@@ -134,7 +133,7 @@ struct RetryBudgetTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorders = (0..<1_000).map { _ in
       let recorder = Recorder<Int, TestFailure>()
-      upstream.retry(policy, scheduler: scheduler).subscribe(recorder)
+      upstream.retry(policy, time: scheduler.time).subscribe(recorder)
       return recorder
     }
     for (number, connection) in upstream.connections.enumerated() {
@@ -154,7 +153,7 @@ struct RetryBudgetTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let policy = RetryPolicy<TestFailure>(clamping: 2, backoff: .constant(.seconds(delay))).within(budget)
     let recorder = Recorder<Int, TestFailure>()
-    upstream.retry(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.retry(policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
     #expect(budget.snapshot.waiting == delay)
     scheduler.advance(by: 1)

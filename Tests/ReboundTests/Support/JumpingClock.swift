@@ -1,3 +1,4 @@
+import Rebound
 import StreamSupport
 
 /// A clock whose sleepers wake at once, because time jumps to their moment; or never, until they are cancelled.
@@ -13,7 +14,7 @@ final class JumpingClock: Clock, @unchecked Sendable {
   }
 
   private let lock = Lock()
-  private var time = Instant(sinceStart: .zero)
+  private var instant = Instant(sinceStart: .zero)
   private let whenAsleep: (@Sendable () -> Void)?
 
   /// - Parameter whenAsleep: Called when someone goes to sleep, who then sleeps until cancelled; `nil` lets time jump.
@@ -21,16 +22,16 @@ final class JumpingClock: Clock, @unchecked Sendable {
     self.whenAsleep = whenAsleep
   }
 
-  var now: Instant { lock.withLock { time } }
+  var now: Instant { lock.withLock { instant } }
   var minimumResolution: Duration { .zero }
 
   func advance(by duration: Duration) {
-    lock.withLock { time = time.advanced(by: duration) }
+    lock.withLock { instant = instant.advanced(by: duration) }
   }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
-    guard let whenAsleep else { return lock.withLock { time = max(time, deadline) } }
+    guard let whenAsleep else { return lock.withLock { instant = max(instant, deadline) } }
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     await withTaskCancellationHandler {
       whenAsleep()
@@ -40,4 +41,21 @@ final class JumpingClock: Clock, @unchecked Sendable {
     }
     try Task.checkCancellation()
   }
+}
+
+extension JumpingClock {
+  /// The same time for policies.
+  var time: TimeSource { virtualTime(of: self) { $0.sinceStart } }
+}
+
+extension SteppedClock {
+  /// The same time for policies.
+  var time: TimeSource { virtualTime(of: self) { $0.sinceStart } }
+}
+
+/// The time of a clock for tests, from its own start.
+private func virtualTime<C: Clock>(of clock: C, since: @escaping @Sendable (C.Instant) -> Duration) -> TimeSource
+where C.Duration == Duration {
+  let waiting = TimeSource(clock)
+  return TimeSource(now: { since(clock.now) }, after: { waiting.after($0, $1) })
 }

@@ -12,13 +12,13 @@ final class SteppedClock: Clock, @unchecked Sendable {
   }
 
   private let lock = Lock()
-  private var time = Instant(sinceStart: .zero)
+  private var instant = Instant(sinceStart: .zero)
   private var sleepers: [Int: Sleeper] = [:]
   private var cancelled: Set<Int> = []
   private var lastNumber = 0
   private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-  var now: Instant { lock.withLock { time } }
+  var now: Instant { lock.withLock { instant } }
   var minimumResolution: Duration { .zero }
   /// How many sleep now.
   var sleeperCount: Int { lock.withLock { sleepers.count } }
@@ -26,8 +26,8 @@ final class SteppedClock: Clock, @unchecked Sendable {
   /// Moves time on, and wakes those whose moment has come.
   func advance(by duration: Duration) {
     let due = lock.withLock {
-      time = time.advanced(by: duration)
-      let due = sleepers.filter { $0.value.deadline <= time }
+      instant = instant.advanced(by: duration)
+      let due = sleepers.filter { $0.value.deadline <= instant }
       for number in due.keys { sleepers[number] = nil }
       return due.values.sorted { $0.deadline < $1.deadline }
     }
@@ -72,7 +72,7 @@ final class SteppedClock: Clock, @unchecked Sendable {
   ) -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) {
     lock.withLock {
       if cancelled.contains(number) { return (.failure(CancellationError()), []) }
-      if sleeper.deadline <= time { return (.success(()), []) }
+      if sleeper.deadline <= instant { return (.success(()), []) }
       sleepers[number] = sleeper
       let due = watchers.filter { $0.count <= sleepers.count }
       watchers.removeAll { $0.count <= sleepers.count }

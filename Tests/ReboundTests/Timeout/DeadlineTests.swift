@@ -2,12 +2,12 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("Deadline")
+@Suite("Deadline", .virtualTime)
 struct DeadlineTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
 
   private func deadline(in limit: Duration) -> Deadline {
-    Deadline(in: limit, on: MonotonicTime { [scheduler] in scheduler.elapsed })
+    Deadline(in: limit, on: scheduler.time)
   }
 
   @Test("counts down to zero, and no further")
@@ -43,6 +43,6 @@ struct DeadlineTests {
 
   @Test("counts a negative time as none")
   func negative() {
-    #expect(Deadline(in: .seconds(-1), on: JumpingClock()).isOver)
+    #expect(Deadline(in: .seconds(-1), on: JumpingClock().time).isOver)
   }
 }

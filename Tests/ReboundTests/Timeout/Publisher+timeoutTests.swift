@@ -3,18 +3,18 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("timeout(_:scheduler:)")
+@Suite("timeout(_:scheduler:)", .virtualTime)
 struct PublisherTimeoutTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
 
   @Test("limits each attempt inside of a retry, and all of them outside")
   func aroundRetry() throws {
     let upstream = TestPublisher<Int, any Error>()
     let recorder = Recorder<Int, any Error>(on: scheduler)
     upstream
-      .timeout(.attempt(.seconds(10)), scheduler: scheduler)
-      .retry(.constant(.seconds(1)), times: nil, scheduler: scheduler)
-      .timeout(.total(.seconds(30)), scheduler: scheduler)
+      .timeout(.attempt(.seconds(10)), time: scheduler.time)
+      .retry(.constant(.seconds(1)), times: nil, time: scheduler.time)
+      .timeout(.total(.seconds(30)), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
     // At 0, 11 and 22 s.
@@ -29,7 +29,7 @@ struct PublisherTimeoutTests {
   func typed() {
     let recorder = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>()
-      .timeout(.total(.seconds(1)), scheduler: scheduler) { .busy($0.limit) }
+      .timeout(.total(.seconds(1)), time: scheduler.time) { .busy($0.limit) }
       .subscribe(recorder)
     scheduler.advance(by: 1)
     #expect(recorder.failure == .busy(.seconds(1)))
@@ -39,7 +39,7 @@ struct PublisherTimeoutTests {
   func neverFails() {
     let recorder = Recorder<Int, TimedOut>()
     Empty<Int, Never>(completeImmediately: false)
-      .timeout(.firstValue(.seconds(1)), scheduler: scheduler)
+      .timeout(.firstValue(.seconds(1)), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 1)
     #expect(recorder.failure == TimedOut(.firstValue, limit: .seconds(1)))
@@ -49,13 +49,12 @@ struct PublisherTimeoutTests {
   func deadline() {
     let scheduler = scheduler
     let remaining = Log<Duration>()
-    let publisher = TimeoutPolicy.total(.seconds(30)).publisher(scheduler: scheduler) { deadline in
-      Deferred { () -> Fail<Int, any Error> in
-        remaining.write(deadline.limiting(.seconds(25)))
-        return Fail(error: TestFailure.transient)
-      }
-      .retry(2, after: .seconds(8), scheduler: scheduler)
+    let publisher = Deferred { () -> Fail<Int, any Error> in
+      if let deadline = Deadline.current { remaining.write(deadline.limiting(.seconds(25))) }
+      return Fail(error: TestFailure.transient)
     }
+    .retry(2, after: .seconds(8), time: scheduler.time)
+    .timeout(.total(.seconds(30)), time: scheduler.time)
     publisher.subscribe(Recorder())
     scheduler.advance(by: 20)
     publisher.subscribe(Recorder())

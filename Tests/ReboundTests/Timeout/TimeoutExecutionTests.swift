@@ -4,16 +4,16 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("TimeoutExecution")
+@Suite("TimeoutExecution", .virtualTime)
 struct TimeoutExecutionTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let upstream = TestPublisher<Int, any Error>()
   private let events = Log<TimeoutEvent>()
 
   private func limited(_ policy: TimeoutPolicy)
-    -> Publishers.TimeoutWithPolicy<TestPublisher<Int, any Error>, TestScheduler>
+    -> Publishers.WithPolicy<TestPublisher<Int, any Error>, TimeoutPolicy>
   {
-    upstream.timeout(policy.onEvent(events.write), scheduler: scheduler)
+    upstream.timeout(policy.onEvent(events.write), time: scheduler.time)
   }
 
   private func timedOut(_ recorder: Recorder<Int, any Error>) -> TimedOut? { recorder.failure as? TimedOut }
@@ -146,9 +146,9 @@ struct TimeoutExecutionTests {
   func race(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     for _ in 0..<100 {
-      let (scheduler, upstream) = (TestScheduler(), TestPublisher<Int, any Error>())
+      let (scheduler, upstream) = (TestScheduler.current, TestPublisher<Int, any Error>())
       let recorder = Recorder<Int, any Error>()
-      upstream.timeout(.betweenValues(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+      upstream.timeout(.betweenValues(.seconds(1)), time: scheduler.time).subscribe(recorder)
       let cancels = Bool.random(using: &random)
       DispatchQueue.concurrentPerform(iterations: 3) { index in
         switch index {
@@ -169,7 +169,7 @@ struct TimeoutExecutionTests {
       let handed = Log<AnySubscriber<Int, any Error>>()
       let upstream = TestPublisher<Int, any Error>(handingOver: handed.write)
       let recorder = Recorder<Int, any Error>(requesting: .none)
-      upstream.timeout(.betweenValues(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+      upstream.timeout(.betweenValues(.seconds(1)), time: scheduler.time).subscribe(recorder)
       let source = TestPublisher<Int, any Error>()
       source.subscribe(Recorder(requesting: .none))
       DispatchQueue.concurrentPerform(iterations: 2) { index in
@@ -198,8 +198,8 @@ struct TimeoutExecutionTests {
       let token = Log<Int>()
       (weakRecorder, weakToken) = (recorder, token)
       let upstream = upstream
-      TimeoutPolicy.betweenValues(.seconds(1))
-        .publisher(scheduler: scheduler, failingWith: { $0 }) { _ in withExtendedLifetime(token) { upstream } }
+      Deferred { withExtendedLifetime(token) { upstream } }
+        .timeout(.betweenValues(.seconds(1)), time: scheduler.time)
         .subscribe(
           AnySubscriber<Int, any Error>(
             receiveSubscription: {
@@ -218,7 +218,7 @@ struct TimeoutExecutionTests {
       }
       #expect(recorder.completions.count == (ending == .cancel ? 0 : 1))
     }
-    #expect(subscription.map { "\($0)" } == "TimeoutWithPolicy")
+    #expect(subscription.map { "\($0)" } == "TimeoutPolicy")
     #expect(scheduler.pendingCount == 0)
     #expect(upstream.cancelCount == (ending == .timeout || ending == .cancel ? 1 : 0))
     upstream.connections[0].letGo()
@@ -234,7 +234,7 @@ struct TimeoutExecutionTests {
     let log = Log<String>()
     let upstream = upstream.handleEvents(receiveCancel: { log.write("cancelled") })
     upstream
-      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in log.write("told") }, scheduler: scheduler)
+      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in log.write("told") }, time: scheduler.time)
       .subscribe(Recorder<Int, any Error>(whenCompleted: { log.write("failed") }))
     scheduler.advance(by: 1)
     #expect(log.entries == ["told", "cancelled", "failed"])
@@ -244,7 +244,7 @@ struct TimeoutExecutionTests {
   func cancelFromObserver() {
     let recorder = Recorder<Int, any Error>()
     upstream
-      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in recorder.cancel() }, scheduler: scheduler)
+      .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in recorder.cancel() }, time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 1)
     #expect(recorder.completion == nil)
@@ -262,7 +262,7 @@ struct TimeoutExecutionTests {
     var handed: AnySubscriber<Int, any Error>?
     let upstream = TestPublisher<Int, any Error>(handingOver: { handed = $0 })
     let recorder = Recorder<Int, any Error>()
-    upstream.timeout(.total(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+    upstream.timeout(.total(.seconds(1)), time: scheduler.time).subscribe(recorder)
     if timesOut { scheduler.advance(by: 1) } else { recorder.cancel() }
     handed?.receive(completion: .failure(TestFailure.numbered(number)))
     #expect(recorder.completions.count == (timesOut ? 1 : 0))
@@ -275,7 +275,7 @@ struct TimeoutExecutionTests {
     var handed: AnySubscriber<Int, any Error>?
     let upstream = TestPublisher<Int, any Error>(handingOver: { handed = $0 })
     let recorder = Recorder<Int, any Error>()
-    upstream.timeout(.firstValue(.seconds(1)), scheduler: scheduler).subscribe(recorder)
+    upstream.timeout(.firstValue(.seconds(1)), time: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 1)
     #expect(timedOut(recorder) != nil)
     let late = TestPublisher<Int, any Error>()
@@ -316,7 +316,7 @@ struct TimeoutExecutionTests {
   @Test("times out at once on a scheduler that lets all time pass at once")
   func immediateScheduler() {
     let recorder = Recorder<Int, any Error>()
-    upstream.timeout(.betweenValues(.seconds(1)), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+    upstream.timeout(.betweenValues(.seconds(1)), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
     #expect(timedOut(recorder)?.limit == .seconds(1))
     #expect(recorder.completions.count == 1)
   }

@@ -14,7 +14,7 @@ struct TimeoutPolicyRunTests {
 
   @Test("returns what the function returns, and stops the timer")
   func returns() async throws {
-    #expect(try await policy().run(clock: clock) { 42 } == 42)
+    #expect(try await policy().run(time: clock.time) { 42 } == 42)
     #expect(clock.sleeperCount == 0)
     #expect(events.count == 0)
   }
@@ -22,7 +22,7 @@ struct TimeoutPolicyRunTests {
   @Test("throws what the function throws")
   func throwsOn() async {
     await #expect(throws: TestFailure.permanent) {
-      try await policy().run(clock: clock) { throw TestFailure.permanent }
+      try await policy().run(time: clock.time) { throw TestFailure.permanent }
     }
     #expect(events.count == 0)
   }
@@ -31,7 +31,7 @@ struct TimeoutPolicyRunTests {
   func timesOut() async {
     let finished = Log<Bool>()
     let task = Task {
-      try await policy().run(clock: clock) {
+      try await policy().run(time: clock.time) {
         await untilCancelled()
         finished.write(Task.isCancelled)
         return 42
@@ -51,7 +51,7 @@ struct TimeoutPolicyRunTests {
     let dropped = Log<String>()
     let observation = DroppedErrors.observe { dropped.write($0.description) }
     let task = Task {
-      try await policy(.attempt(.seconds(1))).run(clock: clock) {
+      try await policy(.attempt(.seconds(1))).run(time: clock.time) {
         await untilCancelled()
         throw TestFailure.numbered(7_001)
       }
@@ -69,7 +69,7 @@ struct TimeoutPolicyRunTests {
   @Test("takes the caller's cancel for no timeout")
   func callerCancels() async {
     let task = Task {
-      try await policy().run(clock: clock) {
+      try await policy().run(time: clock.time) {
         await untilCancelled()
         try Task.checkCancellation()
       }
@@ -86,7 +86,7 @@ struct TimeoutPolicyRunTests {
     let asleep = AsyncStream<Void>.makeStream()
     let clock = HeedlessClock(whenAsleep: { asleep.continuation.yield() })
     let task = Task {
-      try await policy().run(clock: clock) {
+      try await policy().run(time: TimeSource(clock)) {
         await untilCancelled()
         clock.wake()
         // Lets the timer be first.
@@ -104,7 +104,7 @@ struct TimeoutPolicyRunTests {
   func noTime() async {
     let begun = Log<Void>()
     await #expect(throws: TimedOut(.total, limit: .zero)) {
-      try await policy(.total(.zero)).run(clock: clock) { begun.write(()) }
+      try await policy(.total(.zero)).run(time: clock.time) { begun.write(()) }
     }
     #expect(begun.count == 0)
     #expect(events.count == 1)
@@ -113,11 +113,11 @@ struct TimeoutPolicyRunTests {
   @Test("lets the function and what it calls read the time that is left")
   func deadline() async throws {
     #expect(Deadline.current == nil)
-    let remaining = try await policy().run(clock: clock) { [clock] in
+    let remaining = try await policy().run(time: clock.time) { [clock] in
       clock.advance(by: .seconds(4))
       let outer = Deadline.current?.remaining
-      let shorter = try await TimeoutPolicy.attempt(.seconds(2)).run(clock: clock) { Deadline.current?.remaining }
-      let longer = try await TimeoutPolicy.attempt(.seconds(60)).run(clock: clock) { Deadline.current?.remaining }
+      let shorter = try await TimeoutPolicy.attempt(.seconds(2)).run(time: clock.time) { Deadline.current?.remaining }
+      let longer = try await TimeoutPolicy.attempt(.seconds(60)).run(time: clock.time) { Deadline.current?.remaining }
       return [outer, shorter, longer]
     }
     #expect(remaining == [.seconds(6), .seconds(2), .seconds(6)])
@@ -126,7 +126,7 @@ struct TimeoutPolicyRunTests {
   @Test("takes the nearest limit, that for the first value too")
   func nearestLimit() async throws {
     let policy = policy(try TimeoutPolicy(total: .seconds(10), firstValue: .seconds(3), name: "weather"))
-    let task = Task { try await policy.run(clock: clock) { await untilCancelled() } }
+    let task = Task { try await policy.run(time: clock.time) { await untilCancelled() } }
     await clock.untilAsleep(1)
     clock.advance(by: .seconds(3))
     await #expect(throws: TimedOut(.firstValue, limit: .seconds(3), name: "weather")) { try await task.value }
@@ -138,10 +138,10 @@ struct TimeoutPolicyRunTests {
     let begun = Log<Duration?>()
     let retry = RetryPolicy<any Error>(clamping: nil, backoff: .constant(.seconds(1)))
     let task = Task {
-      try await policy(.total(.seconds(30))).run(clock: clock) {
-        try await retry.run(clock: clock) {
+      try await policy(.total(.seconds(30))).run(time: clock.time) {
+        try await retry.run(time: clock.time) {
           begun.write(Deadline.current?.remaining)
-          try await TimeoutPolicy.attempt(.seconds(10)).run(clock: clock) { await untilCancelled() }
+          try await TimeoutPolicy.attempt(.seconds(10)).run(time: clock.time) { await untilCancelled() }
         }
       }
     }

@@ -35,7 +35,7 @@ struct PublisherAuthenticatedTests {
     var credentials: [String] = []
   }
 
-  private func publisher(_ request: Request) -> Publishers.Authenticated<String, TestPublisher<Int, Failure>> {
+  private func publisher(_ request: Request) -> some Publisher<Int, Failure> {
     refresher.authenticated(when: \.isUnauthorised, failingWith: Failure.init) {
       request.credentials.append($0)
       return request.server

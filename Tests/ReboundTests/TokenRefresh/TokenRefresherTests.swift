@@ -16,13 +16,12 @@ struct TokenRefresherTests {
   ) -> TokenRefresher<String> {
     let refresher = TokenRefresher<String>(
       policy: policy,
-      time: .of(scheduler),
       lifetime: { _ in lifetime },
       rejectedWhen: { $0 == .permanent },
       refreshingWith: { [renewal] _ in renewal.eraseToAnyPublisher() }
     )
     refresher.onEvent(log.write)
-    refresher.signIn(with: "A")
+    refresher.signIn(with: "A", at: scheduler.elapsed)
     return refresher
   }
 
@@ -38,7 +37,7 @@ struct TokenRefresherTests {
     insteadOf refused: TokenRefresher<String>.Access? = nil
   ) -> Asked {
     let asked = Asked()
-    asked.waiter = refresher.ask(insteadOf: refused) { result in
+    asked.waiter = refresher.ask(insteadOf: refused, on: scheduler.time) { result in
       switch result {
       case .success(let access): asked.values.append(access.credential)
       case .failure(let failure): asked.failure = failure
@@ -351,7 +350,7 @@ struct TokenRefresherTests {
   /// What a request would be sent with now.
   private func current(_ refresher: TokenRefresher<String>) -> TokenRefresher<String>.Access? {
     var access: TokenRefresher<String>.Access?
-    _ = refresher.ask { access = try? $0.get() }
+    _ = refresher.ask(on: scheduler.time) { access = try? $0.get() }
     return access
   }
 }

@@ -1,5 +1,3 @@
-import Combine
-
 /// The stage of a ``Pipeline`` that sees to a credential before the call, and has it renewed once if the server refuses it.
 ///
 ///     Authentication(by: session) { ($0 as? NetworkFailure)?.status == 401 }
@@ -24,41 +22,20 @@ public struct Authentication<Credential: Sendable>: Sendable {
   }
 }
 
-/// The stage that sees to a credential.
-public struct AuthenticationStage<Credential: Sendable, Output: Sendable>: PipelineStage {
-  let authentication: Authentication<Credential>
-
+extension Authentication: Policy {
   /// What it is.
-  public var traits: [StageTraits] {
-    [StageTraits(descriptor: StageDescriptor(.authentication), sharedObject: authentication.refresher)]
-  }
+  public var descriptor: StageDescriptor { StageDescriptor(.authentication) }
+
+  /// One call must not ask the refresher twice.
+  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: refresher) }
 
   /// Lets the decisions about the credential be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
-    events?.watch(authentication.refresher, named: pipeline)
+    events?.watch(refresher, named: pipeline)
   }
 
-  /// Runs a call under it.
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await authentication.refresher.run(when: authentication.isUnauthorised, isolation: nil) { _ in
-      try await operation()
-    }
-  }
-
-  /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    authentication.refresher.authenticated(when: authentication.isUnauthorised) { _ in upstream }
-      .receive(subscriber: downstream)
+  /// Makes the machine of one execution.
+  public func makeMachine(_ execution: ExecutionContext) -> AuthenticationPolicy<Credential, any Error>.Machine {
+    AuthenticationPolicy(refresher, when: isUnauthorised).makeMachine(execution)
   }
 }

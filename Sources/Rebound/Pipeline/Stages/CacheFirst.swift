@@ -42,7 +42,7 @@ extension CacheFirst: PipelineStage {
     _ execution: ExecutionContext,
     _ operation: @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
-    try await cache.value(for: key, isolation: nil, operation).value
+    try await cache.value(for: key, time: execution.time, isolation: nil, operation).value
   }
 
   /// Subscribes to a publisher under it.
@@ -55,6 +55,6 @@ extension CacheFirst: PipelineStage {
     Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
     Downstream.Failure == any Error
   {
-    upstream.cached(in: cache, for: key).map(\.value).receive(subscriber: downstream)
+    upstream.cached(in: cache, for: key, time: surroundings.time).map(\.value).receive(subscriber: downstream)
   }
 }

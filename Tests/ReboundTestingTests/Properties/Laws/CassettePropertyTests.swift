@@ -82,8 +82,8 @@ struct CassettePropertyTests {
         exchanges.map { EventLines.run(transport, $0.request, scheduler).lines }
       }
       let scheduler = TestScheduler()
-      let time = ClientTime(scheduler: scheduler)
-      let network = ScriptedTransport(exchanges.map(\.step), on: scheduler)
+      let time = scheduler.time
+      let network = ScriptedTransport(exchanges.map(\.step), time: scheduler.time)
       let recording = try CassetteTransport(file.file, .record(network), redaction: Self.nothing, time: time)
       let recorded = play(recording, scheduler)
       try recording.save()
@@ -106,8 +106,8 @@ struct CassettePropertyTests {
     ) {
       exchanges in
       let scheduler = TestScheduler()
-      let time = ClientTime(scheduler: scheduler)
-      let network = ScriptedTransport(exchanges.map(\.step), on: scheduler)
+      let time = scheduler.time
+      let network = ScriptedTransport(exchanges.map(\.step), time: scheduler.time)
       let recording = try CassetteTransport(file.file, .record(network), time: time)
       for exchange in exchanges { _ = EventLines.run(recording, exchange.request, scheduler) }
       try recording.save()

@@ -3,9 +3,9 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("The stages of a Pipeline")
+@Suite("The stages of a Pipeline", .virtualTime)
 struct StagesTests {
-  private let scheduler = TestScheduler()
+  private let scheduler = TestScheduler.current
   private let events = PolicyEvents()
 
   /// Runs a call as a publisher that answers at once, and then as a function: the result and the events of each.
@@ -15,7 +15,7 @@ struct StagesTests {
   ) async -> [(result: Result<Int, any Error>?, lines: [String])] {
     var log = PolicyEventLog(of: events)
     let recorder = Recorder<Int, any Error>()
-    Deferred { Result { try call() }.publisher }.protected(by: pipeline, scheduler: scheduler).subscribe(recorder)
+    Deferred { Result { try call() }.publisher }.protected(by: pipeline).subscribe(recorder)
     scheduler.advance(by: .seconds(60))
     let published: Result<Int, any Error>? =
       if let failure = recorder.failure { .failure(failure) } else { recorder.values.first.map { .success($0) } }
@@ -23,7 +23,7 @@ struct StagesTests {
 
     log = PolicyEventLog(of: events)
     do {
-      let value = try await pipeline.run(clock: JumpingClock(), call)
+      let value = try await pipeline.run(call)
       return [first, (.success(value), log.events.map(\.description))]
     } catch {
       return [first, (.failure(error), log.events.map(\.description))]
@@ -32,7 +32,7 @@ struct StagesTests {
 
   @Test("Fallback tells both errors where it fails, too")
   func fallbackFails() async throws {
-    let pipeline = try Pipeline<Int>("weather", events: events) { Fallback { _ in throw TestFailure.permanent } }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Fallback { _ in throw TestFailure.permanent } }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       let failed = #expect(throws: FallbackFailed.self) { try result?.get() }
       #expect(failed?.failure as? TestFailure == .permanent)
@@ -48,7 +48,7 @@ struct StagesTests {
 
   @Test("Fallback leaves out failures that are not its own")
   func fallbackPasses() async throws {
-    let pipeline = try Pipeline<Int>("weather", events: events) { Fallback(to: 0, when: { $0 is TimedOut }) }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Fallback(to: 0, when: { $0 is TimedOut }) }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       #expect(throws: TestFailure.transient) { try result?.get() }
       #expect(lines == ["weather: fallback: no fallback for transient"])
@@ -57,9 +57,9 @@ struct StagesTests {
 
   @Test("CacheFirst makes one call while the value is fresh")
   func cache() async throws {
-    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(60)), time: .of(TestScheduler()))
+    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(60)))
     let calls = Log<Void>()
-    let pipeline = try Pipeline<Int>("weather", events: events) { CacheFirst(cache, for: "oslo") }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { CacheFirst(cache, for: "oslo") }
     let runs = await both(pipeline) { calls.number(()) }
     #expect(try runs.map { try $0.result?.get() } == [1, 1])
     #expect(
@@ -74,7 +74,7 @@ struct StagesTests {
   func singleFlight() async throws {
     let calls = Log<Void>()
     let coalescer = Coalescer<String, Int, any Error>()
-    let pipeline = try Pipeline<Int>("weather", events: events) { SingleFlight(by: coalescer, for: "oslo") }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { SingleFlight(by: coalescer, for: "oslo") }
     let runs = await both(pipeline) { calls.number(()) }
     #expect(try runs.map { try $0.result?.get() } == [1, 2])
     for run in runs {
@@ -85,10 +85,10 @@ struct StagesTests {
   @Test("SingleFlight lets those who ask at the same time share one call")
   func shares() throws {
     let coalescer = Coalescer<String, Int, any Error>()
-    let pipeline = try Pipeline<Int>("weather", events: events) { SingleFlight(by: coalescer, for: "oslo") }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { SingleFlight(by: coalescer, for: "oslo") }
     let upstream = TestPublisher<Int, TestFailure>()
     let recorders = (0..<3).map { _ in Recorder<Int, any Error>() }
-    for recorder in recorders { upstream.protected(by: pipeline, scheduler: scheduler).subscribe(recorder) }
+    for recorder in recorders { upstream.protected(by: pipeline).subscribe(recorder) }
     upstream.send(7)
     #expect(upstream.subscriptionCount == 1)
     #expect(recorders.map(\.values) == [[7], [7], [7]])
@@ -102,7 +102,7 @@ struct StagesTests {
         refreshingWith: { _ in Just("new").setFailureType(to: TestFailure.self).eraseToAnyPublisher() }
       )
       session.signIn(with: "old")
-      let pipeline = try Pipeline<Int>("weather", events: events) {
+      let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
         Authentication(by: session) { $0 as? TestFailure == .permanent }
       }
       let runs = await both(pipeline) {
@@ -123,7 +123,7 @@ struct StagesTests {
   @Test("Hedge goes on with another attempt when one fails")
   func hedge() async throws {
     let calls = Log<Void>()
-    let pipeline = try Pipeline<Int>("weather", events: events) { Hedge(try HedgePolicy(delay: .afterFailure)) }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Hedge(try HedgePolicy(delay: .afterFailure)) }
     let runs = await both(pipeline) {
       let number = calls.number(())
       if number % 2 == 1 { throw TestFailure.transient }
@@ -139,7 +139,7 @@ struct StagesTests {
 
   @Test("Chaos is told and retried")
   func chaos() async throws {
-    let pipeline = try Pipeline<Int>("weather", events: events) {
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
       Retry(.init(clamping: 1, backoff: .immediate))
       Chaos<Int, any Error>().fault(at: 1) { TestFailure.transient }
     }
@@ -160,7 +160,7 @@ struct StagesTests {
   func admission() async throws {
     let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 1))
     let limiter = RateLimiter("quota", policy: try .tokenBucket(2, per: .seconds(3_600)))
-    let pipeline = try Pipeline<Int>("weather", events: events) {
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
       bulkhead
       limiter
     }
@@ -185,7 +185,7 @@ struct StagesTests {
       Retry(.never)
       breaker
     }
-    _ = try Pipeline<Int>("weather", events: events) { breaker }
+    _ = try Pipeline<Int>("weather", events: events, time: scheduler.time) { breaker }
     let log = PolicyEventLog(of: events)
     await #expect(throws: TestFailure.transient) { try await quiet.run { throw TestFailure.transient } }
     #expect(log.events.map(\.description) == ["host: circuit breaker: closed, now open for 30.0 seconds"])

@@ -4,8 +4,8 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("HedgeExecution")
-struct HedgeExecutionTests {
+@Suite("HedgeSubscription")
+struct HedgeSubscriptionTests {
   private typealias Policy = HedgePolicy<TestFailure>
 
   private let scheduler = TestScheduler()
@@ -15,9 +15,9 @@ struct HedgeExecutionTests {
   private func hedged(
     hedges: Int = 1,
     delay: HedgeDelay = .after(.seconds(2))
-  ) throws -> Publishers.Hedged<TestPublisher<Int, TestFailure>, TestScheduler> {
+  ) throws -> Publishers.Hedged<TestPublisher<Int, TestFailure>> {
     let policy = try Policy(maxHedges: hedges, delay: delay).when(\.isTransient)
-    return upstream.hedged(policy.onEvent { [events] in events.write($0.description) }, scheduler: scheduler)
+    return upstream.hedged(policy.onEvent { [events] in events.write($0.description) }, time: scheduler.time)
   }
 
   // MARK: Winning
@@ -101,7 +101,7 @@ struct HedgeExecutionTests {
     let upstream = upstream
     let numbers = Log<Int>()
     try Policy(maxHedges: 2, delay: .parallel)
-      .publisher(scheduler: scheduler) { hedge in
+      .publisher(time: scheduler.time) { hedge in
         numbers.write(hedge)
         return upstream
       }
@@ -145,7 +145,7 @@ struct HedgeExecutionTests {
     var handed: AnySubscriber<Int, TestFailure>?
     let upstream = TestPublisher<Int, TestFailure>(handingOver: { handed = $0 })
     let recorder = Recorder<Int, TestFailure>()
-    upstream.hedged(.standard, scheduler: scheduler).subscribe(recorder)
+    upstream.hedged(.standard, time: scheduler.time).subscribe(recorder)
     #expect(handed?.receive(1) == Subscribers.Demand.none)
     let source = TestPublisher<Int, TestFailure>()
     source.subscribe(Recorder(requesting: .none))
@@ -167,7 +167,7 @@ struct HedgeExecutionTests {
         : Just(number).setFailureType(to: TestFailure.self).eraseToAnyPublisher()
     }
     let recorder = Recorder<Int, TestFailure>()
-    upstream.hedged(try Policy(maxHedges: 5, delay: .afterFailure), scheduler: scheduler).subscribe(recorder)
+    upstream.hedged(try Policy(maxHedges: 5, delay: .afterFailure), time: scheduler.time).subscribe(recorder)
     #expect(recorder.values == [4])
     #expect(recorder.isFinished)
     #expect(count.count == 4)
@@ -178,7 +178,7 @@ struct HedgeExecutionTests {
     let recorder = Recorder<Int, TestFailure>()
     let count = Log<Void>()
     Deferred { Just(count.number(())).setFailureType(to: TestFailure.self) }
-      .hedged(try Policy(maxHedges: 5, delay: delay), scheduler: scheduler)
+      .hedged(try Policy(maxHedges: 5, delay: delay), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
     #expect(recorder.values == [1])
@@ -189,7 +189,7 @@ struct HedgeExecutionTests {
   @Test("hedges at once on a scheduler that lets all time pass at once")
   func immediateScheduler() throws {
     let recorder = Recorder<Int, TestFailure>()
-    upstream.hedged(try Policy(maxHedges: 3), scheduler: ImmediateScheduler.shared).subscribe(recorder)
+    upstream.hedged(try Policy(maxHedges: 3), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
     #expect(upstream.subscriptionCount == 4)
     upstream.connections[2].send(1)
     #expect(recorder.values == [1])
@@ -224,7 +224,7 @@ struct HedgeExecutionTests {
   func cancelFromObserver() throws {
     let recorder = Recorder<Int, TestFailure>()
     upstream
-      .hedged(try Policy(maxHedges: 3).onEvent { _ in recorder.cancel() }, scheduler: scheduler)
+      .hedged(try Policy(maxHedges: 3).onEvent { _ in recorder.cancel() }, time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 2)
     #expect(upstream.subscriptionCount == 1)
@@ -244,7 +244,7 @@ struct HedgeExecutionTests {
         upstream.connections[1].send(1)
         return !isFatal
       }
-    upstream.hedged(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.hedged(policy, time: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 1)
     upstream.connections[0].send(completion: .failure(.transient))
     upstream.connections[1].send(2)
@@ -262,7 +262,7 @@ struct HedgeExecutionTests {
       if case .begins = $0 { upstream.connections[0].send(1) }
     }
     let recorder = Recorder<Int, TestFailure>()
-    upstream.hedged(policy, scheduler: scheduler).subscribe(recorder)
+    upstream.hedged(policy, time: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 2)
     #expect(recorder.values == [1])
     #expect(upstream.subscriptionCount == 1)
@@ -277,7 +277,7 @@ struct HedgeExecutionTests {
     let observation = DroppedErrors.observe { dropped.write($0.description) }
     var handed: [AnySubscriber<Int, TestFailure>] = []
     let upstream = TestPublisher<Int, TestFailure>(handingOver: { handed.append($0) })
-    upstream.hedged(try Policy(delay: .parallel), scheduler: scheduler).subscribe(Recorder())
+    upstream.hedged(try Policy(delay: .parallel), time: scheduler.time).subscribe(Recorder())
     let source = TestPublisher<Int, TestFailure>()
     source.subscribe(Recorder(requesting: .none))
     handed[0].receive(subscription: source.connections[0])
@@ -323,7 +323,7 @@ struct HedgeExecutionTests {
     for _ in 0..<100 {
       let (scheduler, upstream) = (TestScheduler(), TestPublisher<Int, TestFailure>())
       let recorder = Recorder<Int, TestFailure>()
-      upstream.hedged(policy, scheduler: scheduler).subscribe(recorder)
+      upstream.hedged(policy, time: scheduler.time).subscribe(recorder)
       let fails = (0..<3).map { _ in Bool.random(using: &random) }
       DispatchQueue.concurrentPerform(iterations: 3) { index in
         let connection = upstream.connections[index]

@@ -1,0 +1,331 @@
+import Combine
+import StreamSupport
+
+/// The attempts of one subscription, side by side until one of them wins.
+///
+/// The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has taken
+/// it out of the state. What happens meanwhile is news, and that thread goes on with it.
+final class HedgeSubscription<Upstream: Publisher, Downstream: Subscriber>:
+  Subscription, TimerTarget, CustomStringConvertible, Sendable
+where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
+  typealias Failure = Upstream.Failure
+  private typealias Machine = HedgeMachine<Failure>
+
+  private enum Phase {
+    case ready
+    case racing
+    case won(Int)
+    case over(isCancelled: Bool)
+
+    var isRacing: Bool { if case .racing = self { true } else { false } }
+  }
+
+  /// What the machine is to be told.
+  private enum News {
+    /// The downstream waits for something.
+    case watch
+    case timeHasCome(due: Duration)
+    case failed(Int, Failure)
+    case won(Int)
+    case cancelled
+  }
+
+  /// An attempt that races, or the winner; its subscription is `nil` until it has come.
+  private struct Attempt {
+    let hedge: Int
+    var subscription: (any Subscription)?
+  }
+
+  private struct State {
+    var phase = Phase.ready
+    /// Both go when it is over.
+    var recipe: Publishers.Hedged<Upstream>?
+    var downstream: Downstream?
+    /// `nil` while somebody asks it.
+    var machine: Machine?
+    var news: [News] = []
+    var owed = Subscribers.Demand.none
+    var attempts: [Attempt] = []
+    /// A timer that fires under another number has been superseded.
+    var timer: (any Cancellable)?
+    var timerNumber = 0
+    var timerDue: Duration?
+
+    func index(of hedge: Int) -> Int? { attempts.firstIndex { $0.hedge == hedge } }
+
+    /// Ends whatever goes on.
+    ///
+    /// - Returns: The state before, for the first caller; it is to be released with the lock open.
+    mutating func end(isCancelled: Bool) -> State? {
+      if case .over = phase { return nil }
+      let rest = self
+      phase = .over(isCancelled: isCancelled)
+      (recipe, downstream, attempts, timer) = (nil, nil, [], nil)
+      return rest
+    }
+
+    /// Stops the timer and all attempts of a state that is no more.
+    func stop() {
+      timer?.cancel()
+      for attempt in attempts { attempt.subscription?.cancel() }
+    }
+  }
+
+  private let state: Locked<State>
+  private let time: TimeSource
+
+  init(_ recipe: Publishers.Hedged<Upstream>, downstream: Downstream) {
+    time = recipe.time
+    state = Locked(State(recipe: recipe, downstream: downstream))
+  }
+
+  var description: String { "Hedged" }
+
+  func begin() {
+    let policy: HedgePolicy<Failure>? = state.withLock { state in
+      guard case .ready = state.phase else { return nil }
+      state.phase = .racing
+      // Here, since a request from another thread must not be told before it.
+      if state.owed > .none { state.news.append(.watch) }
+      return state.recipe?.policy
+    }
+    guard let policy else { return }
+    var machine = Machine(policy)
+    machine.begin(now: time.now)
+    subscribe(HedgeMachine.Launch(hedge: 0, grant: nil))
+    work(with: machine)
+  }
+
+  // MARK: What the downstream asks
+
+  func request(_ demand: Subscribers.Demand) {
+    guard demand > .none else { return }
+    var begins = false
+    let attempts: [Attempt] = state.withLock { state in
+      begins = state.owed == .none && state.phase.isRacing
+      state.owed += demand
+      if case .won = state.phase { return state.attempts }
+      return begins ? state.attempts : []
+    }
+    for attempt in attempts { attempt.subscription?.request(begins ? .max(1) : demand) }
+    if begins { tell(.watch) }
+  }
+
+  func cancel() {
+    guard let rest = state.withLock({ $0.end(isCancelled: true) }) else { return }
+    rest.stop()
+    tell(.cancelled)
+    withExtendedLifetime(rest) {}
+  }
+
+  // MARK: What an attempt tells
+
+  fileprivate func receive(_ subscription: any Subscription, of hedge: Int) {
+    let owed: Subscribers.Demand? = state.withLock { state in
+      guard state.phase.isRacing, let index = state.index(of: hedge), state.attempts[index].subscription == nil
+      else { return nil }
+      state.attempts[index].subscription = subscription
+      return state.owed
+    }
+    guard let owed else { return subscription.cancel() }
+    if owed > .none { subscription.request(.max(1)) }
+  }
+
+  fileprivate func receive(_ input: Upstream.Output, of hedge: Int) -> Subscribers.Demand {
+    var losers: State?
+    // What is owed beyond the one value that each was asked for; whatever is requested from here on goes to the winner by
+    // itself.
+    var rest = Subscribers.Demand.none
+    let downstream: Downstream? = state.withLock { state in
+      guard state.owed > .none else { return nil }
+      switch state.phase {
+      case .won(hedge): break
+      case .racing:
+        guard let index = state.index(of: hedge), state.attempts[index].subscription != nil else { return nil }
+        var others = state
+        others.attempts.remove(at: index)
+        losers = others
+        state.attempts = [state.attempts[index]]
+        state.timer = nil
+        state.phase = .won(hedge)
+        rest = state.owed - 1
+      case .ready, .won, .over: return nil
+      }
+      state.owed -= 1
+      return state.downstream
+    }
+    guard let downstream else { return .none }
+    if let losers {
+      tell(.won(hedge))
+      losers.stop()
+    }
+    let more = downstream.receive(input)
+    guard more > .none || rest > .none else { return .none }
+    let isRunning = state.withLock { state in
+      guard case .won = state.phase else { return false }
+      state.owed += more
+      return true
+    }
+    return isRunning ? more + rest : .none
+  }
+
+  fileprivate func receive(_ completion: Subscribers.Completion<Failure>, of hedge: Int) {
+    var news: News?
+    var late: Failure?
+    let rest: State? = state.withLock { state in
+      switch state.phase {
+      case .won(hedge):
+        // It has ended: there is nothing to cancel.
+        state.attempts = []
+        return state.end(isCancelled: false)
+      case .racing:
+        guard let index = state.index(of: hedge) else { return nil }
+        state.attempts.remove(at: index)
+        if case .failure(let error) = completion {
+          news = .failed(hedge, error)
+          return nil
+        }
+        news = .won(hedge)
+        return state.end(isCancelled: false)
+      case .won, .over(isCancelled: false):
+        if case .failure(let error) = completion { late = error }
+      case .ready, .over(isCancelled: true): break
+      }
+      return nil
+    }
+    if let late { DroppedErrors.report(late, by: description) }
+    if let news { tell(news) }
+    rest?.stop()
+    rest?.downstream?.receive(completion: completion)
+  }
+
+  // MARK: The machine
+
+  /// Hands the machine something new; whoever is at it already goes on with this.
+  ///
+  /// An attempt that fails while it is being subscribed to is news like any other: no recursion.
+  private func tell(_ news: News) {
+    let machine = state.withLock { state in
+      state.news.append(news)
+      let machine = state.machine
+      state.machine = nil
+      return machine
+    }
+    if let machine { work(with: machine) }
+  }
+
+  private func work(with machine: Machine) {
+    var machine = machine
+    while let news = nextNews(for: machine) { act(on: news, &machine) }
+  }
+
+  private func nextNews(for machine: Machine) -> News? {
+    state.withLock { state in
+      while !state.news.isEmpty {
+        let news = state.news.removeFirst()
+        switch news {
+        // Once somebody has won nobody is late.
+        case .watch, .timeHasCome: if state.phase.isRacing { return news }
+        case .failed, .won, .cancelled: return news
+        }
+      }
+      state.machine = machine
+      return nil
+    }
+  }
+
+  private func act(on news: News, _ machine: inout Machine) {
+    let now = time.now
+    let step: Machine.Step
+    switch news {
+    case .watch: step = machine.watch(now: now)
+    // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
+    case .timeHasCome(let due): step = machine.timeHasCome(now: max(now, due))
+    case .failed(let hedge, let error): step = machine.failed(hedge, with: error, now: now)
+    case .won(let hedge): return machine.won(hedge, now: now)
+    case .cancelled: return machine.cancel()
+    }
+    if let failure = step.failure { return end(with: failure) }
+    for launch in step.launches { subscribe(launch) }
+    setTimer(machine.due)
+  }
+
+  private func end(with failure: Failure) {
+    // Somebody may have won while the machine was asked.
+    let rest = state.withLock { $0.phase.isRacing ? $0.end(isCancelled: false) : nil }
+    rest?.stop()
+    rest?.downstream?.receive(completion: .failure(failure))
+  }
+
+  private func subscribe(_ launch: Machine.Launch) {
+    let recipe: Publishers.Hedged<Upstream>? = state.withLock { state in
+      // Somebody may have won while the machine was asked.
+      guard state.phase.isRacing else { return nil }
+      state.attempts.append(Attempt(hedge: launch.hedge))
+      return state.recipe
+    }
+    guard let recipe else { return }
+    launch.grant?.begin(at: time.now)
+    recipe.make(launch.hedge).subscribe(HedgeAttemptSubscriber(launch.hedge, of: self))
+  }
+
+  private func setTimer(_ due: Duration?) {
+    var number: Int?
+    let superseded: (any Cancellable)? = state.withLock { state in
+      guard state.phase.isRacing, due != state.timerDue else { return nil }
+      let superseded = state.timer
+      state.timer = nil
+      state.timerDue = due
+      state.timerNumber += 1
+      number = state.timerNumber
+      return superseded
+    }
+    superseded?.cancel()
+    guard let number, let due else { return }
+    let target: any TimerTarget = self
+    let timer = time.after(due - time.now) { target.timerRang(number) }
+    let isWanted = state.withLock { state in
+      guard state.phase.isRacing, state.timerNumber == number, state.timerDue != nil else { return false }
+      state.timer = timer
+      return true
+    }
+    if !isWanted { timer.cancel() }
+  }
+
+  func timerRang(_ number: Int) {
+    var due: Duration?
+    let fired: (any Cancellable)? = state.withLock { state in
+      guard state.timerNumber == number else { return nil }
+      due = state.timerDue
+      state.timerDue = nil
+      let fired = state.timer
+      state.timer = nil
+      return fired
+    }
+    fired?.cancel()
+    if let due { tell(.timeHasCome(due: due)) }
+  }
+}
+
+/// The subscriber of one attempt.
+private struct HedgeAttemptSubscriber<Upstream: Publisher, Downstream: Subscriber>: Subscriber, CustomStringConvertible
+where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
+  private let hedge: Int
+  private let subscription: HedgeSubscription<Upstream, Downstream>
+  let combineIdentifier = CombineIdentifier()
+
+  init(_ hedge: Int, of subscription: HedgeSubscription<Upstream, Downstream>) {
+    self.hedge = hedge
+    self.subscription = subscription
+  }
+
+  var description: String { "Hedged" }
+
+  func receive(subscription upstream: any Subscription) { subscription.receive(upstream, of: hedge) }
+
+  func receive(_ input: Upstream.Output) -> Subscribers.Demand { subscription.receive(input, of: hedge) }
+
+  func receive(completion: Subscribers.Completion<Upstream.Failure>) {
+    subscription.receive(completion, of: hedge)
+  }
+}
