@@ -1,4 +1,11 @@
 /// When a circuit breaker opens, for how long, and what lets it close again.
+///
+///     try .consecutive(5, openFor: .seconds(30))
+///     try .ratio(0.5, minimumCalls: 20, window: .time(.seconds(60)), openFor: .seconds(30))
+///     try CircuitBreakerPolicy(failureRatio: 0.5, consecutiveFailures: 5, openJitter: 0.1)
+///
+/// There are three rules: a share of failed calls, failures in a row, a share of slow calls. Those that are named count, and
+/// no others; where none is named, half of the calls is the rule.
 public struct CircuitBreakerPolicy: Hashable, Sendable {
   /// Which calls are looked at.
   public enum Window: Hashable, Sendable {
@@ -52,9 +59,21 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
+  /// - Parameters:
+  ///   - failureRatio: From which share of failed calls on the breaker opens; where no rule at all is named, a half.
+  ///   - consecutiveFailures: After how many failures in a row the breaker opens.
+  ///   - slowness: When calls are too slow.
+  ///   - minimumCalls: How many calls there must be before a share counts.
+  ///   - window: Which calls a share is of.
+  ///   - openTime: How long the breaker stays open the first time.
+  ///   - openGrowth: What the open time is multiplied by each time the breaker opens again without having closed.
+  ///   - openJitter: How far chance moves the open time, as a share of it.
+  ///   - maxOpenTime: The longest open time.
+  ///   - probes: How many calls are let through to find out whether the service is well again.
+  ///   - probeFailureRatio: From which share of failed probes on the breaker opens again.
   /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
   public init(
-    failureRatio: Double? = 0.5,
+    failureRatio: Double? = nil,
     consecutiveFailures: Int? = nil,
     slowness: Slowness? = nil,
     minimumCalls: Int = 10,
@@ -82,7 +101,8 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     if !(openGrowth >= 1 && openGrowth.isFinite) { throw .growthOutOfRange(openGrowth) }
     if !(0...1).contains(openJitter) { throw .jitterOutOfRange(openJitter) }
     if maxOpenTime < openTime { throw .maxBelowOpenTime(maxOpenTime, openTime: openTime) }
-    self.failureRatio = failureRatio
+    let hasRule = failureRatio != nil || consecutiveFailures != nil || slowness != nil
+    self.failureRatio = hasRule ? failureRatio : 0.5
     self.consecutiveFailures = consecutiveFailures
     self.slowness = slowness
     self.minimumCalls = minimumCalls
@@ -93,6 +113,50 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     self.maxOpenTime = maxOpenTime.clampedToDelay
     self.probes = probes
     self.probeFailureRatio = probeFailureRatio
+  }
+}
+
+extension CircuitBreakerPolicy {
+  /// Opens after failures without a success between them, and for nothing else.
+  ///
+  /// - Parameters:
+  ///   - failures: After how many.
+  ///   - openTime: How long it stays open, each time; longer only if the service asks for it.
+  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  public static func consecutive(
+    _ failures: Int,
+    openFor openTime: Duration = .seconds(30)
+  ) throws(InvalidCircuitBreakerPolicy) -> CircuitBreakerPolicy {
+    try CircuitBreakerPolicy(
+      consecutiveFailures: failures,
+      openTime: openTime,
+      openGrowth: 1,
+      maxOpenTime: openTime
+    )
+  }
+
+  /// Opens when a share of the calls have failed, and for nothing else.
+  ///
+  /// - Parameters:
+  ///   - failures: From which share of failed calls on, in `0...1`, not zero.
+  ///   - minimumCalls: How many calls there must be before the share counts.
+  ///   - window: Which calls the share is of.
+  ///   - openTime: How long it stays open, each time; longer only if the service asks for it.
+  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  public static func ratio(
+    _ failures: Double,
+    minimumCalls: Int = 10,
+    window: Window = .time(.seconds(30)),
+    openFor openTime: Duration = .seconds(30)
+  ) throws(InvalidCircuitBreakerPolicy) -> CircuitBreakerPolicy {
+    try CircuitBreakerPolicy(
+      failureRatio: failures,
+      minimumCalls: minimumCalls,
+      window: window,
+      openTime: openTime,
+      openGrowth: 1,
+      maxOpenTime: openTime
+    )
   }
 }
 

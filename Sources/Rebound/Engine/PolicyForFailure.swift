@@ -33,7 +33,9 @@ public struct PolicyForFailure<Base: Policy, Failure: Error>: Policy where Base.
       case .wait(let pause): .wait(pause)
       case .park(let register): .park(register)
       case .finish: .finish
-      case .fail(let error), .refuse(let error): .refuse(error)
+      // What the call itself has failed with stays what it is.
+      case .fail(let error): (error as? Failure).map { .fail($0) } ?? .refuse(error)
+      case .refuse(let error): .refuse(error)
       }
     }
 

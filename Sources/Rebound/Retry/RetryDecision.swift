@@ -13,6 +13,18 @@ public struct RetryDecision<Failure: Error>: Sendable {
 
   package let kind: Kind
 
+  private init(kind: Kind) {
+    self.kind = kind
+  }
+
+  /// The same decision about errors of any type.
+  init<Typed>(_ typed: RetryDecision<Typed>) where Failure == any Error {
+    switch typed.kind {
+    case .retry(let limit, let delay): kind = .retry(limit: limit, delay: delay)
+    case .stop(let error): kind = .stop(error)
+    }
+  }
+
   /// Try again, if the policy has retries left.
   ///
   /// - Parameter delay: Taken as it is, without jitter or cap, unless the error asks for a longer pause itself; `nil`

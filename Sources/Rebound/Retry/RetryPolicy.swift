@@ -155,6 +155,60 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     )
   }
 
+  /// The same policy for calls that fail with anything.
+  ///
+  ///     let policy = RetryPolicy<any Error>(RetryPolicy<NetworkFailure>.http)
+  ///
+  /// An error of another type is judged as the failure that it becomes, where the type of failures is ``RefusalConvertible``;
+  /// else it is not retried. Checkpoints that were noted in an error do not matter.
+  ///
+  /// - Parameter typed: A policy for one type of failures.
+  public init<Typed: Error>(_ typed: RetryPolicy<Typed>) where Failure == any Error {
+    let settings = typed.settings
+    let own = { @Sendable (error: any Error) in Typed(known: error) }
+    var wide = Settings(
+      maxRetries: settings.maxRetries,
+      backoff: settings.backoff,
+      maxHint: settings.maxHint,
+      deadline: settings.deadline,
+      random: settings.random,
+      condition: { own($0).map(settings.condition) ?? false },
+      isConditional: true,
+      hint: { error in
+        if let typed = error.withoutTrace as? Typed { return settings.hint(typed) }
+        return own(error).flatMap(settings.hint) ?? (error as? any RetryAfterProviding)?.retryAfter
+      },
+      observer: settings.observer,
+      duplicates: settings.duplicates,
+      countsInARow: settings.countsInARow,
+      budget: settings.budget,
+      callDeadline: settings.callDeadline
+    )
+    if let decision = settings.decision {
+      wide.decision = { error, context in
+        guard let error = own(error) else { return .stop }
+        return RetryDecision(decision(error, context))
+      }
+    }
+    if let exhaustion = settings.exhaustion {
+      wide.exhaustion = (
+        exhaustion.kept,
+        { all in
+          guard let last = own(all.underlying) else { return all.underlying }
+          return exhaustion.error(
+            RetryExhausted(
+              attempts: all.attempts,
+              elapsed: all.elapsed,
+              errors: all.errors.compactMap(own),
+              underlying: last
+            )
+          )
+        }
+      )
+    }
+    self.init(wide)
+  }
+
   /// Two retries, after about 0.5 s and 1 s, with full jitter, for every error.
   public static var standard: RetryPolicy { RetryPolicy(clamping: 2) }
 
@@ -248,5 +302,21 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     _ error: @escaping @Sendable (RetryExhausted<Failure>) -> Failure
   ) -> RetryPolicy {
     changing { $0.exhaustion = (max(kept, 1), error) }
+  }
+}
+
+extension Error {
+  /// The error itself where it is of this type, or what it becomes as one; `nil` where it has no place there.
+  fileprivate init?(known error: any Error) {
+    let error = error.withoutTrace
+    if let own = error as? Self {
+      self = own
+    } else if let convertible = Self.self as? any RefusalConvertible.Type,
+      let converted = convertible.init(refusal: error) as? Self
+    {
+      self = converted
+    } else {
+      return nil
+    }
   }
 }

@@ -49,6 +49,20 @@ extension Publisher {
     Publishers.WithPolicy(upstream: self, policy: policy, time: time)
   }
 
+  /// Fails when a limit of time is reached, with failures that have a place for ``TimedOut``.
+  ///
+  /// See ``Combine/Publisher/timeout(_:time:failingWith:)``.
+  ///
+  /// - Parameters:
+  ///   - policy: The limits.
+  ///   - time: Measures time.
+  public func timeout(
+    _ policy: TimeoutPolicy,
+    time: TimeSource = .current
+  ) -> Publishers.WithPolicy<Self, PolicyForFailure<TimeoutPolicy, Failure>> where Failure: RefusalConvertible {
+    timeout(policy, time: time, failingWith: Failure.init(refusal:))
+  }
+
   /// Fails with ``TimedOut`` when a limit of time is reached, and with nothing else.
   ///
   /// See ``Combine/Publisher/timeout(_:time:failingWith:)``.

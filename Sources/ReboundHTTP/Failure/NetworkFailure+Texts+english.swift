@@ -49,7 +49,7 @@ extension NetworkFailure.Texts {
     case conflict
     /// 410.
     case gone
-    /// 429.
+    /// 429, and a limit of this program.
     case tooManyRequests
     /// Any other status from 400 to 499.
     case clientError
@@ -61,6 +61,8 @@ extension NetworkFailure.Texts {
     case invalidRequest
     /// A circuit breaker let nothing through.
     case circuitOpen
+    /// A limit of this program let nothing more begin.
+    case busy
     /// Only a copy was asked for.
     case notCached
     /// Cancelled.
@@ -86,13 +88,14 @@ extension NetworkFailure.Texts {
       case .notAcceptable: self = .notAcceptable
       case .conflict: self = .conflict
       case .gone: self = .gone
-      case .tooManyRequests: self = .tooManyRequests
+      case .tooManyRequests, .rateLimited: self = .tooManyRequests
       case .clientError(408), .deadlineExceeded: self = .timeout
       case .clientError: self = .clientError
       case .serverError: self = .serverError
       case .unexpectedStatus: self = .unexpectedStatus
       case .invalidRequest: self = .invalidRequest
       case .circuitOpen: self = .circuitOpen
+      case .busy: self = .busy
       case .notCached: self = .notCached
       case .cancelled: self = .cancelled
       case .other: self = .other
@@ -271,6 +274,12 @@ extension NetworkFailure.Texts {
           description: "The service is in trouble.",
           reason: "It has failed several times in a row, so it is left alone for a while.",
           suggestion: "Try again later."
+        )
+      case .busy:
+        Text(
+          description: "Too much is going on at the same time.",
+          reason: "As many requests run as may, and others wait before this one.",
+          suggestion: "Wait a moment, and try again."
         )
       case .notCached:
         Text(description: "There is no saved copy of this.", suggestion: "Go online to load it.")

@@ -16,6 +16,8 @@ extension NetworkFailure {
       "status"
     case .invalidRequest: "invalid_request"
     case .circuitOpen: "circuit_open"
+    case .busy: "busy"
+    case .rateLimited: "rate_limited"
     case .deadlineExceeded: "deadline"
     case .notCached: "not_cached"
     case .cancelled: "cancelled"

@@ -53,6 +53,10 @@ public struct NetworkFailure: Error, Sendable {
     case invalidRequest
     /// The service fails, so a circuit breaker let nothing through.
     case circuitOpen
+    /// Too many calls run at the same time, so a limit of this program let it not begin.
+    case busy
+    /// Too many calls have begun in a short time, so a limit of this program let it not begin.
+    case rateLimited
     /// The time for all attempts together is over.
     case deadlineExceeded
     /// Only a copy was asked for, and there is none.
@@ -107,7 +111,7 @@ public struct NetworkFailure: Error, Sendable {
     get { facts.server }
     set { change { $0.server = newValue } }
   }
-  /// The pause that the server, or a circuit breaker, asks for.
+  /// The pause that the server, or whatever has refused the call, asks for.
   public var retryAfter: Duration? {
     get { facts.retryAfter }
     set { change { $0.retryAfter = newValue } }
@@ -290,11 +294,12 @@ extension NetworkFailure: RetryAfterProviding {
   ///
   /// The statuses 408, 429, 500, 502, 503 and 504 are; 413 is if the server says when to come back; 425 is, since the
   /// server has not looked at the request (RFC 8470). What the network did is if ``TransportFailure/isTransient``. An
-  /// answer that cannot be decoded is not, and neither is what a circuit breaker refuses.
+  /// answer that cannot be decoded is not, and neither is what a circuit breaker refuses. What a limit of this program
+  /// refuses is.
   public var isTransient: Bool {
     switch kind {
     case .transport(let kind): return TransportFailure(kind).isTransient
-    case .tooManyRequests, .serverError(500), .serverError(502), .serverError(503), .serverError(504): return true
+    case .tooManyRequests, .busy, .rateLimited, .serverError(500), .serverError(502), .serverError(503), .serverError(504): return true
     case .clientError(408), .clientError(425): return true
     case .clientError(413): return retryAfter != nil
     default: return false
@@ -315,7 +320,7 @@ extension NetworkFailure: RetryAfterProviding {
   public var provesNothingWasDone: Bool {
     switch kind {
     case .transport: transport?.provesNothingWasSent ?? false
-    case .clientError(425), .invalidRequest, .circuitOpen: true
+    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: true
     default: false
     }
   }
@@ -368,9 +373,9 @@ extension NetworkFailure: LocalizedError {
   /// Why it happened, for people.
   public var failureReason: String? { text.reason }
 
-  /// What to do about it, for people; when to try again, if the server has said so.
+  /// What to do about it, for people; when to try again, if the server has said so and that is what helps.
   public var recoverySuggestion: String? {
-    guard let retryAfter else { return text.suggestion }
+    guard let retryAfter, kind != .unauthorised else { return text.suggestion }
     let texts = Texts.current
     return texts.text(for: .retryAfter, of: self).description
       .replacingOccurrences(of: "{wait}", with: texts.wait(retryAfter))

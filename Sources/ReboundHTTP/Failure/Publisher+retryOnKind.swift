@@ -21,4 +21,22 @@ extension Publisher where Failure == NetworkFailure {
   ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Chained.Failure == NetworkFailure {
     retry(on: { (failure: NetworkFailure) in failure.kind == kind }, times: times, after: chained)
   }
+
+  /// Goes on with another publisher after failures of one kind, and passes the others on.
+  ///
+  ///     client.publisher(for: request)
+  ///       .recover(from: .notFound) { _ in Just(.empty).setFailureType(to: NetworkFailure.self) }
+  ///
+  /// See `recover(_:)` of Rebound for demand, failure and threads.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of failure to recover from; all others pass on.
+  ///   - handler: Gets the failure, and makes what to go on with.
+  public func recover<Replacement: Publisher>(
+    from kind: NetworkFailure.Kind,
+    _ handler: @escaping (NetworkFailure) -> Replacement
+  ) -> Publishers.Recover<Self, Replacement>
+  where Replacement.Output == Output, Replacement.Failure == NetworkFailure {
+    recover { (failure: NetworkFailure) in failure.kind == kind ? handler(failure) : nil }
+  }
 }

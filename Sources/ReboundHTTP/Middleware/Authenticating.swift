@@ -6,7 +6,8 @@ import Rebound
 ///     Authenticating(with: session) { headers, token in headers["Authorization"] = "Bearer \(token.accessToken)" }
 ///
 /// A 401 is answered by one refresh, whatever the number of requests that got it, and each of them is sent once more. A
-/// second 401 passes on. A request whose body can be read only once is not sent again, and neither is one that says
+/// second 401 passes on. A server that refuses every credential is ``NetworkFailure/Kind-swift.enum/unauthorised`` each time, also
+/// once the refresher has had enough of it and nothing is sent any more. A request whose body can be read only once is not sent again, and neither is one that says
 /// that it is not authenticated sent with a credential.
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
@@ -56,13 +57,8 @@ public struct Authenticating<Credential: Sendable>: Middleware {
 
   /// A refresh that failed for the moment fails the request with what it failed with; anything else means to sign in.
   private func failure(_ request: HTTPRequest, _ failure: TokenRefreshFailure) -> NetworkFailure {
-    guard failure.reason == .failed, let cause = failure.underlying as? NetworkFailure else {
-      return request.failure(failure.needsSignIn ? .unauthorised : .other, underlying: failure)
-    }
-    var copy = request.failure(cause.kind, underlying: cause.underlying ?? cause)
-    copy.head = cause.head
-    copy.server = cause.server
-    copy.retryAfter = failure.retryAfter ?? cause.retryAfter
-    return copy
+    var refused = request.failure(failure.kind, underlying: failure)
+    if let cause = failure.momentaryCause { refused.adopt(cause, of: failure) }
+    return refused
   }
 }

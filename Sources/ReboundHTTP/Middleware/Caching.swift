@@ -111,11 +111,11 @@ public struct Caching: Middleware {
 }
 
 extension NetworkFailure {
-  /// Whether a copy that is too old may stand in: the service fails or cannot be reached, and has refused nothing.
+  /// Whether a copy that is too old may stand in: the service fails or is not reached, and has refused nothing.
   fileprivate var allowsStale: Bool {
     switch kind {
     case .transport(.tls), .transport(.cancelled), .transport(.body): false
-    case .transport, .captivePortal, .circuitOpen, .deadlineExceeded: true
+    case .transport, .captivePortal, .circuitOpen, .busy, .rateLimited, .deadlineExceeded: true
     case .serverError(let status): [500, 502, 503, 504].contains(status)
     default: false
     }

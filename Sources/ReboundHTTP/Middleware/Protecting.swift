@@ -3,16 +3,40 @@ import Rebound
 
 /// Lets no attempt through while the host that it goes to fails.
 ///
-///     let policy = try CircuitBreakerPolicy(consecutiveFailures: 5)
-///     Protecting(with: Keyed { host in
-///       CircuitBreaker(host, policy: policy, countingAsFailure: NetworkFailure.speaksAgainstService)
-///     })
+///     Protecting(try .consecutive(5, openFor: .seconds(30)))
 ///
-/// Only what speaks against the service counts: statuses from 500, and what the network did; no refusal of the input, no
-/// 429, no captive portal, no being offline. What is refused is ``NetworkFailure/Kind-swift.enum/circuitOpen``, which no
-/// retry repeats.
+/// Only what speaks against the service counts: statuses from 500, and what the network did, timeouts included; no refusal of
+/// the input, no 404, no 429, no captive portal, no being offline, no cancel. What is refused is
+/// ``NetworkFailure/Kind-swift.enum/circuitOpen``, which no retry repeats.
+///
+/// Calls that are under way when the breaker opens go on: of many that begin at the same moment all are sent, whatever
+/// becomes of the first.
 public struct Protecting: Middleware {
   private let breaker: @Sendable (_ host: String) -> CircuitBreaker
+
+  /// Makes the middleware, with a breaker for each host, which has the host's name.
+  ///
+  /// - Parameters:
+  ///   - policy: When a breaker opens, and what lets it close again.
+  ///   - random: Where the jitter of open times gets its randomness.
+  ///   - observer: Told each change and each refusal, in order for each host, with no lock held.
+  public init(
+    _ policy: CircuitBreakerPolicy,
+    random: RandomSource = .system,
+    onEvent observer: (@Sendable (CircuitBreakerEvent) -> Void)? = nil
+  ) {
+    self.init(
+      with: Keyed { host in
+        let breaker = CircuitBreaker(
+          host,
+          policy: policy,
+          random: random,
+          countingAsFailure: NetworkFailure.speaksAgainstService
+        )
+        return observer.map(breaker.onEvent) ?? breaker
+      }
+    )
+  }
 
   /// Makes the middleware.
   ///
@@ -23,12 +47,15 @@ public struct Protecting: Middleware {
 
   /// Makes the middleware, with one breaker for each host.
   ///
-  /// - Parameter breakers: By host, with the port where there is one.
+  /// - Parameter breakers: By host, with the port where there is one. Give them ``NetworkFailure/speaksAgainstService(_:)``
+  ///   as what counts.
   public init(with breakers: Keyed<String, CircuitBreaker>) {
     self.breaker = { breakers[$0] }
   }
 
   /// Makes the middleware, with one breaker for all hosts.
+  ///
+  /// - Parameter breaker: Give it ``NetworkFailure/speaksAgainstService(_:)`` as what counts; else each 404 does, too.
   public init(with breaker: CircuitBreaker) {
     self.breaker = { _ in breaker }
   }
@@ -52,9 +79,13 @@ public struct Protecting: Middleware {
 
 extension NetworkFailure {
   /// Whether an error says that the service is in trouble, for a circuit breaker.
+  ///
+  /// Of errors of other types, those of policies count as the failures that they become, and all others do.
   public static func speaksAgainstService(_ error: any Error) -> Bool {
-    guard let failure = error as? NetworkFailure else { return true }
+    let failure = NetworkFailure(refusal: error)
     switch failure.kind {
+    case .deadlineExceeded: return true
+    case .other: return !(error.withoutTrace is NetworkFailure || failure.underlying is TokenRefreshFailure)
     case .serverError(let status): return status != 501 && status != 505
     case .transport(.offline), .transport(.cancelled), .transport(.body), .transport(.tooLarge): return false
     case .transport: return true

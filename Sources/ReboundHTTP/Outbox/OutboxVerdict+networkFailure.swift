@@ -5,8 +5,8 @@ extension OutboxVerdict {
   ///
   /// | failure | verdict |
   /// |---|---|
-  /// | no way to the service: offline, DNS, refused, TLS, a captive portal, an open circuit | `unreachable`: does not count |
-  /// | 408, 425, 429, 500, 502, 503, 504, a timeout, a lost connection, a refresh that failed for the moment | `tryLater`, with the pause asked for |
+  /// | no way to the service: offline, DNS, refused, TLS, a captive portal, an open circuit, a limit of this program | `unreachable`: does not count |
+  /// | 408, 425, 429, 500, 502, 503, 504, a timeout, a lost connection, a credential that is not there for the moment | `tryLater`, with the pause asked for |
   /// | any other status, a request that makes no sense, a credential that is refused for good | `refused` |
   ///
   /// A certificate that is not trusted is no way to the service, too: networks that want the user to sign in show one of
@@ -15,13 +15,13 @@ extension OutboxVerdict {
     switch failure.kind {
     case .captivePortal:
       self = .unreachable(failure)
-    case .circuitOpen:
+    case .circuitOpen, .busy, .rateLimited:
       self = .unreachable(failure, after: failure.retryAfter)
     case .transport(.cancelled), .deadlineExceeded:
       self = .tryLater(failure, after: failure.retryAfter)
     case .transport where failure.provesNothingWasDone:
       self = .unreachable(failure)
-    case .other where (failure.underlying as? TokenRefreshFailure)?.needsSignIn == false:
+    case _ where (failure.underlying as? TokenRefreshFailure)?.needsSignIn == false:
       self = .tryLater(failure, after: failure.retryAfter)
     default:
       self = failure.isTransient ? .tryLater(failure, after: failure.retryAfter) : .refused(failure)

@@ -121,7 +121,8 @@ struct NetworkFailureTests {
     let kinds: [NetworkFailure.Kind] = [
       .captivePortal, .noData, .decoding, .unexpectedContentType, .badRequest, .unauthorised, .forbidden, .notFound,
       .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
-      .unexpectedStatus(302), .invalidRequest, .circuitOpen, .deadlineExceeded, .notCached, .other,
+      .unexpectedStatus(302), .invalidRequest, .circuitOpen, .busy, .rateLimited,
+      .deadlineExceeded, .notCached, .other,
       .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
       .transport(.tls(.notPinned)), .transport(.proxy(.unreachable)), .transport(.proxy(.broken)),
       .transport(.proxy(.credentials)), .transport(.proxy(.refused(403))),

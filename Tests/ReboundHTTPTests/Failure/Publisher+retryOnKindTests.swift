@@ -24,6 +24,22 @@ struct RetryOnKindTests {
     #expect(recorder.failure?.kind == .unauthorised)
   }
 
+  @Test("recover(from: kind) goes on with another publisher, for this kind only")
+  func recovers() throws {
+    let test = ClientUnderTest([.status(404), .status(403)])
+    let recorders = (0..<2).map { _ in Recorder<Place, NetworkFailure>() }
+    for recorder in recorders {
+      test.client.publisher(for: Forecast(city: "Rome"))
+        .recover(from: .notFound) { failure in
+          Empty<Place, NetworkFailure>(completeImmediately: failure.status == 404)
+        }
+        .subscribe(recorder)
+      try test.scheduler.run()
+    }
+    #expect(recorders[0].isFinished)
+    #expect(recorders[1].failure?.kind == .forbidden)
+  }
+
   @Test("another kind passes on at once")
   func others() throws {
     let test = ClientUnderTest([.status(403)])

@@ -62,6 +62,27 @@ struct AuthenticatingTests {
     #expect(session.tokens == ["Bearer old", "Bearer new"])
   }
 
+  @Test("a server that refuses every token is told as that each time, in the same words, and is asked no more at last")
+  func everyTokenRefused() throws {
+    let session = Session([.status(401)])
+    var failures: [NetworkFailure] = []
+    for number in 0..<9 {
+      let recorder = session.test.send(Forecast(city: "Rome"))
+      try session.test.scheduler.run()
+      session.refreshes.send("new \(number)")
+      try session.test.scheduler.run()
+      failures.append(try #require(recorder.failure))
+    }
+    #expect(failures.allSatisfy { $0.kind == .unauthorised })
+    #expect(Set(failures.map { "\($0.errorDescription ?? "") \($0.recoverySuggestion ?? "")" }).count == 1)
+    // One call with the first, one more with each of the five that may be had in 30 s.
+    #expect(session.refreshes.subscriptionCount == 5)
+    #expect(session.test.transport.count < 2 * failures.count)
+    let last = try #require(failures.last?.underlying as? TokenRefreshFailure)
+    #expect(last.reason == .excessive)
+    #expect(failures.last?.retryAfter == last.retryAfter)
+  }
+
   @Test("N11 a refresh that fails for the moment fails the request with its cause, and keeps the session")
   func transientRefreshFailure() throws {
     let session = Session([Self.server])

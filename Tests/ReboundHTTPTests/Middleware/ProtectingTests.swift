@@ -56,6 +56,45 @@ struct ProtectingTests {
     #expect(test.transport.count == 5)
   }
 
+  @Test("given a policy, each host has a breaker of its own, which has its name")
+  func policy() throws {
+    let log = ValueLog<String>()
+    let protecting = Protecting(try .consecutive(2, openFor: .seconds(30))) { log.append("\($0)") }
+    let test = ClientUnderTest([.status(500)], repeatingLast: true, [protecting])
+    for _ in 0..<3 { _ = try test.run(Anything()) }
+    _ = try test.run(Anything(baseURL: URL(string: "https://other.example:8443")))
+    #expect(test.transport.count == 3)
+    #expect(log.values.count == 2)
+    #expect(log.values.allSatisfy { $0.contains("api.example") })
+    test.scheduler.advance(by: 30)
+    _ = try test.run(Anything())
+    #expect(test.transport.count == 4)
+  }
+
+  @Test(
+    "given a policy, only what speaks against the service counts",
+    arguments: [
+      (.status(404), false), (.status(400), false), (.status(401), false), (.status(408), false),
+      (.status(429), false), (.status(501), false), (.offline, false), (.captivePortal, false),
+      (.status(500), true), (.status(503), true), (.timeout, true), (.reset, true), (.refused, true),
+    ] as [(ScriptedTransport.Step, Bool)]
+  )
+  func counted(step: ScriptedTransport.Step, counts: Bool) throws {
+    let test = ClientUnderTest([step], repeatingLast: true, [Protecting(try .consecutive(5))])
+    for _ in 0..<6 { _ = try test.run(Anything()) }
+    #expect(test.transport.count == (counts ? 5 : 6))
+  }
+
+  @Test("given a policy, failures and successes in turn never open it, and a cancel has no vote")
+  func consecutive() throws {
+    let script = (0..<20).flatMap { _ in [ScriptedTransport.Step.status(503), .status(200)] }
+    let test = ClientUnderTest(script + [.silence], repeatingLast: true, [Protecting(try .consecutive(2))])
+    for _ in 0..<40 { _ = try test.run(Anything()) }
+    for _ in 0..<5 { test.send(Anything()).cancel() }
+    _ = test.send(Anything())
+    #expect(test.transport.count == 46)
+  }
+
   @Test("each host has a breaker of its own")
   func perHost() throws {
     let (first, second) = (try Self.breaker(), try Self.breaker())

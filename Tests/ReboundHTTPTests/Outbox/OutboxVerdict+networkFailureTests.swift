@@ -24,7 +24,7 @@ struct OutboxVerdictOfAFailureTests {
       [
         .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
         .transport(.timeout(.connect)), .captivePortal,
-        .circuitOpen,
+        .circuitOpen, .busy, .rateLimited,
       ],
       .unreachable
     )
@@ -57,11 +57,13 @@ struct OutboxVerdictOfAFailureTests {
   func credential() {
     let moment = TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(7))
     let over = TokenRefreshFailure(reason: .rejected)
-    if case .tryLater(_, after: .seconds(7)) = OutboxVerdict(
-      NetworkFailure(.other, retryAfter: .seconds(7), underlying: moment)
-    ) {
-    } else {
-      Issue.record("it is not worth to wait for")
+    for kind in [NetworkFailure.Kind.other, .unauthorised] {
+      if case .tryLater(_, after: .seconds(7)) = OutboxVerdict(
+        NetworkFailure(kind, retryAfter: .seconds(7), underlying: moment)
+      ) {
+      } else {
+        Issue.record("it is not worth to wait for")
+      }
     }
     if case .refused = OutboxVerdict(NetworkFailure(.unauthorised, underlying: over)) {
     } else {

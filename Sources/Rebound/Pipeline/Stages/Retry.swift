@@ -22,6 +22,20 @@ public struct Retry: Sendable {
     if let budget { policy = policy.within(budget) }
     self.policy = policy
   }
+
+  /// Tries again as a policy for one type of failures says.
+  ///
+  ///     Pipeline<Forecast>("weather") { Retry(.http); CircuitBreaker("weather", policy: policy) }
+  ///
+  /// An error of another type, such as the refusal of a stage inside, is judged as the failure that it becomes, where the
+  /// type of failures is ``RefusalConvertible``; else it is not retried.
+  ///
+  /// - Parameters:
+  ///   - policy: How often and how late.
+  ///   - budget: How many retries all who hold it may make together; `nil` for that of the policy.
+  public init<Failure: Error>(_ policy: RetryPolicy<Failure>, budget: RetryBudget? = nil) {
+    self.init(RetryPolicy<any Error>(policy), budget: budget)
+  }
 }
 
 extension Retry: Policy {
