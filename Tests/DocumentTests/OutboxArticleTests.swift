@@ -21,12 +21,12 @@ struct OutboxArticleTests {
     var subscriptions: Set<AnyCancellable> = []
     let lines = Lines()
     let scheduler = TestScheduler()
-    let transport = ScriptedTransport([.status(503, retryAfter: 30), .status(201)], on: scheduler)
+    let transport = ScriptedTransport([.status(503, retryAfter: 30), .status(201)], time: scheduler.time)
     let client = WebAPIClient(
       baseURL: URL(string: "https://api.example"),
       transport: transport,
       deliveringOn: nil,
-      time: ClientTime(scheduler: scheduler)
+      time: scheduler.time
     )
 
     let reachability = ManualReachability(.offline)  // SystemReachability.shared in the program

@@ -43,13 +43,12 @@ struct PipelineExamples {
     var subscriptions: Set<AnyCancellable> = []
     let request = Fail<String, Failure>(error: .busy)
 
-    let scheduler = TestScheduler()  // a DispatchQueue in the program
-    let time = MonotonicTime { scheduler.elapsed }  // .continuous, which is the default
-    let events = PolicyEvents(time: time)
-    let breaker = CircuitBreaker("api", policy: try CircuitBreakerPolicy(consecutiveFailures: 3), time: time)
-    let budget = try RetryBudget.ratio(0.2, time: time)
+    let scheduler = TestScheduler()
+    let events = PolicyEvents()
+    let breaker = CircuitBreaker("api", policy: try CircuitBreakerPolicy(consecutiveFailures: 3))
+    let budget = try RetryBudget.ratio(0.2)
 
-    let weather = try Pipeline<String>("weather", events: events) {
+    let weather = try Pipeline<String>("weather", events: events, time: scheduler.time) {  // left out in the program
       Fallback(to: "no forecast")
       Timeout(total: .seconds(10))
       Retry(.init(clamping: 2, backoff: .constant(.seconds(1))), budget: budget)
@@ -61,7 +60,7 @@ struct PipelineExamples {
     events.sink { log.append("\($0)") }.store(in: &subscriptions)
     var forecasts: [String] = []
     request
-      .protected(by: weather, scheduler: scheduler)
+      .protected(by: weather)
       .sink(receiveCompletion: { _ in }, receiveValue: { forecasts.append($0) })
       .store(in: &subscriptions)
     scheduler.advance(by: .seconds(10))

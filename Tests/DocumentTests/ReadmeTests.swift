@@ -55,7 +55,7 @@ struct ReadmeTests {
             .exponential(from: .milliseconds(500), upTo: .seconds(20)),
             times: 2,
             when: \.isTransient,
-            scheduler: scheduler
+            time: TimeSource(scheduler)
           )
       }
       .sink { result in

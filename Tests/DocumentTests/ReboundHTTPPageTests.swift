@@ -26,14 +26,14 @@ struct ReboundHTTPPageTests {
     let scheduler = TestScheduler()
     let transport = ScriptedTransport(  // the network in the program
       [.status(503, retryAfter: 2), .ok(#"{"name":"Rome","temperature":12}"#), .status(404)],
-      on: scheduler
+      time: scheduler.time
     )
     let client = WebAPIClient(
       baseURL: URL(string: "https://api.example"),
       transport: transport,
       middleware: [Retrying(.http), Caching(in: HTTPCache())],
       deliveringOn: nil,  // left out in the program: the main queue
-      time: ClientTime(scheduler: scheduler)
+      time: scheduler.time
     )
 
     var lines: [String] = []

@@ -12,7 +12,7 @@ struct ReboundPageTests {
 
     struct Busy: Error {}
 
-    let scheduler = TestScheduler()  // a DispatchQueue in the program
+    let scheduler = TestScheduler()  // the system's time in the program, where none is said
     var attempts = 0
     let request = Deferred {
       attempts += 1
@@ -20,7 +20,7 @@ struct ReboundPageTests {
     }
     var answers: [String] = []
     request
-      .retry(.steps(.seconds(1), .seconds(5)), times: 2, scheduler: scheduler)
+      .retry(.steps(.seconds(1), .seconds(5)), times: 2, time: scheduler.time)
       .replaceError(with: "gave up")
       .sink { answers.append($0) }
       .store(in: &subscriptions)

@@ -43,8 +43,7 @@ struct ReboundPresentationPageTests {
     let request = RecoverableRequest(
       forecast,
       network: isOnline.eraseToAnyPublisher(),
-      time: MonotonicTime { scheduler.elapsed },
-      scheduler: scheduler
+      scheduler: scheduler  // the main queue in the program, where none is said
     )
     request.load()
     scheduler.advance()

@@ -18,7 +18,7 @@ struct ReboundTestingArticleTests {
   func marbles() throws {
     try expect {
       "a-#"
-      $0.retry(.constant(.ticks(2)), times: 1, scheduler: $1)
+      $0.retry(.constant(.ticks(2)), times: 1, time: $1.time)
       "a---a-#"
       SubscriptionRows("^-#", "----^-#")
     }
@@ -96,7 +96,7 @@ struct ReboundTestingArticleTests {
     let source = TestPublisher<String, NoAnswer>()
     let recorder = Recorder<String, NoAnswer>(on: scheduler)
     source
-      .retry(RetryPolicy(clamping: 2, backoff: .constant(.seconds(2))).onEvent(log.write), scheduler: scheduler)
+      .retry(RetryPolicy(clamping: 2, backoff: .constant(.seconds(2))).onEvent(log.write), time: scheduler.time)
       .subscribe(recorder)
 
     scheduler.advance(by: 1)

@@ -90,7 +90,7 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
       change(run.id) { $0.follow(event) }
       events?.tell(event, of: source)
     }
-    return attempt.retry(policy.onEvent { observer.value($0) }, scheduler: scheduler).eraseToAnyPublisher()
+    return attempt.retry(policy.onEvent { observer.value($0) }, time: TimeSource(scheduler)).eraseToAnyPublisher()
   }
 
   private func standIn(for error: any Error, _ run: Run) {

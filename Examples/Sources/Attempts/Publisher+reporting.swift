@@ -22,7 +22,7 @@ extension Publisher where Output == (data: Data, response: URLResponse), Failure
   public func reporting(
     to sink: (any MetricsSink)?,
     as operation: String,
-    time: MonotonicTime = .continuous
+    time: TimeSource = .current
   ) -> AnyPublisher<Output, Failure> {
     guard let sink else { return eraseToAnyPublisher() }
     sink.describe("http_client_attempts", as: "Requests that were sent.")

@@ -83,7 +83,7 @@ public final class WeatherService: WeatherProviding {
     )
     .onEvent { [events] in events?.tell($0, of: "weather") }
     return client.publisher(for: Health())
-      .retry(policy, scheduler: client.time.scheduler)
+      .retry(policy, time: client.time)
       .ignoreOutput()
       .catch { _ in Empty() }
       .eraseToAnyPublisher()

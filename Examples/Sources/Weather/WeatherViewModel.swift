@@ -67,7 +67,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   private let saved: LastGood<Place, Weather>
   private let log: AttemptLog<Context>
   private let policy: RetryPolicy<WeatherFailure>
-  private let time: MonotonicTime
+  /// That of the scheduler.
+  private let time: TimeSource
 
   private let network = CurrentValueSubject<Bool, Never>(true)
   private var request: RecoverableRequest<Weather>?
@@ -87,7 +88,6 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   ///   - saved: Keeps the last good weather of each place.
   ///   - log: Writes down what is sent.
   ///   - scheduler: Where everything happens and by which it is timed; serial, like the main queue.
-  ///   - time: Measures countdowns and ages.
   ///   - delays: How long to wait before each retry after a failure of the service.
   ///   - budget: How many retries there may be, together with all who share it.
   public init(
@@ -96,7 +96,6 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     saved: LastGood<Place, Weather>,
     log: AttemptLog<Context>,
     scheduler: Context,
-    time: MonotonicTime = .continuous,
     delays: Backoff = .steps(.seconds(1), .seconds(3), .seconds(5), .seconds(10)),
     budget: RetryBudget? = nil
   ) {
@@ -104,7 +103,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     self.saved = saved
     self.log = log
     self.scheduler = scheduler
-    self.time = time
+    time = TimeSource(scheduler)
     self.cities = cities.map { City(name: $0) }
     let policy = RetryPolicy<WeatherFailure>(clamping: 4, backoff: delays, maxHint: .seconds(4)).when(\.isTransient)
     self.policy = budget.map(policy.within) ?? policy
@@ -163,7 +162,6 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
       answer(at: place, retrying: policy.onEvent(observer)),
       context: shown == nil ? .firstLoad : .refresh,
       network: network.dropFirst().eraseToAnyPublisher(),
-      time: time,
       scheduler: scheduler
     )
     self.request = request
@@ -180,11 +178,11 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
       "GET /weather?\(place.query)",
       service.weather(at: place),
       retrying: policy,
-      standingIn: { [saved] in saved.value(for: place) != nil },
+      standingIn: { [saved, time] in saved.value(for: place, at: time.now) != nil },
       success: { "200 \($0.city), \($0.condition)" },
       failure: { $0.localizedDescription }
     )
-    .remember(in: saved, for: place)
+    .remember(in: saved, for: place, time: time)
     .eraseToAnyPublisher()
   }
 
@@ -200,7 +198,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     if case .inline(let errors) = presentation {
       cityMessage = errors.first?.message ?? ""
       shown = nil
-    } else if let copy = saved.value(for: place) {
+    } else if let copy = saved.value(for: place, at: time.now) {
       shown = Shown(weather: copy.value, age: copy.age)
     }
     if presentation.message?.topic == .offline, !state.isLoading { waitForService() }
@@ -263,7 +261,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     let place = Place.city(name)
     refreshes[name] = answer(at: place).asResult().sink { [weak self] result in
       guard let self else { return }
-      let copy = saved.value(for: place)
+      let copy = saved.value(for: place, at: time.now)
       change(name) { city in
         city.isLoading = false
         switch result {

@@ -19,7 +19,7 @@ struct PublisherReportingTests {
   private let answers = Answers()
 
   private var reported: AnyPublisher<Answers.Output, URLError> {
-    answers.reporting(to: metrics, as: "Ask", time: MonotonicTime { [scheduler] in scheduler.elapsed })
+    answers.reporting(to: metrics, as: "Ask", time: scheduler.time)
   }
 
   private func attempts(resend: Bool) -> Int? {

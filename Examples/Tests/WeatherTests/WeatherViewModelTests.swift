@@ -20,10 +20,9 @@ struct WeatherViewModelTests {
 
   init() throws {
     let scheduler = scheduler
-    let time = MonotonicTime { scheduler.elapsed }
-    saved = try LastGood(capacity: 10, time: time)
+    saved = try LastGood(capacity: 10)
     budget = try .bucket(tokens: 5, cost: 1)
-    let events = PolicyEvents(time: time)
+    let events = PolicyEvents(time: scheduler.time)
     reports = events.report(to: metrics)
     screen = WeatherViewModel(
       service: service,
@@ -36,7 +35,6 @@ struct WeatherViewModelTests {
         now: { Date(timeIntervalSince1970: 0) }
       ),
       scheduler: scheduler,
-      time: time,
       budget: budget
     )
   }
@@ -221,8 +219,7 @@ struct WeatherViewModelTests {
         cities: [],
         saved: saved,
         log: AttemptLog(scheduler: scheduler),
-        scheduler: scheduler,
-        time: MonotonicTime { [scheduler] in scheduler.elapsed }
+        scheduler: scheduler
       )
       released = screen
       screen.query = "Rome"

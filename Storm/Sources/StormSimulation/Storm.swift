@@ -15,7 +15,10 @@ struct Storm {
   private let policy: ClientPolicy
   private let maxRetries: Int
   private let random: RandomSource
-  private let clock = SimulationClock()
+  /// What the calls of breakers go by.
+  private let clock = TestScheduler()
+  private let time: TimeSource
+  private var now = Duration.zero
   private let latency: Int
   private let periodTicks: Int
   private let processes: Int
@@ -52,13 +55,13 @@ struct Storm {
     delays = Array(repeating: nil, count: policy.retry.maxRetries == 0 ? 0 : scenario.clients)
     grants = Array(repeating: nil, count: policy.budgetRatio == nil ? 0 : scenario.clients)
     calls = Array(repeating: nil, count: policy.breaker == nil ? 0 : scenario.clients)
-    let time = MonotonicTime { [clock] in clock.now }
+    time = clock.time
     for number in 0..<processes {
       if let ratio = policy.budgetRatio {
-        budgets.append(try .ratio(ratio, window: .seconds(2), floor: 1, time: time))
+        budgets.append(try .ratio(ratio, window: .seconds(2), floor: 1))
       }
       if let breaker = policy.breaker {
-        breakers.append(CircuitBreaker("process \(number)", policy: breaker, time: time))
+        breakers.append(CircuitBreaker("process \(number)", policy: breaker))
       }
     }
   }
@@ -68,7 +71,8 @@ struct Storm {
     spreadClients()
     for tick in 0..<scenario.duration * Tick.perSecond {
       let second = tick / Tick.perSecond
-      clock.now = .milliseconds(tick * Tick.milliseconds)
+      now = .milliseconds(tick * Tick.milliseconds)
+      clock.advance(to: VirtualTime(nanoseconds: tick * Tick.milliseconds * 1_000_000))
       server.isDown = scenario.outage.contains(second)
       server.beginTick()
       while let client = calendar.take(at: tick) { turn(of: client, tick, second) }
@@ -92,10 +96,10 @@ struct Storm {
     case .begin:
       result.begin(in: second)
       retries[client] = 0
-      if !budgets.isEmpty { budgets[process(of: client)].begin() }
+      if !budgets.isEmpty { budgets[process(of: client)].begin(at: now) }
       attempt(client, tick, second)
     case .retry:
-      if !grants.isEmpty { grants[client]?.begin() }
+      if !grants.isEmpty { grants[client]?.begin(at: now) }
       attempt(client, tick, second)
     case .succeeded:
       if !calls.isEmpty { take(&calls[client])?.succeed() }
@@ -111,7 +115,7 @@ struct Storm {
   private mutating func attempt(_ client: Int, _ tick: Int, _ second: Int) {
     if !breakers.isEmpty {
       do throws(CircuitOpen) {
-        calls[client] = try breakers[process(of: client)].admit()
+        calls[client] = try breakers[process(of: client)].admit(on: time)
       } catch {
         // Not worth a retry by itself: the breaker would refuse again.
         return giveUp(client, tick, second)
@@ -129,7 +133,7 @@ struct Storm {
     if retries[client] == 0 { delays[client] = policy.retry.backoff.delays(random: random) }
     let delay = delays[client]?.next() ?? .zero
     if !budgets.isEmpty {
-      guard let grant = budgets[process(of: client)].grant() else { return giveUp(client, tick, second) }
+      guard let grant = budgets[process(of: client)].grant(at: now) else { return giveUp(client, tick, second) }
       grants[client] = grant
     }
     retries[client] += 1
@@ -161,11 +165,4 @@ struct Storm {
     call = nil
     return taken
   }
-}
-
-/// The time of a run.
-///
-/// Unchecked, because a run has one thread, which writes it and reads it.
-private final class SimulationClock: @unchecked Sendable {
-  var now = Duration.zero
 }

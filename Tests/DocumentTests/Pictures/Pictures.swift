@@ -24,7 +24,7 @@ extension Picture {
     let recorder = Recorder<String, Busy>(on: stage.scheduler)
     try stage.source("attempt", "-#", "--#", "-a|")
       .mapError { _ in Busy() }
-      .retry(policy.onEvent(log.write), scheduler: stage.scheduler)
+      .retry(policy.onEvent(log.write), time: stage.scheduler.time)
       .subscribe(recorder)
     try stage.scheduler.run()
     return RunDiagram("Three attempts, with pauses that double", retries: log.events, output: recorder).svg
@@ -36,7 +36,6 @@ extension Picture {
     let breaker = CircuitBreaker(
       "weather",
       policy: try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 2, openTime: .seconds(6)),
-      time: MonotonicTime { [scheduler = stage.scheduler] in scheduler.elapsed },
       random: .fixed(0)
     )
     let states = BreakerLog(of: breaker, on: stage.scheduler)
@@ -44,8 +43,8 @@ extension Picture {
     let recorder = Recorder<String, any Error>(on: stage.scheduler)
     try stage.source("attempt", "-#", "-#", "--a|")
       .mapError { _ in Busy() as any Error }
-      .protected(by: breaker)
-      .retry(policy.onEvent(log.write), scheduler: stage.scheduler)
+      .protected(by: breaker, time: stage.scheduler.time)
+      .retry(policy.onEvent(log.write), time: stage.scheduler.time)
       .subscribe(recorder)
     try stage.scheduler.run()
     return RunDiagram(
@@ -75,7 +74,7 @@ extension Picture {
     let source = try stage.source("live", "-a--b--------c|")
     stage.listen(
       "output",
-      to: source.timeout(.betweenValues(.seconds(5)), scheduler: stage.scheduler) { _ in MarbleFailure() }
+      to: source.timeout(.betweenValues(.seconds(5)), time: stage.scheduler.time) { _ in MarbleFailure() }
     )
     return try stage.picture(
       "A stream that falls silent is cancelled, and fails",
@@ -87,7 +86,7 @@ extension Picture {
     let stage = StreamStage()
     let policy = try HedgePolicy<MarbleFailure>(delay: .after(.seconds(3)))
     let source = try stage.source("attempt", "---------a|", "--b|")
-    stage.listen("output", to: source.hedged(policy, scheduler: stage.scheduler))
+    stage.listen("output", to: source.hedged(policy, time: stage.scheduler.time))
     return try stage.picture(
       "When the answer is late a second attempt begins; the first answer wins",
       "request.hedged(HedgePolicy(delay: .after(.seconds(3))))"
@@ -122,7 +121,7 @@ extension Picture {
   private static let repeating = Picture(name: "repeat") {
     let stage = StreamStage()
     let policy = RepeatPolicy(times: 2, pause: .constant(.seconds(2)))
-    stage.listen("output", to: try stage.source("run", "-a|", "-b|", "-c|").repeat(policy, scheduler: stage.scheduler))
+    stage.listen("output", to: try stage.source("run", "-a|", "-b|", "-c|").repeat(policy, time: stage.scheduler.time))
     return try stage.picture(
       "After each finish, a pause and another run",
       "poll.repeat(RepeatPolicy(times: 2, pause: .constant(.seconds(2))))"
@@ -134,7 +133,7 @@ extension Picture {
     let bulkhead = Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
     let call = try stage.source("call", "---a|", "---b|").mapError { $0 as any Error }
     for number in 1...3 {
-      stage.listen("caller \(number)", to: call.limited(by: bulkhead, scheduler: stage.scheduler))
+      stage.listen("caller \(number)", to: call.limited(by: bulkhead, time: stage.scheduler.time))
     }
     return try stage.picture(
       "One call runs, one waits for its place, and a third is refused at once",
@@ -146,12 +145,11 @@ extension Picture {
     let stage = StreamStage()
     let limiter = RateLimiter(
       "weather",
-      policy: try .tokenBucket(1, per: .seconds(3)).waiting(atMost: .seconds(30)),
-      time: MonotonicTime { [scheduler = stage.scheduler] in scheduler.elapsed }
+      policy: try .tokenBucket(1, per: .seconds(3)).waiting(atMost: .seconds(30))
     )
     let call = try stage.source("call", "-a|", "-b|", "-c|").mapError { $0 as any Error }
     for number in 1...3 {
-      stage.listen("caller \(number)", to: call.rateLimited(by: limiter, scheduler: stage.scheduler))
+      stage.listen("caller \(number)", to: call.rateLimited(by: limiter, time: stage.scheduler.time))
     }
     return try stage.picture(
       "Calls at the same moment begin one after the other, at the pace that is allowed",

@@ -1,0 +1,61 @@
+#if !canImport(Darwin)
+  import Combine
+  import Rebound
+  import ReboundTesting
+  import Testing
+
+  /// The code of Sources/Rebound/Rebound.docc/A-policy-of-your-own.md, as it stands there.
+  @Suite("The code of the article on a policy of one's own")
+  struct OwnPolicyArticleTests {
+    private struct Service {
+      func forecast() async throws -> String { "sun" }
+    }
+
+    @Test("has all forms, and is told, read and refused like those of the package")
+    func forms() async throws {
+      var subscriptions: Set<AnyCancellable> = []
+      var answers: [String] = []
+      var log: [String] = []
+      let scheduler = TestScheduler()
+      let service = Service()
+      let events = PolicyEvents()
+      let request = Just("rain").setFailureType(to: (any Error).self)
+
+      let throttle = ThrottleByKey(every: .seconds(1), longestWait: .seconds(2))
+
+      request
+        .protected(by: throttle["Rome"], time: scheduler.time)  // no time is said in the program
+        .sink(receiveCompletion: { _ in }, receiveValue: { answers.append($0) })
+        .store(in: &subscriptions)
+      #expect(answers == ["rain"])
+
+      scheduler.advance(by: .seconds(1))
+      try await TimeSource.$current.withValue(scheduler.time) {
+        let forecast = try await throttle["Rome"].run { try await service.forecast() }
+        #expect(forecast == "sun")
+      }
+      scheduler.advance(by: .seconds(1))
+
+      let weather = try Pipeline<String>("weather", events: events, time: scheduler.time) {
+        Retry(RetryPolicy(clamping: 1, backoff: .constant(.zero)))
+        throttle["Rome"]
+      }
+      events.filter { $0.kind == ThrottleByKey.kind }.sink { log.append("\($0)") }.store(in: &subscriptions)
+      for _ in 1...4 {
+        request.protected(by: weather)
+          .sink(receiveCompletion: { _ in }, receiveValue: { answers.append($0) })
+          .store(in: &subscriptions)
+      }
+      scheduler.advance(by: .seconds(3))
+      #expect(answers.count == 5)
+      #expect(
+        log == [
+          "weather: throttle: waits, 1.0 seconds before its turn",
+          "weather: throttle: waits, 2.0 seconds before its turn",
+          "weather: throttle: refused, 3.0 seconds before its turn",
+        ]
+      )
+      #expect(events.gauges.map { "\($0)" } == ["weather: throttle: 1 keys"])
+    }
+  }
+#endif
