@@ -261,6 +261,21 @@ struct RecoverableRequestTests {
     #expect(request.state.problem == nil && !request.state.isLoading)
   }
 
+  @Test("U5: a network that came back while the request was failing, and went again, starts nothing before it is back")
+  func goneAgainMeanwhile() {
+    let request = request()
+    request.load()
+    interrupt()
+    network.send(false)
+    scheduler.advance()
+    fail(.offline)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 1)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 2)
+  }
+
   @Test("U5: the return of the network starts nothing after another failure, or while a try runs")
   func otherFailures() {
     let request = request()

@@ -63,6 +63,15 @@ struct HistoryTests {
     #expect(try history.session().entries.map(\.action) == [.add(1), .add(2)])
   }
 
+  @Test("S13: a session that is replayed takes the place of all that was there")
+  func replayOverOthers() {
+    var history = history([1, 2, 3])
+    #expect(history.replay(Session(entries: [.init(action: .add(10)), .init(action: .add(20))]))?.count == 30)
+    #expect(history.entries.map(\.action) == [.add(10), .add(20)])
+    #expect((0...2).map { history.state(at: $0)?.count } == [0, 10, 30])
+    #expect(history.position == 2)
+  }
+
   @Test("forgets the oldest actions beyond the limit, and still knows the states that are left")
   func limit() {
     let history = history(Array(repeating: 1, count: 100), HistoryPolicy(snapshotInterval: 10, limit: 15))

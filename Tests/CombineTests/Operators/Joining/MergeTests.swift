@@ -196,6 +196,24 @@ struct MergeTests {
     #expect(b.requests == [])
   }
 
+  @Test("what an answer made it want to ask is not asked any more after a cancel from inside the next value")
+  func cancelBeforeAsking() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, recorder in
+        if value == 2 { recorder.cancel() }
+        return value == 1 ? .unlimited : .none
+      }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(2)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+    #expect(a.requests == [.max(1)] && b.requests == [.max(1)])
+    #expect(a.cancelCount == 1 && b.cancelCount == 1)
+  }
+
   @Test("a second subscription of an upstream is cancelled")
   func secondSubscription() {
     let spare = TestPublisher<Int, TestFailure>()
