@@ -63,13 +63,13 @@ struct DeadlineLimitTests {
       }
     }
     let scheduler = TestScheduler()
-    let transport = ScriptedTransport([.silence], on: scheduler)
+    let transport = ScriptedTransport([.silence], on: scheduler.time)
     let client = WebAPIClient(
       baseURL: .service,
       transport: transport,
-      middleware: [Hurry(deadline: Deadline(in: .seconds(outer), on: MonotonicTime { scheduler.elapsed }))],
+      middleware: [Hurry(deadline: Deadline(in: .seconds(outer), on: scheduler.time))],
       deliveringOn: nil,
-      time: ClientTime(scheduler: scheduler)
+      time: scheduler.time
     )
     let recorder = Recorder<Data, NetworkFailure>()
     client.publisher(for: Anything(deadline: .seconds(5))).subscribe(recorder)

@@ -25,7 +25,7 @@ struct ExchangeDeadlinesTests {
   @Test("each limit is kept, in whatever order the exchanges began", arguments: [[9, 2, 5], [2, 5, 9], [5, 9, 2]])
   func order(limits: [Int]) {
     let scheduler = TestScheduler()
-    let deadlines = ExchangeDeadlines(TransportTimers(scheduler))
+    let deadlines = ExchangeDeadlines(scheduler.time)
     let log = Log()
     for seconds in limits {
       let exchange = OngoingExchange(limits: TransportLimits(total: .seconds(seconds)), deadlines: deadlines) { event in
