@@ -63,7 +63,7 @@ struct DeadlineLimitTests {
       }
     }
     let scheduler = TestScheduler()
-    let transport = ScriptedTransport([.silence], on: scheduler.time)
+    let transport = ScriptedTransport([.silence])
     let client = WebAPIClient(
       baseURL: .service,
       transport: transport,
