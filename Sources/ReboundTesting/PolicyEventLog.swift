@@ -5,7 +5,7 @@ import StreamSupport
 /// Writes down the decisions of all policies that a `PolicyEvents` tells.
 ///
 ///     let log = PolicyEventLog(of: events)
-///     request.protected(by: weather, scheduler: scheduler).subscribe(recorder)
+///     request.protected(by: weather).subscribe(recorder)
 ///     scheduler.advance(by: .seconds(10))
 ///     #expect(log.lines == ["0.0 seconds warning weather: retry: attempt 1 failed (busy); …"])
 ///

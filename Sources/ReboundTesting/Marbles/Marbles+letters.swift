@@ -4,7 +4,7 @@ import Combine
 ///
 ///     try expect {
 ///       "a-#"                                                      // the input, anew for each subscription
-///       $0.retry(.constant(.ticks(2)), times: 1, scheduler: $1)
+///       $0.retry(.constant(.ticks(2)), times: 1, time: $1.time)
 ///       "a---a-#"                                                  // what comes of it
 ///     }
 ///

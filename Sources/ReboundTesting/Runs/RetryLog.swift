@@ -4,7 +4,7 @@ import StreamSupport
 /// Keeps what a retry policy decided.
 ///
 ///     let log = RetryLog()
-///     publisher.retry(policy.onEvent(log.write), scheduler: scheduler).subscribe(recorder)
+///     publisher.retry(policy.onEvent(log.write), time: scheduler.time).subscribe(recorder)
 ///     #expect(log.delays == [.seconds(1), .seconds(2), nil])
 ///
 /// Unchecked, because the lock guards every access to the events.

@@ -18,7 +18,7 @@ public struct MissingValues: Error, CustomStringConvertible, Sendable {
 extension Publisher {
   /// The first value, in virtual time: moves time on until it is there, and then cancels.
   ///
-  ///     let weather = try api.forecast(for: city).retry(policy, scheduler: scheduler).firstValue(on: scheduler)
+  ///     let weather = try api.forecast(for: city).retry(policy, time: scheduler.time).firstValue(on: scheduler)
   ///
   /// Nothing blocks and nothing waits: an hour costs no time.
   ///
