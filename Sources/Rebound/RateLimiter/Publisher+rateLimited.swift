@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// - Demand: Passes up, once it has begun; nothing is held while it waits.
   /// - Failure: The upstream's, or the one for a refusal.
-  /// - Threads: Where the upstream sends. One who has waited is subscribed on the scheduler of the one whose turn came
+  /// - Threads: Where the upstream sends. One who has waited is subscribed on the time of the one whose turn came
   ///   first.
   public func rateLimited(
     by limiter: RateLimiter,

@@ -14,7 +14,7 @@ extension Publisher {
   /// - Demand: Passes up; what is still owed when a run finishes is requested from the next. Values beyond the demand are
   ///   dropped. An upstream that finishes without having been asked is repeated all the same.
   /// - Failure: The upstream's, which ends it.
-  /// - Threads: Values and completion arrive where the upstream sends them. The scheduler runs only the next
+  /// - Threads: Values and completion arrive where the upstream sends them. The time source runs only the next
   ///   subscription, and not even that when the pause is zero.
   /// - Note: Every run subscribes to the upstream anew; one that shares one execution (`share()`, `Future`) only repeats
   ///   its end. An empty upstream that is repeated for ever without a pause never lets go of its thread.

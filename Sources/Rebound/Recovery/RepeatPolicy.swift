@@ -1,6 +1,6 @@
 /// How often to do something again that has finished, and after which pause.
 ///
-///     poll.repeat(RepeatPolicy(pause: .constant(.seconds(30))), scheduler: queue)
+///     poll.repeat(RepeatPolicy(pause: .constant(.seconds(30))))
 ///
 /// It is to a finish what ``RetryPolicy`` is to a failure. For those who come from RxSwiftExt's `RepeatBehavior`, whose
 /// `maxCount` counts the first run, too:

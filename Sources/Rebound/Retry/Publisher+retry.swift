@@ -9,13 +9,12 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: When to try again, how often and how late.
   ///   - time: Measures time and waits.
-  ///     blocks its main thread must name another one.
   ///
   /// - Demand: Passes up; what is still owed when an attempt fails is requested from the next. Values beyond the demand
   ///   are dropped.
   /// - Failure: The error of the last attempt, unchanged, unless the policy names another. Values that earlier attempts
   ///   delivered are not taken back: the next attempt delivers its own after them.
-  /// - Threads: Values and completion arrive where the upstream sends them. The scheduler runs only the next
+  /// - Threads: Values and completion arrive where the upstream sends them. The time source runs only the next
   ///   subscription, and not even that when the delay is zero; so nothing is reordered or lost on a concurrent queue.
   /// - Note: Every retry subscribes to the upstream anew. An upstream that shares one execution (`share()`, `Future`)
   ///   only repeats its error; wrap the making of it in `Deferred`.

@@ -119,7 +119,7 @@ public struct TimeoutPolicy: Sendable {
 
   /// The same policy, told to one more observer.
   ///
-  /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: on the scheduler, or in the task
+  /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: where time ends it, or in the task
   ///   that runs the function.
   public func onEvent(_ observer: @escaping @Sendable (TimeoutEvent) -> Void) -> TimeoutPolicy {
     var copy = self
