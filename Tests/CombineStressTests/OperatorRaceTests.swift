@@ -169,11 +169,11 @@ extension RaceCase {
       Deferred { stage.nextSource() }.retry(5).eraseToAnyPublisher()
     },
     RaceCase("retry with a policy", [.strictOrder, .demand, .ends], sources: 3) { stage in
-      Deferred { stage.nextSource() }.retry(5, after: .milliseconds(30), scheduler: stage.scheduler)
+      Deferred { stage.nextSource() }.retry(5, after: .milliseconds(30), time: TimeSource(stage.scheduler))
         .eraseToAnyPublisher()
     },
     RaceCase("retry at once with a policy", [.strictOrder, .demand, .ends], sources: 3) { stage in
-      Deferred { stage.nextSource() }.retry(5, after: .zero, scheduler: stage.scheduler).eraseToAnyPublisher()
+      Deferred { stage.nextSource() }.retry(5, after: .zero, time: TimeSource(stage.scheduler)).eraseToAnyPublisher()
     },
     RaceCase("replaceError", [.strictOrder, .demand, .ends]) { stage in
       let spare = Parcel(source: 9, sender: 0, number: 0, tracked: stage.tracker.make())
