@@ -8,27 +8,29 @@ import StreamSupport
 ///     request.protected(by: weather).subscribe(recorder)
 ///     scheduler.advance(by: .seconds(10))
 ///     #expect(log.lines == ["0.0 seconds warning weather: retry: attempt 1 failed (busy); …"])
-///
-/// Unchecked, because the lock guards every access to the events.
-public final class PolicyEventLog: @unchecked Sendable {
-  private let lock = Lock()
-  private var log: [PolicyEvent] = []
-  private var subscription: AnyCancellable?
+public final class PolicyEventLog: Sendable {
+  private struct State {
+    var log: [PolicyEvent] = []
+    var subscription: AnyCancellable?
+  }
+
+  private let state = Locked(State())
 
   /// Begins to write.
   ///
   /// - Parameter events: Whose decisions to write down.
   public init(of events: PolicyEvents) {
-    subscription = events.sink { [weak self] event in self?.write(event) }
+    let subscription = events.sink { [weak self] event in self?.write(event) }
+    state.withLock { $0.subscription = subscription }
   }
 
   /// The decisions, in order.
-  public var events: [PolicyEvent] { lock.withLock { log } }
+  public var events: [PolicyEvent] { state.withLock { $0.log } }
 
   /// One line for each decision, in order: its time, its severity, and what was decided by whom.
   public var lines: [String] { events.map { "\($0.time) \($0.severity) \($0)" } }
 
   private func write(_ event: PolicyEvent) {
-    lock.withLock { log.append(event) }
+    state.withLock { $0.log.append(event) }
   }
 }

@@ -12,9 +12,13 @@ import StreamSupport
 ///     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
 ///
 /// Each exchange takes the next step of the script; when there is none left, it fails with a failure that says so.
-///
-/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
-public final class ScriptedTransport: Transport, @unchecked Sendable {
+public final class ScriptedTransport: Transport, Sendable {
+  private struct State {
+    var script: [Step]
+    var position = 0
+    var log: [Call] = []
+  }
+
   /// What one exchange does.
   public struct Step: Sendable {
     fileprivate enum Content: Sendable {
@@ -157,11 +161,8 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
 
   private let time: TimeSource?
   private let start: Duration
-  private let lock = Lock()
-  private var script: [Step]
+  private let state: Locked<State>
   private let repeatsLast: Bool
-  private var position = 0
-  private var log: [Call] = []
 
   /// Makes a transport that answers at once, on the thread that sends.
   ///
@@ -169,7 +170,7 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
   ///   - script: What each exchange does, in order.
   ///   - repeatsLast: Whether the last step answers all exchanges after it.
   public init(_ script: [Step], repeatingLast repeatsLast: Bool = false) {
-    self.script = script
+    state = Locked(State(script: script))
     self.repeatsLast = repeatsLast
     time = nil
     start = .zero
@@ -182,21 +183,21 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
   ///   - repeatsLast: Whether the last step answers all exchanges after it.
   ///   - time: What the latencies take, the calls are noted in, and answers come in: none before time is advanced.
   public init(_ script: [Step], repeatingLast repeatsLast: Bool = false, time: TimeSource) {
-    self.script = script
+    state = Locked(State(script: script))
     self.repeatsLast = repeatsLast
     self.time = time
     start = time.now
   }
 
   /// What was sent, in order.
-  public var calls: [Call] { lock.withLock { log } }
+  public var calls: [Call] { state.withLock { $0.log } }
 
   /// How many exchanges were begun.
   public var count: Int { calls.count }
 
   /// Adds steps to the end of the script.
   public func append(_ steps: Step...) {
-    lock.withLock { script += steps }
+    state.withLock { $0.script += steps }
   }
 
   /// Begins the next exchange of the script.
@@ -206,14 +207,15 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
   ) -> any TransportExchange {
     let body = ScriptedTransport.read(request.body)
     let now = time.map { $0.now - start } ?? .zero
-    let (number, step) = lock.withLock {
-      log.append(Call(request: request, body: body, time: now))
-      let step = position < script.count ? script[position] : repeatsLast ? script.last : nil
-      position += 1
-      return (log.count - 1, step)
+    let (number, step) = state.withLock { state in
+      state.log.append(Call(request: request, body: body, time: now))
+      let step =
+        state.position < state.script.count ? state.script[state.position] : repeatsLast ? state.script.last : nil
+      state.position += 1
+      return (state.log.count - 1, step)
     }
     let exchange = ScriptedExchange(receiver) { [weak self] change in
-      self?.lock.withLock { if let self { change(&self.log[number]) } }
+      self?.state.withLock { change(&$0.log[number]) }
     }
     let missing = TransportFailure(.other, detail: "the script has no step for exchange \(number + 1)")
     play(step ?? .failure(missing), for: request, to: exchange)
@@ -294,26 +296,27 @@ public final class ScriptedTransport: Transport, @unchecked Sendable {
 }
 
 /// An exchange of a script.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
-  private let lock = Lock()
+private final class ScriptedExchange: TransportExchange, Sendable {
+  private struct State {
+    var receiver: (@Sendable (TransportEvent) -> Void)?
+    var timers: [any Cancellable] = []
+  }
+
+  private let state: Locked<State>
   private let note: @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
-  private var receiver: (@Sendable (TransportEvent) -> Void)?
-  private var timers: [any Cancellable] = []
 
   init(
     _ receiver: @escaping @Sendable (TransportEvent) -> Void,
     note: @escaping @Sendable ((inout ScriptedTransport.Call) -> Void) -> Void
   ) {
-    self.receiver = receiver
+    state = Locked(State(receiver: receiver))
     self.note = note
   }
 
   func hold(_ timer: any Cancellable) {
-    let isOver = lock.withLock {
-      if receiver != nil { timers.append(timer) }
-      return receiver == nil
+    let isOver = state.withLock { state in
+      if state.receiver != nil { state.timers.append(timer) }
+      return state.receiver == nil
     }
     if isOver { timer.cancel() }
   }
@@ -324,7 +327,7 @@ private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
       case .finished, .failed: true
       case .sent, .head, .chunk: false
       }
-    let receiver = isEnd ? end() : lock.withLock { self.receiver }
+    let receiver = isEnd ? end() : state.withLock { $0.receiver }
     receiver?(event)
   }
 
@@ -341,10 +344,10 @@ private final class ScriptedExchange: TransportExchange, @unchecked Sendable {
   }
 
   private func end() -> (@Sendable (TransportEvent) -> Void)? {
-    let (receiver, timers) = lock.withLock {
-      let rest = (self.receiver, self.timers)
-      self.receiver = nil
-      self.timers = []
+    let (receiver, timers) = state.withLock { state in
+      let rest = (state.receiver, state.timers)
+      state.receiver = nil
+      state.timers = []
       return rest
     }
     for timer in timers { timer.cancel() }

@@ -7,7 +7,7 @@ struct PolicyEventLogTests {
   @Test("writes down what is told while it is there, one line each")
   func writes() {
     let scheduler = TestScheduler()
-    let events = PolicyEvents(time: MonotonicTime { scheduler.elapsed })
+    let events = PolicyEvents(time: scheduler.time)
     events.tell(BulkheadEvent.queued(1), of: "early")
     let log = PolicyEventLog(of: events)
     scheduler.advance(by: .seconds(2))

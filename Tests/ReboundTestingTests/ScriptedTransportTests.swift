@@ -52,7 +52,10 @@ struct ScriptedTransportTests {
     let scheduler = TestScheduler()
     scheduler.advance(by: 3)
     let chunks = [Data("a".utf8), Data("b".utf8)]
-    let transport = ScriptedTransport([.chunks(200, [:], chunks, every: .seconds(2)).after(.seconds(1))], time: scheduler.time)
+    let transport = ScriptedTransport(
+      [.chunks(200, [:], chunks, every: .seconds(2)).after(.seconds(1))],
+      time: scheduler.time
+    )
     let log = Log()
     scheduler.advance(by: 4)
     _ = transport.start(try Self.request(), telling: log.write)

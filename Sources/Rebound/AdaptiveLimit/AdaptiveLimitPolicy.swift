@@ -4,7 +4,7 @@
 ///       "search",
 ///       policy: try BulkheadPolicy(maxConcurrent: 10, maxQueue: 50),
 ///       adapting: try .gradient(),
-///       overloadedWhen: { ($0 as? NetworkFailure)?.isOverload ?? false }
+///       overloadedWhen: { $0 is TimedOut || ($0 as? any RetryAfterProviding)?.retryAfter != nil }
 ///     )
 public struct AdaptiveLimitPolicy: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {

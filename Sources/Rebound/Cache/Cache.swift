@@ -190,13 +190,27 @@ extension Cache where Value: Sendable, Failure == any Error {
     isolation: isolated (any Actor)? = #isolation,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Cached<Value> {
-    let cached: Cached<Value>? = try await Answer.wait(isolation: isolation) { answer in
-      let first = FirstValue<Cached<Value>, any Error>(whenKnown: answer)
-      Publishers.Asynchronous(fetch).cached(in: self, for: key, time: time).subscribe(first)
-      return first
+    try Task.checkCancellation()
+    switch look(key, at: time.now) {
+    case .fresh(let value, let age): return Cached(value: value, age: age, source: .cache(stale: nil))
+    case .stale(let value, let age, let fetches):
+      if fetches { revalidate(key, Publishers.Asynchronous(fetch), on: time) }
+      return Cached(value: value, age: age, source: .cache(stale: .revalidating))
+    case .failed(let error): throw error
+    case .missed: break
+    }
+    let value: Value?
+    do {
+      value = try await Answer.wait(isolation: isolation) { answer in
+        let first = FirstValue<Value, any Error>(whenKnown: answer)
+        self.fetch(key, Publishers.Asynchronous(fetch), on: time).subscribe(first)
+        return first
+      }
+    } catch  where !(error is CancellationError && Task.isCancelled) {
+      return try recover(key, from: error, at: time.now).get()
     }
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let cached else { throw FinishedWithoutValue() }
-    return cached
+    guard let value else { throw FinishedWithoutValue() }
+    return Cached(value: value)
   }
 }

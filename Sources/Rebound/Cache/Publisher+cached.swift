@@ -29,7 +29,7 @@ extension Publisher {
 extension Publishers {
   /// Delivers what is kept for a key, or subscribes and keeps the first value.
   ///
-  /// Made by ``Combine/Publisher/cached(in:for:)``.
+  /// Made by ``Combine/Publisher/cached(in:for:time:)``.
   public struct CachedValue<Upstream: Publisher, Key: Hashable & Sendable>: Publisher {
     /// What the upstream publishes, and where it comes from.
     public typealias Output = Cached<Upstream.Output>

@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 extension Publishers {
   /// Publishes what an asynchronous function returns, and finishes.
@@ -28,80 +27,21 @@ extension Publishers {
 
     /// Gives the subscriber an execution of its own.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      subscriber.receive(subscription: AsynchronousExecution(function, downstream: AnySubscriber(subscriber)))
+      let answer = SingleAnswer(named: "Asynchronous", AnySubscriber(subscriber)) { [function] answer in
+        RunningTask(
+          task: Task {
+            do { answer(.success(try await function())) } catch { answer(.failure(error)) }
+          }
+        )
+      }
+      subscriber.receive(subscription: answer)
     }
   }
 }
 
-/// One call of the function, and the subscriber that waits for it.
-///
-/// The downstream is called by one thread, that of the task.
-private final class AsynchronousExecution<Output>: Subscription, CustomStringConvertible, Sendable {
-  typealias Function = @Sendable () async throws -> Output
-  typealias Downstream = AnySubscriber<Output, any Error>
+/// A task, stopped by whoever no longer waits for it; one that is forgotten goes on.
+private struct RunningTask: Cancellable {
+  let task: Task<Void, Never>
 
-  private enum Phase {
-    case ready(Function, Downstream)
-    /// The task is `nil` for the moment between the request and its begin.
-    case running(Downstream, Task<Void, Never>?)
-    case over
-  }
-
-  private let phase: Locked<Phase>
-
-  init(_ function: @escaping Function, downstream: Downstream) {
-    phase = Locked(.ready(function, downstream))
-  }
-
-  var description: String { "Asynchronous" }
-
-  func request(_ demand: Subscribers.Demand) {
-    guard demand > .none else { return }
-    let function: Function? = phase.withLock { phase in
-      guard case .ready(let function, let downstream) = phase else { return nil }
-      phase = .running(downstream, nil)
-      return function
-    }
-    guard let function else { return }
-    let task = Task {
-      do {
-        let value = try await function()
-        self.finish { downstream in
-          _ = downstream.receive(value)
-          return .finished
-        }
-      } catch {
-        self.finish { _ in .failure(error) }
-      }
-    }
-    let isWanted = phase.withLock { phase in
-      guard case .running(let downstream, _) = phase else { return false }
-      phase = .running(downstream, task)
-      return true
-    }
-    // Cancelled meanwhile, or already over.
-    if !isWanted { task.cancel() }
-  }
-
-  func cancel() {
-    let before = end()
-    if case .running(_, let task?) = before { task.cancel() }
-    withExtendedLifetime(before) {}
-  }
-
-  private func finish(_ deliver: (Downstream) -> Subscribers.Completion<any Error>) {
-    guard case .running(let downstream, _) = phase.withLock({ $0 }) else { return }
-    let completion = deliver(downstream)
-    // The downstream may have cancelled from inside the value.
-    guard case .running = end() else { return }
-    downstream.receive(completion: completion)
-  }
-
-  private func end() -> Phase {
-    phase.withLock { phase in
-      let before = phase
-      phase = .over
-      return before
-    }
-  }
+  func cancel() { task.cancel() }
 }

@@ -1,7 +1,9 @@
 extension FallbackPolicy {
   /// Runs an asynchronous function, and another one in its place if it fails.
   ///
-  ///     let forecast = try await policy.run { try await client.forecast(for: city) } fallback: { _ in .empty }
+  ///     let forecast = try await policy.run { () throws(NetworkFailure) in
+  ///       try await client.forecast(for: city)
+  ///     } fallback: { _ in .empty }
   ///
   /// Both run where the caller does.
   ///

@@ -4,7 +4,9 @@
 ///       .when(\.isTransient)
 ///       .onEvent { log.notice("\($0)") }
 ///     request.fallback(to: .empty, policy)
-///     let forecast = try await policy.run { try await client.forecast(for: city) } fallback: { _ in .empty }
+///     let forecast = try await policy.run { () throws(NetworkFailure) in
+///       try await client.forecast(for: city)
+///     } fallback: { _ in .empty }
 ///
 /// A policy is a plain value without state. The event keeps the failure that a fallback hides. A cancel is no failure:
 /// there is no fallback for `CancellationError`, nor in a task that is cancelled.

@@ -5,17 +5,25 @@
 @usableFromInline
 package struct HedgeMachine<Failure: Error>: Sendable {
   /// An attempt that is to begin now.
+  @usableFromInline
   package struct Launch: Sendable {
-    package let hedge: Int
+    @usableFromInline package let hedge: Int
     /// Stands for it in the budget; given back if it is forgotten.
-    package let grant: RetryBudget.Retry?
+    @usableFromInline package let grant: RetryBudget.Retry?
+
+    @usableFromInline
+    init(hedge: Int, grant: RetryBudget.Retry?) {
+      self.hedge = hedge
+      self.grant = grant
+    }
   }
 
   /// What to do now.
+  @usableFromInline
   package struct Step: Sendable {
-    package var launches: [Launch] = []
+    @usableFromInline package var launches: [Launch] = []
     /// With what to end; all attempts are to be cancelled.
-    package var failure: Failure?
+    @usableFromInline package var failure: Failure?
   }
 
   /// An attempt that runs.
@@ -38,7 +46,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   /// The delay of the hedge that is next.
   private var delay = Duration.zero
   /// When the next hedge begins if nothing happens; `nil` if it would only after a failure.
-  package private(set) var due: Duration?
+  @usableFromInline package private(set) var due: Duration?
 
   @usableFromInline
   package init(_ policy: HedgePolicy<Failure>) {
@@ -55,6 +63,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   }
 
   /// From here on an attempt that does not answer is slow; before, nobody was waiting.
+  @usableFromInline
   package mutating func watch(now: Duration) -> Step {
     var step = Step()
     guard !isWatching, !isOver else { return step }
@@ -64,6 +73,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   }
 
   /// The time has come to see whether a hedge is due.
+  @usableFromInline
   package mutating func timeHasCome(now: Duration) -> Step {
     var step = Step()
     guard let due, now >= due, !isOver else { return step }
@@ -73,6 +83,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   }
 
   /// An attempt has failed.
+  @usableFromInline
   package mutating func failed(_ hedge: Int, with error: Failure, now: Duration) -> Step {
     var step = Step()
     guard !isOver, remove(hedge) != nil else { return step }
@@ -123,6 +134,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   }
 
   /// The execution is cancelled.
+  @usableFromInline
   package mutating func cancel() {
     end()
   }

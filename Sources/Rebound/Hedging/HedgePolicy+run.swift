@@ -4,7 +4,9 @@ import StreamSupport
 extension HedgePolicy {
   /// Runs an asynchronous function, a second time while the first has not returned, and takes what comes first.
   ///
-  ///     let forecast = try await policy.run { hedge in try await client.forecast(for: city, from: mirrors[hedge]) }
+  ///     let forecast = try await policy.run { hedge throws(NetworkFailure) in
+  ///       try await client.forecast(for: city, from: mirrors[hedge])
+  ///     }
   ///
   /// The decisions and events are those of a publisher that is hedged with the same policy. Each attempt runs in a task of
   /// its own. The attempts that lose are cancelled, and waited for: one that does not heed a cancel is not left behind, and

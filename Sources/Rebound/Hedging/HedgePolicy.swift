@@ -4,7 +4,9 @@
 ///       .when(\.isTransient)
 ///       .within(budget)
 ///     request.hedged(policy)
-///     let forecast = try await policy.run { hedge in try await client.forecast(for: city, mirror: hedge) }
+///     let forecast = try await policy.run { hedge throws(NetworkFailure) in
+///       try await client.forecast(for: city, from: mirrors[hedge])
+///     }
 ///
 /// The first attempt is the primary one; those that follow are hedges. A hedge begins when its delay is over, or at once
 /// when an attempt fails in a way that is worth another one. The first attempt that succeeds wins, and the others are

@@ -1,61 +1,78 @@
 import Combine
 import StreamSupport
 
+/// How far a race has come.
+@usableFromInline
+enum HedgePhase {
+  case ready
+  case racing
+  case won(Int)
+  case over(isCancelled: Bool)
+
+  @inlinable var isRacing: Bool { if case .racing = self { true } else { false } }
+}
+
+/// What the machine of a race is to be told.
+@usableFromInline
+enum HedgeNews<Failure: Error> {
+  /// The downstream waits for something.
+  case watch
+  case timeHasCome(due: Duration)
+  case failed(Int, Failure)
+  case won(Int)
+  case cancelled
+}
+
+/// An attempt that races, or the winner; its subscription is `nil` until it has come.
+@usableFromInline
+struct HedgeAttempt {
+  @usableFromInline let hedge: Int
+  @usableFromInline var subscription: (any Subscription)?
+
+  @inlinable
+  init(hedge: Int) { self.hedge = hedge }
+}
+
 /// The attempts of one subscription, side by side until one of them wins.
 ///
 /// The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has taken
 /// it out of the state. What happens meanwhile is news, and that thread goes on with it.
+@usableFromInline
 final class HedgeSubscription<Upstream: Publisher, Downstream: Subscriber>:
   Subscription, TimerTarget, CustomStringConvertible, Sendable
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
-  typealias Failure = Upstream.Failure
-  private typealias Machine = HedgeMachine<Failure>
+  @usableFromInline typealias Failure = Upstream.Failure
+  @usableFromInline typealias Machine = HedgeMachine<Failure>
 
-  private enum Phase {
-    case ready
-    case racing
-    case won(Int)
-    case over(isCancelled: Bool)
-
-    var isRacing: Bool { if case .racing = self { true } else { false } }
-  }
-
-  /// What the machine is to be told.
-  private enum News {
-    /// The downstream waits for something.
-    case watch
-    case timeHasCome(due: Duration)
-    case failed(Int, Failure)
-    case won(Int)
-    case cancelled
-  }
-
-  /// An attempt that races, or the winner; its subscription is `nil` until it has come.
-  private struct Attempt {
-    let hedge: Int
-    var subscription: (any Subscription)?
-  }
-
-  private struct State {
-    var phase = Phase.ready
+  @usableFromInline
+  struct State {
+    @usableFromInline var phase = HedgePhase.ready
     /// Both go when it is over.
-    var recipe: Publishers.Hedged<Upstream>?
-    var downstream: Downstream?
+    @usableFromInline var recipe: Publishers.Hedged<Upstream>?
+    @usableFromInline var downstream: Downstream?
     /// `nil` while somebody asks it.
-    var machine: Machine?
-    var news: [News] = []
-    var owed = Subscribers.Demand.none
-    var attempts: [Attempt] = []
+    @usableFromInline var machine: Machine?
+    @usableFromInline var news: [HedgeNews<Failure>] = []
+    @usableFromInline var owed = Subscribers.Demand.none
+    @usableFromInline var attempts: [HedgeAttempt] = []
     /// A timer that fires under another number has been superseded.
-    var timer: (any Cancellable)?
-    var timerNumber = 0
-    var timerDue: Duration?
+    @usableFromInline var timer: (any Cancellable)?
+    @usableFromInline var timerNumber = 0
+    @usableFromInline var timerDue: Duration?
 
+    @inlinable
+    init(_ recipe: Publishers.Hedged<Upstream>, _ downstream: Downstream) {
+      self.recipe = recipe
+      self.downstream = downstream
+    }
+
+    @inlinable
     func index(of hedge: Int) -> Int? { attempts.firstIndex { $0.hedge == hedge } }
 
     /// Ends whatever goes on.
     ///
     /// - Returns: The state before, for the first caller; it is to be released with the lock open.
+    @inlinable
     mutating func end(isCancelled: Bool) -> State? {
       if case .over = phase { return nil }
       let rest = self
@@ -65,22 +82,25 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
 
     /// Stops the timer and all attempts of a state that is no more.
+    @inlinable
     func stop() {
       timer?.cancel()
       for attempt in attempts { attempt.subscription?.cancel() }
     }
   }
 
-  private let state: Locked<State>
-  private let time: TimeSource
+  @usableFromInline let state: Locked<State>
+  @usableFromInline let time: TimeSource
 
+  @inlinable
   init(_ recipe: Publishers.Hedged<Upstream>, downstream: Downstream) {
     time = recipe.time
-    state = Locked(State(recipe: recipe, downstream: downstream))
+    state = Locked(State(recipe, downstream))
   }
 
-  var description: String { "Hedged" }
+  @usableFromInline var description: String { "Hedged" }
 
+  @inlinable
   func begin() {
     let policy: HedgePolicy<Failure>? = state.withLock { state in
       guard case .ready = state.phase else { return nil }
@@ -98,10 +118,11 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   // MARK: What the downstream asks
 
+  @inlinable
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     var begins = false
-    let attempts: [Attempt] = state.withLock { state in
+    let attempts: [HedgeAttempt] = state.withLock { state in
       begins = state.owed == .none && state.phase.isRacing
       state.owed += demand
       if case .won = state.phase { return state.attempts }
@@ -111,6 +132,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     if begins { tell(.watch) }
   }
 
+  @inlinable
   func cancel() {
     guard let rest = state.withLock({ $0.end(isCancelled: true) }) else { return }
     rest.stop()
@@ -120,7 +142,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   // MARK: What an attempt tells
 
-  fileprivate func receive(_ subscription: any Subscription, of hedge: Int) {
+  @inlinable
+  func receive(_ subscription: any Subscription, of hedge: Int) {
     let owed: Subscribers.Demand? = state.withLock { state in
       guard state.phase.isRacing, let index = state.index(of: hedge), state.attempts[index].subscription == nil
       else { return nil }
@@ -131,7 +154,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     if owed > .none { subscription.request(.max(1)) }
   }
 
-  fileprivate func receive(_ input: Upstream.Output, of hedge: Int) -> Subscribers.Demand {
+  @inlinable
+  func receive(_ input: Upstream.Output, of hedge: Int) -> Subscribers.Demand {
     var losers: State?
     // What is owed beyond the one value that each was asked for; whatever is requested from here on goes to the winner by
     // itself.
@@ -169,8 +193,9 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     return isRunning ? more + rest : .none
   }
 
-  fileprivate func receive(_ completion: Subscribers.Completion<Failure>, of hedge: Int) {
-    var news: News?
+  @inlinable
+  func receive(_ completion: Subscribers.Completion<Failure>, of hedge: Int) {
+    var news: HedgeNews<Failure>?
     var late: Failure?
     let rest: State? = state.withLock { state in
       switch state.phase {
@@ -204,7 +229,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   /// Hands the machine something new; whoever is at it already goes on with this.
   ///
   /// An attempt that fails while it is being subscribed to is news like any other: no recursion.
-  private func tell(_ news: News) {
+  @inlinable
+  func tell(_ news: HedgeNews<Failure>) {
     let machine = state.withLock { state in
       state.news.append(news)
       let machine = state.machine
@@ -214,12 +240,14 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     if let machine { work(with: machine) }
   }
 
-  private func work(with machine: Machine) {
+  @inlinable
+  func work(with machine: Machine) {
     var machine = machine
     while let news = nextNews(for: machine) { act(on: news, &machine) }
   }
 
-  private func nextNews(for machine: Machine) -> News? {
+  @inlinable
+  func nextNews(for machine: Machine) -> HedgeNews<Failure>? {
     state.withLock { state in
       while !state.news.isEmpty {
         let news = state.news.removeFirst()
@@ -234,7 +262,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
   }
 
-  private func act(on news: News, _ machine: inout Machine) {
+  @inlinable
+  func act(on news: HedgeNews<Failure>, _ machine: inout Machine) {
     let now = time.now
     let step: Machine.Step
     switch news {
@@ -250,18 +279,20 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     setTimer(machine.due)
   }
 
-  private func end(with failure: Failure) {
+  @inlinable
+  func end(with failure: Failure) {
     // Somebody may have won while the machine was asked.
     let rest = state.withLock { $0.phase.isRacing ? $0.end(isCancelled: false) : nil }
     rest?.stop()
     rest?.downstream?.receive(completion: .failure(failure))
   }
 
-  private func subscribe(_ launch: Machine.Launch) {
+  @inlinable
+  func subscribe(_ launch: Machine.Launch) {
     let recipe: Publishers.Hedged<Upstream>? = state.withLock { state in
       // Somebody may have won while the machine was asked.
       guard state.phase.isRacing else { return nil }
-      state.attempts.append(Attempt(hedge: launch.hedge))
+      state.attempts.append(HedgeAttempt(hedge: launch.hedge))
       return state.recipe
     }
     guard let recipe else { return }
@@ -269,7 +300,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     recipe.make(launch.hedge).subscribe(HedgeAttemptSubscriber(launch.hedge, of: self))
   }
 
-  private func setTimer(_ due: Duration?) {
+  @usableFromInline
+  func setTimer(_ due: Duration?) {
     var number: Int?
     let superseded: (any Cancellable)? = state.withLock { state in
       guard state.phase.isRacing, due != state.timerDue else { return nil }
@@ -308,23 +340,31 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 }
 
 /// The subscriber of one attempt.
-private struct HedgeAttemptSubscriber<Upstream: Publisher, Downstream: Subscriber>: Subscriber, CustomStringConvertible
+@usableFromInline
+struct HedgeAttemptSubscriber<Upstream: Publisher, Downstream: Subscriber>: Subscriber, CustomStringConvertible
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
-  private let hedge: Int
-  private let subscription: HedgeSubscription<Upstream, Downstream>
-  let combineIdentifier = CombineIdentifier()
+  @usableFromInline typealias Input = Upstream.Output
+  @usableFromInline typealias Failure = Upstream.Failure
 
+  @usableFromInline let hedge: Int
+  @usableFromInline let subscription: HedgeSubscription<Upstream, Downstream>
+  @usableFromInline let combineIdentifier = CombineIdentifier()
+
+  @inlinable
   init(_ hedge: Int, of subscription: HedgeSubscription<Upstream, Downstream>) {
     self.hedge = hedge
     self.subscription = subscription
   }
 
-  var description: String { "Hedged" }
+  @usableFromInline var description: String { "Hedged" }
 
+  @inlinable
   func receive(subscription upstream: any Subscription) { subscription.receive(upstream, of: hedge) }
 
+  @inlinable
   func receive(_ input: Upstream.Output) -> Subscribers.Demand { subscription.receive(input, of: hedge) }
 
+  @inlinable
   func receive(completion: Subscribers.Completion<Upstream.Failure>) {
     subscription.receive(completion, of: hedge)
   }

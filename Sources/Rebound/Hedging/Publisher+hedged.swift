@@ -20,6 +20,7 @@ extension Publisher {
   ///   source.
   /// - Note: Every hedge subscribes to the upstream anew. An upstream that shares one execution (`share()`, `Future`)
   ///   cannot be hedged; wrap the making of it in `Deferred`.
+  @inlinable
   public func hedged(
     _ policy: HedgePolicy<Failure>,
     time: TimeSource = .current
@@ -38,6 +39,7 @@ extension HedgePolicy {
   /// - Parameters:
   ///   - time: Measures time and waits.
   ///   - make: Makes an attempt from its number: 0 for the primary one, then 1 and so on.
+  @inlinable
   public func publisher<Upstream: Publisher>(
     time: TimeSource = .current,
     _ make: @escaping (_ hedge: Int) -> Upstream
@@ -56,12 +58,20 @@ extension Publishers {
     /// What the attempts fail with.
     public typealias Failure = Upstream.Failure
 
-    let policy: HedgePolicy<Upstream.Failure>
-    let time: TimeSource
+    @usableFromInline let policy: HedgePolicy<Upstream.Failure>
+    @usableFromInline let time: TimeSource
     /// Makes an attempt from its number, from 0.
-    let make: (Int) -> Upstream
+    @usableFromInline let make: (Int) -> Upstream
+
+    @inlinable
+    init(policy: HedgePolicy<Upstream.Failure>, time: TimeSource, make: @escaping (Int) -> Upstream) {
+      self.policy = policy
+      self.time = time
+      self.make = make
+    }
 
     /// Begins a race of its own for this subscriber.
+    @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let execution = HedgeSubscription(self, downstream: subscriber)
       subscriber.receive(subscription: execution)

@@ -4,7 +4,7 @@ import StreamSupport
 /// One shared object for each host, tenant or whatever else calls are told apart by.
 ///
 ///     let breakers = Keyed<String, CircuitBreaker> { host in CircuitBreaker(host, policy: policy) }
-///     client.publisher(for: request).protected(by: breakers[request.host])
+///     let page = try await breakers[host].run { try await load(path, from: host) }
 ///
 /// So one sick host does not open the breaker of the others. The objects are made when they are first asked for, once
 /// for each key, and there is a limit to how many are kept: the one whose last use is the longest ago goes first. Calls

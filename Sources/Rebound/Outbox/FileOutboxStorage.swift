@@ -18,11 +18,9 @@ import StreamSupport
 /// has the storage open: another in the same process as well as one in another process, on the same machine. Give the
 /// file to no two machines. All files are readable for the user alone; nothing is encrypted.
 ///
-/// Not on Windows and WASI, which have other files and locks.
-///
-/// Unchecked, because the lock guards all that changes; what works on the disk is called by one thread at a time, as
+/// Not on Windows and WASI, which have other files and locks. What works on the disk is called by one thread at a time, as
 /// ``OutboxStorage`` says.
-public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
+public final class FileOutboxStorage: OutboxStorage, Sendable {
   private struct Held {
     let lock: any OutboxDiskLock
     /// `nil` after a failure, until all is replaced.
@@ -33,8 +31,7 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
 
   private let path: String
   private let disk: any OutboxDisk
-  private let lock = Lock()
-  private var held: Held?
+  private let held = Locked<Held?>(nil)
 
   /// - Parameters:
   ///   - path: Where the journal is.
@@ -61,7 +58,7 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
   ///
   /// - Throws: ``OutboxStorageFailure``.
   public func open() throws -> OutboxContents {
-    guard lock.withLock({ held == nil }), let own = try disk.lock(path + ".lock") else {
+    guard held.withLock({ $0 == nil }), let own = try disk.lock(path + ".lock") else {
       throw OutboxStorageFailure.inUse(path)
     }
     do {
@@ -75,18 +72,16 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
 
   /// Adds records behind the others.
   public func append(_ records: [Data], durably: Bool) throws {
-    guard let (file, length) = lock.withLock({ held.flatMap { held in held.file.map { ($0, held.length) } } }) else {
-      throw OutboxStorageFailure.notReady(path)
-    }
+    guard let held = held.withLock({ $0 }), let file = held.file else { throw OutboxStorageFailure.notReady(path) }
     let lines = records.reduce(into: Data()) { $0 += OutboxJournal.line(of: $1) }
     do {
       try file.write(lines)
       if durably { try file.sync() }
-      lock.withLock { held?.length = length + lines.count }
+      self.held.withLock { $0?.length = held.length + lines.count }
     } catch {
       // What was refused should not be there after a restart. If it cannot be cut off, it may be; nobody was promised
       // anything.
-      try? file.truncate(to: length)
+      try? file.truncate(to: held.length)
       letGoOfFile()
       throw error
     }
@@ -94,7 +89,7 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
 
   /// Replaces all records by others.
   public func replace(with records: [Data]) throws {
-    guard lock.withLock({ held != nil }) else { throw OutboxStorageFailure.notReady(path) }
+    guard held.withLock({ $0 != nil }) else { throw OutboxStorageFailure.notReady(path) }
     let lines = records.reduce(into: OutboxJournal.preamble) { $0 += OutboxJournal.line(of: $1) }
     let fresh = try disk.create(path + ".new")
     do {
@@ -113,7 +108,7 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
       fresh.close()
       throw error
     }
-    lock.withLock {
+    held.withLock { held in
       held?.file = fresh
       held?.length = lines.count
     }
@@ -121,18 +116,20 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
 
   /// Lets go of the file.
   public func close() {
-    let before = lock.withLock {
-      defer { held = nil }
-      return held
+    let before = held.withLock { held in
+      let before = held
+      held = nil
+      return before
     }
     before?.file?.close()
     before?.lock.unlock()
   }
 
   private func letGoOfFile() {
-    let file = lock.withLock {
-      defer { held?.file = nil }
-      return held?.file
+    let file = held.withLock { held in
+      let file = held?.file
+      held?.file = nil
+      return file
     }
     file?.close()
   }
@@ -149,12 +146,12 @@ public final class FileOutboxStorage: OutboxStorage, @unchecked Sendable {
       contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: try keepAside(bytes)))
     }
     if reading.tornBytes > 0 { contents.damage.append(.torn(bytes: reading.tornBytes)) }
-    lock.withLock { held = Held(lock: own, file: nil, length: bytes?.count ?? 0) }
+    held.withLock { $0 = Held(lock: own, file: nil, length: bytes?.count ?? 0) }
     if reading.version == nil || !contents.damage.isEmpty {
       try replace(with: contents.records)
     } else {
       let file = try disk.openForAppending(path)
-      lock.withLock { held?.file = file }
+      held.withLock { $0?.file = file }
     }
     return contents
   }

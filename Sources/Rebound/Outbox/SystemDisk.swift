@@ -97,16 +97,13 @@ import StreamSupport
   }
   private func systemClose(_ descriptor: Int32) { close(descriptor) }
 
-  /// An open file, or a lock.
-  ///
-  /// Unchecked, because the lock guards the descriptor, which the storage uses from one thread at a time.
-  private final class SystemFile: OutboxDiskFile, OutboxDiskLock, @unchecked Sendable {
-    private let guardian = Lock()
-    private var descriptor: Int32?
+  /// An open file, or a lock; the storage uses it from one thread at a time.
+  private final class SystemFile: OutboxDiskFile, OutboxDiskLock, Sendable {
+    private let descriptor: Locked<Int32?>
     private let path: String
 
     init(_ descriptor: Int32, _ path: String) {
-      self.descriptor = descriptor
+      self.descriptor = Locked(descriptor)
       self.path = path
     }
 
@@ -141,11 +138,11 @@ import StreamSupport
     }
 
     func close() {
-      let descriptor = guardian.withLock {
-        defer { self.descriptor = nil }
-        return self.descriptor
+      let open = descriptor.withLock { descriptor in
+        defer { descriptor = nil }
+        return descriptor
       }
-      if let descriptor { systemClose(descriptor) }
+      if let descriptor = open { systemClose(descriptor) }
     }
 
     func unlock() {
@@ -153,7 +150,7 @@ import StreamSupport
     }
 
     private func opened() throws -> Int32 {
-      guard let descriptor = guardian.withLock({ descriptor }) else { throw OutboxStorageFailure.notReady(path) }
+      guard let descriptor = descriptor.withLock({ $0 }) else { throw OutboxStorageFailure.notReady(path) }
       return descriptor
     }
   }

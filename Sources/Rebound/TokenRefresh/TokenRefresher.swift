@@ -314,6 +314,8 @@ extension TokenRefresher {
     let access = AccessSlot<Credential>()
     return try await AuthenticationPolicy(self, when: isUnauthorised, access)
       .drive(ExecutionContext(time: time), isolation: isolation) {
+        // Has the closure run where the caller does.
+        _ = isolation
         // The machine lets no attempt begin before it is there.
         guard let credential = access.credential else { throw TokenRefreshFailure(reason: .signedOut) }
         return try await operation(credential)

@@ -10,9 +10,30 @@ import StreamSupport
 ///
 /// It is a private cache of RFC 9111, one for a program: lifetimes, ETag and Last-Modified, Vary, and what RFC 5861 adds
 /// for servers that are slow or fail. It does not rest on the system's cache, which does less on some platforms.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class HTTPCache: @unchecked Sendable {
+public final class HTTPCache: Sendable {
+  private struct State {
+    var slots: [Key: Slot] = [:]
+    var cost = 0
+    var uses = 0
+    /// Copies that are being renewed behind the back of those who have got the old one.
+    var renewals: [Key: AnyCancellable?] = [:]
+
+    /// Drops what was not used for the longest time.
+    ///
+    /// A quarter at a time, so that the sorting is paid for by what is stored meanwhile.
+    mutating func makeRoom(upTo capacity: Int) -> [Slot] {
+      guard cost > capacity else { return [] }
+      var dropped: [Slot] = []
+      for (key, slot) in slots.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+        guard cost > capacity / 4 * 3 else { break }
+        slots[key] = nil
+        cost -= slot.cost
+        dropped.append(slot)
+      }
+      return dropped
+    }
+  }
+
   struct Key: Hashable, Sendable {
     let url: String
     let identity: String?
@@ -29,12 +50,7 @@ public final class HTTPCache: @unchecked Sendable {
   /// How long after its end a copy stands in when the service fails, where the server says nothing about that.
   public let staleIfError: Duration
 
-  private let lock = Lock()
-  private var slots: [Key: Slot] = [:]
-  private var cost = 0
-  private var uses = 0
-  /// Copies that are being renewed behind the back of those who have got the old one.
-  private var renewals: [Key: AnyCancellable?] = [:]
+  private let state = Locked(State())
 
   /// Makes an empty cache.
   ///
@@ -47,25 +63,25 @@ public final class HTTPCache: @unchecked Sendable {
   }
 
   /// How many bytes it holds, roughly.
-  public var usedBytes: Int { lock.withLock { cost } }
+  public var usedBytes: Int { state.withLock { $0.cost } }
 
   /// Forgets everything, as when a user signs out.
   public func removeAll() {
-    let before = lock.withLock {
-      let before = (slots, renewals)
-      slots = [:]
-      renewals = [:]
-      cost = 0
+    let before = state.withLock { state in
+      let before = (state.slots, state.renewals)
+      state.slots = [:]
+      state.renewals = [:]
+      state.cost = 0
       return before
     }
     for renewal in before.1.values { renewal?.cancel() }
   }
 
   func copy(for key: Key, answering message: TransportRequest) -> CachedCopy? {
-    lock.withLock {
-      uses += 1
-      slots[key]?.lastUse = uses
-      return slots[key]?.copies.last { $0.answers(message) }
+    state.withLock { state in
+      state.uses += 1
+      state.slots[key]?.lastUse = state.uses
+      return state.slots[key]?.copies.last { $0.answers(message) }
     }
   }
 
@@ -74,46 +90,31 @@ public final class HTTPCache: @unchecked Sendable {
   /// - Returns: Whether there is room.
   func keep(_ copy: CachedCopy, for key: Key) -> Bool {
     guard copy.cost <= capacity / 10 else { return false }
-    let dropped = lock.withLock {
-      var slot = slots[key] ?? Slot(copies: [], lastUse: 0)
+    let dropped = state.withLock { state in
+      var slot = state.slots[key] ?? Slot(copies: [], lastUse: 0)
       let before = slot.copies
-      cost -= slot.cost
+      state.cost -= slot.cost
       slot.copies.removeAll { $0.variant == copy.variant }
       slot.copies.append(copy)
-      uses += 1
-      slot.lastUse = uses
-      cost += slot.cost
-      slots[key] = slot
-      return (before, makeRoom())
+      state.uses += 1
+      slot.lastUse = state.uses
+      state.cost += slot.cost
+      state.slots[key] = slot
+      return (before, state.makeRoom(upTo: capacity))
     }
     withExtendedLifetime(dropped) {}
     return true
-  }
-
-  /// Drops what was not used for the longest time; with the lock held.
-  ///
-  /// A quarter at a time, so that the sorting is paid for by what is stored meanwhile.
-  private func makeRoom() -> [Slot] {
-    guard cost > capacity else { return [] }
-    var dropped: [Slot] = []
-    for (key, slot) in slots.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
-      guard cost > capacity / 4 * 3 else { break }
-      slots[key] = nil
-      cost -= slot.cost
-      dropped.append(slot)
-    }
-    return dropped
   }
 
   /// Forgets all copies of an address, whoever has asked for them.
   ///
   /// - Complexity: O(n) in the addresses kept.
   func invalidate(_ url: String) {
-    let dropped = lock.withLock {
-      let keys = slots.keys.filter { $0.url == url }
+    let dropped = state.withLock { state in
+      let keys = state.slots.keys.filter { $0.url == url }
       return keys.compactMap { key -> Slot? in
-        let slot = slots.removeValue(forKey: key)
-        cost -= slot?.cost ?? 0
+        let slot = state.slots.removeValue(forKey: key)
+        state.cost -= slot?.cost ?? 0
         return slot
       }
     }
@@ -122,9 +123,9 @@ public final class HTTPCache: @unchecked Sendable {
 
   /// Renews a copy behind the back of those who have got the old one; once at a time.
   func renew(_ key: Key, with exchange: HTTPExchange) {
-    let begins = lock.withLock {
-      guard renewals[key] == nil else { return false }
-      renewals[key] = .some(nil)
+    let begins = state.withLock { state in
+      guard state.renewals[key] == nil else { return false }
+      state.renewals[key] = .some(nil)
       return true
     }
     guard begins else { return }
@@ -133,16 +134,16 @@ public final class HTTPCache: @unchecked Sendable {
       self.endRenewal(key)
     } receiveValue: { _ in
     }
-    let isOver = lock.withLock {
-      guard renewals[key] != nil else { return true }
-      renewals[key] = .some(renewal)
+    let isOver = state.withLock { state in
+      guard state.renewals[key] != nil else { return true }
+      state.renewals[key] = .some(renewal)
       return false
     }
     if isOver { renewal.cancel() }
   }
 
   private func endRenewal(_ key: Key) {
-    let renewal = lock.withLock { renewals.removeValue(forKey: key) }
+    let renewal = state.withLock { $0.renewals.removeValue(forKey: key) }
     withExtendedLifetime(renewal) {}
   }
 }

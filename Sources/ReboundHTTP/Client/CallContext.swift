@@ -2,9 +2,7 @@ import Rebound
 import StreamSupport
 
 /// What all parts of one call share: what its request says about it, who watches, and what has failed so far.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-final class CallContext: @unchecked Sendable {
+final class CallContext: Sendable {
   /// How many failures are kept.
   private static let keptFailures = 10
 
@@ -14,9 +12,7 @@ final class CallContext: @unchecked Sendable {
   private let request: RequestParts
   private let start: Duration
   private let observe: (@Sendable (HTTPEvent) -> Void)?
-  private let lock = Lock()
-  // Guarded by `lock`.
-  @exclusivity(unchecked) private var failures: [NetworkFailure] = []
+  private let failures = Locked<[NetworkFailure]>([])
 
   /// - Parameter observe: Who watches.
   init(
@@ -55,7 +51,7 @@ final class CallContext: @unchecked Sendable {
 
   /// Keeps the failure of an attempt, for the failure of the call to tell of.
   func keep(_ failure: NetworkFailure) {
-    let before = lock.withLock {
+    let before = failures.withLock { failures in
       let before = failures
       failures = failures.suffix(CallContext.keptFailures - 1) + [failure]
       return before
@@ -64,5 +60,5 @@ final class CallContext: @unchecked Sendable {
   }
 
   /// The failures that were kept.
-  var earlier: [NetworkFailure] { lock.withLock { failures } }
+  var earlier: [NetworkFailure] { failures.withLock { $0 } }
 }

@@ -5,12 +5,9 @@ import StreamSupport
 ///
 /// The first is drawn from a source of randomness, the others are made of it: to draw from the system is a system call,
 /// and ids are no secrets.
-///
-/// Unchecked, because the lock guards all that changes; the source is asked with the lock open.
-final class CallIDs: @unchecked Sendable {
+final class CallIDs: Sendable {
   private let random: RandomSource
-  private let lock = Lock()
-  private var state: UInt64?
+  private let last = Locked<UInt64?>(nil)
 
   init(_ random: RandomSource) {
     self.random = random
@@ -19,9 +16,9 @@ final class CallIDs: @unchecked Sendable {
   func next() -> String {
     if let number = advance() { return CallIDs.text(number) }
     let seed = UInt64(random.next() * 0x1p52) << 12 ^ UInt64(random.next() * 0x1p52)
-    lock.withLock {
+    last.withLock { last in
       // Another thread may have been here meanwhile.
-      if state == nil { state = seed }
+      if last == nil { last = seed }
     }
     return CallIDs.text(advance() ?? seed)
   }
@@ -29,9 +26,9 @@ final class CallIDs: @unchecked Sendable {
   /// SplitMix64: a counter in steps that visit all numbers, and a mixing that maps no two of them to one (Steele, Lea and
   /// Flood, "Fast splittable pseudorandom number generators", 2014).
   private func advance() -> UInt64? {
-    let counter: UInt64? = lock.withLock {
-      guard let counter = state else { return nil }
-      state = counter &+ 0x9E37_79B9_7F4A_7C15
+    let counter: UInt64? = last.withLock { last in
+      guard let counter = last else { return nil }
+      last = counter &+ 0x9E37_79B9_7F4A_7C15
       return counter
     }
     guard var mixed = counter else { return nil }

@@ -11,9 +11,13 @@ import StreamSupport
 ///
 /// Every attempt is an entry, a retried call has several, one that failed has the status 0 and says why in its comment.
 /// Bodies that are no text are in base64. ReboundTesting's cassettes replay what is exported here.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class HARLog: @unchecked Sendable {
+public final class HARLog: Sendable {
+  private struct State {
+    /// By the id of the call, which has one attempt at a time.
+    var pending: [String: Pending] = [:]
+    var entries: [HAR.Entry] = []
+  }
+
   private struct Pending {
     let message: TransportRequest
     let redaction: Redaction
@@ -23,10 +27,7 @@ public final class HARLog: @unchecked Sendable {
 
   private let limit: Int
   private let time: TimeSource
-  private let lock = Lock()
-  /// By the id of the call, which has one attempt at a time.
-  private var pending: [String: Pending] = [:]
-  private var entries: [HAR.Entry] = []
+  private let state = Locked(State())
 
   /// Makes an empty log.
   ///
@@ -44,21 +45,21 @@ public final class HARLog: @unchecked Sendable {
     case .attemptBegan(_, let message):
       let start = HTTPDate(since1970: time.wallClock)
       let attempt = Pending(message: message, redaction: event.redaction, start: start, elapsed: event.elapsed)
-      lock.withLock { pending[event.requestID] = attempt }
+      state.withLock { $0.pending[event.requestID] = attempt }
     case .attemptSucceeded(let number, let response):
       end(event, number, HAR.Response(response.head, response.body, event.redaction), failure: nil)
     case .attemptFailed(let number, let failure):
       let response = failure.head.map { HAR.Response($0, failure.body, event.redaction) }
       end(event, number, response ?? .none, failure: failure)
     case .failed, .cancelled:
-      lock.withLock { pending[event.requestID] = nil }
+      state.withLock { $0.pending[event.requestID] = nil }
     default:
       break
     }
   }
 
   private func end(_ event: HTTPEvent, _ number: Int, _ response: HAR.Response, failure: NetworkFailure?) {
-    let attempt = lock.withLock { pending.removeValue(forKey: event.requestID) }
+    let attempt = state.withLock { $0.pending.removeValue(forKey: event.requestID) }
     guard let attempt else { return }
     let time = (event.elapsed - attempt.elapsed).inSeconds * 1_000
     let body: Data? = if case .data(let data) = attempt.message.body { data } else { nil }
@@ -71,14 +72,14 @@ public final class HARLog: @unchecked Sendable {
       comment: failure.map { "\($0)" } ?? "\(event.operation), attempt \(number), request \(event.requestID)",
       failure: failure?.transport.map { HAR.Failure($0, of: attempt.message, attempt.redaction) }
     )
-    lock.withLock {
-      if entries.count == limit { entries.removeFirst() }
-      entries.append(entry)
+    state.withLock { state in
+      if state.entries.count == limit { state.entries.removeFirst() }
+      state.entries.append(entry)
     }
   }
 
   /// The attempts as a file of HTTP Archive 1.2.
   public func export() throws -> Data {
-    try HAR(lock.withLock { entries }).encoded()
+    try HAR(state.withLock { $0.entries }).encoded()
   }
 }

@@ -48,14 +48,15 @@ func firstValue<Value: Sendable>(
 }
 
 /// One task that waits for one value.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-private final class Wait<Value: Sendable>: @unchecked Sendable {
-  private let lock = Lock()
+private final class Wait<Value: Sendable>: Sendable {
+  private struct State {
+    var continuation: CheckedContinuation<Result<Value, NetworkFailure>, Never>?
+    var subscription: AnyCancellable?
+    var isOver = false
+  }
+
+  private let state = Locked(State())
   private let operation: String
-  private var continuation: CheckedContinuation<Result<Value, NetworkFailure>, Never>?
-  private var subscription: AnyCancellable?
-  private var isOver = false
 
   init(operation: String) {
     self.operation = operation
@@ -65,9 +66,9 @@ private final class Wait<Value: Sendable>: @unchecked Sendable {
     _ publisher: AnyPublisher<Value, NetworkFailure>,
     _ continuation: CheckedContinuation<Result<Value, NetworkFailure>, Never>
   ) {
-    let isOver = lock.withLock {
-      if !self.isOver { self.continuation = continuation }
-      return self.isOver
+    let isOver = state.withLock { state in
+      if !state.isOver { state.continuation = continuation }
+      return state.isOver
     }
     guard !isOver else { return continuation.resume(returning: .failure(cancelled)) }
     let subscription = publisher.sink { completion in
@@ -78,9 +79,9 @@ private final class Wait<Value: Sendable>: @unchecked Sendable {
     } receiveValue: { value in
       self.end(.success(value))
     }
-    let isLate = lock.withLock {
-      if !self.isOver { self.subscription = subscription }
-      return self.isOver
+    let isLate = state.withLock { state in
+      if !state.isOver { state.subscription = subscription }
+      return state.isOver
     }
     if isLate { subscription.cancel() }
   }
@@ -92,11 +93,11 @@ private final class Wait<Value: Sendable>: @unchecked Sendable {
   private var cancelled: NetworkFailure { NetworkFailure(.cancelled, call: .init(operation: operation)) }
 
   private func end(_ result: Result<Value, NetworkFailure>) {
-    let (continuation, subscription) = lock.withLock {
-      let rest = (self.continuation, self.subscription)
-      isOver = true
-      self.continuation = nil
-      self.subscription = nil
+    let (continuation, subscription) = state.withLock { state in
+      let rest = (state.continuation, state.subscription)
+      state.isOver = true
+      state.continuation = nil
+      state.subscription = nil
       return rest
     }
     // Stopped before the task goes on, so that what it sees is over.

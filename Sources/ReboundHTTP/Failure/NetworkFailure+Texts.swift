@@ -97,15 +97,13 @@ extension NetworkFailure {
   fileprivate var host: String? { head?.url.host ?? URLComponents(string: call.url)?.host }
 }
 
-/// Unchecked, because the lock guards the only state.
-private final class SharedTexts: @unchecked Sendable {
-  private let lock = Lock()
-  private var value = NetworkFailure.Texts.english
+private final class SharedTexts: Sendable {
+  private let value = Locked(NetworkFailure.Texts.english)
 
   var texts: NetworkFailure.Texts {
-    get { lock.withLock { value } }
+    get { value.withLock { $0 } }
     set {
-      let old = lock.withLock {
+      let old = value.withLock { value in
         let old = value
         value = newValue
         return old

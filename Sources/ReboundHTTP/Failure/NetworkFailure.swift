@@ -299,7 +299,9 @@ extension NetworkFailure: RetryAfterProviding {
   public var isTransient: Bool {
     switch kind {
     case .transport(let kind): return TransportFailure(kind).isTransient
-    case .tooManyRequests, .busy, .rateLimited, .serverError(500), .serverError(502), .serverError(503), .serverError(504): return true
+    case .tooManyRequests, .busy, .rateLimited, .serverError(500), .serverError(502), .serverError(503),
+      .serverError(504):
+      return true
     case .clientError(408), .clientError(425): return true
     case .clientError(413): return retryAfter != nil
     default: return false

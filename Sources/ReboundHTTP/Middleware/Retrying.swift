@@ -73,14 +73,11 @@ extension RetryPolicy<NetworkFailure> {
 }
 
 /// Counts the attempts of one execution.
-///
-/// Unchecked, because the lock guards the number.
-final class Counter: @unchecked Sendable {
-  private let lock = Lock()
-  private var count = 0
+final class Counter: Sendable {
+  private let count = Locked(0)
 
   func next() -> Int {
-    lock.withLock {
+    count.withLock { count in
       count += 1
       return count
     }
@@ -88,16 +85,13 @@ final class Counter: @unchecked Sendable {
 }
 
 /// Why the attempts of one execution have come to their end.
-///
-/// Unchecked, because the lock guards the reason.
-private final class LastVerdict: @unchecked Sendable {
-  private let lock = Lock()
-  private var last: RetryEvent.Reason?
+private final class LastVerdict: Sendable {
+  private let last = Locked<RetryEvent.Reason?>(nil)
 
-  var reason: RetryEvent.Reason? { lock.withLock { last } }
+  var reason: RetryEvent.Reason? { last.withLock { $0 } }
 
   func learn(_ outcome: RetryEvent.Outcome) {
     guard case .stopped(let reason) = outcome else { return }
-    lock.withLock { last = reason }
+    last.withLock { $0 = reason }
   }
 }

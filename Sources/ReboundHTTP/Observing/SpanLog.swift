@@ -8,13 +8,14 @@ import StreamSupport
 ///     let tracing = Tracing(whenEnded: spans.write)
 ///     …
 ///     try spans.export(service: "weather").write(to: file)
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class SpanLog: @unchecked Sendable {
+public final class SpanLog: Sendable {
+  private struct State {
+    var kept: [Span] = []
+    var dropped = 0
+  }
+
   private let limit: Int
-  private let lock = Lock()
-  private var kept: [Span] = []
-  private var dropped = 0
+  private let state = Locked(State())
 
   /// Makes an empty log.
   ///
@@ -25,19 +26,19 @@ public final class SpanLog: @unchecked Sendable {
 
   /// Keeps a span; made to be handed to ``Tracing``.
   public func write(_ span: Span) {
-    lock.withLock {
-      if kept.count == limit {
-        kept.removeFirst()
-        dropped += 1
+    state.withLock { state in
+      if state.kept.count == limit {
+        state.kept.removeFirst()
+        state.dropped += 1
       }
-      kept.append(span)
+      state.kept.append(span)
     }
   }
 
   /// The spans, in the order in which they ended.
-  public var spans: [Span] { lock.withLock { kept } }
+  public var spans: [Span] { state.withLock { $0.kept } }
   /// How many more there were.
-  public var droppedCount: Int { lock.withLock { dropped } }
+  public var droppedCount: Int { state.withLock { $0.dropped } }
 
   /// The spans as OpenTelemetry's protocol has them in JSON (OTLP 1.x, `ExportTraceServiceRequest`).
   ///

@@ -10,9 +10,7 @@ import StreamSupport
 ///
 /// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none; as an observer it makes the
 /// spans. An attempt that is a resend says so in `http.request.resend_count`.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class Tracing: Middleware, @unchecked Sendable {
+public final class Tracing: Middleware, Sendable {
   private struct Call {
     let trace: SpanContext
     let parentID: String?
@@ -33,9 +31,8 @@ public final class Tracing: Middleware, @unchecked Sendable {
   private let parent: @Sendable () -> SpanContext?
   private let time: TimeSource
   private let whenEnded: @Sendable (Span) -> Void
-  private let lock = Lock()
   /// By the id of the call, which has one attempt at a time.
-  private var calls: [String: Call] = [:]
+  private let calls = Locked<[String: Call]>([:])
 
   /// Makes spans.
   ///
@@ -61,7 +58,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     guard request.message.headers["traceparent"] == nil else { return next(request) }
-    let trace = lock.withLock { calls[request.id]?.trace }
+    let trace = calls.withLock { $0[request.id]?.trace }
     var request = request
     request.message.headers["traceparent"] = Self.context(request.id, request.attempt, in: trace).traceparent
     return next(request)
@@ -73,7 +70,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
     case .began(let method, let url):
       begin(event, method, url)
     case .attemptBegan(let number, let message):
-      lock.withLock {
+      calls.withLock { calls in
         let context =
           message.headers["traceparent"].flatMap { SpanContext(traceparent: $0) }
           ?? Self.context(event.requestID, number, in: calls[event.requestID]?.trace)
@@ -85,7 +82,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
         )
       }
     case .responded(let head):
-      lock.withLock { calls[event.requestID]?.attempt?.status = head.status }
+      calls.withLock { $0[event.requestID]?.attempt?.status = head.status }
     case .attemptSucceeded:
       endAttempt(event, failure: nil)
     case .attemptFailed(_, let failure):
@@ -122,11 +119,11 @@ public final class Tracing: Middleware, @unchecked Sendable {
       method: method,
       url: url
     )
-    lock.withLock { calls[event.requestID] = call }
+    calls.withLock { $0[event.requestID] = call }
   }
 
   private func endAttempt(_ event: HTTPEvent, failure: NetworkFailure?) {
-    let ended: (call: Call, attempt: Attempt)? = lock.withLock {
+    let ended: (call: Call, attempt: Attempt)? = calls.withLock { calls in
       guard let call = calls[event.requestID], let attempt = call.attempt else { return nil }
       calls[event.requestID]?.attempt = nil
       return (call, attempt)
@@ -136,7 +133,7 @@ public final class Tracing: Middleware, @unchecked Sendable {
   }
 
   private func endCall(_ event: HTTPEvent, failure: String?, error: String?) {
-    guard let call = lock.withLock({ calls.removeValue(forKey: event.requestID) }) else { return }
+    guard let call = calls.withLock({ $0.removeValue(forKey: event.requestID) }) else { return }
     // One that was under way when nobody waited any more.
     if let attempt = call.attempt { tell(attempt, of: call, event, failure, error: error) }
     var attributes = Self.attributes(call.method, call.url, event.redaction)

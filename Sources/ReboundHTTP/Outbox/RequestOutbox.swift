@@ -37,7 +37,7 @@ public final class RequestOutbox: Sendable {
   public let queue: Outbox<StoredRequest>
   private let client: WebAPIClient
   private let maxBytes: Int
-  private let subject: AnswerSubject
+  private let answered: SharedSubject<PassthroughSubject<Answer, Never>>
 
   /// Makes an outbox; nothing happens before ``start()`` or the first request.
   ///
@@ -60,9 +60,9 @@ public final class RequestOutbox: Sendable {
     scheduler: Context = DispatchQueue(label: "ReboundHTTP.Outbox", qos: .utility),
     judging judge: @escaping @Sendable (NetworkFailure) -> OutboxVerdict = { OutboxVerdict($0) }
   ) {
-    let subject = AnswerSubject()
+    let answered = SharedSubject(PassthroughSubject<Answer, Never>())
     self.client = client
-    self.subject = subject
+    self.answered = answered
     maxBytes = policy.maxBytes
     queue = Outbox(
       name,
@@ -72,7 +72,10 @@ public final class RequestOutbox: Sendable {
       scheduler: scheduler,
       wallClock: { Date(timeIntervalSince1970: client.time.wallClock.inSeconds) },
       random: client.random,
-      deliveringWith: { entry in deliver(entry, client, judge) { subject.base.send(Answer(entry: entry, response: $0)) }
+      deliveringWith: { entry in
+        deliver(entry, client, judge) {
+          answered.subject.send(Answer(entry: entry, response: $0))
+        }
       }
     )
   }
@@ -88,7 +91,7 @@ public final class RequestOutbox: Sendable {
   /// - Failure: Never; nor does it finish.
   /// - Threads: Where the client delivers. An answer comes before the request is removed, so it may come twice if the
   ///   process ends in between.
-  public var answers: AnyPublisher<Answer, Never> { subject.base.eraseToAnyPublisher() }
+  public var answers: AnyPublisher<Answer, Never> { answered.subject.eraseToAnyPublisher() }
 
   /// Stores a request, to be sent behind the others of its key.
   ///
@@ -139,13 +142,6 @@ public final class RequestOutbox: Sendable {
       if case .key(let key) = request.idempotency { key } else { request.headers["Idempotency-Key"] }
     return options
   }
-}
-
-/// Tells answers to whoever listens.
-///
-/// Unchecked, because the subject takes values and subscribers from any thread.
-private struct AnswerSubject: @unchecked Sendable {
-  let base = PassthroughSubject<RequestOutbox.Answer, Never>()
 }
 
 /// One attempt.

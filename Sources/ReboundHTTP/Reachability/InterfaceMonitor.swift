@@ -6,11 +6,9 @@ import StreamSupport
 ///
 /// On Linux a netlink socket tells when a link, an address or a route changes (RFC 3549); where there is none, and on
 /// other systems, a timer looks. A look costs one call of the system.
-///
-/// Unchecked, because the source is made and started once, and cancelled by the deinit alone.
-final class InterfaceMonitor: @unchecked Sendable {
+final class InterfaceMonitor: Sendable {
   private let queue: DispatchQueue
-  private var source: (any DispatchSourceProtocol)?
+  private let source = Locked<(any DispatchSourceProtocol)?>(nil)
 
   /// How often to look where nobody tells.
   private static let pollingInterval = DispatchTimeInterval.seconds(5)
@@ -20,14 +18,14 @@ final class InterfaceMonitor: @unchecked Sendable {
   }
 
   deinit {
-    source?.cancel()
+    source.withLock { $0 }?.cancel()
   }
 
   /// Tells what holds at every change of anything; often that is the same as before.
   func start(telling receiver: @escaping @Sendable (Connectivity) -> Void) {
     let source = InterfaceMonitor.changes(on: queue) ?? InterfaceMonitor.timer(on: queue)
     source.handle { receiver(InterfaceMonitor.connectivity) }
-    self.source = source.source
+    self.source.withLock { $0 = source.source }
     source.source.resume()
   }
 

@@ -8,9 +8,7 @@ import StreamSupport
 /// There is one when an interface other than loopback is up, has a carrier and an address that leads beyond its own
 /// link. The system tells of changes; nothing is asked in between, unless the system cannot tell, and then every few
 /// seconds while somebody listens.
-///
-/// Unchecked, because the subject guards itself, the lock guards the rest.
-public final class SystemReachability: Reachability, @unchecked Sendable {
+public final class SystemReachability: Reachability, Sendable {
   /// The one for the whole process.
   ///
   /// Changes count once they have lasted for half a second.
@@ -18,16 +16,14 @@ public final class SystemReachability: Reachability, @unchecked Sendable {
 
   private let settling: Duration
   private let queue = DispatchQueue(label: "rebound.reachability")
-  private let changes: PassthroughSubject<Connectivity, Never>
-  private let lock = Lock()
-  private var monitor: InterfaceMonitor?
+  private let changes = SharedSubject(PassthroughSubject<Connectivity, Never>())
+  private let monitor = Locked<InterfaceMonitor?>(nil)
 
   /// Makes one of its own.
   ///
   /// - Parameter settling: How long a change must last to be told.
   public init(settling: Duration = .milliseconds(500)) {
     self.settling = max(settling, .zero)
-    changes = PassthroughSubject()
   }
 
   /// What the interfaces say right now.
@@ -39,17 +35,16 @@ public final class SystemReachability: Reachability, @unchecked Sendable {
   ///
   /// - Threads: A queue of its own; what holds upon the subscription comes from that.
   public var connectivity: AnyPublisher<Connectivity, Never> {
-    changes.settled(from: { [self] in beginToWatch() }, for: settling, on: queue)
+    changes.subject.settled(from: { [self] in beginToWatch() }, for: settling, on: queue)
   }
 
   private func beginToWatch() -> Connectivity {
-    let monitor: InterfaceMonitor? = lock.withLock {
-      guard self.monitor == nil else { return nil }
-      let monitor = InterfaceMonitor(queue)
-      self.monitor = monitor
-      return monitor
+    let monitor: InterfaceMonitor? = monitor.withLock { known in
+      guard known == nil else { return nil }
+      known = InterfaceMonitor(queue)
+      return known
     }
-    monitor?.start { [weak self] in self?.changes.send($0) }
+    monitor?.start { [weak self] in self?.changes.subject.send($0) }
     return current
   }
 }

@@ -6,9 +6,7 @@ import StreamSupport
 /// One connection of an event stream: first it is opened, then its events are read as they are asked for.
 ///
 /// While events wait that nobody has asked for, the transport is paused.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-final class EventReader: @unchecked Sendable {
+final class EventReader: Sendable {
   typealias WhenOpened = (Result<HTTPResponse, NetworkFailure>) -> Void
 
   struct Sink {
@@ -34,18 +32,17 @@ final class EventReader: @unchecked Sendable {
 
   private let request: HTTPRequest
   private let memory: StreamMemory
-  private let lock = Lock()
-  private var state: State
+  private let state: Locked<State>
 
   init(_ request: HTTPRequest, _ memory: StreamMemory) {
     self.request = request
     self.memory = memory
-    state = State(parser: EventStreamParser(lastEventID: memory.lastEventID))
+    state = Locked(State(parser: EventStreamParser(lastEventID: memory.lastEventID)))
   }
 
   /// Sends the request, and tells once whether there is a stream.
   func open(over transport: any Transport, whenOpened: @escaping WhenOpened) {
-    let begins = lock.withLock {
+    let begins = state.withLock { state in
       guard !state.isOver else { return false }
       state.whenOpened = whenOpened
       return true
@@ -53,7 +50,7 @@ final class EventReader: @unchecked Sendable {
     guard begins else { return }
     request.tell(.attemptBegan(request.attempt, request.message))
     let exchange = transport.start(request.message) { [self] event in receive(event) }
-    let isOver = lock.withLock {
+    let isOver = state.withLock { state in
       if !state.isOver { state.exchange = exchange }
       return state.isOver
     }
@@ -62,17 +59,17 @@ final class EventReader: @unchecked Sendable {
 
   /// Begins to read; called once, after it is open.
   func read(into sink: Sink) {
-    lock.withLock { state.sink = sink }
+    state.withLock { $0.sink = sink }
     deliver()
   }
 
   func ask(for demand: Subscribers.Demand) {
-    lock.withLock { state.owed += demand }
+    state.withLock { $0.owed += demand }
     deliver()
   }
 
   func cancel() {
-    let rest = lock.withLock {
+    let rest = state.withLock { state in
       let rest = state
       state.isOver = true
       (state.whenOpened, state.exchange, state.sink) = (nil, nil, nil)
@@ -95,12 +92,16 @@ final class EventReader: @unchecked Sendable {
   }
 
   private func receive(_ head: ResponseHead) {
-    guard !lock.withLock({ state.isOver }) else { return }
+    guard !state.withLock({ $0.isOver }) else { return }
     request.tell(.responded(head))
-    let answer = HTTPResponse(head: head, receivedAt: HTTPDate(since1970: request.time.wallClock), attempt: request.attempt)
+    let answer = HTTPResponse(
+      head: head,
+      receivedAt: HTTPDate(since1970: request.time.wallClock),
+      attempt: request.attempt
+    )
     // With 204 the server says that there will be no more events.
     let isStream = head.status == 204 || (head.status == 200 && answer.mediaType == "text/event-stream")
-    let whenOpened: WhenOpened? = lock.withLock {
+    let whenOpened: WhenOpened? = state.withLock { state in
       state.head = head
       guard isStream else {
         state.refusal = Data()
@@ -115,7 +116,7 @@ final class EventReader: @unchecked Sendable {
 
   private func receive(_ chunk: Data) {
     var isTooLong = false
-    let parser: EventStreamParser? = lock.withLock {
+    let parser: EventStreamParser? = state.withLock { state in
       if let refusal = state.refusal {
         state.refusal = refusal + chunk.prefix(max(NetworkFailure.bodyLimit - refusal.count, 0))
         return nil
@@ -136,9 +137,9 @@ final class EventReader: @unchecked Sendable {
   }
 
   private func finish() {
-    let (head, refusal) = lock.withLock { (state.head, state.refusal) }
+    let (head, refusal) = state.withLock { ($0.head, $0.refusal) }
     if head?.status == 204 {
-      lock.withLock {
+      state.withLock { state in
         state.isOver = true
         state.end = .finished
         state.exchange = nil
@@ -166,7 +167,7 @@ final class EventReader: @unchecked Sendable {
   private func fail(_ failure: NetworkFailure) {
     var failure = failure
     failure.retryAfter = failure.retryAfter ?? memory.retry
-    let rest: (whenOpened: WhenOpened?, exchange: (any TransportExchange)?)? = lock.withLock {
+    let rest: (whenOpened: WhenOpened?, exchange: (any TransportExchange)?)? = state.withLock { state in
       guard !state.isOver else { return nil }
       state.isOver = true
       state.end = .failure(failure)
@@ -190,7 +191,7 @@ final class EventReader: @unchecked Sendable {
 
   /// Hands over what was asked for, one thread at a time.
   private func deliver() {
-    let begins = lock.withLock {
+    let begins = state.withLock { state in
       guard !state.isDelivering, state.sink != nil else { return false }
       state.isDelivering = true
       return true
@@ -200,7 +201,7 @@ final class EventReader: @unchecked Sendable {
       switch delivery {
       case .event(let event, let sink):
         let more = sink.receive(event)
-        lock.withLock { state.owed += more }
+        state.withLock { $0.owed += more }
       case .end(let end, let sink): sink.end(end)
       case .resume(let exchange): exchange.resume()
       }
@@ -208,7 +209,7 @@ final class EventReader: @unchecked Sendable {
   }
 
   private func next() -> Delivery? {
-    lock.withLock {
+    state.withLock { state in
       if let sink = state.sink {
         if state.owed > .none, let event = state.waiting.popFirst() {
           state.owed -= 1
@@ -229,7 +230,7 @@ final class EventReader: @unchecked Sendable {
   }
 
   private func pauseIfAhead() {
-    let exchange: (any TransportExchange)? = lock.withLock {
+    let exchange: (any TransportExchange)? = state.withLock { state in
       guard !state.waiting.isEmpty, !state.isPaused, let exchange = state.exchange else { return nil }
       state.isPaused = true
       return exchange
@@ -239,20 +240,21 @@ final class EventReader: @unchecked Sendable {
 }
 
 /// What a stream remembers from one connection to the next.
-///
-/// Unchecked, because the lock guards all that changes.
-final class StreamMemory: @unchecked Sendable {
-  private let lock = Lock()
-  private var id = ""
-  private var pause: Duration?
+final class StreamMemory: Sendable {
+  private struct State {
+    var id = ""
+    var pause: Duration?
+  }
 
-  var lastEventID: String { lock.withLock { id } }
-  var retry: Duration? { lock.withLock { pause } }
+  private let state = Locked(State())
+
+  var lastEventID: String { state.withLock { $0.id } }
+  var retry: Duration? { state.withLock { $0.pause } }
 
   func learn(_ parser: EventStreamParser) {
-    lock.withLock {
-      id = parser.lastEventID
-      pause = parser.retry ?? pause
+    state.withLock { state in
+      state.id = parser.lastEventID
+      state.pause = parser.retry ?? state.pause
     }
   }
 }

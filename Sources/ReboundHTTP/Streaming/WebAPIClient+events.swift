@@ -86,16 +86,13 @@ extension RetryPolicy<NetworkFailure> {
 }
 
 /// The reader of the connection that was opened last.
-///
-/// Unchecked, because the lock guards the only state.
-private final class CurrentReader: @unchecked Sendable {
-  private let lock = Lock()
-  private var current: EventReader?
+private final class CurrentReader: Sendable {
+  private let current = Locked<EventReader?>(nil)
 
-  var reader: EventReader? { lock.withLock { current } }
+  var reader: EventReader? { current.withLock { $0 } }
 
   func renew(_ reader: EventReader) -> EventReader {
-    let before = lock.withLock {
+    let before = current.withLock { current in
       let before = current
       current = reader
       return before

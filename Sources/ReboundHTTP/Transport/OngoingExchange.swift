@@ -15,19 +15,21 @@ protocol ExchangeCarrier: AnyObject, Sendable {
 /// One exchange on any transport: tells its receiver the events one at a time, whichever threads they come from, and
 /// stops its carrier when a limit has passed or nobody wants to know any more.
 ///
-/// Unchecked, because the lock guards all that changes. The receiver is called with the lock open, by one thread at a
-/// time: others leave their event to the one that is at it.
-final class OngoingExchange: TransportExchange, @unchecked Sendable {
+/// The receiver is called with the lock open: threads that come meanwhile leave their event to the one that is at it.
+final class OngoingExchange: TransportExchange, Sendable {
+  private struct State {
+    var machine: ExchangeMachine
+    var receiver: (@Sendable (TransportEvent) -> Void)?
+    var carrier: (any ExchangeCarrier)?
+    var waiting: [TransportEvent] = []
+    var isTelling = false
+    var isPaused = false
+  }
+
   private let time: TimeSource
   private let deadlines: ExchangeDeadlines
 
-  private let lock = Lock()
-  private var machine: ExchangeMachine
-  private var receiver: (@Sendable (TransportEvent) -> Void)?
-  private var carrier: (any ExchangeCarrier)?
-  private var waiting: [TransportEvent] = []
-  private var isTelling = false
-  private var isPaused = false
+  private let state: Locked<State>
 
   init(
     limits: TransportLimits,
@@ -36,17 +38,16 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
   ) {
     time = deadlines.time
     self.deadlines = deadlines
-    self.receiver = receiver
-    machine = ExchangeMachine(limits: limits, start: time.now)
+    state = Locked(State(machine: ExchangeMachine(limits: limits, start: time.now), receiver: receiver))
   }
 
-  var isOver: Bool { lock.withLock { machine.isOver } }
+  var isOver: Bool { state.withLock { $0.machine.isOver } }
 
   /// Takes what carries it from now on, and begins to watch the clock; stops it at once if it is over already.
   func begin(on carrier: any ExchangeCarrier) {
-    let (isOver, isPaused) = lock.withLock {
-      if !machine.isOver { self.carrier = carrier }
-      return (machine.isOver, self.isPaused)
+    let (isOver, isPaused) = state.withLock { state in
+      if !state.machine.isOver { state.carrier = carrier }
+      return (state.machine.isOver, state.isPaused)
     }
     if isOver { return carrier.stop() }
     if isPaused { carrier.pause() }
@@ -57,12 +58,12 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
 
   func connected() {
     let now = time.now
-    lock.withLock { machine.connected(at: now) }
+    state.withLock { $0.machine.connected(at: now) }
   }
 
   func stirred() {
     let now = time.now
-    lock.withLock { machine.stirred(at: now) }
+    state.withLock { $0.machine.stirred(at: now) }
   }
 
   func sent(_ total: Int64) {
@@ -101,10 +102,10 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
   // MARK: What the caller says
 
   func cancel() {
-    let left = lock.withLock {
-      machine.cancel()
-      let left = (carrier, receiver, waiting)
-      (carrier, receiver, waiting) = (nil, nil, [])
+    let left = state.withLock { state in
+      state.machine.cancel()
+      let left = (state.carrier, state.receiver, state.waiting)
+      (state.carrier, state.receiver, state.waiting) = (nil, nil, [])
       return left
     }
     deadlines.forget(self)
@@ -114,21 +115,21 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
   }
 
   func pause() {
-    let carrier = lock.withLock {
-      machine.pause()
-      isPaused = true
-      return self.carrier
+    let carrier = state.withLock { state in
+      state.machine.pause()
+      state.isPaused = true
+      return state.carrier
     }
     carrier?.pause()
   }
 
   func resume() {
     let now = time.now
-    let carrier: (any ExchangeCarrier)? = lock.withLock {
-      guard isPaused else { return nil }
-      machine.resume(at: now)
-      isPaused = false
-      return self.carrier
+    let carrier: (any ExchangeCarrier)? = state.withLock { state in
+      guard state.isPaused else { return nil }
+      state.machine.resume(at: now)
+      state.isPaused = false
+      return state.carrier
     }
     carrier?.resume()
     // The idle limit runs again, perhaps before the next look at the clock.
@@ -139,7 +140,7 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
 
   /// Ends the exchange if a limit has passed; returns when to look again.
   func checkDeadline(at now: Duration) -> Duration? {
-    switch lock.withLock({ machine.check(at: now) }) {
+    switch state.withLock({ $0.machine.check(at: now) }) {
     case .again(let due): return due
     case .expired(let phase):
       tell { $0.fail(TransportFailure(.timeout(phase))) }
@@ -152,12 +153,12 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
   /// - Parameter bySelf: Whether an end is this object's doing, so that the carrier has to be stopped.
   private func tell(bySelf: Bool = true, _ change: (inout ExchangeMachine) -> TransportEvent?) {
     var ended: (any ExchangeCarrier)?
-    let (isMine, isOver) = lock.withLock {
-      guard let event = change(&machine) else { return (false, false) }
-      waiting.append(event)
-      if machine.isOver { swap(&ended, &carrier) }
-      defer { isTelling = true }
-      return (!isTelling, machine.isOver)
+    let (isMine, isOver) = state.withLock { state in
+      guard let event = change(&state.machine) else { return (false, false) }
+      state.waiting.append(event)
+      if state.machine.isOver { swap(&ended, &state.carrier) }
+      defer { state.isTelling = true }
+      return (!state.isTelling, state.machine.isOver)
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }
@@ -169,16 +170,15 @@ final class OngoingExchange: TransportExchange, @unchecked Sendable {
   }
 
   private func takeWaiting() -> ((@Sendable (TransportEvent) -> Void), TransportEvent)? {
-    lock.lock()
-    guard !waiting.isEmpty, let receiver else {
-      isTelling = false
-      lock.unlock()
-      return nil
+    state.withLock { state in
+      guard !state.waiting.isEmpty, let receiver = state.receiver else {
+        state.isTelling = false
+        return nil
+      }
+      let event = state.waiting.removeFirst()
+      // After the last event the receiver is let go of.
+      if state.machine.isOver, state.waiting.isEmpty { state.receiver = nil }
+      return (receiver, event)
     }
-    let event = waiting.removeFirst()
-    // After the last event the receiver is let go of.
-    if machine.isOver, waiting.isEmpty { self.receiver = nil }
-    lock.unlock()
-    return (receiver, event)
   }
 }

@@ -141,20 +141,17 @@ final class FileReader: BodyReader {
 }
 
 /// Hands out its reader once.
-///
-/// Unchecked, because the lock guards the only state.
-private final class OnceOnly: @unchecked Sendable {
-  private let lock = Lock()
-  private var read: (@Sendable (Int) throws -> Data)?
+private final class OnceOnly: Sendable {
+  private let unread: Locked<(@Sendable (Int) throws -> Data)?>
 
   init(_ read: @escaping @Sendable (Int) throws -> Data) {
-    self.read = read
+    unread = Locked(read)
   }
 
   func take() throws -> any BodyReader {
-    let read = lock.withLock {
-      let read = self.read
-      self.read = nil
+    let read = unread.withLock { unread in
+      let read = unread
+      unread = nil
       return read
     }
     guard let read else { throw BodyStream.AlreadyRead() }

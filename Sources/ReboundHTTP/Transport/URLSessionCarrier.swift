@@ -7,13 +7,14 @@ import StreamSupport
 #endif
 
 /// Stops, pauses and resumes a task.
-///
-/// Unchecked, because the lock guards all that changes.
-final class URLSessionCarrier: ExchangeCarrier, @unchecked Sendable {
+final class URLSessionCarrier: ExchangeCarrier, Sendable {
+  private struct State {
+    var hasStarted = false
+    var isStopped = false
+  }
+
   private let task: URLSessionTask
-  private let lock = Lock()
-  private var hasStarted = false
-  private var isStopped = false
+  private let state = Locked(State())
 
   init(_ task: URLSessionTask) {
     self.task = task
@@ -21,9 +22,9 @@ final class URLSessionCarrier: ExchangeCarrier, @unchecked Sendable {
 
   /// Sends the request, unless it was stopped before.
   func start() {
-    let isWanted = lock.withLock {
-      defer { hasStarted = true }
-      return !isStopped && !hasStarted
+    let isWanted = state.withLock { state in
+      defer { state.hasStarted = true }
+      return !state.isStopped && !state.hasStarted
     }
     if isWanted { task.resume() }
   }
@@ -33,11 +34,11 @@ final class URLSessionCarrier: ExchangeCarrier, @unchecked Sendable {
   /// Foundation on Linux stops the process when an answer comes after the cancel of the task. Under the lock, because the
   /// session takes answers and cancels in the order in which they are given; it only puts them into a queue.
   func answer(_ give: () -> Void) {
-    lock.withLock { if !isStopped { give() } }
+    state.withLock { state in if !state.isStopped { give() } }
   }
 
   func stop() {
-    lock.withLock { isStopped = true }
+    state.withLock { $0.isStopped = true }
     // Foundation on Linux waits for its own queue here, and that may be what calls: it reads the request's body there.
     DispatchQueue.global().async { [task] in task.cancel() }
   }

@@ -6,9 +6,7 @@ import StreamSupport
 #endif
 
 /// The delegate of a session: hands on what happens to a task to its exchange.
-///
-/// Unchecked, because the lock guards the table, which is all that changes.
-final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
   private struct Entry {
     let exchange: OngoingExchange
     let carrier: URLSessionCarrier
@@ -17,8 +15,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
   }
 
   private let reachability: any Reachability
-  private let lock = Lock()
-  private var entries: [Int: Entry] = [:]
+  private let entries = Locked<[Int: Entry]>([:])
 
   init(_ reachability: any Reachability) {
     self.reachability = reachability
@@ -31,11 +28,11 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     for task: URLSessionTask
   ) {
     let entry = Entry(exchange: exchange, carrier: carrier, request: request)
-    lock.withLock { entries[task.taskIdentifier] = entry }
+    entries.withLock { $0[task.taskIdentifier] = entry }
   }
 
   private func entry(for task: URLSessionTask) -> Entry? {
-    lock.withLock { entries[task.taskIdentifier] }
+    entries.withLock { $0[task.taskIdentifier] }
   }
 
   /// Tells the head, unless it has been told.
@@ -43,7 +40,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
     // Foundation on Linux announces the first informational answer as if it were the answer, and never the answer
     // itself; nor a redirect without a Location. By the time the body comes, the task knows better.
     guard let response = response as? HTTPURLResponse, response.statusCode >= 200 else { return }
-    let entry: Entry? = lock.withLock {
+    let entry: Entry? = entries.withLock { entries in
       guard let entry = entries[task.taskIdentifier], !entry.hasHead else { return nil }
       entries[task.taskIdentifier]?.hasHead = true
       return entry
@@ -116,7 +113,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, @unchecked Senda
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if error == nil { tellHead(task.response, of: task) }
-    guard let entry = lock.withLock({ entries.removeValue(forKey: task.taskIdentifier) }) else { return }
+    guard let entry = entries.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
     if let error {
       entry.exchange.fail(failure(for: error, entry.request))
     } else {

@@ -5,9 +5,28 @@ import ReboundHTTP
 import StreamSupport
 
 /// An exchange that takes place again.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-final class CassetteExchange: TransportExchange, @unchecked Sendable {
+final class CassetteExchange: TransportExchange, Sendable {
+  private struct State {
+    var position = 0
+    var receiver: (@Sendable (TransportEvent) -> Void)?
+    /// Whether the pause before the next event is over.
+    var isDue = false
+    var isWaiting = false
+    var isTelling = false
+    var isPaused = false
+    var isExpired = false
+    var sent: Int64 = 0
+    var received: Int64 = 0
+    var timer: (any Cancellable)?
+    var limit: (any Cancellable)?
+
+    mutating func end() -> Left {
+      let left = Left(receiver: receiver, timers: [timer, limit].compactMap { $0 })
+      (receiver, timer, limit) = (nil, nil, nil)
+      return left
+    }
+  }
+
   private enum Next {
     case tell(@Sendable (TransportEvent) -> Void, TransportEvent)
     case wait(Duration, step: Int)
@@ -17,19 +36,7 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
   private let steps: [CassetteSchedule.Step]
   private let total: Duration?
   private let time: TimeSource
-  private let lock = Lock()
-  private var position = 0
-  private var receiver: (@Sendable (TransportEvent) -> Void)?
-  /// Whether the pause before the next event is over.
-  private var isDue = false
-  private var isWaiting = false
-  private var isTelling = false
-  private var isPaused = false
-  private var isExpired = false
-  private var sent: Int64 = 0
-  private var received: Int64 = 0
-  private var timer: (any Cancellable)?
-  private var limit: (any Cancellable)?
+  private let state: Locked<State>
 
   init(
     _ schedule: CassetteSchedule,
@@ -39,40 +46,40 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
     steps = schedule.steps
     total = schedule.total
     self.time = time
-    self.receiver = receiver
+    state = Locked(State(receiver: receiver))
   }
 
   func begin() {
     advance()
-    guard let total, !lock.withLock({ receiver == nil }) else { return }
+    guard let total, !state.withLock({ $0.receiver == nil }) else { return }
     // The schedule knows when it is over; this is for one that is paused meanwhile.
     let limit = time.after(total) { self.expire() }
-    let isOver = lock.withLock {
-      if receiver != nil { self.limit = limit }
-      return receiver == nil
+    let isOver = state.withLock { state in
+      if state.receiver != nil { state.limit = limit }
+      return state.receiver == nil
     }
     if isOver { limit.cancel() }
   }
 
   func cancel() {
-    let left = lock.withLock { end() }
+    let left = state.withLock { $0.end() }
     left.stop()
   }
 
   func pause() {
-    lock.withLock { isPaused = true }
+    state.withLock { $0.isPaused = true }
   }
 
   func resume() {
-    lock.withLock { isPaused = false }
+    state.withLock { $0.isPaused = false }
     advance()
   }
 
   /// Tells all that is due, one at a time: whoever comes meanwhile leaves the rest to the one that is at it.
   private func advance() {
-    let isMine = lock.withLock {
-      defer { isTelling = true }
-      return !isTelling
+    let isMine = state.withLock { state in
+      defer { state.isTelling = true }
+      return !state.isTelling
     }
     guard isMine else { return }
     while true {
@@ -85,33 +92,33 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
   }
 
   private func next() -> Next {
-    let (next, left) = lock.withLock { () -> (Next, Left) in
-      guard let receiver else {
-        isTelling = false
+    let (next, left) = state.withLock { (state) -> (Next, Left) in
+      guard let receiver = state.receiver else {
+        state.isTelling = false
         return (.nothing, Left())
       }
-      if isExpired {
-        let failure = TransportFailure(.timeout(.total), bytesSent: sent, bytesReceived: received)
-        return (.tell(receiver, .failed(failure)), end())
+      if state.isExpired {
+        let failure = TransportFailure(.timeout(.total), bytesSent: state.sent, bytesReceived: state.received)
+        return (.tell(receiver, .failed(failure)), state.end())
       }
-      guard !isPaused, !isWaiting, position < steps.count else {
-        isTelling = false
+      guard !state.isPaused, !state.isWaiting, state.position < steps.count else {
+        state.isTelling = false
         return (.nothing, Left())
       }
-      let step = steps[position]
-      if step.pause > .zero, !isDue {
-        isWaiting = true
-        isTelling = false
-        return (.wait(step.pause, step: position), Left())
+      let step = steps[state.position]
+      if step.pause > .zero, !state.isDue {
+        state.isWaiting = true
+        state.isTelling = false
+        return (.wait(step.pause, step: state.position), Left())
       }
-      position += 1
-      isDue = false
+      state.position += 1
+      state.isDue = false
       switch step.event {
-      case .sent(let count): sent = count
-      case .chunk(let chunk): received += Int64(chunk.count)
+      case .sent(let count): state.sent = count
+      case .chunk(let chunk): state.received += Int64(chunk.count)
       case .head, .finished, .failed: break
       }
-      return (.tell(receiver, step.event), step.event.isEnd ? end() : Left())
+      return (.tell(receiver, step.event), step.event.isEnd ? state.end() : Left())
     }
     left.stop()
     return next
@@ -119,29 +126,29 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
 
   private func wait(_ pause: Duration, before step: Int) {
     let timer = time.after(pause) { self.fallDue(step) }
-    let isOld = lock.withLock {
+    let isOld = state.withLock { state in
       // It may have been done at once.
-      let isOld = receiver == nil || !isWaiting || position != step
-      if !isOld { self.timer = timer }
+      let isOld = state.receiver == nil || !state.isWaiting || state.position != step
+      if !isOld { state.timer = timer }
       return isOld
     }
     if isOld { timer.cancel() }
   }
 
   private func fallDue(_ step: Int) {
-    let timer = lock.withLock { () -> (any Cancellable)? in
-      guard isWaiting, position == step else { return nil }
-      isWaiting = false
-      isDue = true
-      defer { self.timer = nil }
-      return self.timer
+    let timer = state.withLock { (state) -> (any Cancellable)? in
+      guard state.isWaiting, state.position == step else { return nil }
+      state.isWaiting = false
+      state.isDue = true
+      defer { state.timer = nil }
+      return state.timer
     }
     timer?.cancel()
     advance()
   }
 
   private func expire() {
-    lock.withLock { isExpired = true }
+    state.withLock { $0.isExpired = true }
     advance()
   }
 
@@ -153,11 +160,5 @@ final class CassetteExchange: TransportExchange, @unchecked Sendable {
     func stop() {
       for timer in timers { timer.cancel() }
     }
-  }
-
-  private func end() -> Left {
-    let left = Left(receiver: receiver, timers: [timer, limit].compactMap { $0 })
-    (receiver, timer, limit) = (nil, nil, nil)
-    return left
   }
 }

@@ -3,14 +3,11 @@ import ReboundHTTP
 import StreamSupport
 
 /// Keeps what is told about one exchange.
-///
-/// Unchecked, because the lock guards all that changes.
-final class CassetteRecorder: @unchecked Sendable {
+final class CassetteRecorder: Sendable {
   private let request: TransportRequest
   private let body: Data
   private let start: HTTPDate
-  private let lock = Lock()
-  private var events: [(time: Duration, event: TransportEvent)] = []
+  private let events = Locked<[(time: Duration, event: TransportEvent)]>([])
 
   init(_ request: TransportRequest, body: Data, at start: HTTPDate) {
     self.request = request
@@ -19,12 +16,12 @@ final class CassetteRecorder: @unchecked Sendable {
   }
 
   func write(_ event: TransportEvent, at time: Duration) {
-    lock.withLock { events.append((time, event)) }
+    events.withLock { $0.append((time, event)) }
   }
 
   /// The exchange as far as it has come.
   func entry(_ redaction: Redaction) -> HAR.Entry {
-    let events = lock.withLock { self.events }
+    let events = events.withLock { $0 }
     var (head, answer, failure) = (ResponseHead?.none, Data(), TransportFailure?.none)
     var (headTime, sentTime) = (Duration?.none, Duration.zero)
     for (time, event) in events {

@@ -25,9 +25,13 @@ import StreamSupport
 /// - Bodies: The request's body is read to its end before it is sent or answered, on the thread that sends.
 /// - Threading: May be used from any thread. A replay tells its events on the thread that sends, or where the source of time
 ///   where it takes time; a recorded transport tells them where it does.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-public final class CassetteTransport: Transport, @unchecked Sendable {
+public final class CassetteTransport: Transport, Sendable {
+  private struct State {
+    /// How often each recording of the tape has answered.
+    var uses: [Int]
+    var recorded: [CassetteRecorder] = []
+  }
+
   /// What is done with a request.
   public enum Mode: Sendable {
     /// A recording answers, and nothing else ever does.
@@ -48,10 +52,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
   private let time: TimeSource
   private let keepsPace: Bool
 
-  private let lock = Lock()
-  /// How often each recording of the tape has answered.
-  private var uses: [Int]
-  private var recorded: [CassetteRecorder] = []
+  private let state: Locked<State>
 
   /// Opens a file, or prepares one.
   ///
@@ -91,7 +92,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
     self.redaction = redaction
     self.time = time
     self.keepsPace = keepsPace
-    uses = Array(repeating: 0, count: tape.recordings.count)
+    state = Locked(State(uses: Array(repeating: 0, count: tape.recordings.count)))
   }
 
   /// Answers a request with what was recorded, or sends it and records the answer, as the mode says.
@@ -118,7 +119,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
 
   /// What was recorded and has not answered, in order.
   public var unused: [CassetteRequest] {
-    lock.withLock { uses.indices.filter { uses[$0] == 0 } }.map { tape.recordings[$0].request }
+    state.withLock { state in state.uses.indices.filter { state.uses[$0] == 0 } }.map { tape.recordings[$0].request }
   }
 
   /// Makes sure that every recording has answered.
@@ -137,18 +138,18 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
   /// - Throws: What the file system says.
   public func save() throws {
     guard network != nil else { return }
-    let entries = lock.withLock { recorded }.map { $0.entry(redaction) }
+    let entries = state.withLock { $0.recorded }.map { $0.entry(redaction) }
     let data = try tape.encoded(adding: entries)
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try data.write(to: file, options: .atomic)
   }
 
   private func take(_ fitting: [Int]) -> CassetteRecording? {
-    lock.withLock {
-      guard let index = fitting.first(where: { uses[$0] == 0 }) ?? (repeatsLast ? fitting.last : nil) else {
+    state.withLock { state in
+      guard let index = fitting.first(where: { state.uses[$0] == 0 }) ?? (repeatsLast ? fitting.last : nil) else {
         return nil
       }
-      uses[index] += 1
+      state.uses[index] += 1
       return tape.recordings[index]
     }
   }
@@ -177,7 +178,7 @@ public final class CassetteTransport: Transport, @unchecked Sendable {
     }
     let start = time.now
     let recorder = CassetteRecorder(request, body: body, at: HTTPDate(since1970: time.wallClock))
-    lock.withLock { recorded.append(recorder) }
+    state.withLock { $0.recorded.append(recorder) }
     return network.start(message) { [time] event in
       recorder.write(event, at: time.now - start)
       receiver(event)

@@ -16,9 +16,13 @@ public struct MarbleFailure: Error, Hashable, CustomStringConvertible {
 ///
 /// A cold one plays the row anew for each subscriber, and keeps values until they are requested. A hot one plays it once
 /// for all, from the frame of its `^`, and drops values for subscribers that have not requested them.
-///
-/// Unchecked, because the locks guard all that changes; no foreign code runs under them.
-public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable {
+  private struct State {
+    var score = Score.cold([:])
+    var connections: [MarbleConnection<Output, Failure>] = []
+    var hotCompletion: Subscribers.Completion<Failure>?
+  }
+
   /// What happens in one frame.
   struct Frame {
     var values: [Output] = []
@@ -32,10 +36,7 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
   }
 
   private let scheduler: TestScheduler
-  private let lock = Lock()
-  private var score = Score.cold([:])
-  private var connections: [MarbleConnection<Output, Failure>] = []
-  private var hotCompletion: Subscribers.Completion<Failure>?
+  private let state = Locked(State())
 
   /// Makes a publisher that does nothing until it gets its score.
   init(on scheduler: TestScheduler) {
@@ -112,7 +113,7 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
 
   /// Gives it what to play; a hot one begins at once.
   func play(_ score: Score) {
-    lock.withLock { self.score = score }
+    state.withLock { $0.score = score }
     guard case .hot(let frames) = score else { return }
     let start = scheduler.now
     for (index, frame) in frames.sorted(by: { $0.key < $1.key }) where index >= 0 {
@@ -121,9 +122,9 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
   }
 
   private func send(_ frame: Frame) {
-    let connections = lock.withLock {
-      hotCompletion = hotCompletion ?? frame.completion
-      return self.connections
+    let connections = state.withLock { state in
+      state.hotCompletion = state.hotCompletion ?? frame.completion
+      return state.connections
     }
     for connection in connections { connection.receive(frame, keeping: false) }
   }
@@ -131,9 +132,9 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
   /// Connects a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let connection = MarbleConnection<Output, Failure>(AnySubscriber(subscriber), scheduler)
-    let (score, completion) = lock.withLock {
-      connections.append(connection)
-      return (self.score, hotCompletion)
+    let (score, completion) = state.withLock { state in
+      state.connections.append(connection)
+      return (state.score, state.hotCompletion)
     }
     subscriber.receive(subscription: connection)
     if let completion { return connection.receive(Frame(completion: completion), keeping: false) }
@@ -145,7 +146,7 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
   }
 
   /// How often it was subscribed to.
-  public var subscriptionCount: Int { lock.withLock { connections.count } }
+  public var subscriptionCount: Int { state.withLock { $0.connections.count } }
 
   /// One row for each subscription: `^` where it began, and `|`, `#` or `!` where it ended or was cancelled.
   public var subscriptionRows: [String] {
@@ -153,7 +154,7 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, @unchecke
   }
 
   var subscriptionFrames: [[[MarbleRow.Mark]]] {
-    lock.withLock { connections }.map(\.frames)
+    state.withLock { $0.connections }.map(\.frames)
   }
 }
 
@@ -188,28 +189,29 @@ extension [Character: String] {
 }
 
 /// What one subscriber hears of a row.
-///
-/// Unchecked, because the lock guards all that changes; no foreign code runs under it.
-final class MarbleConnection<Output, Failure: Error>: Subscription, @unchecked Sendable {
+final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
+  private struct State {
+    var subscriber: AnySubscriber<Output, Failure>?
+    var owed = Subscribers.Demand.none
+    var waiting: [Output] = []
+    var completion: Subscribers.Completion<Failure>?
+    var isDelivering = false
+    var end: (time: VirtualTime, mark: MarbleRow.Mark)?
+  }
+
   private let scheduler: TestScheduler
   private let start: VirtualTime
-  private let lock = Lock()
-  private var subscriber: AnySubscriber<Output, Failure>?
-  private var owed = Subscribers.Demand.none
-  private var waiting: [Output] = []
-  private var completion: Subscribers.Completion<Failure>?
-  private var isDelivering = false
-  private var end: (time: VirtualTime, mark: MarbleRow.Mark)?
+  private let state: Locked<State>
 
   init(_ subscriber: AnySubscriber<Output, Failure>, _ scheduler: TestScheduler) {
-    self.subscriber = subscriber
+    state = Locked(State(subscriber: subscriber))
     self.scheduler = scheduler
     start = scheduler.now
   }
 
   /// From time zero: `^`, and how it ended.
   var frames: [[MarbleRow.Mark]] {
-    let end = lock.withLock { self.end }
+    let end = state.withLock { $0.end }
     var frames = [[MarbleRow.Mark]](repeating: [], count: max(start.frame, end?.time.frame ?? 0) + 1)
     frames[start.frame].append(.subscription)
     if let end { frames[end.time.frame].append(end.mark) }
@@ -218,63 +220,65 @@ final class MarbleConnection<Output, Failure: Error>: Subscription, @unchecked S
 
   func receive(_ frame: MarblePublisher<Output, Failure>.Frame, keeping: Bool) {
     for value in frame.values {
-      let isHeard = lock.withLock {
-        guard keeping || owed > .none, subscriber != nil else { return false }
-        waiting.append(value)
+      let isHeard = state.withLock { state in
+        guard keeping || state.owed > .none, state.subscriber != nil else { return false }
+        state.waiting.append(value)
         return true
       }
       // One by one, since each may bring the demand for the next.
       if isHeard { deliver() }
     }
-    lock.withLock { completion = completion ?? frame.completion }
+    state.withLock { $0.completion = $0.completion ?? frame.completion }
     deliver()
   }
 
   func request(_ demand: Subscribers.Demand) {
-    lock.withLock { owed += demand }
+    state.withLock { $0.owed += demand }
     deliver()
   }
 
   func cancel() {
     let time = scheduler.now
-    let subscriber = lock.withLock {
-      let subscriber = self.subscriber
-      if subscriber != nil { end = (time, .cancel) }
-      self.subscriber = nil
+    let subscriber = state.withLock { state in
+      let subscriber = state.subscriber
+      if subscriber != nil { state.end = (time, .cancel) }
+      state.subscriber = nil
       return subscriber
     }
     withExtendedLifetime(subscriber) {}
   }
 
   private func deliver() {
-    let isFirst = lock.withLock {
-      let isFirst = !isDelivering
-      isDelivering = true
+    let isFirst = state.withLock { state in
+      let isFirst = !state.isDelivering
+      state.isDelivering = true
       return isFirst
     }
     guard isFirst else { return }
     while let (subscriber, value) = next() {
       let more = subscriber.receive(value)
-      lock.withLock { owed += more }
+      state.withLock { $0.owed += more }
     }
     let time = scheduler.now
-    let rest: (AnySubscriber<Output, Failure>, Subscribers.Completion<Failure>)? = lock.withLock {
-      guard waiting.isEmpty, let completion, let subscriber else { return nil }
-      self.subscriber = nil
-      if case .finished = completion { end = (time, .finish) } else { end = (time, .failure) }
+    let rest: (AnySubscriber<Output, Failure>, Subscribers.Completion<Failure>)? = state.withLock { state in
+      guard state.waiting.isEmpty, let completion = state.completion, let subscriber = state.subscriber else {
+        return nil
+      }
+      state.subscriber = nil
+      if case .finished = completion { state.end = (time, .finish) } else { state.end = (time, .failure) }
       return (subscriber, completion)
     }
     if let (subscriber, completion) = rest { subscriber.receive(completion: completion) }
   }
 
   private func next() -> (AnySubscriber<Output, Failure>, Output)? {
-    lock.withLock {
-      guard let subscriber, owed > .none, !waiting.isEmpty else {
-        isDelivering = false
+    state.withLock { state in
+      guard let subscriber = state.subscriber, state.owed > .none, !state.waiting.isEmpty else {
+        state.isDelivering = false
         return nil
       }
-      owed -= 1
-      return (subscriber, waiting.removeFirst())
+      state.owed -= 1
+      return (subscriber, state.waiting.removeFirst())
     }
   }
 }

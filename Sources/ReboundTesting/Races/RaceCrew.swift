@@ -7,26 +7,31 @@ import StreamSupport
 /// They live as long as the crew, so that a round costs no thread. ``race(rounds:seed:_:)`` has one; a test that draws
 /// its own rounds may use one directly.
 public final class RaceCrew: Sendable {
-  /// Unchecked, because the semaphores hand the work over and back.
-  private final class Seat: @unchecked Sendable {
+  private final class Seat: Sendable {
     let start = DispatchSemaphore(value: 0)
     let done = DispatchSemaphore(value: 0)
-    var work: (() -> Void)?
+    private let work = Locked<(() -> Void)?>(nil)
+
+    func give(_ work: @escaping () -> Void) { self.work.withLock { $0 = work } }
+
+    func take() -> (() -> Void)? {
+      work.withLock { work in
+        defer { work = nil }
+        return work
+      }
+    }
   }
 
   /// How many threads the barrier waits for.
-  ///
-  /// Unchecked, because the lock guards the count.
-  private final class Barrier: @unchecked Sendable {
-    private let lock = Lock()
-    private var awaited = 0
+  private final class Barrier: Sendable {
+    private let awaited = Locked(0)
 
-    func expect(_ count: Int) { lock.withLock { awaited = count } }
+    func expect(_ count: Int) { awaited.withLock { $0 = count } }
 
     /// Returns when all are here.
     func wait() {
-      lock.withLock { awaited -= 1 }
-      while lock.withLock({ awaited > 0 }) { sched_yield() }
+      awaited.withLock { $0 -= 1 }
+      while awaited.withLock({ $0 > 0 }) { sched_yield() }
     }
   }
 
@@ -51,8 +56,7 @@ public final class RaceCrew: Sendable {
 
   /// Does the work of one round, and lets go of it before anybody hears that it is done.
   private static func work(at seat: Seat, behind barrier: Barrier) -> Bool {
-    guard let work = seat.work else { return false }
-    seat.work = nil
+    guard let work = seat.take() else { return false }
     barrier.wait()
     work()
     return true
@@ -77,7 +81,7 @@ public final class RaceCrew: Sendable {
     let pairs = Array(zip(seats, bodies))
     barrier.expect(pairs.count)
     for (seat, body) in pairs {
-      seat.work = body
+      seat.give(body)
       seat.start.signal()
     }
     let deadline = DispatchTime.now() + limit

@@ -6,9 +6,12 @@ import StreamSupport
 ///
 ///     let log = BreakerLog(of: breaker, on: scheduler)
 ///     #expect(log.entries.map(\.state) == [.closed, .open])
-///
-/// Unchecked, because the lock guards every access to the entries.
-public final class BreakerLog: @unchecked Sendable {
+public final class BreakerLog: Sendable {
+  private struct State {
+    var log: [Entry] = []
+    var subscription: AnyCancellable?
+  }
+
   /// A state, and when it began.
   public struct Entry: Hashable, Sendable {
     /// When it began; the first one, when the log did.
@@ -23,9 +26,7 @@ public final class BreakerLog: @unchecked Sendable {
     }
   }
 
-  private let lock = Lock()
-  private var log: [Entry] = []
-  private var subscription: AnyCancellable?
+  private let state = Locked(State())
 
   /// Begins to write, with the present state.
   ///
@@ -33,15 +34,16 @@ public final class BreakerLog: @unchecked Sendable {
   ///   - breaker: Whose states to write down.
   ///   - scheduler: Whose times to write down.
   public init(of breaker: CircuitBreaker, on scheduler: TestScheduler) {
-    subscription = breaker.stateChanges.sink { [weak self] state in
+    let subscription = breaker.stateChanges.sink { [weak self] state in
       self?.write(Entry(time: scheduler.now, state: state))
     }
+    state.withLock { $0.subscription = subscription }
   }
 
   /// All states, in order.
-  public var entries: [Entry] { lock.withLock { log } }
+  public var entries: [Entry] { state.withLock { $0.log } }
 
   private func write(_ entry: Entry) {
-    lock.withLock { log.append(entry) }
+    state.withLock { $0.log.append(entry) }
   }
 }

@@ -6,17 +6,14 @@ import StreamSupport
 ///     let log = RetryLog()
 ///     publisher.retry(policy.onEvent(log.write), time: scheduler.time).subscribe(recorder)
 ///     #expect(log.delays == [.seconds(1), .seconds(2), nil])
-///
-/// Unchecked, because the lock guards every access to the events.
-public final class RetryLog: @unchecked Sendable {
-  private let lock = Lock()
-  private var log: [RetryEvent] = []
+public final class RetryLog: Sendable {
+  private let log = Locked<[RetryEvent]>([])
 
   /// Makes an empty log.
   public init() {}
 
   /// The decisions, in order.
-  public var events: [RetryEvent] { lock.withLock { log } }
+  public var events: [RetryEvent] { log.withLock { $0 } }
 
   /// The delays that were decided on, in order; `nil` where the policy stopped.
   public var delays: [Duration?] { events.map(\.delay) }
@@ -26,6 +23,6 @@ public final class RetryLog: @unchecked Sendable {
 
   /// Keeps a decision.
   public func write(_ event: RetryEvent) {
-    lock.withLock { log.append(event) }
+    log.withLock { $0.append(event) }
   }
 }

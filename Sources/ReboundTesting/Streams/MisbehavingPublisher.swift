@@ -10,7 +10,7 @@ import StreamSupport
 /// It shows whether an operator or a subscriber stands up to an upstream that breaks the contract. Without faults it
 /// keeps the contract, and all subscribers get all values.
 ///
-/// Unchecked, because the lock guards the count; no foreign code runs under it.
+/// Unchecked, because a test's values need not be Sendable; the lock guards the counts.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
   private let values: [Output]
   private let completion: Subscribers.Completion<Failure>

@@ -112,18 +112,19 @@ extension Publisher {
 }
 
 /// Puts one task to sleep until it is woken, be it before it sleeps.
-///
-/// Unchecked, because the lock guards what changes; a continuation is resumed with the lock open.
-private final class Waker: @unchecked Sendable {
-  private let lock = Lock()
-  private var isAwake = false
-  private var sleeper: CheckedContinuation<Void, Never>?
+private final class Waker: Sendable {
+  private struct State {
+    var isAwake = false
+    var sleeper: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Locked(State())
 
   func wake() {
-    let sleeper = lock.withLock {
-      isAwake = true
-      let sleeper = self.sleeper
-      self.sleeper = nil
+    let sleeper = state.withLock { state in
+      state.isAwake = true
+      let sleeper = state.sleeper
+      state.sleeper = nil
       return sleeper
     }
     sleeper?.resume()
@@ -131,9 +132,9 @@ private final class Waker: @unchecked Sendable {
 
   func wait(isolation: isolated (any Actor)? = #isolation) async {
     await withCheckedContinuation { continuation in
-      let goesOn = lock.withLock {
-        if !isAwake { sleeper = continuation }
-        return isAwake
+      let goesOn = state.withLock { state in
+        if !state.isAwake { state.sleeper = continuation }
+        return state.isAwake
       }
       if goesOn { continuation.resume() }
     }

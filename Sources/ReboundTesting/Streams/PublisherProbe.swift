@@ -8,9 +8,7 @@ import StreamSupport
 ///     #expect(!probe.wasSubscribed)   // the cache had it
 ///
 /// It counts over all subscriptions to the publishers that it probes, and changes nothing.
-///
-/// Unchecked, because the lock guards every access to the counts.
-public final class PublisherProbe: @unchecked Sendable {
+public final class PublisherProbe: Sendable {
   /// What has passed.
   public struct Counts: Hashable, Sendable {
     /// How often it was subscribed to.
@@ -32,14 +30,13 @@ public final class PublisherProbe: @unchecked Sendable {
     public init() {}
   }
 
-  private let lock = Lock()
-  private var all = Counts()
+  private let all = Locked(Counts())
 
   /// Makes a probe that has counted nothing.
   public init() {}
 
   /// What has passed until now.
-  public var counts: Counts { lock.withLock { all } }
+  public var counts: Counts { all.withLock { $0 } }
 
   /// Whether anybody has subscribed.
   public var wasSubscribed: Bool { counts.subscriptions > 0 }
@@ -51,7 +48,7 @@ public final class PublisherProbe: @unchecked Sendable {
   public var wasCancelled: Bool { counts.cancels > 0 }
 
   fileprivate func count(_ change: (inout Counts) -> Void) {
-    lock.withLock { change(&all) }
+    all.withLock { change(&$0) }
   }
 }
 

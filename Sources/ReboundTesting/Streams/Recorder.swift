@@ -11,7 +11,7 @@ import StreamSupport
 /// It writes down events that no publisher should send, too: values beyond the demand, values after the completion,
 /// second completions. ``demand`` is the ledger of requests and values.
 ///
-/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
+/// Unchecked, because a test's closures and values need not be Sendable; the lock guards every access to what it knows.
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
   /// Something that a subscriber receives.
   public enum Event {

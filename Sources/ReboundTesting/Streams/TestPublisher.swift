@@ -11,14 +11,17 @@ import StreamSupport
 /// It sends what it is told to send: beyond the demand, before the subscription, after the completion. It writes down
 /// who subscribed, what they requested, and whether they cancelled.
 ///
-/// Unchecked, because the lock guards every access to what it knows; no foreign code runs under it.
+/// Unchecked, because a test's closures need not be Sendable: they run where somebody subscribes.
 public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+  private struct State {
+    var all: [Connection] = []
+    var sentToNobody = 0
+  }
+
   private let handOver: ((AnySubscriber<Output, Failure>) -> Void)?
   private let whenSubscribed: (Connection) -> Void
 
-  private let lock = Lock()
-  private var all: [Connection] = []
-  private var sentToNobody = 0
+  private let state = Locked(State())
 
   /// Makes a publisher that gives every subscriber a subscription, and then sends what it is told to send.
   ///
@@ -42,7 +45,7 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscriber = AnySubscriber(subscriber)
     let connection = Connection(subscriber)
-    lock.withLock { all.append(connection) }
+    state.withLock { $0.all.append(connection) }
     if let handOver {
       connection.letGo()
       handOver(subscriber)
@@ -53,7 +56,7 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   }
 
   /// All connections there ever were, in order.
-  public var connections: [Connection] { lock.withLock { all } }
+  public var connections: [Connection] { state.withLock { $0.all } }
 
   /// How often this publisher was subscribed to.
   public var subscriptionCount: Int { connections.count }
@@ -66,7 +69,7 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
 
   /// How many values and completions were sent while nobody listened: before a subscription, or after a cancel.
   public var unheardCount: Int {
-    connections.reduce(lock.withLock { sentToNobody }) { $0 + $1.unheardCount }
+    connections.reduce(state.withLock { $0.sentToNobody }) { $0 + $1.unheardCount }
   }
 
   /// Sends a value on the latest connection, whatever its demand.
@@ -83,54 +86,57 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   }
 
   private func latest() -> Connection? {
-    lock.withLock {
-      if all.isEmpty { sentToNobody += 1 }
-      return all.last
+    state.withLock { state in
+      if state.all.isEmpty { state.sentToNobody += 1 }
+      return state.all.last
     }
   }
 
   /// One subscriber of a ``TestPublisher``, and the subscription that it holds.
   ///
   /// It lets go of the subscriber when the subscriber cancels, and not before: it can send after a completion.
-  public final class Connection: Subscription, @unchecked Sendable {
-    private let lock = Lock()
-    private var subscriber: AnySubscriber<Output, Failure>?
-    private var allRequests: [Subscribers.Demand] = []
-    private var cancels = 0
-    private var unheard = 0
+  public final class Connection: Subscription, Sendable {
+    private struct State {
+      var subscriber: AnySubscriber<Output, Failure>?
+      var allRequests: [Subscribers.Demand] = []
+      var cancels = 0
+      var unheard = 0
+    }
+
+    private let state: Locked<State>
 
     fileprivate init(_ subscriber: AnySubscriber<Output, Failure>) {
-      self.subscriber = subscriber
+      state = Locked(State(subscriber: subscriber))
     }
 
     /// What was requested, in order.
-    public var requests: [Subscribers.Demand] { lock.withLock { allRequests } }
+    public var requests: [Subscribers.Demand] { state.withLock { $0.allRequests } }
 
     /// How often the subscriber cancelled.
-    public var cancelCount: Int { lock.withLock { cancels } }
+    public var cancelCount: Int { state.withLock { $0.cancels } }
 
     /// Whether the subscriber has cancelled.
     public var isCancelled: Bool { cancelCount > 0 }
 
     /// How many values and completions were sent while nobody listened.
-    public var unheardCount: Int { lock.withLock { unheard } }
+    public var unheardCount: Int { state.withLock { $0.unheard } }
 
     /// Writes down a request.
     public func request(_ demand: Subscribers.Demand) {
-      lock.withLock { allRequests.append(demand) }
+      state.withLock { $0.allRequests.append(demand) }
     }
 
     /// Writes down a cancel, and lets go of the subscriber.
     public func cancel() {
-      lock.withLock { cancels += 1 }
+      state.withLock { $0.cancels += 1 }
       letGo()
     }
 
     /// Lets go of the subscriber: nothing can be sent to it from here on.
     public func letGo() {
-      let subscriber = lock.withLock {
-        let subscriber = self.subscriber
-        self.subscriber = nil
+      let subscriber = state.withLock { state in
+        let subscriber = state.subscriber
+        state.subscriber = nil
         return subscriber
       }
       withExtendedLifetime(subscriber) {}
@@ -150,15 +156,15 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
     }
 
     private func listener() -> AnySubscriber<Output, Failure>? {
-      lock.withLock {
-        if subscriber == nil { unheard += 1 }
-        return subscriber
+      state.withLock { state in
+        if state.subscriber == nil { state.unheard += 1 }
+        return state.subscriber
       }
     }
 
     /// Sends one more subscription, which a subscriber should refuse.
     public func send(subscription: any Subscription) {
-      lock.withLock { subscriber }?.receive(subscription: subscription)
+      state.withLock { $0.subscriber }?.receive(subscription: subscription)
     }
   }
 }

@@ -17,15 +17,12 @@ import StreamSupport
 ///   a poll that is repeated for ever. Give such chains a ``TestScheduler``.
 ///
 /// Work may be scheduled from any thread; it is done by the first thread that is there.
-///
-/// Unchecked, because the lock guards whether some thread is at work.
-public final class ImmediateTestScheduler: Scheduler, @unchecked Sendable {
+public final class ImmediateTestScheduler: Scheduler, Sendable {
   /// There are no options.
   public typealias SchedulerOptions = Never
 
   private let agenda = TestScheduler()
-  private let lock = Lock()
-  private var isAtWork = false
+  private let isAtWork = Locked(false)
 
   /// Makes a scheduler at ``VirtualTime/start``.
   public init() {}
@@ -71,12 +68,12 @@ public final class ImmediateTestScheduler: Scheduler, @unchecked Sendable {
     // Once more after the others were let in: one may have scheduled something and left it to this thread.
     while agenda.nextDue != nil, begin() {
       while let due = agenda.nextDue { agenda.advance(to: due) }
-      lock.withLock { isAtWork = false }
+      isAtWork.withLock { $0 = false }
     }
   }
 
   private func begin() -> Bool {
-    lock.withLock {
+    isAtWork.withLock { isAtWork in
       let isFirst = !isAtWork
       isAtWork = true
       return isFirst

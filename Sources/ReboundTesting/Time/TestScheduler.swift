@@ -20,16 +20,16 @@ import StreamSupport
 ///
 /// - Complexity: Scheduling and doing a piece of work is O(log n) in the pieces that wait; cancelling is O(1),
 ///   amortised.
-///
-/// Unchecked, because the lock guards every access to the agenda. The work itself is as Sendable as that of a dispatch
-/// queue, whose `schedule` takes closures of the same type.
-public final class TestScheduler: Scheduler, @unchecked Sendable {
+public final class TestScheduler: Scheduler, Sendable {
+  private struct State {
+    var agenda = Agenda()
+    var clock = VirtualTime.start
+  }
+
   /// There are no options.
   public typealias SchedulerOptions = Never
 
-  private let lock = Lock()
-  private var agenda = Agenda()
-  private var clock = VirtualTime.start
+  private let state = Locked(State())
 
   /// Makes a scheduler with nothing to do, at ``VirtualTime/start``.
   public init() {}
@@ -37,7 +37,7 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   /// The present moment.
   ///
   /// While work is done, it is the moment for which the work was scheduled.
-  public var now: VirtualTime { lock.withLock { clock } }
+  public var now: VirtualTime { state.withLock { $0.clock } }
 
   /// Zero: virtual time is exact.
   public var minimumTolerance: VirtualTime.Stride { .zero }
@@ -48,14 +48,14 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   /// How many pieces of work wait, cancelled ones left out.
   ///
   /// A repeating one counts once.
-  public var pendingCount: Int { lock.withLock { agenda.count } }
+  public var pendingCount: Int { state.withLock { $0.agenda.count } }
 
   /// The moment for which the next piece of work is scheduled; `nil` if there is none.
-  public var nextDue: VirtualTime? { lock.withLock { agenda.nextDue } }
+  public var nextDue: VirtualTime? { state.withLock { $0.agenda.nextDue } }
 
   /// Schedules work for the present moment, behind whatever was scheduled for it before.
   public func schedule(options: Never?, _ action: @escaping () -> Void) {
-    lock.withLock { agenda.add(Job(every: nil, action), due: clock) }
+    state.withLock { $0.agenda.add(Job(every: nil, action), due: $0.clock) }
   }
 
   /// Schedules work for a moment; for the present one if the moment has passed.
@@ -67,7 +67,7 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
     options: Never?,
     _ action: @escaping () -> Void
   ) {
-    lock.withLock { agenda.add(Job(every: nil, action), due: max(date, clock)) }
+    state.withLock { $0.agenda.add(Job(every: nil, action), due: max(date, $0.clock)) }
   }
 
   /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
@@ -82,7 +82,7 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
     _ action: @escaping () -> Void
   ) -> any Cancellable {
     let job = Job(every: max(interval, .nanoseconds(1)), action)
-    lock.withLock { agenda.add(job, due: max(date, clock)) }
+    state.withLock { $0.agenda.add(job, due: max(date, $0.clock)) }
     // Weak, or work that holds what is returned here would keep itself and the scheduler alive for ever.
     return AnyCancellable { [weak self, weak job] in
       if let self, let job { self.cancel(job) }
@@ -104,7 +104,7 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   /// Time does not move back: a moment that has passed stands for the present one.
   public func advance(to date: VirtualTime) {
     while let action = takeAction(dueBy: date) { action() }
-    lock.withLock { clock = max(clock, date) }
+    state.withLock { $0.clock = max($0.clock, date) }
   }
 
   /// Does all work there is, also work that is scheduled meanwhile, and moves time on as needed, until nothing waits.
@@ -144,13 +144,13 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
   }
 
   private func takeAction(dueBy date: VirtualTime) -> (() -> Void)? {
-    lock.withLock {
-      guard let (job, due) = agenda.removeFirst(dueBy: date) else { return nil }
+    state.withLock { state in
+      guard let (job, due) = state.agenda.removeFirst(dueBy: date) else { return nil }
       // Another thread may have scheduled this while time moved on.
-      clock = max(clock, due)
+      state.clock = max(state.clock, due)
       let action = job.action
       if let interval = job.interval {
-        agenda.add(job, due: due.advanced(by: interval))
+        state.agenda.add(job, due: due.advanced(by: interval))
       } else {
         job.action = nil
       }
@@ -160,10 +160,10 @@ public final class TestScheduler: Scheduler, @unchecked Sendable {
 
   private func cancel(_ job: Job) {
     // Released with the lock open: what the closure holds may have a deinit of its own.
-    let action = lock.withLock {
+    let action = state.withLock { state in
       let action = job.action
       job.action = nil
-      if action != nil { agenda.jobWasCancelled() }
+      if action != nil { state.agenda.jobWasCancelled() }
       return action
     }
     withExtendedLifetime(action) {}
@@ -276,7 +276,7 @@ extension TestScheduler: TimeProviding {
 
   private func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let job = Job(every: nil, action)
-    lock.withLock { agenda.add(job, due: clock.advanced(by: .init(delay))) }
+    state.withLock { $0.agenda.add(job, due: $0.clock.advanced(by: .init(delay))) }
     return AnyCancellable { [weak self, weak job] in
       if let self, let job { self.cancel(job) }
     }

@@ -8,9 +8,7 @@ import StreamSupport
 ///     model.clear()   // fails the test if clearing waits for anything
 ///
 /// For a test that claims that time plays no part.
-///
-/// Unchecked, because the lock guards the uses; the closure is called with the lock open.
-public final class UnimplementedScheduler: Scheduler, @unchecked Sendable {
+public final class UnimplementedScheduler: Scheduler, Sendable {
   /// There are no options.
   public typealias SchedulerOptions = Never
 
@@ -33,8 +31,7 @@ public final class UnimplementedScheduler: Scheduler, @unchecked Sendable {
   /// What it stands for, for its reports.
   public let name: String
   private let report: @Sendable (Use) -> Void
-  private let lock = Lock()
-  private var reported: [Use] = []
+  private let reported = Locked<[Use]>([])
 
   /// Makes a scheduler that must not be used.
   ///
@@ -48,7 +45,7 @@ public final class UnimplementedScheduler: Scheduler, @unchecked Sendable {
   }
 
   /// All uses, in order.
-  public var uses: [Use] { lock.withLock { reported } }
+  public var uses: [Use] { reported.withLock { $0 } }
 
   /// Reports the use, and gives ``VirtualTime/start``.
   public var now: VirtualTime {
@@ -88,7 +85,7 @@ public final class UnimplementedScheduler: Scheduler, @unchecked Sendable {
 
   private func use(_ call: String) {
     let use = Use(scheduler: name, call: call)
-    lock.withLock { reported.append(use) }
+    reported.withLock { $0.append(use) }
     report(use)
   }
 }

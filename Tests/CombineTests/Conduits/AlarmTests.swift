@@ -71,6 +71,17 @@ struct AlarmTests {
     #expect(rig.log == ["1 at 1.0 s"])
   }
 
+  @Test("a timer that fires once more does not ring for the one that is set now")
+  func staleWhileArmed() {
+    let rig = Rig()
+    rig.putOff(1)
+    rig.scheduler.advance(by: 1)
+    rig.putOff(2)
+    rig.ring(1)
+    rig.scheduler.advance(by: 1)
+    #expect(rig.log == ["1 at 1.0 s", "2 at 2.0 s"])
+  }
+
   @Test("a scheduler that does everything at once lets it ring at once, though its clock stands still")
   func immediate() {
     let alarm = Alarm<ImmediateScheduler, Int>(on: .shared, nil, after: 5)

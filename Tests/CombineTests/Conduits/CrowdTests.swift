@@ -69,6 +69,24 @@ struct CrowdTests {
     #expect(nursery.count == 0)
   }
 
+  @Test("nothing is kept of who leaves, whoever has left before")
+  func subscriptionsOfThoseWhoLeave() {
+    let subject = PassthroughSubject<Int, Never>()
+    let keepers = (0..<4).map { _ in Keeper<Int, Never>() }
+    for keeper in keepers { subject.subscribe(keeper) }
+    for index in [0, 2, 1] {
+      weak var left: AnyObject?
+      do {
+        let subscription = keepers[index].subscription
+        left = subscription as AnyObject
+        subscription?.cancel()
+      }
+      keepers[index].subscription = nil
+      subject.send(index)
+      #expect(left == nil, "the one at \(index)")
+    }
+  }
+
   @Test("who leaves from inside a round is let go when it ends, and gets nothing more of it")
   func leavingInside() {
     let subject = PassthroughSubject<Int, Never>()

@@ -46,6 +46,18 @@ struct AssignToPublishedTests {
     #expect(model.number == 3)
   }
 
+  @Test("a second subscription is cancelled, and the first goes on")
+  func secondSubscription() {
+    let (upstream, spy) = (TestPublisher<Int, Never>(), SubscriptionSpy())
+    let model = Model(upstream)
+    upstream.connections[0].send(subscription: spy)
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests == [])
+    upstream.send(1)
+    #expect(model.number == 1)
+    #expect(upstream.cancelCount == 0)
+  }
+
   @Test("the object is not kept, and the publisher is cancelled when it goes")
   func releases() {
     let upstream = TestPublisher<Int, Never>()

@@ -38,6 +38,23 @@ struct PublisherTableTests {
     withExtendedLifetime(last) {}
   }
 
+  @Test("the dead are swept out, also where nobody comes to live at their addresses")
+  func sweepsOtherAddresses() {
+    // Keeps the address taken when the object is gone.
+    struct Ghost {
+      unowned let object: Object
+    }
+    let table = PublisherTable()
+    var ghosts: [Ghost] = []
+    for _ in 0..<500 {
+      let object = Object()
+      ghosts.append(Ghost(object: object))
+      _ = table.publisher(of: object)
+    }
+    #expect(table.count <= 20)
+    withExtendedLifetime(ghosts) {}
+  }
+
   @Test("an object that asks while it goes is given a publisher, and leaves nothing behind")
   func dying() {
     final class Dying {

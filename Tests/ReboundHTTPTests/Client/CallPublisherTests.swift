@@ -49,6 +49,20 @@ struct CallPublisherTests {
     #expect(recorder.completions.count == 1 && recorder.isFinished)
   }
 
+  @Test("a second subscription is cancelled, and the call goes on with the first")
+  func secondSubscription() throws {
+    let (upstream, other) = (
+      TestPublisher<HTTPResponse, NetworkFailure>(), TestPublisher<HTTPResponse, NetworkFailure>()
+    )
+    other.subscribe(Recorder<HTTPResponse, NetworkFailure>())
+    let recorder = run(try call(through: upstream.eraseToAnyPublisher()) { $0.body.count })
+    upstream.connections[0].send(subscription: other.connections[0])
+    upstream.send(answer)
+    #expect(other.cancelCount == 1)
+    #expect(upstream.cancelCount == 0)
+    #expect(recorder.values == [2])
+  }
+
   @Test("what the parser throws ends the call, and stops what it came from")
   func refusal() throws {
     var stopCount = 0

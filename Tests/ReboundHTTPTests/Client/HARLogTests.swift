@@ -12,7 +12,9 @@ struct HARLogTests {
       [.status(503).after(.milliseconds(250)), .offline, .ok(#"{"token":"s3cret"}"#, ["Set-Cookie": "s3cret"])],
       [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))]
     )
-    let log = HARLog(time: test.scheduler.time.withWallClock { .seconds(ClientUnderTest.serverStart.secondsSinceEpoch) })
+    let log = HARLog(
+      time: test.scheduler.time.withWallClock { .seconds(ClientUnderTest.serverStart.secondsSinceEpoch) }
+    )
     test.client = test.client.onEvent(log.write)
     _ = try test.run(
       Anything(
@@ -43,5 +45,37 @@ struct HARLogTests {
     for path in ["a", "b", "c"] as [RequestPath] { _ = try test.run(Anything(path: path)) }
     let entries = try JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements
     #expect(entries?.map { $0["request"]?["url"]?.string?.suffix(1) } == ["b", "c"])
+  }
+
+  @Test("nothing is kept of an attempt that is cancelled")
+  func cancelled() {
+    final class Silence: Transport, TransportExchange {
+      func start(
+        _ request: TransportRequest,
+        telling receiver: @escaping @Sendable (TransportEvent) -> Void
+      ) -> any TransportExchange { self }
+      func cancel() {}
+      func pause() {}
+      func resume() {}
+    }
+    final class Token: Sendable {}
+    weak var kept: Token?
+    let log = HARLog()
+    let client = WebAPIClient(baseURL: .service, transport: Silence(), deliveringOn: nil).onEvent(log.write)
+    let recorder = Recorder<Data, NetworkFailure>()
+    do {
+      let token = Token()
+      kept = token
+      let body = BodyStream { () throws -> any BodyReader in
+        withExtendedLifetime(token) {}
+        throw CancellationError()
+      }
+      client.publisher(for: Anything(method: .post, body: .stream(body, contentType: "a/b"))).subscribe(recorder)
+    }
+    #expect(kept != nil)
+    recorder.cancel()
+    withExtendedLifetime(log) {
+      #expect(kept == nil)
+    }
   }
 }

@@ -57,6 +57,16 @@ struct PagesTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("are fetched as each page is answered")
+  func answers() throws {
+    let test = ClientUnderTest([Self.server(pages: 9)], repeatingLast: true)
+    let recorder = Recorder<Page, NetworkFailure>(requesting: .max(1)) { page, _ in page.next == 1 ? .max(2) : .none }
+    Self.pages(test.client).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
+    #expect(test.transport.count == 3)
+  }
+
   @Test("end with the failure of the first page that fails, behind those before it")
   func failure() throws {
     let test = ClientUnderTest([.ok(#"{"items":[0],"next":1}"#), .status(500)])
@@ -77,6 +87,17 @@ struct PagesTests {
     try test.scheduler.run()
     #expect(recorder.values.count == 1 && recorder.completions.isEmpty)
     #expect(test.transport.calls.map(\.isCancelled) == [false, true])
+  }
+
+  @Test("a cancel while the call for a page is being made stops that page")
+  func cancelWhileBeginning() throws {
+    let test = ClientUnderTest([Self.server(pages: 3).after(.seconds(1))], repeatingLast: true)
+    let recorder = Recorder<Page, NetworkFailure>()
+    let client = test.client.onEvent { if case .attemptBegan = $0.kind { recorder.cancel() } }
+    Self.pages(client).subscribe(recorder)
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    try test.scheduler.run()
+    #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
   }
 
   @Test("two thousand that are there at once take the same stack as one")

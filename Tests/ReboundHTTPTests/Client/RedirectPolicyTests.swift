@@ -2,6 +2,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("RedirectPolicy")
@@ -81,6 +82,30 @@ struct RedirectPolicyTests {
     #expect(failure?.isRetryable == false)
   }
 
+  @Test("the exchange that was redirected is cancelled")
+  func cancelsLast() throws {
+    let (calls, _) = try Self.run([.redirect(to: "/b"), .status(200)])
+    #expect(calls.map(\.isCancelled) == [true, false])
+  }
+
+  @Test("what comes late of an exchange that was redirected counts no more")
+  func lateEvents() throws {
+    let transport = StubbornTransport()
+    let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
+    let recorder = Recorder<Data, NetworkFailure>()
+    client.publisher(for: Anything()).subscribe(recorder)
+    transport.tell(.head(ResponseHead(status: 302, headers: ["Location": "/b"], url: .service)), of: 0)
+    transport.tell(.head(ResponseHead(status: 200, url: .service)), of: 1)
+    transport.tell(.chunk(Data("old".utf8)), of: 0)
+    transport.tell(.finished, of: 0)
+    transport.tell(.failed(TransportFailure(.reset)), of: 0)
+    #expect(recorder.events.count == 1)
+    transport.tell(.chunk(Data("new".utf8)), of: 1)
+    transport.tell(.finished, of: 1)
+    #expect(recorder.values == [Data("new".utf8)])
+    #expect(recorder.isFinished)
+  }
+
   @Test("none are followed, or only those that stay, if the client says so")
   func policies() throws {
     #expect(try Self.run([.redirect(to: "/b")], Anything(), .none).failure?.kind == .unexpectedStatus(302))
@@ -100,4 +125,30 @@ struct RedirectPolicyTests {
 
 extension RequestBody {
   fileprivate var isNone: Bool { (try? Anything(body: self).message(base: .service).body.length) == 0 }
+}
+
+/// A transport whose exchanges go on after a cancel.
+///
+/// Unchecked, because the lock guards the receivers.
+private final class StubbornTransport: Transport, @unchecked Sendable {
+  private final class Exchange: TransportExchange {
+    func cancel() {}
+    func pause() {}
+    func resume() {}
+  }
+
+  private let lock = Lock()
+  private var receivers: [@Sendable (TransportEvent) -> Void] = []
+
+  func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange {
+    lock.withLock { receivers.append(receiver) }
+    return Exchange()
+  }
+
+  func tell(_ event: TransportEvent, of number: Int) {
+    lock.withLock { receivers.indices.contains(number) ? receivers[number] : nil }?(event)
+  }
 }

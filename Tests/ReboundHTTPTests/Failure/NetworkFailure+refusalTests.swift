@@ -48,7 +48,11 @@ struct NetworkFailureRefusalTests {
 
   @Test("what a refresh has failed with for the moment is what the call fails with")
   func refresh() {
-    let cause = NetworkFailure(.serverError(503), head: ResponseHead(status: 503, url: .service), retryAfter: .seconds(1))
+    let cause = NetworkFailure(
+      .serverError(503),
+      head: ResponseHead(status: 503, url: .service),
+      retryAfter: .seconds(1)
+    )
     let failure = NetworkFailure(
       refusal: TokenRefreshFailure(reason: .failed, underlying: cause, retryAfter: .seconds(9))
     )
@@ -91,7 +95,9 @@ struct NetworkFailureRefusalTests {
 
   // MARK: Around a client
 
-  private func end<P: Publisher<Place, NetworkFailure>>(_ publisher: P, _ test: ClientUnderTest) throws -> NetworkFailure? {
+  private func end<P: Publisher<Place, NetworkFailure>>(_ publisher: P, _ test: ClientUnderTest) throws
+    -> NetworkFailure?
+  {
     let recorder = Recorder<Place, NetworkFailure>(on: test.scheduler)
     publisher.subscribe(recorder)
     try test.scheduler.run()

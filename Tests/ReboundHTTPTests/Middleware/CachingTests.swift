@@ -241,6 +241,27 @@ struct CachingTests {
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
+  @Test("N20 stale-while-revalidate: each copy that has become old is renewed anew")
+  func staleWhileRevalidateAgain() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting(["a", "b", "c"].map { Self.answer($0, headers) })
+    var texts: [String?] = []
+    for _ in 0..<3 {
+      texts.append(try setting.get().text)
+      setting.wait(.seconds(70))
+    }
+    #expect(texts == ["a", "a", "b"])
+    #expect(setting.test.transport.count == 3)
+  }
+
+  @Test("a request for copies alone asks nobody, whatever its fields say")
+  func onlyCachedWithNoCache() throws {
+    let setting = Setting([Self.answer("a", [:])])
+    let request = Anything(headers: ["Cache-Control": "no-cache"], cacheMode: .onlyCached)
+    #expect(try setting.get(request).failure?.kind == .notCached)
+    #expect(setting.test.transport.count == 0)
+  }
+
   @Test("the modes of a request", arguments: [CacheMode.standard, .revalidate, .bypass, .onlyCached])
   func modes(mode: CacheMode) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "1"]

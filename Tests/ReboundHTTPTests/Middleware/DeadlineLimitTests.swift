@@ -51,6 +51,33 @@ struct DeadlineLimitTests {
     #expect(try alone.run(Anything()).failure?.notRetriedBecause == nil)
   }
 
+  @Test("of two deadlines the nearer one counts, whoever has set it", arguments: [(2, 2), (9, 5)])
+  func nearer(outer: Int, expected: Int) throws {
+    struct Hurry: Middleware {
+      let deadline: Deadline
+      var place: MiddlewarePlace { .fallback }
+      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+        var request = request
+        request.deadline = deadline
+        return next(request)
+      }
+    }
+    let scheduler = TestScheduler()
+    let transport = ScriptedTransport([.silence])
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: transport,
+      middleware: [Hurry(deadline: Deadline(in: .seconds(outer), on: scheduler.time))],
+      deliveringOn: nil,
+      time: scheduler.time
+    )
+    let recorder = Recorder<Data, NetworkFailure>()
+    client.publisher(for: Anything(deadline: .seconds(5))).subscribe(recorder)
+    try scheduler.run()
+    #expect(transport.calls.map(\.request.limits.total) == [.seconds(expected)])
+    #expect(recorder.failure != nil)
+  }
+
   @Test(
     "waits for what ends before the deadline, and not for what ends with it",
     arguments: [(Duration.nanoseconds(4_999_999_999), 2), (.seconds(5), 1), (.seconds(6), 1)]

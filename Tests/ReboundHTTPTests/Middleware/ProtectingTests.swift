@@ -45,7 +45,9 @@ struct ProtectingTests {
 
   @Test(
     "what the user or the network around the device does has no vote",
-    arguments: [.status(400), .status(404), .status(429), .status(501), .offline, .captivePortal]
+    arguments: [
+      .status(400), .status(404), .status(429), .status(501), .status(505), .offline, .captivePortal,
+    ]
       as [ScriptedTransport.Step]
   )
   func noVote(step: ScriptedTransport.Step) throws {

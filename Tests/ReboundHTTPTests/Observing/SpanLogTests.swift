@@ -8,7 +8,10 @@ import Testing
 struct SpanLogTests {
   private func spans(_ count: Int, limit: Int = 10) throws -> SpanLog {
     let log = SpanLog(limit: limit)
-    let tracing = Tracing(time: TestScheduler().time.withWallClock { .seconds(1_000) + .nanoseconds(5) }, whenEnded: log.write)
+    let tracing = Tracing(
+      time: TestScheduler().time.withWallClock { .seconds(1_000) + .nanoseconds(5) },
+      whenEnded: log.write
+    )
     var test = ClientUnderTest([.status(500)], repeatingLast: true, [tracing])
     test.client = test.client.onEvent(tracing.write)
     for _ in 0..<count { _ = try test.run(Anything()) }

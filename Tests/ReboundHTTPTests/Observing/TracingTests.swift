@@ -11,7 +11,11 @@ struct TracingTests {
     _ script: [ScriptedTransport.Step],
     under parent: SpanContext? = nil
   ) -> ClientUnderTest {
-    let tracing = Tracing(under: { parent }, time: TestScheduler().time.withWallClock { .seconds(1_000) }, whenEnded: spans.write)
+    let tracing = Tracing(
+      under: { parent },
+      time: TestScheduler().time.withWallClock { .seconds(1_000) },
+      whenEnded: spans.write
+    )
     var test = ClientUnderTest(
       script,
       [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), tracing]

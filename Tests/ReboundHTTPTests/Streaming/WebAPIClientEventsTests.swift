@@ -103,6 +103,20 @@ struct WebAPIClientEventsTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("a connection that is closed is made again when the events before are delivered, and not sooner")
+  func endBehindEvents() throws {
+    let test = ClientUnderTest([Self.stream("data: a\n\ndata: b\n\n"), .status(204)])
+    let recorder = Self.listen(test, requesting: .max(1))
+    test.scheduler.advance(by: 60)
+    #expect(recorder.values.map(\.data) == ["a"])
+    #expect(test.transport.count == 1)
+    recorder.request(.max(1))
+    try test.scheduler.run()
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(test.transport.count == 2)
+    #expect(recorder.isFinished)
+  }
+
   @Test("a cancel closes the connection, or ends the wait for the next")
   func cancel() throws {
     let open = ClientUnderTest([Self.stream("data: a\n\n", "data: b\n\n", every: .seconds(9))])

@@ -160,6 +160,21 @@ struct PresentationQueueTests {
     #expect(scheduler.pendingCount == 0)
   }
 
+  @Test("a toast that gives way to a more important one comes back for its whole time")
+  func toastComesBack() {
+    queue.present(.toast(.init(title: "low", text: "")))
+    scheduler.advance(by: 3)
+    queue.present(.toast(.init(title: "high", text: "")), priority: 1)
+    scheduler.advance(by: .milliseconds(5_999))
+    #expect(title(\.toast) == "high")
+    scheduler.advance(by: .milliseconds(1))
+    #expect(title(\.toast) == "low")
+    scheduler.advance(by: .milliseconds(5_999))
+    #expect(title(\.toast) == "low")
+    scheduler.advance(by: .milliseconds(1))
+    #expect(queue.screen.toast == nil)
+  }
+
   @Test("a toast that is dismissed leaves no timer behind")
   func toastTimer() throws {
     let id = try #require(queue.present(.toast(.init(title: "1", text: ""))))

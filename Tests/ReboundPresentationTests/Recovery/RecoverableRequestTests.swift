@@ -233,6 +233,76 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 2)
   }
 
+  /// The network goes and comes back.
+  private func interrupt() {
+    network.send(false)
+    network.send(true)
+    scheduler.advance()
+  }
+
+  @Test("U5: a value ends the row of tries that the network starts, also of a stream that fails after it")
+  func valueEndsRow() {
+    let request = request(policy: AutomaticRetryPolicy(maximumInARow: 1))
+    request.load()
+    fail(.offline)
+    interrupt()
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send("Sun")
+    fail(.offline)
+    interrupt()
+    #expect(upstream.subscriptionCount == 3)
+    fail(.offline)
+    interrupt()
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 3)
+  }
+
+  @Test("U5: a cancel also ends the pause before a try that the network starts")
+  func cancelDuringPause() {
+    let request = request()
+    request.load()
+    for _ in 0..<2 {
+      fail(.offline)
+      interrupt()
+    }
+    #expect(upstream.subscriptionCount == 2)
+    #expect(scheduler.pendingCount == 1)
+    request.cancel()
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 2)
+    #expect(!request.state.isLoading)
+  }
+
+  @Test("what comes after a cancel from inside the subscription counts no more")
+  func cancelWhileBeginning() {
+    var cancel: () -> Void = {}
+    let upstream = TestPublisher<String, Trouble>(whenSubscribed: {
+      cancel()
+      $0.send("late")
+      $0.send(completion: .failure(.server))
+    })
+    let request = RecoverableRequest(upstream, scheduler: ImmediateScheduler.shared)
+    cancel = { [weak request] in request?.cancel() }
+    request.load()
+    #expect(request.state.value == nil)
+    #expect(request.state.problem == nil && !request.state.isLoading)
+  }
+
+  @Test("U5: a network that came back while the request was failing, and went again, starts nothing before it is back")
+  func goneAgainMeanwhile() {
+    let request = request()
+    request.load()
+    interrupt()
+    network.send(false)
+    scheduler.advance()
+    fail(.offline)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 1)
+    network.send(true)
+    scheduler.advance()
+    #expect(upstream.subscriptionCount == 2)
+  }
+
   @Test("U5: the return of the network starts nothing after another failure, or while a try runs")
   func otherFailures() {
     let request = request()

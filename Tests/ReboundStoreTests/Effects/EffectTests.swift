@@ -402,6 +402,23 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
+  @Test("of effects that run together, the one that lets the store go is the last to begin")
+  func storeGoesWhileTheyBegin() {
+    var held: Store<CountState, CountAction>?
+    let source = sources["behind"]
+    held = store { _ in
+      let letGo = Deferred {
+        held = nil
+        return Empty<CountAction, Never>(completeImmediately: false)
+      }
+      return .merge(.publisher(letGo), .publisher(source).cancellable(id: "id"))
+    }
+    held?.dispatch(.begin("a"))
+    scheduler.advance()
+    #expect(held == nil)
+    #expect(source.subscriptionCount == 0)
+  }
+
   @Test("tells an effect that is none from others")
   func isNone() {
     #expect(Effect<Int>.none.isNone)

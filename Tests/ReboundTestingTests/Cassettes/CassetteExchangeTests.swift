@@ -13,7 +13,11 @@ struct CassetteExchangeTests {
   private var time: TimeSource { scheduler.time }
 
   private func record(_ step: ScriptedTransport.Step, _ request: TransportRequest = .sample()) throws {
-    let cassette = try CassetteTransport(folder.file, .record(ScriptedTransport([step], time: scheduler.time)), time: time)
+    let cassette = try CassetteTransport(
+      folder.file,
+      .record(ScriptedTransport([step], time: scheduler.time)),
+      time: time
+    )
     let exchange = cassette.start(request) { _ in }
     try scheduler.run()
     exchange.cancel()

@@ -182,7 +182,10 @@ struct CassetteTapeTests {
     }
     let bytes = Data([0xFF, 0xD8, 0, 1])
     let log = HARLog()
-    let network = ScriptedTransport([.response(200, ["Content-Type": "image/jpeg"], bytes), .refused], time: scheduler.time)
+    let network = ScriptedTransport(
+      [.response(200, ["Content-Type": "image/jpeg"], bytes), .refused],
+      time: scheduler.time
+    )
     func send(_ transport: any Transport) throws -> (Recorder<Data, NetworkFailure>) {
       let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil, time: time).onEvent(
         log.write

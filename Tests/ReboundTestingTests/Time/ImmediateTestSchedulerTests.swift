@@ -61,6 +61,7 @@ struct ImmediateTestSchedulerTests {
   func time() async throws {
     let time = scheduler.time
     var isDone = false
+    // It is called on this thread, before `after` returns.
     nonisolated(unsafe) let done = { isDone = true }
     withExtendedLifetime(time.after(.seconds(5)) { done() }) {}
     #expect(isDone)

@@ -183,6 +183,16 @@ struct CacheTests {
     #expect(cache.count == 0)
   }
 
+  @Test("takes a step back of the time for no time at all")
+  func stepBack() throws {
+    let cache = try makeCache()
+    cache.store(1, for: "oslo", at: .seconds(60))
+    #expect(ask(cache).summary == ["1 0.0 seconds cache"])
+    #expect(peek("oslo", in: cache)?.age == .zero)
+    scheduler.advance(by: 70)
+    #expect(peek("oslo", in: cache) == nil)
+  }
+
   // MARK: Failures
 
   @Test("keeps a failure for a while only when told to", arguments: [Duration.zero, .seconds(5)])
@@ -358,6 +368,24 @@ struct CacheTests {
     await #expect(throws: TestFailure.transient) {
       try await cache.value(for: "oslo", time: scheduler.time) { throw TestFailure.transient }
     }
+  }
+
+  @Test("returns what is stale to a function at once, and runs it to fetch a new one; a kept failure is thrown")
+  func staleFunctions() async throws {
+    let policy = try CachePolicy(fresh: .seconds(10), staleWhileRevalidate: .seconds(10), negative: .seconds(5))
+    let cache = Cache<String, Int, any Error>(policy: policy)
+    cache.store(1, for: "oslo", at: .zero)
+    scheduler.advance(by: 15)
+    let stale = try await cache.value(for: "oslo", time: scheduler.time) { 2 }
+    #expect(stale.value == 1)
+    #expect("\(stale.source)" == "saved copy, while a new one is fetched")
+    while cache.peek("oslo", on: scheduler.time)?.value != 2 { await Task.yield() }
+    for _ in 0..<2 {
+      await #expect(throws: TestFailure.transient) {
+        try await cache.value(for: "rome", time: scheduler.time) { throw TestFailure.transient }
+      }
+    }
+    await #expect(throws: TestFailure.transient) { try await cache.value(for: "rome", time: scheduler.time) { 3 } }
   }
 }
 

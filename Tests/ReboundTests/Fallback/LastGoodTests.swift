@@ -61,6 +61,15 @@ struct LastGoodTests {
     }
   }
 
+  @Test("takes a step back of the time for no time at all")
+  func stepBack() throws {
+    let store = try store()
+    store.remember(1, for: "Bern", at: .seconds(60))
+    #expect(store.value(for: "Bern", maxAge: .zero, at: .seconds(10))?.age == .zero)
+    store.remember(2, for: "Rome", at: .seconds(20))
+    #expect(store.value(for: "Rome", at: .seconds(70))?.age == .seconds(10))
+  }
+
   @Test("lets go of a value that is replaced, forgotten or too old to be kept")
   func releases() throws {
     final class Value: Sendable {}

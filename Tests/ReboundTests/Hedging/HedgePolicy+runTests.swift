@@ -22,6 +22,68 @@ struct HedgePolicyRunTests {
     #expect(events.entries == ["primary attempt won after 0.0 seconds (cancelled: 0)"])
   }
 
+  @Test("begins no hedge, asks no delay and sets no timer when the primary attempt returns without a wait")
+  func immediate() async throws {
+    let (begun, asked) = (Log<Int>(), Log<Int>())
+    for delay in [
+      HedgeDelay.parallel,
+      .custom {
+        asked.write($0); return .seconds(2)
+      },
+    ] {
+      let policy = try policy(hedges: 3, delay: delay)
+      let time = TimeSource(
+        now: { .zero },
+        after: { _, _ in
+          Issue.record("a timer is set")
+          return AnyCancellable {}
+        }
+      )
+      let value = try await policy.run(time: time) { hedge throws(TestFailure) in begun.number(hedge) }
+      #expect(value == begun.count)
+    }
+    #expect(begun.entries == [0, 0])
+    #expect(asked.count == 0)
+  }
+
+  @Test("begins hedges after the delay although the primary attempt fails without a wait")
+  func immediateFailure() async throws {
+    let policy = try policy(hedges: 2)
+    let task = Task {
+      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+        if hedge == 0 { throw .transient }
+        if hedge == 1 { await untilCancelled() }
+        return hedge
+      }
+    }
+    while scheduler.pendingCount < 1 { await Task.yield() }
+    scheduler.advance(by: 2)
+    #expect(try await task.value == 2)
+    #expect(
+      events.entries == [
+        "primary attempt failed after 0.0 seconds (transient)", "hedge 1 begins after 0.0 seconds (failure)",
+        "hedge 2 begins after 2.0 seconds (delay of 2.0 seconds)", "hedge 2 won after 2.0 seconds (cancelled: 1)",
+      ]
+    )
+  }
+
+  @Test("has one winner, and waits for all who lose, whoever comes at the same time", arguments: 0..<50)
+  func race(seed: Int) async throws {
+    let policy = try Policy(maxHedges: 3, delay: .parallel)
+    let running = Log<Int>()
+    let value = try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      for _ in 0..<(hedge * 7 + seed) % 5 { await Task.yield() }
+      running.write(hedge)
+      if (hedge + seed) % 3 == 0 { throw .numbered(hedge) }
+      return hedge
+    }
+    #expect((value + seed) % 3 != 0)
+    let ended = running.count
+    await Task.yield()
+    #expect(running.count == ended)
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("goes on with a hedge when the primary attempt is late, which is cancelled and waited for")
   func hedgeWins() async throws {
     let ended = Log<Bool>()

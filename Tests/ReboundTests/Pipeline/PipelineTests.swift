@@ -85,8 +85,9 @@ struct PipelineTests {
     scheduler.advance(by: .seconds(1))
     let expected = TimedOut(.total, limit: .seconds(1), name: "weather")
     #expect(recorder.failure as? TimedOut == expected)
+    let hurried = try Pipeline<Int>("weather", time: JumpingClock().time) { Timeout(total: .seconds(1)) }
     await #expect(throws: expected) {
-      try await pipeline.run {
+      try await hurried.run {
         await untilCancelled()
         return 0
       }

@@ -278,6 +278,20 @@ struct TokenRefresherTests {
     #expect(refresher.credential == "A'")
   }
 
+  @Test("runs the function where the caller runs")
+  @MainActor
+  func isolation() async throws {
+    let refresher = asyncRefresher { .refreshed($0.credential + "'") }
+    var places: [Bool] = []
+    _ = try await refresher.run(when: { _ in true }) { credential in
+      MainActor.assertIsolated()
+      places.append(true)
+      if credential == "A" { throw TestFailure.permanent }
+      return credential
+    }
+    #expect(places.count == 2)
+  }
+
   @Test("throws why there is no credential")
   func runWithout() async throws {
     let refresher = asyncRefresher { _ in .rejected(TestFailure.permanent) }

@@ -3,7 +3,7 @@ import Combine
 /// The stage of a ``Pipeline`` that puts something in the place of an answer that has failed.
 ///
 ///     Fallback(to: .empty)
-///     Fallback { _ in cache.lastGood(city) ?? .empty }
+///     Fallback { _ in forecasts.value(for: city)?.value ?? .empty }     // forecasts: LastGood<City, Forecast>
 ///     Fallback(when: { $0 is TimedOut }, async: { _ in try await mirror.forecast(for: city) })
 ///
 /// Without a condition it takes every failure, and belongs outermost: a retry or a breaker outside of it would never see

@@ -27,6 +27,7 @@ extension Hedge {
     return StageDescriptor(.hedge, parameters: parameters)
   }
 
+  @usableFromInline
   func observed(in surroundings: StageSurroundings) -> HedgePolicy<any Error> {
     guard let tell = surroundings.teller(of: HedgeEvent.self) else { return policy }
     return policy.onEvent(tell)
@@ -35,7 +36,7 @@ extension Hedge {
 
 /// The stage that asks a second time.
 public struct HedgeStage<Output: Sendable>: PipelineStage {
-  let hedge: Hedge
+  @usableFromInline let hedge: Hedge
 
   /// What it is.
   public var traits: [StageTraits] { [StageTraits(descriptor: hedge.descriptor)] }
@@ -46,15 +47,17 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
   }
 
   /// Runs a call under it.
+  @inlinable
   public func run(
     _ execution: ExecutionContext,
     _ operation: @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
-    let policy = hedge.observed(in: execution.surroundings)
+    let policy = hedge.observed(in: StageSurroundings(time: execution.time, origin: execution.origin))
     return try await policy.run(time: execution.time, isolation: nil) { _ in try await operation() }
   }
 
   /// Subscribes to a publisher under it.
+  @inlinable
   public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
     _ downstream: Downstream,
     to upstream: Upstream,

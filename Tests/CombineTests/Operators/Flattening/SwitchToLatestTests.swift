@@ -165,6 +165,20 @@ struct SwitchToLatestTests {
     #expect(order(failing: false) == ["outer", "end"])
   }
 
+  @Test("of two publishers that subscribe late, the one that is not the latest is cancelled, whoever comes first")
+  func lateSubscriptions() throws {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
+    var sides: [AnySubscriber<Int, TestFailure>] = []
+    outer.switchToLatest().subscribe(recorder)
+    for _ in 0..<2 { outer.send(Inner(handingOver: { sides.append($0) })) }
+    try #require(sides.count == 2)
+    let (old, latest) = (SubscriptionSpy(), SubscriptionSpy())
+    sides[0].receive(subscription: old)
+    sides[1].receive(subscription: latest)
+    #expect(old.requests == [] && old.cancelCount == 1)
+    #expect(latest.requests == [.max(2)] && latest.cancelCount == 0)
+  }
+
   @Test("the latest publisher may begin anew after its end: its subscription is taken, with what is owed")
   func beginsAnew() {
     var side: AnySubscriber<Int, TestFailure>?

@@ -78,6 +78,28 @@ struct CombineLatestTests {
     #expect(b.requests == [.max(1)])
   }
 
+  @Test("what is asked from inside a row is asked of all once, and not again after later rows")
+  func requestInside() {
+    var answers = 0
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(3),
+      answering: { _, recorder in
+        answers += 1
+        if answers == 1 { recorder.request(.max(2)) }
+        return .none
+      }
+    )
+    let (a, b) = (TestPublisher<Int, TestFailure>(), TestPublisher<Int, TestFailure>())
+    a.combineLatest(b) { $0 + $1 }.subscribe(recorder)
+    a.send(1)
+    b.send(10)
+    a.send(2)
+    b.send(20)
+    #expect(recorder.values == [11, 12, 22])
+    #expect(a.requests == [.max(3), .max(2)])
+    #expect(b.requests == [.max(3), .max(2)])
+  }
+
   @Test("a value sent from inside another is only kept")
   func reentrant() {
     let first = PassthroughSubject<Int, Never>()

@@ -169,6 +169,43 @@ struct MergeTests {
     #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
   }
 
+  @Test("after a failure nobody keeps the values that waited, however long the subscription is kept")
+  func failureReleasesWaiting() {
+    final class Token {}
+    weak var waiting: Token?
+    let (a, b) = (TestPublisher<Token, TestFailure>(), TestPublisher<Token, TestFailure>())
+    let keeper = Keeper<Token, TestFailure>()
+    Publishers.Merge(a, b).subscribe(keeper)
+    do {
+      let token = Token()
+      waiting = token
+      a.send(token)
+    }
+    #expect(waiting != nil)
+    b.send(completion: .failure(.expected))
+    #expect(waiting == nil)
+    #expect(keeper.subscription != nil)
+  }
+
+  @Test("when all finish from inside the last value that waited, the end comes after it")
+  func endInsideWaiting() {
+    var order: [String] = []
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { [a, b] _, _ in
+        a.send(completion: .finished)
+        b.send(completion: .finished)
+        order.append("value")
+        return .none
+      },
+      whenCompleted: { order.append("end") }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    recorder.request(.max(1))
+    #expect(order == ["value", "end"])
+  }
+
   @Test("cancelling, also from inside a value, cancels all once; an upstream that comes later is cancelled")
   func cancels() {
     let recorder = Recorder<Int, TestFailure>(answering: { _, recorder in
@@ -182,6 +219,24 @@ struct MergeTests {
     #expect(talkative.cancelCount == 1)
     #expect(b.cancelCount == 1)
     #expect(b.requests == [])
+  }
+
+  @Test("what an answer made it want to ask is not asked any more after a cancel from inside the next value")
+  func cancelBeforeAsking() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { value, recorder in
+        if value == 2 { recorder.cancel() }
+        return value == 1 ? .unlimited : .none
+      }
+    )
+    Publishers.Merge(a, b).subscribe(recorder)
+    a.send(1)
+    b.send(2)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+    #expect(a.requests == [.max(1)] && b.requests == [.max(1)])
+    #expect(a.cancelCount == 1 && b.cancelCount == 1)
   }
 
   @Test("a second subscription of an upstream is cancelled")

@@ -120,6 +120,26 @@ struct ZipTests {
     #expect(b.requests == [.max(1)])
   }
 
+  @Test("a row completed from inside another leaves what was requested before it to the outer one")
+  func answersAroundAnother() {
+    let recorder = recorder(
+      requesting: .max(2),
+      answering: { [b] value, recorder in
+        guard value == "1x" else { return .none }
+        recorder.request(.max(2))
+        #expect(b.send("y") == .none)
+        return .max(1)
+      }
+    )
+    a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
+    a.send(1)
+    a.send(2)
+    #expect(b.send("x") == .max(3))
+    #expect(recorder.values == ["1x", "2y"])
+    #expect(a.requests == [.max(2), .max(3)])
+    #expect(b.requests == [.max(2)])
+  }
+
   @Test("an upstream that finishes with nothing waiting ends the stream and cancels the others")
   func finishEmpty() {
     let recorder = recorder()
@@ -148,6 +168,31 @@ struct ZipTests {
     b.send("y")
     #expect(recorder.events == [.subscription, .value("1x"), .value("2y"), .completion(.finished)])
     #expect(b.cancelCount == 1)
+  }
+
+  @Test("an upstream that finishes is asked for its own waiting values, whichever of three or four it is")
+  func finishWaitingAtEachPlace() {
+    func events(finishing last: Int, of count: Int) -> [Recorder<[Int], TestFailure>.Event] {
+      let sides = (0..<count).map { _ in TestPublisher<Int, TestFailure>() }
+      let recorder = Recorder<[Int], TestFailure>()
+      if count == 3 {
+        sides[0].zip(sides[1], sides[2]) { [$0, $1, $2] }.subscribe(recorder)
+      } else {
+        sides[0].zip(sides[1], sides[2], sides[3]) { [$0, $1, $2, $3] }.subscribe(recorder)
+      }
+      sides[last].send(last)
+      sides[last].send(completion: .finished)
+      for index in sides.indices where index != last { sides[index].send(index) }
+      return recorder.events
+    }
+    for count in [3, 4] {
+      for last in 0..<count {
+        #expect(
+          events(finishing: last, of: count) == [.subscription, .value(Array(0..<count)), .completion(.finished)],
+          "the one at \(last) of \(count)"
+        )
+      }
+    }
   }
 
   @Test("a failure cancels the others, drops what waits and ends the stream")

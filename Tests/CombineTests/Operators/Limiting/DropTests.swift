@@ -93,6 +93,19 @@ struct DropTests {
     #expect(events == ["end", "end", "4"])
   }
 
+  @Test("what was asked for before the first subscription is not asked of another")
+  func askedOnce() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).dropFirst(1).subscribe(recorder)
+    let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
+    subscriber?.receive(subscription: first)
+    subscriber?.receive(completion: .finished)
+    subscriber?.receive(subscription: second)
+    #expect(first.requests == [.max(3)])
+    #expect(second.requests == [.max(1)])
+  }
+
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Rest = Publishers.Drop<Just<Int>>

@@ -104,6 +104,25 @@ struct RetryTests {
     #expect(spy.requests.isEmpty)
   }
 
+  @Test("between two attempts, what is asked for waits for the next one, and so does a cancel")
+  func betweenAttempts() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let keeper = Keeper<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).retry(2).subscribe(keeper)
+    let attempts = (0..<3).map { _ in SubscriptionSpy() }
+    subscriber?.receive(subscription: attempts[0])
+    keeper.subscription?.request(.max(1))
+    subscriber?.receive(completion: .failure(.expected))
+    keeper.subscription?.request(.max(2))
+    subscriber?.receive(subscription: attempts[1])
+    #expect(attempts[0].requests == [.max(1)])
+    #expect(attempts[1].requests == [.max(3)])
+    subscriber?.receive(completion: .failure(.expected))
+    keeper.subscription?.cancel()
+    subscriber?.receive(subscription: attempts[2])
+    #expect(attempts.map(\.cancelCount) == [0, 0, 1])
+  }
+
   @Test("the subscriber is kept until the subscription goes, past end and cancel", arguments: [true, false])
   func keepsSubscriber(ends: Bool) {
     weak var released: Recorder<Int, TestFailure>?

@@ -28,6 +28,20 @@ struct AutoconnectTests {
     #expect(upstream.subscriptionCount == 2)
   }
 
+  @Test("who subscribes after all have left connects anew")
+  func secondRound() {
+    let upstream = TestPublisher<Int, Never>()
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    for round in 1...3 {
+      let recorder = Recorder<Int, Never>()
+      shared.subscribe(recorder)
+      upstream.send(round)
+      #expect(recorder.values == [round])
+      recorder.cancel()
+      #expect(upstream.connections.map(\.cancelCount) == Array(repeating: 1, count: round))
+    }
+  }
+
   @Test("a subscriber that cancels twice counts once")
   func cancelsTwice() {
     let upstream = TestPublisher<Int, Never>()

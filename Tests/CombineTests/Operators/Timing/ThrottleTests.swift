@@ -165,6 +165,24 @@ struct ThrottleTests {
     scheduler.advance()
   }
 
+  @Test("a cancel lets the value that waits go, while the subscription is still held")
+  func cancelReleasesWaiting() {
+    final class Token {}
+    weak var waiting: Token?
+    let upstream = TestPublisher<Token, TestFailure>()
+    let keeper = Keeper<Token, TestFailure>()
+    upstream.throttle(for: 1, scheduler: scheduler, latest: true).subscribe(keeper)
+    keeper.subscription?.request(.unlimited)
+    do {
+      let token = Token()
+      waiting = token
+      upstream.send(token)
+    }
+    #expect(waiting != nil)
+    keeper.subscription?.cancel()
+    #expect(waiting == nil)
+  }
+
   @Test("on a concurrent queue the end comes last")
   func concurrent() {
     let done = Signal()

@@ -57,7 +57,7 @@ struct StagesTests {
 
   @Test("CacheFirst makes one call while the value is fresh")
   func cache() async throws {
-    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(60)))
+    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(600)))
     let calls = Log<Void>()
     let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { CacheFirst(cache, for: "oslo") }
     let runs = await both(pipeline) { calls.number(()) }

@@ -1,0 +1,20 @@
+import Foundation
+import Rebound
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("Stored requests")
+struct StoredRequestTests {
+  @Test("a body may be just as long as the limit, and no longer", arguments: [true, false])
+  func limit(isStream: Bool) throws {
+    let bytes = Data("abc".utf8)
+    let body: RequestBody =
+      isStream ? .stream(BodyStream { DataReader(bytes) }, contentType: "a/b") : .data(bytes, contentType: "a/b")
+    func stored(_ limit: Int) throws -> Data? {
+      try StoredRequest(Anything(method: .post, body: body), redaction: .standard, random: .fixed(0), limit: limit).body
+    }
+    #expect(try stored(3) == bytes)
+    #expect(throws: RequestBodyTooLarge(limit: 2)) { try stored(2) }
+  }
+}
