@@ -8,6 +8,7 @@ import Combine
 ///
 ///     struct PauseBefore: Policy {
 ///       let pause: Duration
+///       var descriptor: StageDescriptor { StageDescriptor(PolicyKind("pause")) }
 ///       func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(pause: pause) }
 ///
 ///       struct Machine: PolicyMachine {
