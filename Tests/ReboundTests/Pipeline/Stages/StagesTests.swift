@@ -65,7 +65,7 @@ struct StagesTests {
     #expect(
       runs.map(\.lines) == [
         ["weather: cache: oslo: missed", "weather: cache: oslo: stored"],
-        ["weather: cache: oslo: hit, 0.0 seconds old"],
+        ["weather: cache: oslo: hit, 60.0 seconds old"],
       ]
     )
   }
