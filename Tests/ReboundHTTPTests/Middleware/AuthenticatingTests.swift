@@ -62,7 +62,9 @@ struct AuthenticatingTests {
     #expect(session.tokens == ["Bearer old", "Bearer new"])
   }
 
-  @Test("a server that refuses every token is told as that each time, in the same words, and is not asked for tokens without end")
+  @Test(
+    "a server that refuses every token is told as that each time, in the same words, and is not asked for tokens without end"
+  )
   func everyTokenRefused() throws {
     let session = Session([.status(401)])
     var failures: [NetworkFailure] = []
