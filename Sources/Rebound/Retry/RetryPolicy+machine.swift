@@ -37,6 +37,7 @@ extension RetryPolicy: Policy {
     func makeJudge(_ now: Duration) -> RetryJudge<Failure> { RetryJudge(storage, start: now) }
 
     /// Asks the policy.
+    @_specialize(where Failure == any Error)
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       let now = execution.now
       let judge = judge ?? makeJudge(now)

@@ -108,7 +108,9 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
   }
 
-  /// Makes a refresher that obtains its credentials itself, the first one too, with an API key for example. Nobody signs in.
+  /// Makes a refresher that obtains its credentials itself, the first one too.
+  ///
+  /// Nobody signs in: an API key buys the token, for example.
   ///
   /// The first request has one obtained, and all others wait for it. So has the first one after a sign-out.
   ///
