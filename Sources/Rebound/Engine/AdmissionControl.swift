@@ -66,7 +66,11 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   private mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
     let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
     self.waiter = waiter
-    if let pending = control.ask(execution, waiter.answer) { waiter.keep(pending) }
+    let pending = control.ask(execution) { [control] answer in
+      // What is granted behind a cancel goes back at once.
+      if !waiter.answer(answer), case .success(let late) = answer { control.settle(late, .cancelled, execution) }
+    }
+    if let pending { waiter.keep(pending) }
     return woken(execution)
   }
 

@@ -22,13 +22,17 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   }
 
   /// The answer has come; only the first one counts.
-  func answer(_ answer: Answer) {
-    let waker: Waker? = state.withLock { state in
-      guard state.answer == nil, !state.isOver else { return nil }
+  ///
+  /// - Returns: Whether anybody waits for it.
+  @discardableResult
+  func answer(_ answer: Answer) -> Bool {
+    let (isWanted, waker): (Bool, Waker?) = state.withLock { state in
+      guard state.answer == nil, !state.isOver else { return (false, nil) }
       state.answer = answer
-      return state.waker
+      return (true, state.waker)
     }
     waker?.wake()
+    return isWanted
   }
 
   /// Has somebody woken when the answer comes, or at once if it has come.
@@ -53,16 +57,14 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
 
   /// Nobody waits any more.
   ///
-  /// - Returns: What was answered all the same.
+  /// - Returns: What was answered before; whoever answers later is told that nobody waits.
   func abandon() -> Answer? {
     let before = state.withLock { state in
       let before = state
-      state.waker = nil
-      state.pending = nil
+      state = State(isOver: true)
       return before
     }
     before.pending?.cancel()
-    // Whoever answers has either done so before the cancel, or never will.
-    return take()
+    return before.answer
   }
 }

@@ -33,7 +33,8 @@ extension Policy {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
-      if case .proceed = decision {} else {
+      if case .proceed = decision {
+      } else {
         try await machine.untilItProceeds(decision, execution, isolation: isolation)
       }
       do throws(Failure) {

@@ -35,7 +35,8 @@ extension Policy where Machine: TimedMachine {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
-      if case .proceed = decision {} else {
+      if case .proceed = decision {
+      } else {
         try await machine.untilItProceeds(decision, execution, isolation: isolation)
       }
       let attempt = PolicyAttempt<Machine, Value>(Self.self, machine, execution)
