@@ -25,7 +25,7 @@ struct AuthenticatingTests {
       let bearer = Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1)" }
       test = ClientUnderTest(script, repeatingLast: true, [bearer] + middleware)
       // On the time of the client: a refresher takes no step back from the system's.
-      refresher.signIn(with: "old", on: test.scheduler.time)
+      refresher.signIn(with: "old", at: test.scheduler.elapsed)
     }
 
     var tokens: [String?] { test.transport.calls.map { $0.request.headers["Authorization"] } }
