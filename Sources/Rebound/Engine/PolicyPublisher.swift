@@ -4,7 +4,7 @@ import StreamSupport
 extension Publishers {
   /// A publisher under a ``Policy``.
   ///
-  /// Made by the operators of the policies, and by ``Combine/Publisher/protected(by:time:)``.
+  /// Made by the operators of the policies, and by `protected(by:time:)`.
   ///
   /// - Demand: Passes up while an attempt runs; what is owed when one ends is requested from the next. Values beyond the
   ///   demand are dropped.

@@ -1,7 +1,7 @@
 extension RetryPolicy {
   /// Runs an asynchronous function, and again after a failure or a value that counts as one, as this policy says.
   ///
-  /// See ``Policy/run(time:isolation:_:)``.
+  /// See `run(time:isolation:_:)` of ``Policy``.
   ///
   /// - Parameters:
   ///   - rejection: The failure that a value stands for; `nil` accepts the value.
