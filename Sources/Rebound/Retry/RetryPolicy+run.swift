@@ -19,6 +19,8 @@ extension RetryPolicy {
     var rejected: Value?
     do {
       return try await drive(ExecutionContext(time: time), isolation: isolation) { () async throws(Failure) -> Value in
+        // Captured, so that this runs where the caller does, without a hop.
+        _ = isolation
         rejected = nil
         let value = try await operation()
         guard let reason = rejection(value) else { return value }
