@@ -99,7 +99,7 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
   }
 
   @inlinable
-  func takeMachine() -> Machine { machine }
+  func takeMachine() -> Machine { lock.withLock { machine } }
 
   @inlinable
   func run(
@@ -124,7 +124,7 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
     }
     if !isOver { await waitOut(task, due: due) }
     // It is over: the caller has waited for that.
-    return outcome ?? .cutOff(.refuse(CancellationError()))
+    return lock.withLock { outcome } ?? .cutOff(.refuse(CancellationError()))
   }
 
   @inlinable

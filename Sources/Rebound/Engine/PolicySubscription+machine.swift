@@ -248,14 +248,13 @@ extension PolicySubscription {
   @inlinable
   func setTimer() {
     guard let due = machine.access({ $0.pointee.wakeTime }) else { return }
-    if isTimerSet, timerDue <= due { return }
     setTimer(due)
   }
 
   @usableFromInline
   func setTimer(_ due: Duration) {
     lock.lock()
-    guard !isOver else { return lock.unlock() }
+    guard !isOver, !(isTimerSet && timerDue <= due) else { return lock.unlock() }
     timerNumber += 1
     let number = timerNumber
     let superseded = timer

@@ -160,7 +160,11 @@ where
     lock.unlock()
     var made = policy.makeMachine(execution)
     let decision = made.begins(execution)
-    observesValues = made.observesValues
+    if made.observesValues {
+      lock.lock()
+      observesValues = true
+      lock.unlock()
+    }
     machine.access { $0.initialize(to: made) }
     hasMachine = true
     if case .proceed = decision { makeDue() } else { carryOut(decision) }
@@ -201,8 +205,9 @@ where
     delivered += 1
     deliveredByAttempt += 1
     let downstream = ends.access { $0.pointee.downstream }
+    let isObserved = observesValues
     lock.unlock()
-    if observesValues { notice(.values) }
+    if isObserved { notice(.values) }
     let more = downstream.receive(input)
     return more > .none ? answer(more, of: attempt) : .none
   }
@@ -218,8 +223,9 @@ where
     let isCurrent = phase == .running && attempt == self.attempt
     // The upstream may have failed meanwhile, from inside the downstream; then the demand is the next attempt's.
     let successor = phase == .running && !isCurrent ? subscription : nil
+    let isObserved = observesValues && begins
     lock.unlock()
-    if observesValues, begins { notice(.values) }
+    if isObserved { notice(.values) }
     successor?.request(more)
     return isCurrent ? more : .none
   }
