@@ -187,7 +187,9 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     let isFailure = outcome != .success
     window.add(isFailure: isFailure, isSlow: isSlow, now: now)
     failuresInARow = isFailure ? failuresInARow + 1 : 0
-    if let limit = policy.consecutiveFailures, failuresInARow >= limit { return open(hint: outcome.hint, now: now, chance) }
+    if let limit = policy.consecutiveFailures, failuresInARow >= limit {
+      return open(hint: outcome.hint, now: now, chance)
+    }
     let counts = window.counts
     guard counts.calls >= policy.minimumCalls else { return }
     let calls = Double(counts.calls)

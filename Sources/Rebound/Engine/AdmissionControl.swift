@@ -23,7 +23,9 @@ public protocol AdmissionControl: Sendable {
 
   /// Asks to be let in.
   ///
-  /// - Parameter answer: Called at most once, now or later, on any thread.
+  /// - Parameters:
+  ///   - execution: Which asks.
+  ///   - answer: Called at most once, now or later, on any thread.
   /// - Returns: Cancelled if nobody waits for the answer any more; `nil` if there is nothing to cancel.
   func ask(
     _ execution: ExecutionContext,

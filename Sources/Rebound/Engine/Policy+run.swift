@@ -33,7 +33,16 @@ extension Policy {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
-      if case .proceed = decision {} else {
+      // What needs no wait needs no other function, either.
+      while case .wait(let pause) = decision, pause <= .zero {
+        guard !Task.isCancelled else {
+          machine.cancelled(execution)
+          throw CancellationError()
+        }
+        decision = machine.begins(execution)
+      }
+      if case .proceed = decision {
+      } else {
         try await machine.untilItProceeds(decision, execution, isolation: isolation)
       }
       do throws(Failure) {
@@ -75,6 +84,12 @@ extension PolicyMachine {
       case .fail(let error): throw error
       case .refuse(let error): throw error
       case .finish: throw FinishedWithoutValue()
+      case .wait(let pause) where pause <= .zero:
+        guard !Task.isCancelled else {
+          cancelled(execution)
+          throw CancellationError()
+        }
+        decision = begins(execution)
       case .wait(let pause):
         do {
           try await execution.time.sleep(for: pause, isolation: isolation)

@@ -39,34 +39,46 @@ public struct PolicyForFailure<Base: Policy, Failure: Error>: Policy where Base.
       }
     }
 
+    /// As the policy decides.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
       translated(base.begins(execution))
     }
 
+    /// As the policy decides.
     @inlinable
     public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
       translated(base.woken(execution))
     }
 
+    /// As the policy decides.
     @inlinable
     public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
       translated(base.succeeded(execution))
     }
 
+    /// As the policy decides.
     @inlinable
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       translated(base.failed(with: error, execution))
     }
 
+    /// Tells the policy.
     @inlinable public mutating func cancelled(_ execution: ExecutionContext) { base.cancelled(execution) }
+    /// As the policy has it.
     @inlinable public var observesValues: Bool { base.observesValues }
+    /// Tells the policy.
     @inlinable public mutating func valuesCame(_ execution: ExecutionContext) { base.valuesCame(execution) }
+    /// As the policy has it.
     @inlinable public var skipsDelivered: Bool { base.skipsDelivered }
+    /// As the policy has it.
     @inlinable public var deadline: Deadline? { base.deadline }
+    /// As the policy has it.
     @inlinable public var wakeTime: Duration? { base.wakeTime }
+    /// As the policy has it.
     @inlinable public static var isTimed: Bool { Base.Machine.isTimed }
 
+    /// As the policy decides.
     @inlinable
     public mutating func timerFired(_ execution: ExecutionContext) -> Decision<Failure> {
       translated(base.timerFired(execution))

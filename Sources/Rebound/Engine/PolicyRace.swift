@@ -35,7 +35,8 @@ extension Policy where Machine: TimedMachine {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
-      if case .proceed = decision {} else {
+      if case .proceed = decision {
+      } else {
         try await machine.untilItProceeds(decision, execution, isolation: isolation)
       }
       let attempt = PolicyAttempt<Machine, Value>(Self.self, machine, execution)
@@ -155,7 +156,7 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
   }
 
   /// The task has ended.
-  @usableFromInline
+  @inlinable
   func end(_ outcome: Outcome) {
     var late: Failure?
     let (timer, waiter): ((any Cancellable)?, UnsafeContinuation<Void, Never>?) = lock.withLock {
@@ -169,13 +170,19 @@ final class PolicyAttempt<Machine: TimedMachine, Value: Sendable>: @unchecked Se
       self.timer = nil
       return (timer, takeWaiter())
     }
-    if let late { DroppedErrors.report(late, by: policyName(policy)) }
+    if let late { dropped(late) }
     timer?.cancel()
     waiter?.resume()
   }
 
+  @usableFromInline
+  func dropped(_ late: Failure) {
+    DroppedErrors.report(late, by: policyName(policy))
+  }
+
   /// Whoever waits, if there is nothing more to wait for; with the lock held.
-  private func takeWaiter() -> UnsafeContinuation<Void, Never>? {
+  @inlinable
+  func takeWaiter() -> UnsafeContinuation<Void, Never>? {
     guard hasEnded, !isRinging else { return nil }
     let waiter = self.waiter
     self.waiter = nil

@@ -42,7 +42,8 @@ extension Publisher {
   /// - Parameter companion: Gets the failures; called once for each subscriber.
   public func retry<Companion: Publisher>(
     when companion: @escaping (AnyPublisher<Failure, Never>) -> Companion
-  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Companion, Failure>>> where Companion.Failure == Never {
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Companion, Failure>>>
+  where Companion.Failure == Never {
     retry { companion($0).setFailureType(to: Failure.self) }
   }
 
@@ -60,7 +61,8 @@ extension Publisher {
   /// - Threads: Values arrive where the upstream sends them; the next subscription is made where the signal comes.
   public func retry<Signal: Publisher>(
     when signal: Signal
-  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Signal, Failure>>> where Signal.Failure == Never {
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Signal, Failure>>>
+  where Signal.Failure == Never {
     retry { _ in signal.setFailureType(to: Failure.self) }
   }
 }

@@ -10,6 +10,7 @@ extension RetryPolicy: Policy {
       self.storage = storage
     }
 
+    /// Lets the attempt begin, and tells the budget of a retry.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
       if judge != nil || storage.hasBeginning || execution.isListened { begin(execution) }
@@ -25,6 +26,7 @@ extension RetryPolicy: Policy {
       }
     }
 
+    /// Tells the budget.
     @inlinable
     public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
       judge?.end(succeeded: true, execution)
@@ -34,6 +36,8 @@ extension RetryPolicy: Policy {
     @usableFromInline
     func makeJudge(_ now: Duration) -> RetryJudge<Failure> { RetryJudge(storage, start: now) }
 
+    /// Asks the policy.
+    @_specialize(where Failure == any Error)
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       let now = execution.now
       let judge = judge ?? makeJudge(now)
@@ -41,11 +45,13 @@ extension RetryPolicy: Policy {
       return judge.failed(with: error, at: now, execution)
     }
 
+    /// Gives back what was granted.
     @inlinable
     public mutating func cancelled(_ execution: ExecutionContext) {
       judge?.end(succeeded: false, execution)
     }
 
+    /// As the policy answers duplicates.
     @inlinable
     public var skipsDelivered: Bool { storage.skipsDelivered }
   }

@@ -1,7 +1,7 @@
 extension RetryPolicy {
   /// Runs an asynchronous function, and again after a failure or a value that counts as one, as this policy says.
   ///
-  /// See ``Policy/run(time:isolation:_:)``.
+  /// See `run(time:isolation:_:)` of ``Policy``.
   ///
   /// - Parameters:
   ///   - rejection: The failure that a value stands for; `nil` accepts the value.
@@ -19,6 +19,8 @@ extension RetryPolicy {
     var rejected: Value?
     do {
       return try await drive(ExecutionContext(time: time), isolation: isolation) { () async throws(Failure) -> Value in
+        // Captured, so that this runs where the caller does, without a hop.
+        _ = isolation
         rejected = nil
         let value = try await operation()
         guard let reason = rejection(value) else { return value }

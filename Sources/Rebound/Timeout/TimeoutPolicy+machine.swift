@@ -61,7 +61,11 @@ extension TimeoutPolicy: Policy {
     }
 
     private mutating func expire(_ elapsed: Duration, _ execution: ExecutionContext) -> Decision<any Error>? {
-      let situation = TimeoutMachine.Situation(elapsed: elapsed, waitingSince: waitingSince, values: execution.delivered)
+      let situation = TimeoutMachine.Situation(
+        elapsed: elapsed,
+        waitingSince: waitingSince,
+        values: execution.delivered
+      )
       guard case .expired(var error) = machine.verdict(situation) else { return nil }
       error.name = error.name ?? execution.source
       policy.observer?(.timedOut(error))

@@ -101,7 +101,8 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
       let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
       self.waiter = waiter
-      if let pending = policy.refresher.ask(insteadOf: last, on: execution.time, waiter.answer) { waiter.keep(pending) }
+      let pending = policy.refresher.ask(insteadOf: last, on: execution.time) { _ = waiter.answer($0) }
+      if let pending { waiter.keep(pending) }
       return woken(execution)
     }
 

@@ -108,7 +108,9 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
   }
 
-  /// Makes a refresher that obtains its credentials itself, the first one, too: with an API key, say. Nobody signs in.
+  /// Makes a refresher that obtains its credentials itself, the first one too.
+  ///
+  /// Nobody signs in: an API key buys the token, for example.
   ///
   /// The first request has one obtained, and all others wait for it. So has the first one after a sign-out.
   ///
@@ -158,7 +160,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   public func signIn(with credential: Credential, at now: Duration = TimeSource.current.now) {
     let lifetime = lifetime(credential)
     deliver {
-      $0.machine.signIn(credential, lifetime: lifetime, now: $0.clamp(now), events: &$1)
+      // A credential that says nothing of its lifetime needs no present, and must not set one for the requests.
+      $0.machine.signIn(credential, lifetime: lifetime, now: lifetime == nil ? $0.latest : $0.clamp(now), events: &$1)
     }
   }
 

@@ -6,9 +6,9 @@ import Rebound
 ///     Authenticating(with: session) { headers, token in headers["Authorization"] = "Bearer \(token.accessToken)" }
 ///
 /// A 401 is answered by one refresh, whatever the number of requests that got it, and each of them is sent once more. A
-/// second 401 passes on. A server that refuses every credential is ``NetworkFailure/Kind-swift.enum/unauthorised`` each time, also
-/// once the refresher has had enough of it and renews none any more. A request whose body can be read only once is not sent again, and neither is one that says
-/// that it is not authenticated sent with a credential.
+/// second 401 passes on. A server that refuses every credential is ``NetworkFailure/Kind-swift.enum/unauthorised`` each
+/// time, also once the refresher has had enough of it and renews none any more. A request whose body can be read only once
+/// is not sent again, and neither is one that says that it is not authenticated sent with a credential.
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
 public struct Authenticating<Credential: Sendable>: Middleware {

@@ -29,7 +29,9 @@ struct RepeatPolicyRunTests {
     let clock = JumpingClock()
     let runs = Log<Void>()
     await #expect(throws: TestFailure.permanent) {
-      try await RepeatPolicy(pause: pause).run(time: clock.time) { if runs.number(()) == 3 { throw TestFailure.permanent } }
+      try await RepeatPolicy(pause: pause).run(time: clock.time) {
+        if runs.number(()) == 3 { throw TestFailure.permanent }
+      }
     }
     let task = Task {
       try await RepeatPolicy(pause: pause).run(time: clock.time) {

@@ -94,7 +94,9 @@ struct RetryPolicyRunTests {
     }
     #expect(try await policy.run(rejecting: { $0 < 3 ? .transient : nil }, time: clock.time) { next() } == 3)
     attempts = 0
-    let last = try await policy.run(rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: clock.time) { next() }
+    let last = try await policy.run(rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: clock.time) {
+      next()
+    }
     #expect(last == 3)
     attempts = 0
     await #expect(throws: TestFailure.numbered(3)) {

@@ -32,7 +32,9 @@ struct StagesTests {
 
   @Test("Fallback tells both errors where it fails, too")
   func fallbackFails() async throws {
-    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Fallback { _ in throw TestFailure.permanent } }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      Fallback { _ in throw TestFailure.permanent }
+    }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       let failed = #expect(throws: FallbackFailed.self) { try result?.get() }
       #expect(failed?.failure as? TestFailure == .permanent)
@@ -48,7 +50,9 @@ struct StagesTests {
 
   @Test("Fallback leaves out failures that are not its own")
   func fallbackPasses() async throws {
-    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Fallback(to: 0, when: { $0 is TimedOut }) }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      Fallback(to: 0, when: { $0 is TimedOut })
+    }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       #expect(throws: TestFailure.transient) { try result?.get() }
       #expect(lines == ["weather: fallback: no fallback for transient"])
@@ -74,7 +78,9 @@ struct StagesTests {
   func singleFlight() async throws {
     let calls = Log<Void>()
     let coalescer = Coalescer<String, Int, any Error>()
-    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { SingleFlight(by: coalescer, for: "oslo") }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      SingleFlight(by: coalescer, for: "oslo")
+    }
     let runs = await both(pipeline) { calls.number(()) }
     #expect(try runs.map { try $0.result?.get() } == [1, 2])
     for run in runs {
@@ -85,7 +91,9 @@ struct StagesTests {
   @Test("SingleFlight lets those who ask at the same time share one call")
   func shares() throws {
     let coalescer = Coalescer<String, Int, any Error>()
-    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { SingleFlight(by: coalescer, for: "oslo") }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      SingleFlight(by: coalescer, for: "oslo")
+    }
     let upstream = TestPublisher<Int, TestFailure>()
     let recorders = (0..<3).map { _ in Recorder<Int, any Error>() }
     for recorder in recorders { upstream.protected(by: pipeline).subscribe(recorder) }
@@ -123,7 +131,9 @@ struct StagesTests {
   @Test("Hedge goes on with another attempt when one fails")
   func hedge() async throws {
     let calls = Log<Void>()
-    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { Hedge(try HedgePolicy(delay: .afterFailure)) }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      Hedge(try HedgePolicy(delay: .afterFailure))
+    }
     let runs = await both(pipeline) {
       let number = calls.number(())
       if number % 2 == 1 { throw TestFailure.transient }

@@ -1,0 +1,306 @@
+import Combine
+import StreamSupport
+
+// MARK: - The machine
+
+extension PolicySubscription {
+  /// Has the machine told, by this thread or the one that is asking it.
+  @inlinable
+  func notice(_ event: PendingEvents) {
+    lock.lock()
+    pending.insert(event)
+    guard !isAsking else { return lock.unlock() }
+    isAsking = true
+    lock.unlock()
+    work()
+  }
+
+  /// Tells the machine what there is to tell, and subscribes as long as an attempt is due.
+  ///
+  /// An attempt that fails while it is being subscribed to makes the next one due and returns; this loop, further up on the
+  /// stack, gets to it. So any number of synchronous failures takes the same stack.
+  ///
+  /// Called by whoever has set `isAsking`.
+  @inlinable
+  func work() {
+    var asks = true
+    while true {
+      lock.lock()
+      if asks {
+        let event = takeEvent()
+        guard event.isEmpty else {
+          execution.deliveredCount = deliveredByAttempt
+          execution.isValueAwaited = owed > .none
+          lock.unlock()
+          tell(event)
+          continue
+        }
+        if Applied.Machine.isTimed, hasMachine, !isOver {
+          lock.unlock()
+          setTimer()
+          lock.lock()
+          // Whatever has come meanwhile is told first.
+          if !pending.isEmpty, phase != .due {
+            lock.unlock()
+            continue
+          }
+        }
+        isAsking = false
+        asks = false
+      }
+      guard phase == .due, !isLooping else { return lock.unlock() }
+      isLooping = true
+      phase = .subscribing
+      attempt += 1
+      toSkip = skipsDelivered ? delivered : 0
+      deliveredByAttempt = 0
+      let deadline = attemptDeadline
+      let upstream = ends.access { $0.pointee.upstream }
+      let next = PolicyAttemptSubscriber(attempt, of: self)
+      lock.unlock()
+      if let deadline {
+        Deadline.$current.withValue(deadline) { upstream.subscribe(next) }
+      } else {
+        upstream.subscribe(next)
+      }
+      lock.lock()
+      isLooping = false
+      if !isAsking, !pending.isEmpty {
+        isAsking = true
+        asks = true
+      }
+      lock.unlock()
+    }
+  }
+
+  /// Lets the loop begin an attempt, unless one is under way.
+  @inlinable @inline(__always)
+  func makeDue() {
+    guard hasMachine else { return }
+    // Here, where the machine is asked: the loop may be at work on another thread.
+    let (own, skips) = machine.access { ($0.pointee.deadline, $0.pointee.skipsDelivered) }
+    let deadline = own.map { $0.nearer(execution.ownDeadline) } ?? execution.ownDeadline
+    lock.lock()
+    if phase == .idle {
+      phase = .due
+      attemptDeadline = deadline
+      skipsDelivered = skips
+    }
+    lock.unlock()
+  }
+
+  /// What the machine hears next, one thing at a time; with the lock held.
+  ///
+  /// Values come before the end, and the end before a time that is over.
+  @inlinable @inline(__always)
+  func takeEvent() -> PendingEvents {
+    if pending.isEmpty { return [] }
+    // An attempt that has its go-ahead is subscribed to, however soon something else comes behind it.
+    let next = phase == .due ? pending.subtracting(.woken) : pending
+    if next.isEmpty { return [] }
+    // The lowest bit is the first.
+    let first = PendingEvents(rawValue: next.rawValue & (0 &- next.rawValue))
+    pending.remove(first)
+    return first
+  }
+
+  /// The attempt has finished.
+  @inlinable @inline(__always)
+  func finish() {
+    guard hasMachine else { return }
+    let decision = machine.access { $0.pointee.succeeded(execution) }
+    if case .proceed = decision { end(with: .finished) } else { carryOut(decision) }
+  }
+
+  /// The attempt has failed.
+  @inlinable @inline(__always)
+  func fail(with error: Failure) {
+    guard hasMachine else { return }
+    let decision = machine.access { $0.pointee.failed(with: error, execution) }
+    switch decision {
+    case .proceed: end(withFailure: error)
+    case .fail(let other): end(withFailure: other)
+    default: carryOut(decision)
+    }
+  }
+
+  /// Ends it with a failure, unless the value that it stands for is delivered after all.
+  @inlinable
+  func end(withFailure error: Failure) {
+    if isJudging { endJudged(error) } else { end(with: .failure(error)) }
+  }
+
+  @usableFromInline
+  func endJudged(_ error: Failure) {
+    lock.lock()
+    let ends = isOver ? nil : self.ends.access { $0.pointee }
+    let rejected = rejected
+    self.rejected = nil
+    lock.unlock()
+    guard let rejected, let ends, ends.judgement?.lastValue == .isDelivered else { return end(with: .failure(error)) }
+    _ = ends.downstream.receive(rejected.value)
+    end(with: .finished)
+  }
+
+  /// Tells the machine something that has come while it was asked, or that is not the end of an attempt.
+  @usableFromInline
+  func tell(_ event: PendingEvents) {
+    guard hasMachine else { return }
+    switch event {
+    case .finish: finish()
+    case .failure:
+      lock.lock()
+      let error = failure
+      failure = nil
+      lock.unlock()
+      if let error { fail(with: error.value) }
+    case .cancel:
+      machine.access { $0.pointee.cancelled(execution) }
+      forgetMachine()
+    case .values:
+      machine.access { $0.pointee.valuesCame(execution) }
+    case .waitOver:
+      carryOut(machine.access { $0.pointee.begins(execution) })
+    case .woken:
+      carryOut(machine.access { $0.pointee.woken(execution) })
+    case .timer:
+      // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
+      execution.floor = timerDue
+      let decision = machine.access { $0.pointee.timerFired(execution) }
+      execution.floor = nil
+      carryOut(decision)
+    default: break
+    }
+  }
+
+  /// By whoever is asking it.
+  @inlinable @inline(__always)
+  func forgetMachine() {
+    guard hasMachine else { return }
+    hasMachine = false
+    let last = machine.access { $0.move() }
+    withExtendedLifetime(last) {}
+  }
+
+  /// Does what the machine has decided.
+  @usableFromInline
+  func carryOut(_ decision: Decision<Failure>) {
+    switch decision {
+    case .proceed: makeDue()
+    case .wait(let pause) where pause <= .zero:
+      // Asked again by the loop that is at it.
+      lock.lock()
+      if !isOver { pending.insert(.waitOver) }
+      lock.unlock()
+    case .wait(let pause):
+      lock.lock()
+      guard !isOver else { return lock.unlock() }
+      waitNumber += 1
+      let number = waitNumber
+      lock.unlock()
+      let target: any TimerTarget = self
+      keep(execution.time.after(pause) { target.timerRang(-number) }, asWait: number)
+    case .park(let register):
+      register(Waker(self))
+    case .finish: end(with: .finished)
+    case .fail(let error): end(with: .failure(error))
+    case .refuse(let error):
+      lock.lock()
+      let refusal = isOver ? nil : ends.access { $0.pointee.refusal }
+      lock.unlock()
+      if let failure = refusal?(error) ?? (error as? Failure) { return end(with: .failure(failure)) }
+      // Whoever made the publisher has not said what such a failure is.
+      DroppedErrors.report(error, by: description)
+      end(with: .finished)
+    }
+  }
+
+  /// The numbers of waits are told as negative ones.
+  func timerRang(_ number: Int) {
+    if number < 0 { waitIsOver(-number) } else { timerFired(number) }
+  }
+
+  /// If it fired on another thread, or synchronously, or the downstream cancelled, this stops it.
+  fileprivate func keep(_ timer: any Cancellable, asWait number: Int) {
+    lock.lock()
+    guard waitNumber == number, !isOver else {
+      lock.unlock()
+      return timer.cancel()
+    }
+    wait = timer
+    lock.unlock()
+  }
+
+  fileprivate func waitIsOver(_ number: Int) {
+    lock.lock()
+    guard waitNumber == number, !isOver else { return lock.unlock() }
+    waitNumber += 1
+    let fired = wait
+    wait = nil
+    lock.unlock()
+    withExtendedLifetime(fired) {}
+    notice(.waitOver)
+  }
+
+  /// Sets the timer for when the machine wants to be asked, unless it is set for then or before.
+  ///
+  /// A time that moves away is left to the timer that is set: it finds out when it fires.
+  @inlinable
+  func setTimer() {
+    guard let due = machine.access({ $0.pointee.wakeTime }) else { return }
+    if isTimerSet, timerDue <= due { return }
+    setTimer(due)
+  }
+
+  @usableFromInline
+  func setTimer(_ due: Duration) {
+    lock.lock()
+    guard !isOver else { return lock.unlock() }
+    timerNumber += 1
+    let number = timerNumber
+    let superseded = timer
+    timer = nil
+    timerDue = due
+    isTimerSet = true
+    lock.unlock()
+    superseded?.cancel()
+    let target: any TimerTarget = self
+    let set = execution.time.after(due - execution.time.now) { target.timerRang(number) }
+    lock.lock()
+    guard timerNumber == number, isTimerSet else {
+      lock.unlock()
+      return set.cancel()
+    }
+    timer = set
+    lock.unlock()
+  }
+
+  fileprivate func timerFired(_ number: Int) {
+    lock.lock()
+    guard timerNumber == number, isTimerSet else { return lock.unlock() }
+    isTimerSet = false
+    let fired = timer
+    timer = nil
+    lock.unlock()
+    withExtendedLifetime(fired) {}
+    notice(.timer)
+  }
+
+  /// Ends it all, unless it is over already; by whoever is asking the machine.
+  @inlinable
+  func end(with completion: Subscribers.Completion<Failure>) {
+    lock.lock()
+    guard !isOver else { return lock.unlock() }
+    phase = phase == .running || phase == .subscribing ? .cutOff : .over
+    let rest = takeAll()
+    let (subscription, wait, timer) = (subscription, wait, timer)
+    forgetAll()
+    pending = []
+    lock.unlock()
+    forgetMachine()
+    subscription?.cancel()
+    wait?.cancel()
+    timer?.cancel()
+    rest.downstream.receive(completion: completion)
+  }
+}
