@@ -36,20 +36,12 @@ final class TimerWheel: Sendable {
     source.activate()
   }
 
-  private static var tick: UInt64 {
-    let (seconds, attoseconds) = TimeSource.systemNow.components
-    return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
-  }
-
   func schedule(
     after delay: Duration,
     _ place: Place,
     _ action: @escaping @Sendable () -> Void
   ) -> WheelTimer {
-    let (seconds, attoseconds) = (TimeSource.systemNow + delay).components
-    let atto = UInt64(attoseconds)
-    // Rounded up to a whole tick.
-    let due = UInt64(seconds) * 1_000 + (atto + 999_999_999_999_999) / 1_000_000_000_000_000
+    let due = Wheel.tick(notBefore: TimeSource.systemNow + delay)
     let timer = WheelTimer(due: due, place: place, action: action)
     state.withLock { state in
       state.wheel.insert(timer)
@@ -81,7 +73,7 @@ final class TimerWheel: Sendable {
   }
 
   private func fire() {
-    let now = Self.tick
+    let now = Wheel.tick(at: TimeSource.systemNow)
     let due = state.withLock { state in
       let due = state.wheel.advance(to: now)
       state.armed = state.wheel.nextTick ?? .max
@@ -107,8 +99,8 @@ final class TimerWheel: Sendable {
 ///
 /// Unchecked, because the wheel's lock guards what changes.
 @usableFromInline
-final class WheelTimer: Cancellable, @unchecked Sendable {
-  fileprivate let due: UInt64
+package final class WheelTimer: Cancellable, @unchecked Sendable {
+  package let due: UInt64
   fileprivate let place: TimerWheel.Place
   fileprivate var action: (@Sendable () -> Void)?
   /// In which list it is, and its neighbours there.
@@ -123,15 +115,20 @@ final class WheelTimer: Cancellable, @unchecked Sendable {
     self.action = action
   }
 
+  /// For a wheel of one's own.
+  package convenience init(due: UInt64) {
+    self.init(due: due, place: .here) {}
+  }
+
   /// Stops it; nothing happens if it has fired.
   @usableFromInline
-  func cancel() {
+  package func cancel() {
     TimerWheel.system.cancel(self)
   }
 }
 
 /// The slots of the wheel; each is a list, the latest first.
-private struct Wheel {
+package struct Wheel {
   private static let levels = 6
   private static let bits: UInt64 = 6
 
@@ -141,7 +138,21 @@ private struct Wheel {
   /// Which slots of a level hold anything, a bit each.
   private var occupied = [UInt64](repeating: 0, count: levels)
 
-  mutating func insert(_ timer: WheelTimer) {
+  package init() {}
+
+  /// The last tick that has come by a moment.
+  package static func tick(at moment: Duration) -> UInt64 {
+    let (seconds, attoseconds) = moment.components
+    return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
+  }
+
+  /// The first tick that is not before a moment.
+  package static func tick(notBefore moment: Duration) -> UInt64 {
+    let (seconds, attoseconds) = moment.components
+    return UInt64(seconds) * 1_000 + (UInt64(attoseconds) + 999_999_999_999_999) / 1_000_000_000_000_000
+  }
+
+  package mutating func insert(_ timer: WheelTimer) {
     // What is due already goes into the next tick, so that there is one way out.
     let tick = max(timer.due, current + 1)
     // The highest bit in which the moment differs from the present says how far away it is.
@@ -157,7 +168,7 @@ private struct Wheel {
     occupied[level] |= 1 << UInt64(index)
   }
 
-  mutating func remove(_ timer: WheelTimer) {
+  package mutating func remove(_ timer: WheelTimer) {
     let slot = timer.slot
     guard slot >= 0 else { return }
     timer.slot = -1
@@ -174,24 +185,23 @@ private struct Wheel {
   }
 
   /// The tick at which the next slot is to be looked at; `nil` if nothing waits.
-  var nextTick: UInt64? {
+  package var nextTick: UInt64? {
     var nearest: UInt64?
     for level in 0..<Self.levels where occupied[level] != 0 {
       let shift = UInt64(level) * Self.bits
       let position = (current >> shift) & 63
-      // The bits turned so that the present is the lowest one.
-      let turned = occupied[level] >> position | (position == 0 ? 0 : occupied[level] << (64 - position))
-      let distance = UInt64(turned.trailingZeroBitCount)
-      var tick = ((current >> shift) + distance) << shift
-      // The slot of the present, on a level above the first, is a whole turn away.
-      if tick <= current { tick += 64 << shift }
+      // The bits turned so that the slot after the present is the lowest one: that of the present is a whole turn away.
+      let after = (position + 1) & 63
+      let turned = occupied[level] >> after | (after == 0 ? 0 : occupied[level] << (64 - after))
+      let distance = UInt64(turned.trailingZeroBitCount) + 1
+      let tick = ((current >> shift) + distance) << shift
       nearest = Swift.min(nearest ?? .max, tick)
     }
     return nearest
   }
 
   /// Takes out all that is due by this tick.
-  mutating func advance(to tick: UInt64) -> [WheelTimer] {
+  package mutating func advance(to tick: UInt64) -> [WheelTimer] {
     var due: [WheelTimer] = []
     while let next = nextTick, next <= tick {
       current = next

@@ -1,0 +1,371 @@
+import Combine
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+/// A policy that keeps the contract of the two drivers: one row of the table.
+struct PolicyUnderTest: Sendable, CustomTestStringConvertible {
+  /// When an execution waits.
+  enum Wait { case never, beforeTheFirst, afterAnEnd }
+
+  /// The types of the sources that it stands for.
+  let types: Set<String>
+  let wait: Wait
+  /// Whether it tries again after a failure, or after a finish.
+  var triesAgainAfterFailure = false
+  var triesAgainAfterFinish = false
+  /// How often the time is read for an execution that succeeds.
+  let readsOnSuccess: Int
+  let make: @Sendable (TestScheduler) throws -> PolicySubject
+
+  var testDescription: String { types.sorted().joined(separator: ", ") }
+  var triesAgain: Bool { triesAgainAfterFailure || triesAgainAfterFinish }
+
+  /// An end that it passes on.
+  var passing: Subscribers.Completion<any Error> { triesAgainAfterFinish ? .failure(TestFailure.permanent) : .finished }
+  /// An end that it answers with another attempt.
+  var again: Subscribers.Completion<any Error> { triesAgainAfterFinish ? .finished : .failure(TestFailure.transient) }
+}
+
+/// A policy with all that it shares, fresh for one test.
+///
+/// Unchecked, because a test uses it on one thread at a time, or through its locked parts.
+final class PolicySubject: @unchecked Sendable {
+  typealias Upstream = AnyPublisher<Int, any Error>
+  typealias Operation = @Sendable () async throws -> Int
+
+  let log = MachineLog()
+  let protect: (Upstream, TimeSource) -> Upstream
+  let run: @Sendable (TimeSource, @escaping Operation) async throws -> Int
+  /// Makes the next execution wait, where it waits before its first attempt.
+  var block: () throws -> Void = {}
+  /// Lets go on whoever waits.
+  var release: () -> Void = {}
+  /// Whether somebody waits.
+  var isWaiting: () -> Bool = { false }
+  /// Whether all that was granted is back.
+  var isIdle: () -> Bool = { true }
+
+  init<Applied: Policy>(
+    _ policy: Applied,
+    running run: (@Sendable (TimeSource, @escaping Operation) async throws -> Int)? = nil
+  ) where Applied.Failure == any Error {
+    let watched = WatchedPolicy(base: policy, log: log)
+    protect = { upstream, time in
+      Publishers.WithPolicy(upstream: upstream, policy: watched, time: time).eraseToAnyPublisher()
+    }
+    // That of a timed policy has another driver.
+    self.run = run ?? { time, operation in try await watched.run(time: time) { try await operation() } }
+  }
+}
+
+/// What the machines of a policy were told.
+final class MachineLog: Sendable {
+  struct Counts: Equatable {
+    var begun = 0
+    var ended = 0
+    var cancelled = 0
+    /// Told something while told something else.
+    var overlaps = 0
+  }
+
+  private let state = Locked((counts: Counts(), inside: Set<Int>()))
+
+  var counts: Counts { state.withLock { $0.counts } }
+
+  fileprivate func begin() -> Int {
+    state.withLock {
+      $0.counts.begun += 1
+      return $0.counts.begun
+    }
+  }
+
+  fileprivate func enter(_ number: Int) {
+    state.withLock { if !$0.inside.insert(number).inserted { $0.counts.overlaps += 1 } }
+  }
+
+  fileprivate func leave(_ number: Int, hasEnded: Bool, isCancelled: Bool = false) {
+    state.withLock {
+      $0.inside.remove(number)
+      if hasEnded { $0.counts.ended += 1 }
+      if isCancelled { $0.counts.cancelled += 1 }
+    }
+  }
+}
+
+/// A policy that writes down how its machines end.
+private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Error {
+  let base: Base
+  let log: MachineLog
+
+  var descriptor: StageDescriptor { base.descriptor }
+
+  func makeMachine(_ execution: ExecutionContext) -> Machine {
+    Machine(base: base.makeMachine(execution), log: log, number: log.begin())
+  }
+
+  struct Machine: PolicyMachine {
+    typealias Failure = any Error
+
+    var base: Base.Machine
+    let log: MachineLog
+    let number: Int
+
+    private mutating func ask(
+      endsByProceeding: Bool = false,
+      _ question: (inout Base.Machine) -> Decision<any Error>
+    ) -> Decision<any Error> {
+      log.enter(number)
+      let decision = question(&base)
+      let hasEnded =
+        switch decision {
+        case .proceed: endsByProceeding
+        case .wait, .park: false
+        case .finish, .fail, .refuse: true
+        }
+      log.leave(number, hasEnded: hasEnded)
+      return decision
+    }
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> { ask { $0.begins(execution) } }
+    mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> { ask { $0.woken(execution) } }
+    mutating func timerFired(_ execution: ExecutionContext) -> Decision<any Error> { ask { $0.timerFired(execution) } }
+
+    mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
+      ask(endsByProceeding: true) { $0.succeeded(execution) }
+    }
+
+    mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
+      ask(endsByProceeding: true) { $0.failed(with: error, execution) }
+    }
+
+    mutating func cancelled(_ execution: ExecutionContext) {
+      log.enter(number)
+      base.cancelled(execution)
+      log.leave(number, hasEnded: true, isCancelled: true)
+    }
+
+    mutating func valuesCame(_ execution: ExecutionContext) {
+      log.enter(number)
+      base.valuesCame(execution)
+      log.leave(number, hasEnded: false)
+    }
+
+    var observesValues: Bool { base.observesValues }
+    var skipsDelivered: Bool { base.skipsDelivered }
+    var deadline: Deadline? { base.deadline }
+    var wakeTime: Duration? { base.wakeTime }
+    static var isTimed: Bool { Base.Machine.isTimed }
+  }
+}
+
+/// A policy of a user's own, as the documentation of ``Policy`` has it: it waits once.
+struct PauseBefore: Policy {
+  let pause: Duration
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("pause")) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(pause: pause) }
+
+  struct Machine: PolicyMachine {
+    var pause: Duration?
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+      defer { pause = nil }
+      return pause.map { .wait($0) } ?? .proceed
+    }
+  }
+}
+
+// MARK: - The table
+
+extension PolicyUnderTest {
+  static let all = [
+    retry, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker, bulkhead, prioritised,
+    limiter, authentication, retryOn, retryWhen, pause,
+  ]
+
+  /// Why a type of the sources stands for nothing here.
+  static let exempt = [
+    "ChaosDelay": "private; waits once before the first attempt, as PauseBefore does",
+    "HalfOpening": "private; waits once before the first attempt, and never fails",
+  ]
+
+  private static func waiting(on scheduler: TestScheduler, _ subject: PolicySubject) -> PolicySubject {
+    subject.release = { scheduler.advance(by: .seconds(1)) }
+    subject.isWaiting = { scheduler.pendingCount > 0 }
+    return subject
+  }
+
+  private static let twice = RetryPolicy<any Error>(clamping: 2, backoff: .constant(.seconds(1)))
+
+  static let retry = PolicyUnderTest(
+    types: ["RetryPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    readsOnSuccess: 0
+  ) { waiting(on: $0, PolicySubject(twice)) }
+
+  static let retryStage = PolicyUnderTest(
+    types: ["Retry"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    readsOnSuccess: 0
+  ) { waiting(on: $0, PolicySubject(Retry(twice))) }
+
+  private static let threeRuns = RepeatPolicy(times: 2, pause: .constant(.seconds(1)))
+
+  static let repetition = PolicyUnderTest(
+    types: ["RepeatPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFinish: true,
+    readsOnSuccess: 0
+  ) { waiting(on: $0, PolicySubject(threeRuns)) }
+
+  static let translated = PolicyUnderTest(
+    types: ["PolicyForFailure"],
+    wait: .afterAnEnd,
+    triesAgainAfterFinish: true,
+    readsOnSuccess: 0
+  ) { waiting(on: $0, PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(threeRuns))) }
+
+  // One read for the start, and one for the timer.
+  static let timeout = PolicyUnderTest(types: ["TimeoutPolicy"], wait: .never, readsOnSuccess: 2) { _ in
+    let policy = TimeoutPolicy.total(.seconds(1_000))
+    return PolicySubject(policy) { time, operation in try await policy.run(time: time) { try await operation() } }
+  }
+
+  static let timeoutStage = PolicyUnderTest(types: ["Timeout"], wait: .never, readsOnSuccess: 2) { _ in
+    let policy = Timeout(total: .seconds(1_000))
+    return PolicySubject(policy) { time, operation in try await policy.run(time: time) { try await operation() } }
+  }
+
+  static let breaker = PolicyUnderTest(types: ["CircuitBreaker"], wait: .never, readsOnSuccess: 0) { scheduler in
+    let breaker = try CircuitBreaker("service", policy: .consecutive(1, openFor: .seconds(1)))
+    return halfOpening(breaker, scheduler, PolicySubject(breaker))
+  }
+
+  static let streamBreaker = PolicyUnderTest(
+    types: ["CircuitBreakerForStreams"],
+    wait: .never,
+    readsOnSuccess: 0
+  ) { scheduler in
+    let breaker = try CircuitBreaker("service", policy: .consecutive(1, openFor: .seconds(1)))
+    return halfOpening(breaker, scheduler, PolicySubject(breaker.succeeding(on: .firstValue)))
+  }
+
+  /// One probe at a time is let in: whoever does not give it back keeps all others out.
+  private static func halfOpening(
+    _ breaker: CircuitBreaker,
+    _ scheduler: TestScheduler,
+    _ subject: PolicySubject
+  ) -> PolicySubject {
+    subject.block = {
+      try breaker.admit(on: scheduler.time).fail(with: TestFailure.transient)
+      scheduler.advance(by: .seconds(1))
+    }
+    subject.isIdle = {
+      guard let call = try? breaker.admit(on: scheduler.time) else { return false }
+      call.cancel()
+      return true
+    }
+    return subject
+  }
+
+  static let bulkhead = PolicyUnderTest(types: ["Bulkhead"], wait: .beforeTheFirst, readsOnSuccess: 0) { scheduler in
+    let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 9, maxWait: .seconds(60)))
+    return holding(bulkhead, scheduler, PolicySubject(bulkhead))
+  }
+
+  static let prioritised = PolicyUnderTest(
+    types: ["PrioritisedBulkhead"],
+    wait: .beforeTheFirst,
+    readsOnSuccess: 0
+  ) { scheduler in
+    let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 9))
+    return holding(bulkhead, scheduler, PolicySubject(bulkhead.prioritised(3)))
+  }
+
+  private static func holding(
+    _ bulkhead: Bulkhead,
+    _ scheduler: TestScheduler,
+    _ subject: PolicySubject
+  ) -> PolicySubject {
+    let held = Locked<Bulkhead.Permit?>(nil)
+    subject.block = {
+      let permit = try bulkhead.acquire(on: scheduler.time)
+      held.withLock { $0 = permit }
+    }
+    subject.release = {
+      let permit = held.withLock { held in
+        defer { held = nil }
+        return held
+      }
+      permit?.release()
+    }
+    subject.isWaiting = { bulkhead.snapshot.queued > 0 }
+    subject.isIdle = { bulkhead.snapshot.running == 0 && bulkhead.snapshot.queued == 0 }
+    return subject
+  }
+
+  static let limiter = PolicyUnderTest(types: ["RateLimiter"], wait: .beforeTheFirst, readsOnSuccess: 1) { scheduler in
+    let limiter = RateLimiter("service", policy: try .tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(60)))
+    let subject = waiting(on: scheduler, PolicySubject(limiter))
+    subject.block = { try limiter.acquire(at: scheduler.elapsed) }
+    subject.isIdle = { limiter.queued == 0 }
+    return subject
+  }
+
+  static let authentication = PolicyUnderTest(
+    types: ["Authentication", "AuthenticationPolicy"],
+    wait: .beforeTheFirst,
+    readsOnSuccess: 1
+  ) { scheduler in
+    let renewal = TestPublisher<String, TestFailure>()
+    let refresher = TokenRefresher<String>(
+      lifetime: { _ in .seconds(100_000) },
+      rejectedWhen: { $0 == .permanent },
+      refreshingWith: { _ in renewal.eraseToAnyPublisher() }
+    )
+    refresher.signIn(with: "A", at: scheduler.elapsed)
+    let subject = PolicySubject(Authentication(by: refresher, when: { _ in false }))
+    // The credential is too old, and the renewal takes its time.
+    subject.block = { scheduler.advance(by: .seconds(200_000)) }
+    subject.release = { if renewal.subscriptionCount > 0 { renewal.send("B") } }
+    subject.isWaiting = { refresher.waiterCount > 0 }
+    subject.isIdle = { refresher.waiterCount == 0 }
+    return subject
+  }
+
+  static let retryOn = PolicyUnderTest(
+    types: ["RetryOnPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    readsOnSuccess: 0
+  ) { _ in
+    let gate = TestPublisher<Int, any Error>()
+    let policy = Empty<Int, any Error>().retry(on: { _ in true }, times: 2, after: { _ in gate }).policy
+    return passing(gate, PolicySubject(policy))
+  }
+
+  static let retryWhen = PolicyUnderTest(
+    types: ["RetryWhenPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    readsOnSuccess: 0
+  ) { _ in
+    let gate = TestPublisher<Int, any Error>()
+    let made = Empty<Int, any Error>().retry { (_: AnyPublisher<any Error, Never>) in gate }
+    return passing(gate, PolicySubject(made.policy))
+  }
+
+  private static func passing(_ gate: TestPublisher<Int, any Error>, _ subject: PolicySubject) -> PolicySubject {
+    subject.release = { for connection in gate.connections { connection.send(1) } }
+    subject.isWaiting = { gate.subscriptionCount > 0 }
+    subject.isIdle = { gate.connections.allSatisfy(\.isCancelled) }
+    return subject
+  }
+
+  static let pause = PolicyUnderTest(types: [], wait: .beforeTheFirst, readsOnSuccess: 0) {
+    waiting(on: $0, PolicySubject(PauseBefore(pause: .seconds(1))))
+  }
+}

@@ -1,0 +1,309 @@
+import Combine
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("TimeSource")
+struct TimeSourceTests {
+  private let scheduler = TestScheduler()
+  private let log = EventLog<String>()
+
+  /// The same scheduler, which does not say itself what its time is.
+  private var plain: PlainScheduler { PlainScheduler(base: scheduler) }
+
+  // MARK: Timers
+
+  @Test("a timer comes once, when it is time and not before", arguments: [true, false])
+  func once(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    let timer = time.after(.seconds(2)) { log.write("came") }
+    scheduler.advance(by: .nanoseconds(1_999_999_999))
+    #expect(log.events.isEmpty)
+    scheduler.advance(by: .nanoseconds(1))
+    #expect(log.events == ["came"])
+    scheduler.advance(by: .seconds(10))
+    #expect(log.events == ["came"])
+    #expect(scheduler.pendingCount == 0)
+    withExtendedLifetime(timer) {}
+  }
+
+  @Test("timers come in the order of their moments", arguments: [true, false])
+  func order(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    let timers = [3, 1, 2].map { second in time.after(.seconds(second)) { log.write("\(second)") } }
+    scheduler.advance(by: .seconds(3))
+    #expect(log.events == ["1", "2", "3"])
+    withExtendedLifetime(timers) {}
+  }
+
+  @Test("one that is cancelled does not come, and leaves nothing behind", arguments: [true, false])
+  func cancelBefore(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    time.after(.seconds(1)) { log.write("came") }.cancel()
+    #expect(scheduler.pendingCount == 0)
+    scheduler.advance(by: .seconds(2))
+    #expect(log.events.isEmpty)
+  }
+
+  @Test("to cancel it afterwards, or from inside, does nothing", arguments: [true, false])
+  func cancelLate(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    let own = Locked<(any Cancellable)?>(nil)
+    let timer = time.after(.seconds(1)) {
+      own.withLock { $0 }?.cancel()
+      log.write("came")
+    }
+    own.withLock { $0 = timer }
+    scheduler.advance(by: .seconds(1))
+    timer.cancel()
+    scheduler.advance(by: .seconds(5))
+    #expect(log.events == ["came"])
+    #expect(scheduler.pendingCount == 0)
+    own.withLock { $0 = nil }
+  }
+
+  @Test("one cancels the other that is due at the same moment", arguments: [true, false])
+  func cancelOfTheNext(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    let next = Locked<(any Cancellable)?>(nil)
+    let first = time.after(.seconds(1)) { next.withLock { $0 }?.cancel() }
+    next.withLock { $0 = time.after(.seconds(1)) { log.write("came") } }
+    scheduler.advance(by: .seconds(1))
+    #expect(log.events.isEmpty)
+    #expect(scheduler.pendingCount == 0)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("a delay of zero or less is as soon as possible", arguments: [Duration.zero, .seconds(-5)], [true, false])
+  func noDelay(delay: Duration, isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    let timer = time.after(delay) { log.write("came") }
+    scheduler.advance()
+    #expect(log.events == ["came"])
+    #expect(scheduler.elapsed == .zero)
+    withExtendedLifetime(timer) {}
+  }
+
+  @Test("a scheduler that does all at once lets a timer come once, before it is there to be cancelled")
+  func immediately() {
+    let timer = TimeSource(ImmediateScheduler.shared).after(.seconds(9)) { log.write("came") }
+    #expect(log.events == ["came"])
+    timer.cancel()
+    #expect(log.events == ["came"])
+  }
+
+  @Test("a timer of the system's time that is cancelled lets go of what it would have done")
+  func systemCancel() {
+    final class Witness: Sendable {}
+    weak var weakly: Witness?
+    let timer: any Cancellable
+    do {
+      let witness = Witness()
+      weakly = witness
+      timer = TimeSource.system.after(.seconds(1_000_000_000)) { withExtendedLifetime(witness) {} }
+    }
+    #expect(weakly != nil)
+    timer.cancel()
+    #expect(weakly == nil)
+    timer.cancel()
+  }
+
+  @Test("a timer of the system's time is never early, and without a delay it comes")
+  func systemNever() async {
+    let begin = TimeSource.system.now
+    let moment = await withCheckedContinuation { continuation in
+      _ = TimeSource.system.after(.zero) { continuation.resume(returning: TimeSource.system.now) }
+    }
+    #expect(moment >= begin)
+  }
+
+  // MARK: Time
+
+  @Test("the time of a scheduler begins when the source is made, unless it says itself what its time is")
+  func schedulerTime() {
+    scheduler.advance(by: .seconds(5))
+    let (own, plain) = (TimeSource(scheduler), TimeSource(plain))
+    #expect(own.now == .seconds(5))
+    #expect(plain.now == .zero)
+    scheduler.advance(by: .seconds(2))
+    #expect(own.now == .seconds(7))
+    #expect(plain.now == .seconds(2))
+  }
+
+  @Test("the time of a clock begins when the source is made; its timers wait on it")
+  func clockTime() async {
+    let clock = SteppedClock()
+    clock.advance(by: .seconds(5))
+    let time = TimeSource(clock)
+    #expect(time.now == .zero)
+    await withCheckedContinuation { continuation in
+      let timer = time.after(.seconds(2)) {
+        log.write("\(time.now)")
+        continuation.resume()
+      }
+      Task {
+        await clock.untilAsleep(1)
+        clock.advance(by: .seconds(2))
+        withExtendedLifetime(timer) {}
+      }
+    }
+    #expect(log.events == ["\(Duration.seconds(2))"])
+  }
+
+  @Test("a timer of a clock that is cancelled wakes its sleeper")
+  func clockCancel() async {
+    let ended = AsyncStream<Void>.makeStream()
+    let clock = JumpingClock { ended.continuation.yield() }
+    let timer = TimeSource(clock).after(.seconds(2)) { log.write("came") }
+    for await _ in ended.stream { break }
+    timer.cancel()
+    #expect(log.events.isEmpty)
+  }
+
+  @Test("another wall clock leaves the time and its timers as they are")
+  func wallClock() {
+    let time = scheduler.time.withWallClock { .seconds(1_000) }
+    #expect(time.wallClock == .seconds(1_000))
+    #expect(scheduler.time.wallClock == .zero)
+    let timer = time.after(.seconds(3)) { log.write("\(time.now)") }
+    scheduler.advance(by: .seconds(3))
+    #expect(time.now == .seconds(3))
+    #expect(time.wallClock == .seconds(1_000))
+    #expect(log.events == ["\(Duration.seconds(3))"])
+    withExtendedLifetime(timer) {}
+  }
+
+  @Test("the current one is that of the task, and of its children")
+  func current() async {
+    scheduler.advance(by: .seconds(4))
+    await TimeSource.$current.withValue(scheduler.time) {
+      #expect(TimeSource.current.now == .seconds(4))
+      async let child = TimeSource.current.now
+      #expect(await child == .seconds(4))
+      #expect(Deadline(in: .seconds(1)).moment == .seconds(5))
+      TimeSource.$current.withValue(TimeSource(plain)) { #expect(TimeSource.current.now == .zero) }
+      #expect(TimeSource.current.now == .seconds(4))
+    }
+  }
+
+  // MARK: Sleep
+
+  @Test("a sleep wakes when it is time, and leaves no timer")
+  func sleep() async throws {
+    let (time, set) = announcing()
+    let sleeper = Task {
+      try await time.sleep(for: .seconds(2))
+      return time.now
+    }
+    for await _ in set { break }
+    scheduler.advance(by: .seconds(2))
+    #expect(try await sleeper.value == .seconds(2))
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("a sleep of no length returns at once, without a timer", arguments: [Duration.zero, .seconds(-1)])
+  func noSleep(length: Duration) async throws {
+    try await scheduler.time.sleep(for: length)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("a sleep may be over before its timer is there")
+  func immediateSleep() async throws {
+    try await TimeSource(ImmediateScheduler.shared).sleep(for: .seconds(9))
+  }
+
+  @Test("a cancel before a sleep lets it not begin", arguments: [Duration.zero, .seconds(2)])
+  func cancelBeforeSleep(length: Duration) async {
+    let time = scheduler.time
+    let sleeper = Task {
+      await untilCancelled()
+      try await time.sleep(for: length)
+    }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("a cancel ends a sleep at once, and its timer goes")
+  func cancelInSleep() async {
+    let (time, set) = announcing()
+    let sleeper = Task { try await time.sleep(for: .seconds(2)) }
+    for await _ in set { break }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("a cancel ends a sleep of the system's time")
+  func cancelInSystemSleep() async {
+    let sleeper = Task { try await TimeSource.system.sleep(for: .seconds(1_000_000)) }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+  }
+
+  /// The time of the scheduler, and when a timer was set.
+  private func announcing() -> (TimeSource, AsyncStream<Void>) {
+    let (time, (stream, continuation)) = (scheduler.time, AsyncStream<Void>.makeStream())
+    let announcing = TimeSource(
+      now: { time.now },
+      after: { delay, action in
+        let timer = time.after(delay, action)
+        continuation.yield()
+        return timer
+      }
+    )
+    return (announcing, stream)
+  }
+
+  // MARK: Deadlines
+
+  @Test("which of two deadlines of one time is nearer is known without a look at a clock")
+  func nearer() {
+    let reads = Locked(0)
+    let time = TimeSource(
+      now: {
+        reads.withLock { $0 += 1 }
+        return .zero
+      },
+      after: { _, _ in AnyCancellable {} }
+    )
+    let (near, far) = (Deadline(at: .seconds(1), on: time), Deadline(at: .seconds(2), on: time))
+    #expect(near.nearer(far).moment == .seconds(1))
+    #expect(far.nearer(near).moment == .seconds(1))
+    #expect(far.nearer(nil).moment == .seconds(2))
+    #expect(reads.withLock { $0 } == 0)
+    // Of two times, each is asked how much is left.
+    #expect(near.nearer(Deadline(at: .zero, on: scheduler.time)).moment == .zero)
+    #expect(reads.withLock { $0 } == 1)
+  }
+}
+
+/// A scheduler for tests, which does not say itself what its time is.
+private struct PlainScheduler: Scheduler {
+  let base: TestScheduler
+
+  var now: VirtualTime { base.now }
+  var minimumTolerance: VirtualTime.Stride { base.minimumTolerance }
+
+  func schedule(options: Never?, _ action: @escaping () -> Void) { base.schedule(options: options, action) }
+
+  func schedule(
+    after date: VirtualTime,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) {
+    base.schedule(after: date, tolerance: tolerance, options: options, action)
+  }
+
+  func schedule(
+    after date: VirtualTime,
+    interval: VirtualTime.Stride,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    base.schedule(after: date, interval: interval, tolerance: tolerance, options: options, action)
+  }
+}
