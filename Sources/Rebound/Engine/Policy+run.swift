@@ -7,6 +7,9 @@ extension Policy {
   /// The decisions and events are those of a publisher under the same policy. The function runs where the caller does. A
   /// cancelled task is no failure.
   ///
+  /// Code that is generic over a policy calls ``Policy/execute(_:_:)``: it knows only this form of `run`, which cannot cut off
+  /// an attempt, and a ``TimedMachine`` would never be asked whether its time is over.
+  ///
   /// - Parameters:
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
   ///   - isolation: The caller's.
