@@ -37,8 +37,7 @@ extension Publishers {
 
 /// Sends the elements that its task pulls to a subscriber.
 ///
-/// While the task waits to be asked, only the subscriber holds this: so one that is forgotten by everybody ends its task.
-/// While an element is owed, the task holds it.
+/// The task holds this only while an element is owed. So the task ends where nobody is left who could ask for more.
 private final class ElementsSubscription<Element: Sendable>: Subscription, CustomStringConvertible, Sendable {
   private struct State {
     var downstream: AnySubscriber<Element, any Error>?

@@ -24,7 +24,7 @@ struct EqualFormsTests {
 
   private static let words = [
     "(computed)", "(hint)", "not retryable", "attempts exhausted", "deadline exceeded", "hint too long", "circuit open",
-    "closed, now open", "open, now half-open", "half-open, now closed", "half-open, now open", "call refused",
+    "closed, now open", "open, now halfOpen", "halfOpen, now closed", "halfOpen, now open", "call refused",
   ]
 
   /// What each form is asked to do: some calls, one after the other.

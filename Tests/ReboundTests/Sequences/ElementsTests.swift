@@ -59,18 +59,26 @@ struct ElementsTests {
     #expect(recorder.completion == nil)
   }
 
-  @Test("ends its task when a subscriber that is owed nothing is forgotten")
-  func forgotten() async {
+  @Test("holds a subscriber no longer than until it has cancelled")
+  func releases() async {
     weak var weakRecorder: Recorder<Int, any Error>?
     do {
       let recorder = Recorder<Int, any Error>(requesting: .max(1))
       weakRecorder = recorder
       Publishers.Elements(of: numbers).subscribe(recorder)
       while recorder.values.isEmpty { await Task.yield() }
+      recorder.cancel()
     }
     await numbers.untilReleased()
     #expect(weakRecorder == nil)
-    #expect(numbers.pulls.count == 1)
+  }
+
+  @Test("ends its task when a subscriber is owed nothing and keeps no subscription to ask by")
+  func forgotten() async {
+    let subscriber = AnySubscriber<Int, any Error>(receiveSubscription: { $0.request(.max(2)) })
+    Publishers.Elements(of: numbers).subscribe(subscriber)
+    await numbers.untilReleased()
+    #expect(numbers.pulls.count == 2)
   }
 
   @Test("goes on for a subscriber that is owed elements and keeps no subscription")

@@ -65,7 +65,7 @@ struct PolicySequenceTests {
   func timeout() async {
     let limited = silent.timeout(.betweenValues(.seconds(10)))
     let loop = Task { await limited.gathered() }
-    while scheduler.nextDue == nil { await Task.yield() }
+    while silent.pulls.count < 2 { await Task.yield() }
     scheduler.advance(by: .seconds(10))
     let (elements, error) = await loop.value
     #expect(elements == [1])
@@ -146,8 +146,8 @@ struct PolicySequenceTests {
   func chained() async {
     let sequence = silent.timeout(.betweenValues(.seconds(10))).retry(RetryPolicy(clamping: 1, backoff: .constant(.zero)))
     let loop = Task { await sequence.gathered() }
-    for _ in 1...2 {
-      while scheduler.nextDue == nil { await Task.yield() }
+    for attempt in 1...2 {
+      while silent.pulls.count < 2 * attempt { await Task.yield() }
       scheduler.advance(by: .seconds(10))
     }
     let (elements, error) = await loop.value
