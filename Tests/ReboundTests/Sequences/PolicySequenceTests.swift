@@ -144,7 +144,9 @@ struct PolicySequenceTests {
 
   @Test("operators stand on each other: a retry around a timeout")
   func chained() async {
-    let sequence = silent.timeout(.betweenValues(.seconds(10))).retry(RetryPolicy(clamping: 1, backoff: .constant(.zero)))
+    let sequence = silent.timeout(.betweenValues(.seconds(10))).retry(
+      RetryPolicy(clamping: 1, backoff: .constant(.zero))
+    )
     let loop = Task { await sequence.gathered() }
     for attempt in 1...2 {
       while silent.pulls.count < 2 * attempt { await Task.yield() }
