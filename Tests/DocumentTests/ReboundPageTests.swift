@@ -30,4 +30,42 @@ struct ReboundPageTests {
     scheduler.advance(by: .seconds(5))
     #expect(answers == ["done"])
   }
+
+  @Test("a sequence that fails is iterated again")
+  func sequences() async throws {
+    let sensor = Sensor()
+    var log: [Int] = []
+
+    let readings = sensor.readings
+      .timeout(.betweenValues(.seconds(10)))
+      .retry(RetryPolicy(clamping: 3, backoff: .steps(.zero, .seconds(1))))
+    for try await reading in readings {
+      log.append(reading)
+    }
+
+    #expect(log == [1, 1, 2])
+  }
+}
+
+/// A sensor that loses its connection after one reading, the first time.
+private struct Sensor {
+  struct Disconnected: Error {}
+
+  let readings = Readings()
+
+  struct Readings: AsyncSequence, Sendable {
+    let line = Line()
+
+    func makeAsyncIterator() -> AsyncThrowingStream<Int, any Error>.Iterator {
+      AsyncThrowingStream { [line] in try await line.next() }.makeAsyncIterator()
+    }
+  }
+
+  actor Line {
+    private var rest: [Result<Int?, Disconnected>] = [
+      .success(1), .failure(Disconnected()), .success(1), .success(2), .success(nil),
+    ]
+
+    func next() throws(Disconnected) -> Int? { try rest.removeFirst().get() }
+  }
 }

@@ -61,6 +61,25 @@ struct ThrottleByKeyTests {
     }
   }
 
+  @Test("stands around asynchronous sequences")
+  func sequences() async throws {
+    let throttle = throttle
+    let scheduler = scheduler
+    @Sendable func moments() async throws -> [VirtualTime] {
+      let (moments, continuation) = AsyncStream<Int>.makeStream()
+      continuation.yield(1)
+      continuation.finish()
+      var log: [VirtualTime] = []
+      for try await _ in moments.protected(by: throttle["a"], time: scheduler.time) { log.append(scheduler.now) }
+      return log
+    }
+    #expect(try await moments() == [.start])
+    async let second = moments()
+    while scheduler.nextDue == nil { await Task.yield() }
+    scheduler.advance(by: .seconds(1))
+    #expect(try await second == [.start.advanced(by: .seconds(1))])
+  }
+
   @Test("gives its turn back when it is cancelled while it waits")
   func cancelled() {
     func call(_ answer: @escaping (Int) -> Void) -> AnyCancellable {

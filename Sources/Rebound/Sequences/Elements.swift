@@ -1,0 +1,163 @@
+import Combine
+import StreamSupport
+
+extension Publishers {
+  /// Publishes the elements of an asynchronous sequence.
+  ///
+  ///     Publishers.Elements(of: client.forecasts(for: city))
+  ///
+  /// Each subscriber has an iterator of its own, in a task of its own, which is cancelled with the subscription. A sequence
+  /// that can be iterated only once (`AsyncStream`) has nothing left for the second subscriber.
+  ///
+  /// - Demand: One element is asked of the iterator for each value that is owed, none ahead.
+  /// - Failure: What the iterator throws. What it throws or returns after a cancel is dropped.
+  /// - Threads: On the global executor, or where the iterator returns.
+  public struct Elements<Base: AsyncSequence & Sendable>: Publisher where Base.Element: Sendable {
+    /// The elements.
+    public typealias Output = Base.Element
+    /// What the iterator throws.
+    public typealias Failure = any Error
+
+    /// The sequence.
+    public let base: Base
+
+    /// Makes a publisher of the elements of a sequence.
+    ///
+    /// - Parameter base: Iterated anew for each subscriber.
+    public init(of base: Base) {
+      self.base = base
+    }
+
+    /// Begins to iterate on behalf of this subscriber, once it asks.
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subscriber.receive(subscription: ElementsSubscription(AnySubscriber(subscriber), pulling: base))
+    }
+  }
+}
+
+/// Sends the elements that its task pulls to a subscriber.
+///
+/// The task holds this only while an element is owed. So the task ends where nobody is left who could ask for more.
+private final class ElementsSubscription<Element: Sendable>: Subscription, CustomStringConvertible, Sendable {
+  private struct State {
+    var downstream: AnySubscriber<Element, any Error>?
+    var task: Task<Void, Never>?
+  }
+
+  private let state: Locked<State>
+  private let owed = OwedElements<ElementsSubscription>()
+
+  var description: String { "Elements" }
+
+  init<Base: AsyncSequence & Sendable>(_ downstream: AnySubscriber<Element, any Error>, pulling base: Base)
+  where Base.Element == Element {
+    state = Locked(State(downstream: downstream))
+    let task = Task { [owed] in await pull(base, as: owed) }
+    state.withLock { $0.task = task }
+  }
+
+  deinit { cancel() }
+
+  func request(_ demand: Subscribers.Demand) {
+    owed.add(demand, of: self)
+  }
+
+  func cancel() {
+    let task = end().task
+    owed.close()
+    task?.cancel()
+  }
+
+  func send(_ element: Element) {
+    guard let more = state.withLock({ $0.downstream })?.receive(element) else { return }
+    request(more)
+  }
+
+  func send(completion: Subscribers.Completion<any Error>) {
+    let downstream = end().downstream
+    owed.close()
+    downstream?.receive(completion: completion)
+  }
+
+  private func end() -> State {
+    state.withLock { state in
+      let before = state
+      state = State()
+      return before
+    }
+  }
+}
+
+/// Asks for one element after the other, each when it is owed.
+private func pull<Base: AsyncSequence & Sendable>(
+  _ base: Base,
+  as owed: OwedElements<ElementsSubscription<Base.Element>>
+) async where Base.Element: Sendable {
+  var iterator: Base.AsyncIterator?
+  while let subscription = await owed.next() {
+    do {
+      if iterator == nil { iterator = base.makeAsyncIterator() }
+      guard let element = try await iterator?.next() else { return subscription.send(completion: .finished) }
+      subscription.send(element)
+    } catch {
+      return subscription.send(completion: .failure(error))
+    }
+  }
+}
+
+/// How many elements a task is to pull, and for whom.
+private final class OwedElements<Owner: AnyObject & Sendable>: Sendable {
+  private struct State {
+    var demand = Subscribers.Demand.none
+    /// Held while something is owed.
+    var owner: Owner?
+    // Whoever resumes it has taken it out before.
+    var waiter: UnsafeContinuation<Owner?, Never>?
+    var isOver = false
+
+    /// For whom to pull one element now.
+    mutating func takeOne() -> Owner? {
+      guard demand > .none else { return nil }
+      demand -= 1
+      defer { if demand == .none { owner = nil } }
+      return owner
+    }
+  }
+
+  private let state = Locked(State())
+
+  func add(_ demand: Subscribers.Demand, of owner: Owner) {
+    let waiter: UnsafeContinuation<Owner?, Never>? = state.withLock { state in
+      guard !state.isOver, demand > .none else { return nil }
+      state.demand += demand
+      state.owner = owner
+      guard let waiter = state.waiter else { return nil }
+      state.waiter = nil
+      _ = state.takeOne()
+      return waiter
+    }
+    waiter?.resume(returning: owner)
+  }
+
+  /// Waits until an element is owed; `nil` when none will be any more.
+  func next() async -> Owner? {
+    await withUnsafeContinuation { continuation in
+      let owner: Owner?? = state.withLock { state in
+        if state.isOver { return .some(nil) }
+        if let owner = state.takeOne() { return owner }
+        state.waiter = continuation
+        return nil
+      }
+      if let owner { continuation.resume(returning: owner) }
+    }
+  }
+
+  func close() {
+    let before = state.withLock { state in
+      let before = state
+      state = State(isOver: true)
+      return before
+    }
+    before.waiter?.resume(returning: nil)
+  }
+}
