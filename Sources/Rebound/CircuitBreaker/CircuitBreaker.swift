@@ -184,18 +184,15 @@ public final class CircuitBreaker: Sendable {
 
   /// The service has answered.
   func succeed(_ permit: CircuitBreakerMachine.Permit, _ now: () -> Duration) {
-    let isDone = shared.adjust { state, _ in
-      guard !state.machine.countsCalls, permit.number == 0 else { return false }
-      state.machine.succeedTransparently(permit)
-      return true
-    }
-    if !isDone { settle(permit, .success, nil, at: now()) }
+    let present = policy.countsCalls ? now() : nil
+    let isDone = shared.adjust { state, _ in state.machine.succeedAtOnce(permit, now: state.clamp(present ?? .zero)) }
+    if !isDone { settle(permit, .success, nil, at: present ?? now()) }
   }
 
   /// The call has failed; whether that speaks against the service, the breaker knows.
   func fail(_ permit: CircuitBreakerMachine.Permit, with error: any Error, at now: Duration) {
     guard !(error is CancellationError), isFailure(error) else { return settle(permit, .ignored, nil, at: now) }
-    settle(permit, .failure(hint: (error as? any RetryAfterProviding)?.retryAfter), error, at: now)
+    settle(permit, .failure(hint: pause(askedBy: error)), error, at: now)
   }
 
   /// The call was cancelled: no vote.

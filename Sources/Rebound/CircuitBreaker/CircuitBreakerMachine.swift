@@ -68,12 +68,18 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   /// A call is let through while ``isTransparent`` holds.
   package var transparentPermit: Permit { Permit(generation: generation, number: 0, start: .zero) }
 
-  /// Whether a success changes anything that depends on the time.
-  package var countsCalls: Bool { policy.failureRatio != nil || policy.slowness != nil }
-
-  /// A call that was let through has succeeded, where calls are not counted by time.
-  package mutating func succeedTransparently(_ permit: Permit) {
-    if permit.generation == generation, case .closed = phase { failuresInARow = 0 }
+  /// Takes a success that can open and close nothing: of a call that was let through, with no failure in the window.
+  ///
+  /// - Parameter now: Looked at where the policy counts calls.
+  /// - Returns: Whether that is so; if not, nothing has happened, and it is to be settled.
+  package mutating func succeedAtOnce(_ permit: Permit, now: Duration) -> Bool {
+    guard permit.number == 0, case .closed = phase, permit.generation == generation else { return false }
+    if policy.countsCalls {
+      guard window.counts.failures == 0 else { return false }
+      window.add(isFailure: false, isSlow: false, now: now)
+    }
+    failuresInARow = 0
+    return true
   }
 
   /// The state, without a side effect: an open breaker is open until a call finds that its time is over.

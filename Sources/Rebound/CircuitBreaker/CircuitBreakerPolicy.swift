@@ -117,6 +117,11 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
 }
 
 extension CircuitBreakerPolicy {
+  /// Whether it matters when a call has succeeded, and how long it took.
+  var countsCalls: Bool { failureRatio != nil || slowness != nil }
+}
+
+extension CircuitBreakerPolicy {
   /// Opens after failures without a success between them, and for nothing else.
   ///
   /// - Parameters:

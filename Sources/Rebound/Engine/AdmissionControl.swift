@@ -43,6 +43,7 @@ extension AdmissionControl {
 
 extension Policy where Self: AdmissionControl {
   /// Makes the machine of one execution.
+  @inlinable
   public func makeMachine(_ execution: ExecutionContext) -> AdmissionMachine<Self> { AdmissionMachine(self) }
 }
 
@@ -51,21 +52,24 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   /// It does not care what calls fail with.
   public typealias Failure = any Error
 
-  private let control: Control
-  private var grant: Control.Grant?
-  private var waiter: AnswerWaiter<Result<Control.Grant, any Error>>?
+  @usableFromInline let control: Control
+  @usableFromInline var grant: Control.Grant?
+  @usableFromInline var waiter: AnswerWaiter<Result<Control.Grant, any Error>>?
 
+  @inlinable
   init(_ control: Control) {
     self.control = control
   }
 
   /// Asks to be let in.
+  @inlinable
   public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
     grant = control.admitAtOnce(execution)
     return grant == nil ? ask(execution) : .proceed
   }
 
-  private mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
+  @usableFromInline
+  mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
     let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
     self.waiter = waiter
     let pending = control.ask(execution) { [control] answer in
@@ -90,25 +94,34 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   }
 
   /// Gives back what was granted.
+  @inlinable
   public mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
     settle(.succeeded, execution)
     return .proceed
   }
 
   /// Gives back what was granted.
+  @inlinable
   public mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
     settle(.failed(error), execution)
     return .proceed
   }
 
   /// Gives back what was granted, or no longer waits for it.
+  @inlinable
   public mutating func cancelled(_ execution: ExecutionContext) {
     settle(.cancelled, execution)
+    if waiter != nil { abandon(execution) }
+  }
+
+  @usableFromInline
+  mutating func abandon(_ execution: ExecutionContext) {
     if case .success(let late) = waiter?.abandon() { control.settle(late, .cancelled, execution) }
     waiter = nil
   }
 
-  private mutating func settle(_ end: ExecutionEnd, _ execution: ExecutionContext) {
+  @inlinable
+  mutating func settle(_ end: ExecutionEnd, _ execution: ExecutionContext) {
     guard let grant else { return }
     self.grant = nil
     control.settle(grant, end, execution)

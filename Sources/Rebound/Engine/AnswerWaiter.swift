@@ -2,6 +2,7 @@ import Combine
 import StreamSupport
 
 /// An execution that waits for somebody's answer, told by a waker when it comes.
+@usableFromInline
 final class AnswerWaiter<Answer: Sendable>: Sendable {
   private struct State {
     var answer: Answer?

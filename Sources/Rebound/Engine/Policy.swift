@@ -39,10 +39,8 @@ public protocol Policy<Failure>: Sendable {
   func register(with events: PolicyEvents?, pipeline: String)
 
   /// Runs an asynchronous function under this policy; a policy with a driver of its own says how.
-  func execute<Value: Sendable>(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
-  ) async throws -> Value
+  func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  where Call.Failure == Failure
 }
 
 extension Policy {
@@ -53,23 +51,19 @@ extension Policy {
   public func register(with events: PolicyEvents?, pipeline: String) {}
 
   /// As the machine decides.
-  @inlinable
-  public func execute<Value: Sendable>(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
-  ) async throws -> Value {
-    try await drive(execution, isolation: nil, operation)
+  @inlinable @inline(__always)
+  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  where Call.Failure == Failure {
+    try await drive(execution, isolation: nil) { () async throws(Failure) -> Call.Output in try await call() }
   }
 }
 
 extension Policy where Machine: TimedMachine {
   /// As the machine decides, in a task of its own.
-  @inlinable
-  public func execute<Value: Sendable>(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
-  ) async throws -> Value {
-    try await race(execution, isolation: nil, operation)
+  @inlinable @inline(__always)
+  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  where Call.Failure == Failure {
+    try await race(execution, isolation: nil) { () async throws(Failure) -> Call.Output in try await call() }
   }
 }
 

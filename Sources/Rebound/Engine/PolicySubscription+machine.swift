@@ -74,12 +74,16 @@ extension PolicySubscription {
   }
 
   /// Lets the loop begin an attempt, unless one is under way.
+  ///
+  /// - Parameter isFirst: Whether that is where the execution began, so that its deadline is the current one.
   @inlinable @inline(__always)
-  func makeDue() {
+  func makeDue(isFirst: Bool = false) {
     guard hasMachine else { return }
     // Here, where the machine is asked: the loop may be at work on another thread.
-    let (own, skips) = machine.access { ($0.pointee.deadline, $0.pointee.skipsDelivered) }
-    let deadline = own.map { $0.nearer(execution.ownDeadline) } ?? execution.ownDeadline
+    let own = machine.access { $0.pointee.deadline }
+    let skips = machine.access { $0.pointee.skipsDelivered }
+    let outer = execution.ownDeadline
+    let deadline = own.map { $0.nearer(outer) } ?? (isFirst ? nil : outer)
     lock.lock()
     if phase == .idle {
       phase = .due
@@ -165,7 +169,9 @@ extension PolicySubscription {
       carryOut(machine.access { $0.pointee.woken(execution) })
     case .timer:
       // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
-      execution.floor = timerDue
+      lock.lock()
+      execution.floor = timers?.due
+      lock.unlock()
       let decision = machine.access { $0.pointee.timerFired(execution) }
       execution.floor = nil
       carryOut(decision)
@@ -179,6 +185,7 @@ extension PolicySubscription {
     guard hasMachine else { return }
     hasMachine = false
     let last = machine.access { $0.move() }
+    machine.close()
     withExtendedLifetime(last) {}
   }
 
@@ -195,8 +202,7 @@ extension PolicySubscription {
     case .wait(let pause):
       lock.lock()
       guard !isOver else { return lock.unlock() }
-      waitNumber += 1
-      let number = waitNumber
+      let number = usedTimers.beginWait()
       lock.unlock()
       let target: any TimerTarget = self
       keep(execution.time.after(pause) { target.timerRang(-number) }, asWait: number)
@@ -215,6 +221,15 @@ extension PolicySubscription {
     }
   }
 
+  /// The timers, made when something is waited for; with the lock held.
+  @usableFromInline
+  var usedTimers: PolicyTimers {
+    if let timers { return timers }
+    let made = PolicyTimers()
+    timers = made
+    return made
+  }
+
   /// The numbers of waits are told as negative ones.
   func timerRang(_ number: Int) {
     if number < 0 { waitIsOver(-number) } else { timerFired(number) }
@@ -223,20 +238,20 @@ extension PolicySubscription {
   /// If it fired on another thread, or synchronously, or the downstream cancelled, this stops it.
   fileprivate func keep(_ timer: any Cancellable, asWait number: Int) {
     lock.lock()
-    guard waitNumber == number, !isOver else {
+    guard let timers, timers.waitNumber == number, !isOver else {
       lock.unlock()
       return timer.cancel()
     }
-    wait = timer
+    let before = timers.replaceWait(timer)
     lock.unlock()
+    withExtendedLifetime(before) {}
   }
 
   fileprivate func waitIsOver(_ number: Int) {
     lock.lock()
-    guard waitNumber == number, !isOver else { return lock.unlock() }
-    waitNumber += 1
-    let fired = wait
-    wait = nil
+    guard let timers, timers.waitNumber == number, !isOver else { return lock.unlock() }
+    _ = timers.beginWait()
+    let fired = timers.replaceWait(nil)
     lock.unlock()
     withExtendedLifetime(fired) {}
     notice(.waitOver)
@@ -254,32 +269,25 @@ extension PolicySubscription {
   @usableFromInline
   func setTimer(_ due: Duration) {
     lock.lock()
-    guard !isOver, !(isTimerSet && timerDue <= due) else { return lock.unlock() }
-    timerNumber += 1
-    let number = timerNumber
-    let superseded = timer
-    timer = nil
-    timerDue = due
-    isTimerSet = true
+    guard !isOver, timers.map({ !$0.isSet || $0.due > due }) ?? true else { return lock.unlock() }
+    let (number, superseded) = usedTimers.begin(due)
     lock.unlock()
     superseded?.cancel()
     let target: any TimerTarget = self
     let set = execution.time.after(due - execution.time.now) { target.timerRang(number) }
     lock.lock()
-    guard timerNumber == number, isTimerSet else {
+    guard let timers, timers.number == number, timers.isSet else {
       lock.unlock()
       return set.cancel()
     }
-    timer = set
+    timers.timer = set
     lock.unlock()
   }
 
   fileprivate func timerFired(_ number: Int) {
     lock.lock()
-    guard timerNumber == number, isTimerSet else { return lock.unlock() }
-    isTimerSet = false
-    let fired = timer
-    timer = nil
+    guard let timers, timers.number == number, timers.isSet else { return lock.unlock() }
+    let fired = timers.end()
     lock.unlock()
     withExtendedLifetime(fired) {}
     notice(.timer)
@@ -292,14 +300,13 @@ extension PolicySubscription {
     guard !isOver else { return lock.unlock() }
     phase = phase == .running || phase == .subscribing ? .cutOff : .over
     let rest = takeAll()
-    let (subscription, wait, timer) = (subscription, wait, timer)
+    let (subscription, timers) = (subscription, timers)
     forgetAll()
     pending = []
     lock.unlock()
     forgetMachine()
     subscription?.cancel()
-    wait?.cancel()
-    timer?.cancel()
+    timers?.cancel()
     rest.downstream.receive(completion: completion)
   }
 }

@@ -1,38 +1,6 @@
 import Combine
 import StreamSupport
 
-/// What has happened to a subscription, and its machine has not heard yet.
-@usableFromInline
-struct PendingEvents: OptionSet {
-  @usableFromInline let rawValue: UInt8
-
-  @inlinable
-  init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  @inlinable static var cancel: PendingEvents { .init(rawValue: 1) }
-  @inlinable static var values: PendingEvents { .init(rawValue: 2) }
-  @inlinable static var finish: PendingEvents { .init(rawValue: 4) }
-  @inlinable static var failure: PendingEvents { .init(rawValue: 8) }
-  @inlinable static var waitOver: PendingEvents { .init(rawValue: 16) }
-  @inlinable static var woken: PendingEvents { .init(rawValue: 32) }
-  @inlinable static var timer: PendingEvents { .init(rawValue: 64) }
-}
-
-/// How far a subscription has come.
-@usableFromInline
-enum SubscriptionPhase: UInt8 {
-  /// Not begun, or it waits, or its machine is being asked.
-  case idle
-  /// An attempt is to be subscribed to as soon as the loop gets to it.
-  case due
-  /// Subscribing to the upstream, whose subscription has not come yet.
-  case subscribing
-  case running
-  case over
-  /// The machine has ended it while an attempt ran, whose failure may still come.
-  case cutOff
-}
-
 /// What a subscription holds while it is not over: kept without a type, so that it is cheap to destroy.
 @usableFromInline
 struct SubscriptionEnds<Upstream: Publisher, Downstream> {
@@ -106,13 +74,8 @@ where
   /// What the attempt has failed with while the machine was asked, and the value that it was given up for.
   @exclusivity(unchecked) @usableFromInline var failure: ValueBox<Failure>?
   @exclusivity(unchecked) @usableFromInline var rejected: ValueBox<Upstream.Output>?
-  /// The timers of a wait, and of the machine; those that fire under another number have been superseded.
-  @exclusivity(unchecked) @usableFromInline var wait: (any Cancellable)?
-  @exclusivity(unchecked) @usableFromInline var waitNumber = 0
-  @exclusivity(unchecked) @usableFromInline var timer: (any Cancellable)?
-  @exclusivity(unchecked) @usableFromInline var timerNumber = 0
-  @exclusivity(unchecked) @usableFromInline var timerDue = Duration.zero
-  @exclusivity(unchecked) @usableFromInline var isTimerSet = false
+  /// `nil` until something is waited for.
+  @exclusivity(unchecked) @usableFromInline var timers: PolicyTimers?
   /// What the next attempt is subscribed to with.
   @exclusivity(unchecked) @usableFromInline var attemptDeadline: Deadline?
   @exclusivity(unchecked) @usableFromInline var skipsDelivered = false
@@ -127,9 +90,7 @@ where
   }
 
   deinit {
-    if hasMachine || !isOver { letGo() }
-    ends.close()
-    machine.close()
+    if hasMachine || !isOver || !hasBegun { letGo() }
   }
 
   @inlinable
@@ -143,7 +104,11 @@ where
         $0.deinitialize(count: 1)
       }
     }
-    if !isOver { ends.access { _ = $0.deinitialize(count: 1) } }
+    if hasMachine || !hasBegun { machine.close() }
+    if !isOver {
+      ends.access { _ = $0.deinitialize(count: 1) }
+      ends.close()
+    }
   }
 
   @usableFromInline
@@ -167,7 +132,7 @@ where
     }
     machine.access { $0.initialize(to: made) }
     hasMachine = true
-    if case .proceed = decision { makeDue() } else { carryOut(decision) }
+    if case .proceed = decision { makeDue(isFirst: true) } else { carryOut(decision) }
     work()
   }
 
@@ -316,15 +281,14 @@ where
     lock.lock()
     guard !isOver else { return lock.unlock() }
     let rest = takeAll()
-    let (subscription, wait, timer) = (subscription, wait, timer)
+    let (subscription, timers) = (subscription, timers)
     forgetAll()
     phase = .over
     pending = []
     let tells = hasBegun
     lock.unlock()
     subscription?.cancel()
-    wait?.cancel()
-    timer?.cancel()
+    timers?.cancel()
     if tells { notice(.cancel) }
     // Released here, with the lock open: the last reference to a publisher or subscriber may run its deinit.
     withExtendedLifetime(rest) {}
@@ -341,8 +305,7 @@ where
   func keep(_ pending: any Cancellable) {
     lock.lock()
     let isWanted = !isOver
-    let before = wait
-    if isWanted { wait = pending }
+    let before = isWanted ? usedTimers.replaceWait(pending) : nil
     lock.unlock()
     withExtendedLifetime(before) {}
     if !isWanted { pending.cancel() }
@@ -350,16 +313,18 @@ where
 
   /// Takes out the upstream and the downstream; with the lock held, by whoever sets the phase in which they are gone.
   @inlinable @inline(__always)
-  func takeAll() -> Ends { ends.access { $0.move() } }
+  func takeAll() -> Ends {
+    let rest = ends.access { $0.move() }
+    ends.close()
+    return rest
+  }
 
   /// Forgets what ends with the execution; with the lock held, and released by the caller.
   @inlinable @inline(__always)
   func forgetAll() {
     subscription = nil
-    wait = nil
-    timer = nil
+    timers = nil
     failure = nil
     rejected = nil
-    isTimerSet = false
   }
 }

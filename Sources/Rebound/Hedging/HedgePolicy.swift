@@ -26,7 +26,7 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   public let delay: HedgeDelay
 
   package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
-  package private(set) var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
+  package private(set) var hint: @Sendable (Failure) -> Duration? = { pause(askedBy: $0) }
   package private(set) var observer: (@Sendable (HedgeEvent) -> Void)?
   package private(set) var budget: RetryBudget?
   package private(set) var exhaustion: (@Sendable (HedgesFailed<Failure>) -> Failure)?

@@ -73,7 +73,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
       descriptor: try Self.descriptor(name, repetition, stages.traits),
       events: events,
       time: time,
-      runs: { try await stages.run($0, $1) },
+      runs: { try await stages.run($0, ClosureCall($1)) },
       protects: { PublisherInStage(upstream: $0, stage: stages, $1).eraseToAnyPublisher() }
     )
     stages.register(with: events, pipeline: name)
@@ -125,8 +125,16 @@ public struct Pipeline<Output: Sendable>: Sendable {
     try await runs(context, operation)
   }
 
-  /// Puts the policies around a publisher.
+  /// What stands in for a publisher that this would misuse, and tells it; `nil` for all others.
   @usableFromInline
+  func refusal<Upstream: Publisher>(of type: Upstream.Type) -> Stream? {
+    guard let misuse = descriptor.misuse(by: type) else { return nil }
+    events?.tell(misuse, of: name)
+    return Fail(error: misuse).eraseToAnyPublisher()
+  }
+
+  /// Puts the policies around a publisher.
+  @inlinable
   func protect(_ upstream: Stream) -> Stream {
     protects(upstream, context.surroundings)
   }

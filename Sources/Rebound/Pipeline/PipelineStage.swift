@@ -15,10 +15,8 @@ public protocol PipelineStage<Output>: Sendable {
   func register(with events: PolicyEvents?, pipeline: String)
 
   /// Runs a call under it.
-  func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output
+  func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error
 
   /// Subscribes to a publisher under it.
   func subscribe<Upstream: Publisher, Downstream: Subscriber>(
@@ -58,7 +56,7 @@ public struct StageSurroundings: Sendable {
 
 extension ExecutionContext {
   /// For stages that are made of something else than a machine.
-  var surroundings: StageSurroundings { StageSurroundings(time: time, origin: origin) }
+  @inlinable var surroundings: StageSurroundings { StageSurroundings(time: time, origin: origin) }
 }
 
 /// What a pipeline knows about a stage before it runs.
@@ -106,12 +104,10 @@ public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage wher
   }
 
   /// Runs a call under the policy.
-  @inlinable
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await policy.execute(execution, operation)
+  @inlinable @inline(__always)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await policy.execute(execution, call)
   }
 
   /// Subscribes to a publisher under the policy.
@@ -156,13 +152,10 @@ where Outer.Output == Inner.Output {
   }
 
   /// Runs a call under both.
-  @inlinable
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    let inner = inner
-    return try await outer.run(execution) { try await inner.run(execution, operation) }
+  @inlinable @inline(__always)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await outer.run(execution, CallInStage(stage: inner, execution: execution, call: call))
   }
 
   /// Subscribes to a publisher under both.
@@ -225,13 +218,11 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
   }
 
   /// Runs a call under the stage, if it is there.
-  @inlinable
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    if let stage { return try await stage.run(execution, operation) }
-    return try await operation()
+  @inlinable @inline(__always)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    if let stage { return try await stage.run(execution, call) }
+    return try await call()
   }
 
   /// Subscribes to a publisher under the stage, if it is there.
@@ -259,12 +250,10 @@ public struct NoStage<Output: Sendable>: PipelineStage {
   public var traits: [StageTraits] { [] }
 
   /// Runs the call.
-  @inlinable
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await operation()
+  @inlinable @inline(__always)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await call()
   }
 
   /// Subscribes to the publisher.

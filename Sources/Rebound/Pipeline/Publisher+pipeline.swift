@@ -11,12 +11,21 @@ extension Publisher where Output: Sendable {
   /// - Failure: The upstream's, or the error of the policy that ended it; ``UnrepeatableUpstream``, at once, if the
   ///   upstream can run only once and the pipeline would run it again.
   /// - Threads: Where the upstream sends, or on the time source's, as the operators of the stages have it.
+  @inlinable
   public func protected(by pipeline: Pipeline<Output>) -> AnyPublisher<Output, any Error> {
-    if let misuse = pipeline.descriptor.misuse(by: Self.self) {
-      pipeline.events?.tell(misuse, of: pipeline.name)
-      return Fail(error: misuse).eraseToAnyPublisher()
-    }
+    if let refusal = pipeline.refusal(of: Self.self) { return refusal }
     return pipeline.protect(mapError { $0 as any Error }.eraseToAnyPublisher())
+  }
+
+  /// Puts the policies of a pipeline around a publisher of any errors.
+  ///
+  /// See ``Combine/Publisher/protected(by:)``.
+  ///
+  /// - Parameter pipeline: The policies, which also have the time.
+  @inlinable
+  public func protected(by pipeline: Pipeline<Output>) -> AnyPublisher<Output, any Error> where Failure == any Error {
+    if let refusal = pipeline.refusal(of: Self.self) { return refusal }
+    return pipeline.protect(eraseToAnyPublisher())
   }
 
   /// Puts the policies of a pipeline around a publisher, and keeps the type of its failures.

@@ -1,4 +1,5 @@
 import Combine
+import StreamSupport
 
 /// A publisher that shares one execution stands under a stage that would make its call again.
 ///
@@ -56,11 +57,20 @@ extension PolicyKind {
 extension PipelineDescriptor {
   /// What is wrong with a publisher of this type under the pipeline; `nil` if nothing is known to be.
   func misuse<Upstream: Publisher>(by type: Upstream.Type) -> UnrepeatableUpstream? {
-    guard let stage = kinds.first(where: { $0 == .retry || $0 == .hedge }) else { return nil }
-    guard let shared = sharedExecution(in: type) else { return nil }
-    return UnrepeatableUpstream(pipeline: name, stage: stage, upstream: "\(shared)")
+    // To look a type up takes as long as a whole stage, and subscriptions are made to the same types over and over.
+    let number = UInt(bitPattern: ObjectIdentifier(type))
+    if number == repeatableType.value { return nil }
+    guard let stage = stages.first(where: { $0.kind == .retry || $0.kind == .hedge }) else { return nil }
+    if let shared = sharedExecution(in: type) {
+      return UnrepeatableUpstream(pipeline: name, stage: stage.kind, upstream: "\(shared)")
+    }
+    repeatableType.set(number)
+    return nil
   }
 }
+
+/// The type of publisher that was last found to be fine under any pipeline.
+private let repeatableType = AtomicWord()
 
 /// The publisher that shares one execution, somewhere up from a publisher of this type.
 private func sharedExecution(in type: Any.Type) -> Any.Type? {

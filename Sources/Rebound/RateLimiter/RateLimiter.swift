@@ -270,7 +270,7 @@ extension RateLimiter: AdmissionControl, Policy {
     case .succeeded: succeed { execution.now }
     case .failed(let error):
       guard isThrottling(error) else { return }
-      throttle(pause: (error as? any RetryAfterProviding)?.retryAfter, begun: begun, at: execution.now)
+      throttle(pause: Rebound.pause(askedBy: error), begun: begun, at: execution.now)
     case .cancelled: break
     }
   }

@@ -7,6 +7,10 @@ package struct RateMeter: Hashable, Sendable {
   private let period: Duration
   /// The share of the full rate that holds now.
   private var share = 1.0
+  /// How long one token takes to come back, to the attosecond.
+  private var interval: Duration
+  /// How long all tokens of a bucket take.
+  private var burst: Duration
   /// For a bucket: when it is full again.
   private var fullAt = Duration.zero
   /// For a fixed window: which one, and how many began in it.
@@ -20,15 +24,18 @@ package struct RateMeter: Hashable, Sendable {
     meter = policy.meter
     permits = policy.permits
     period = policy.period
+    (interval, burst) = (.zero, .zero)
+    setInterval()
   }
 
   /// How many calls may begin within a period now.
   private var allowed: Int { max(Int(Double(permits) * share), 1) }
 
-  /// How long one token takes to come back, to the attosecond.
-  private var interval: Duration {
+  /// Divisions of durations are long, so they are made when the share changes, and not for each call.
+  private mutating func setInterval() {
     let even = max(period / permits, Duration(secondsComponent: 0, attosecondsComponent: 1))
-    return share < 1 ? even * (1 / share) : even
+    interval = share < 1 ? even * (1 / share) : even
+    if case .bucket(let capacity) = meter { burst = interval * capacity }
   }
 
   /// Lets a call begin, if it may begin now.
@@ -36,9 +43,9 @@ package struct RateMeter: Hashable, Sendable {
   /// - Returns: How long it has to wait; zero if it has begun.
   package mutating func take(now: Duration) -> Duration {
     switch meter {
-    case .bucket(let capacity):
+    case .bucket:
       let full = max(fullAt, now) + interval
-      let wait = full - now - interval * capacity
+      let wait = full - now - burst
       if wait > .zero { return wait }
       fullAt = full
       return .zero
@@ -86,6 +93,7 @@ package struct RateMeter: Hashable, Sendable {
       fullAt = now + (fullAt - now) * (self.share / share)
     }
     self.share = share
+    setInterval()
   }
 }
 

@@ -114,7 +114,6 @@ public struct Backoff: Sendable {
   public struct Delays: Sequence, IteratorProtocol, Sendable {
     private let backoff: Backoff
     private let random: RandomSource
-    private let cap: Double
     private var retry = 0
     /// What the kinds of decorrelated jitter remember: the last delay drawn, or the last value of f.
     private var memory: Double?
@@ -122,8 +121,10 @@ public struct Backoff: Sendable {
     fileprivate init(_ backoff: Backoff, random: RandomSource) {
       self.backoff = backoff
       self.random = random
-      cap = (backoff.cap ?? .longestDelay).clampedToDelay.inSeconds
     }
+
+    private var limit: Duration { (backoff.cap ?? .longestDelay).clampedToDelay }
+    private var cap: Double { limit.inSeconds }
 
     /// The next delay.
     ///
@@ -134,11 +135,14 @@ public struct Backoff: Sendable {
 
     /// The next delay, and how widely chance may spread a longer one that takes its place.
     package mutating func nextStep() -> (delay: Duration, width: Duration) {
+      if case .constant(let delay) = backoff.curve, case .none = backoff.jitter.kind {
+        return (Swift.min(delay.clampedToDelay, limit), .zero)
+      }
       let computed = Swift.min(curveDelay(retry), cap)
       let drawn = draw(around: computed)
       if retry < .max { retry += 1 }
       // Last of all, since jitter and rounding may both step over the cap.
-      let delay = Swift.min(Duration(saturatingSeconds: drawn), (backoff.cap ?? .longestDelay).clampedToDelay)
+      let delay = Swift.min(Duration(saturatingSeconds: drawn), limit)
       return (delay, Duration(saturatingSeconds: backoff.jitter.clamped.width(around: computed)))
     }
 

@@ -1,3 +1,5 @@
+import StreamSupport
+
 /// An error that knows how long to wait before the next try, because the server said so.
 ///
 /// A retry policy takes the hint as a floor: it never comes back earlier than asked. See ``RetryPolicy/maxHint`` for
@@ -8,3 +10,23 @@ public protocol RetryAfterProviding: Error {
   /// HTTP says it in the Retry-After field (RFC 9110 §10.2.3).
   var retryAfter: Duration? { get }
 }
+
+/// The pause that an error asks for; `nil` if it asks for none.
+///
+/// To find that a type does not say so takes longer than all else that is done about a failure, and failures come in
+/// rows: so the last such type is remembered.
+func pause(askedBy error: some Error) -> Duration? {
+  #if !canImport(Darwin)  // There an object of another type may stand for an error.
+    let type = UInt(bitPattern: ObjectIdentifier(exactType(of: error)))
+    if type == typeThatAsksForNone.value { return nil }
+  #endif
+  if let provider = error as? any RetryAfterProviding { return provider.retryAfter }
+  #if !canImport(Darwin)
+    typeThatAsksForNone.set(type)
+  #endif
+  return nil
+}
+
+#if !canImport(Darwin)
+  private let typeThatAsksForNone = AtomicWord()
+#endif

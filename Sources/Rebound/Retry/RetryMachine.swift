@@ -12,7 +12,6 @@ package struct RetryMachine<Failure: Error>: Sendable {
   }
 
   private let policy: RetryPolicy<Failure>
-  private let settings: RetryPolicy<Failure>.Settings
   private var delays: Backoff.Delays
   /// In all, or since the last value for a policy that counts in a row.
   private var retries = 0
@@ -26,9 +25,11 @@ package struct RetryMachine<Failure: Error>: Sendable {
   private var now = Duration.zero
   private var callLeft: Duration?
 
+  private var settings: RetryPolicy<Failure>.Settings { policy.settings }
+
   package init(_ policy: RetryPolicy<Failure>, now: Duration = .zero) {
     self.policy = policy
-    settings = policy.settings
+    let settings = policy.settings
     delays = settings.backoff.delays(random: settings.random)
     settings.budget?.begin(at: now)
   }
@@ -113,7 +114,9 @@ package struct RetryMachine<Failure: Error>: Sendable {
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
     guard settings.condition(error) else { return .stop(.notRetryable, with: nil) }
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
-    if let open = error.withoutTrace as? CircuitOpen {
+    if isExactly(error, CircuitOpen.self) || isExactly(error, TracedError.self),
+      let open = error.withoutTrace as? CircuitOpen
+    {
       guard settings.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left else {
         return .stop(.circuitOpen, with: nil)
       }

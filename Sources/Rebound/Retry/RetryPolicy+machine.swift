@@ -17,6 +17,7 @@ extension RetryPolicy: Policy {
       return .proceed
     }
 
+    @_specialize(where Failure == any Error)
     @usableFromInline
     mutating func begin(_ execution: ExecutionContext) {
       if let judge {
@@ -66,7 +67,7 @@ extension RetryPolicy: Policy {
 /// Unchecked, because only the machine that has it uses it, and that is used by one thread at a time.
 @usableFromInline
 final class RetryJudge<Failure: Error>: @unchecked Sendable {
-  var machine: RetryMachine<Failure>
+  @exclusivity(unchecked) var machine: RetryMachine<Failure>
   private let storage: RetryPolicy<Failure>.Storage
   private let start: Duration
 
@@ -96,6 +97,7 @@ final class RetryJudge<Failure: Error>: @unchecked Sendable {
     }
   }
 
+  @_specialize(where Failure == any Error)
   @usableFromInline
   func end(succeeded: Bool, _ execution: ExecutionContext) {
     machine.end(succeeded: succeeded, now: machine.hasGrant ? execution.now : .zero)

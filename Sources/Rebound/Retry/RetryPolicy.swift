@@ -30,7 +30,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     var isConditional = false
     /// `nil` to retry with the back-off's delay.
     var decision: (@Sendable (Failure, RetryContext) -> RetryDecision<Failure>)?
-    var hint: @Sendable (Failure) -> Duration? = { ($0 as? any RetryAfterProviding)?.retryAfter }
+    var hint: @Sendable (Failure) -> Duration? = { pause(askedBy: $0) }
     var observer: (@Sendable (RetryEvent) -> Void)?
     var duplicates = RetryDuplicates.replay
     var countsInARow = false
@@ -176,7 +176,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
       isConditional: true,
       hint: { error in
         if let typed = error.withoutTrace as? Typed { return settings.hint(typed) }
-        return own(error).flatMap(settings.hint) ?? (error as? any RetryAfterProviding)?.retryAfter
+        return own(error).flatMap(settings.hint) ?? pause(askedBy: error)
       },
       observer: settings.observer,
       duplicates: settings.duplicates,

@@ -108,10 +108,27 @@ public struct TimeSource: Sendable {
     }
   }
 
-  @usableFromInline static let start = ContinuousClock.now
-
   @usableFromInline
-  static var systemNow: Duration { start.duration(to: .now) }
+  static var systemNow: Duration {
+    #if os(Linux) || os(Android)
+      // The clock of `ContinuousClock`, without the way through the runtime, which takes as long as the clock itself.
+      .nanoseconds(nanosecondsSinceBoot - startNanoseconds)
+    #else
+      start.duration(to: .now)
+    #endif
+  }
+
+  #if os(Linux) || os(Android)
+    private static let startNanoseconds = nanosecondsSinceBoot
+
+    private static var nanosecondsSinceBoot: Int64 {
+      var time = timespec()
+      clock_gettime(CLOCK_BOOTTIME, &time)
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+  #else
+    private static let start = ContinuousClock.now
+  #endif
 }
 
 /// A source of time that is not the system's.

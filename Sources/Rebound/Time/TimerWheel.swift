@@ -54,13 +54,12 @@ final class TimerWheel: Sendable {
   }
 
   func cancel(_ timer: WheelTimer) {
-    let action = state.withLock { state in
+    // Released with the lock open. Not returned by the body: a closure that passes a generic result needs memory.
+    var action: (@Sendable () -> Void)?
+    state.withLock { state in
       state.wheel.remove(timer)
-      let action = timer.action
-      timer.action = nil
-      return action
+      swap(&action, &timer.action)
     }
-    // Released with the lock open.
     withExtendedLifetime(action) {}
   }
 
@@ -81,11 +80,8 @@ final class TimerWheel: Sendable {
       return due
     }
     for timer in due.sorted(by: { $0.due < $1.due }) {
-      let action = state.withLock { _ in
-        let action = timer.action
-        timer.action = nil
-        return action
-      }
+      var action: (@Sendable () -> Void)?
+      state.withLock { _ in swap(&action, &timer.action) }
       guard let action else { continue }
       switch timer.place {
       case .here: action()

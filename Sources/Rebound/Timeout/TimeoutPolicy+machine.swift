@@ -4,9 +4,7 @@ extension TimeoutPolicy: Policy {
     /// It does not care what calls fail with.
     public typealias Failure = any Error
 
-    private let machine: TimeoutMachine
     private let policy: TimeoutPolicy
-    private let looksAtValues: Bool
     private var start = Duration.zero
     private var waitingSince: Duration?
     private var values = 0
@@ -16,17 +14,17 @@ extension TimeoutPolicy: Policy {
 
     init(_ policy: TimeoutPolicy) {
       self.policy = policy
-      machine = TimeoutMachine(policy)
-      looksAtValues = policy.firstValue != nil || policy.betweenValues != nil
     }
+
+    private var machine: TimeoutMachine { TimeoutMachine(policy) }
 
     /// Starts the time.
     public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
       start = execution.now
       // A function returns once, and is waited for from its start.
-      if looksAtValues, execution.isAsynchronous || execution.isAwaited { waitingSince = .zero }
+      if observesValues, execution.isAsynchronous || execution.isAwaited { waitingSince = .zero }
       due = machine.due(waitingSince: waitingSince, values: 0)
-      let limit = execution.isAsynchronous ? due : policy.whole
+      let limit = execution.isAsynchronous ? due : policy.storage.whole
       if let limit {
         deadline = Deadline(at: start + limit, on: execution.time)
         // Nothing is begun that has no time.
@@ -39,7 +37,7 @@ extension TimeoutPolicy: Policy {
     public var wakeTime: Duration? { due.map { start + $0 } }
 
     /// Values matter to the limits for the first one and between them.
-    public var observesValues: Bool { looksAtValues }
+    public var observesValues: Bool { policy.storage.looksAtValues }
 
     /// Counts the values, and from when the next is waited for.
     public mutating func valuesCame(_ execution: ExecutionContext) {
@@ -68,7 +66,7 @@ extension TimeoutPolicy: Policy {
       )
       guard case .expired(var error) = machine.verdict(situation) else { return nil }
       error.name = error.name ?? execution.source
-      policy.observer?(.timedOut(error))
+      policy.settings.observer?(.timedOut(error))
       execution.tell(TimeoutEvent.timedOut(error))
       return .refuse(error)
     }
@@ -76,10 +74,4 @@ extension TimeoutPolicy: Policy {
 
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(self) }
-
-  /// The time for the whole; `nil` if only values are waited for.
-  var whole: Duration? {
-    guard let total, let attempt else { return total ?? attempt }
-    return min(total, attempt)
-  }
 }

@@ -17,6 +17,7 @@ extension TimeoutPolicy {
   /// - Returns: What the function returns.
   /// - Throws: ``TimedOut`` when a limit is reached, unless the caller's task was cancelled before; otherwise what the
   ///   function throws.
+  @inlinable
   public func run<Value: Sendable>(
     time: TimeSource? = nil,
     isolation: isolated (any Actor)? = #isolation,
@@ -26,14 +27,14 @@ extension TimeoutPolicy {
   }
 
   /// Runs an asynchronous function with a deadline, in a task of its own unless it is ``cooperative()``.
-  public func execute<Value: Sendable>(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await run(execution, isolation: nil, operation)
+  @inlinable @inline(__always)
+  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  where Call.Failure == any Error {
+    try await run(execution, isolation: nil) { try await call() }
   }
 
-  private func run<Value: Sendable>(
+  @inlinable @inline(__always)
+  func run<Value: Sendable>(
     _ execution: ExecutionContext,
     isolation: isolated (any Actor)?,
     _ operation: @escaping @Sendable () async throws -> Value
@@ -44,7 +45,8 @@ extension TimeoutPolicy {
   }
 
   /// Runs the function where the caller does, with a deadline that it heeds.
-  private func cooperate<Value: Sendable>(
+  @inlinable
+  func cooperate<Value: Sendable>(
     _ execution: ExecutionContext,
     isolation: isolated (any Actor)?,
     _ operation: @escaping @Sendable () async throws -> Value

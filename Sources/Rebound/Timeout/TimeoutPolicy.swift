@@ -13,23 +13,53 @@ public struct TimeoutPolicy: Sendable {
   /// What is thrown when a policy makes no sense.
   public typealias Invalid = InvalidTimeoutPolicy
 
+  /// What a policy consists of.
+  struct Settings: Sendable {
+    var total: Duration?
+    var attempt: Duration?
+    var firstValue: Duration?
+    var betweenValues: Duration?
+    var name: String?
+    var isCooperative = false
+    var observer: (@Sendable (TimeoutEvent) -> Void)?
+  }
+
+  /// Kept in one object, so that a copy of a policy costs one reference.
+  @usableFromInline
+  final class Storage: Sendable {
+    let settings: Settings
+    /// The time for the whole; `nil` if only values are waited for.
+    let whole: Duration?
+    let looksAtValues: Bool
+    @usableFromInline let isCooperative: Bool
+
+    init(_ settings: Settings) {
+      self.settings = settings
+      whole = [settings.total, settings.attempt].compactMap { $0 }.min()
+      looksAtValues = settings.firstValue != nil || settings.betweenValues != nil
+      isCooperative = settings.isCooperative
+    }
+  }
+
+  @usableFromInline private(set) var storage: Storage
+
+  var settings: Settings { storage.settings }
+
   /// The time for everything, retries and their waits included; `nil` means no limit.
-  public let total: Duration?
+  public var total: Duration? { settings.total }
   /// The time for one attempt: as ``total``, for use inside of a retry, and named so in the error.
-  public let attempt: Duration?
+  public var attempt: Duration? { settings.attempt }
   /// The time until the first value or the end.
-  public let firstValue: Duration?
+  public var firstValue: Duration? { settings.firstValue }
   /// The time from one value to the next or to the end.
   ///
   /// It is also the time until the first value, unless ``firstValue`` says otherwise.
-  public let betweenValues: Duration?
+  public var betweenValues: Duration? { settings.betweenValues }
   /// What takes the time, for the error: "weather"; `nil` if it has no name.
-  public private(set) var name: String?
+  public var name: String? { settings.name }
 
   /// Whether an asynchronous function is left to end by itself when a limit is reached; see ``cooperative()``.
-  public private(set) var isCooperative = false
-
-  package private(set) var observer: (@Sendable (TimeoutEvent) -> Void)?
+  @inlinable public var isCooperative: Bool { storage.isCooperative }
 
   /// Makes a policy, and refuses limits that make no sense.
   ///
@@ -66,11 +96,14 @@ public struct TimeoutPolicy: Sendable {
     betweenValues: Duration? = nil,
     name: String? = nil
   ) {
-    self.total = total?.clampedToDelay
-    self.attempt = attempt?.clampedToDelay
-    self.firstValue = firstValue?.clampedToDelay
-    self.betweenValues = betweenValues?.clampedToDelay
-    self.name = name
+    let settings = Settings(
+      total: total?.clampedToDelay,
+      attempt: attempt?.clampedToDelay,
+      firstValue: firstValue?.clampedToDelay,
+      betweenValues: betweenValues?.clampedToDelay,
+      name: name
+    )
+    storage = Storage(settings)
   }
 
   /// A limit for everything, retries and their waits included.
@@ -103,18 +136,14 @@ public struct TimeoutPolicy: Sendable {
   /// what time is left, and ends by itself. If it fails after the limit, the error is ``TimedOut``. This library's client
   /// and the waits of its policies heed the deadline. For publishers there is no difference.
   public func cooperative() -> TimeoutPolicy {
-    var copy = self
-    copy.isCooperative = true
-    return copy
+    with { $0.isCooperative = true }
   }
 
   /// The same policy with a name for its errors, unless it has one.
   ///
   /// - Parameter name: What takes the time: "weather".
   public func named(_ name: String) -> TimeoutPolicy {
-    var copy = self
-    copy.name = self.name ?? name
-    return copy
+    with { $0.name = $0.name ?? name }
   }
 
   /// The same policy, told to one more observer.
@@ -122,11 +151,18 @@ public struct TimeoutPolicy: Sendable {
   /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: where time ends it, or in the task
   ///   that runs the function.
   public func onEvent(_ observer: @escaping @Sendable (TimeoutEvent) -> Void) -> TimeoutPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
+    with { settings in
+      settings.observer = { [earlier = settings.observer] event in
+        earlier?(event)
+        observer(event)
+      }
     }
+  }
+
+  private func with(_ change: (inout Settings) -> Void) -> TimeoutPolicy {
+    var (copy, settings) = (self, settings)
+    change(&settings)
+    copy.storage = Storage(settings)
     return copy
   }
 }

@@ -38,11 +38,9 @@ extension CacheFirst: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await cache.value(for: key, time: execution.time, isolation: nil, operation).value
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await cache.value(for: key, time: execution.time, isolation: nil) { try await call() }.value
   }
 
   /// Subscribes to a publisher under it.

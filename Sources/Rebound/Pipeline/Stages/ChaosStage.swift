@@ -12,11 +12,9 @@ public struct ChaosStage<Output: Sendable>: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await observed(in: execution.surroundings).run(time: execution.time, isolation: nil, operation)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await observed(in: execution.surroundings).run(time: execution.time, isolation: nil) { try await call() }
   }
 
   /// Subscribes to a publisher under it.

@@ -38,11 +38,9 @@ extension SingleFlight: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Output
-  ) async throws -> Output {
-    try await coalescer.run(key, isolation: nil, operation)
+  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  where Call.Output == Output, Call.Failure == any Error {
+    try await coalescer.run(key, isolation: nil) { try await call() }
   }
 
   /// Subscribes to a publisher under it.

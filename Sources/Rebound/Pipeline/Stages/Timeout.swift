@@ -3,7 +3,7 @@
 ///     Timeout(total: .seconds(10))     // outside of the retry: all attempts and their waits together
 ///     Timeout(attempt: .seconds(3))    // inside of the retry: each attempt
 public struct Timeout: Sendable {
-  private let policy: TimeoutPolicy
+  @usableFromInline let policy: TimeoutPolicy
 
   /// Limits the time of everything, retries and their waits included.
   ///
@@ -35,16 +35,16 @@ extension Timeout: Policy {
   public var traits: StageTraits { policy.traits }
 
   /// Makes the machine of one execution.
+  @inlinable
   public func makeMachine(_ execution: ExecutionContext) -> TimeoutPolicy.Machine {
     policy.makeMachine(execution)
   }
 
   /// Runs an asynchronous function with a deadline.
-  public func execute<Value: Sendable>(
-    _ execution: ExecutionContext,
-    _ operation: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await policy.execute(execution, operation)
+  @inlinable @inline(__always)
+  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  where Call.Failure == any Error {
+    try await policy.execute(execution, call)
   }
 }
 

@@ -1,0 +1,47 @@
+/// What policies are put around: an asynchronous function as a value with a type of its own.
+///
+/// Policies around policies are then one type, made where all types are known, and need neither memory nor a conversion
+/// between them. A closure is one as ``ClosureCall``.
+public protocol AsyncCall<Output, Failure>: Sendable {
+  /// What it returns.
+  associatedtype Output: Sendable
+  /// What it throws.
+  associatedtype Failure: Error
+
+  /// Makes the call.
+  func callAsFunction() async throws(Failure) -> Output
+}
+
+/// A closure as an ``AsyncCall``.
+public struct ClosureCall<Output: Sendable>: AsyncCall {
+  @usableFromInline let closure: @Sendable () async throws -> Output
+
+  /// Takes a closure as a call.
+  @inlinable
+  public init(_ closure: @escaping @Sendable () async throws -> Output) {
+    self.closure = closure
+  }
+
+  /// Runs the closure.
+  @inlinable @inline(__always)
+  public func callAsFunction() async throws -> Output { try await closure() }
+}
+
+/// A call under a stage.
+@usableFromInline
+struct CallInStage<Stage: PipelineStage, Call: AsyncCall>: AsyncCall
+where Call.Output == Stage.Output, Call.Failure == any Error {
+  @usableFromInline let stage: Stage
+  @usableFromInline let execution: ExecutionContext
+  @usableFromInline let call: Call
+
+  @inlinable
+  init(stage: Stage, execution: ExecutionContext, call: Call) {
+    self.stage = stage
+    self.execution = execution
+    self.call = call
+  }
+
+  @inlinable @inline(__always)
+  func callAsFunction() async throws -> Stage.Output { try await stage.run(execution, call) }
+}

@@ -1,0 +1,55 @@
+import Combine
+
+/// What an execution that waits has, and one that does not wait need not have: the timer of a wait, and that of its machine.
+///
+/// Guarded by the lock of the subscription that has it, and by whoever has taken it out of there. A timer that fires under
+/// another number than the present one has been superseded.
+@usableFromInline
+final class PolicyTimers {
+  private var wait: (any Cancellable)?
+  private(set) var waitNumber = 0
+  var timer: (any Cancellable)?
+  private(set) var number = 0
+  private(set) var due = Duration.zero
+  private(set) var isSet = false
+
+  init() {}
+
+  /// - Returns: The number of the wait that begins.
+  func beginWait() -> Int {
+    waitNumber += 1
+    return waitNumber
+  }
+
+  /// - Returns: What was waited for before, to be released with the lock open.
+  func replaceWait(_ pending: (any Cancellable)?) -> (any Cancellable)? {
+    let before = wait
+    wait = pending
+    return before
+  }
+
+  /// - Returns: The number of the timer that is to be set for this time, and the one that it takes the place of.
+  func begin(_ due: Duration) -> (number: Int, superseded: (any Cancellable)?) {
+    number += 1
+    self.due = due
+    isSet = true
+    let before = timer
+    timer = nil
+    return (number, before)
+  }
+
+  /// - Returns: The timer that has fired, to be released with the lock open.
+  func end() -> (any Cancellable)? {
+    isSet = false
+    let before = timer
+    timer = nil
+    return before
+  }
+
+  /// Stops whatever is waited for; with no lock held, once it was taken out.
+  @usableFromInline
+  func cancel() {
+    wait?.cancel()
+    timer?.cancel()
+  }
+}
