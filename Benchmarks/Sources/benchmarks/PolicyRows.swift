@@ -14,8 +14,10 @@ struct PolicyRows: Sendable {
   let bulkhead: Bulkhead
   let limiter: RateLimiter
   let timeout: TimeoutPolicy
+  let cooperative: TimeoutPolicy
   let hedge: HedgePolicy<Failure>
   let pipeline: Pipeline<Int>
+  let cooperativePipeline: Pipeline<Int>
 
   init() throws {
     breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
@@ -23,10 +25,17 @@ struct PolicyRows: Sendable {
     // So many that no execution ever waits.
     limiter = RateLimiter("benchmark", policy: try .tokenBucket(1_000_000, per: .microseconds(1)))
     timeout = try TimeoutPolicy(total: .seconds(10))
+    let cooperative = timeout.cooperative()
+    self.cooperative = cooperative
     hedge = try HedgePolicy(delay: .after(.seconds(1)))
     let breakerOfPipeline = CircuitBreaker("pipeline", policy: try CircuitBreakerPolicy())
     pipeline = try Pipeline<Int>("benchmark") {
       Timeout(total: .seconds(10))
+      Retry(.standard)
+      breakerOfPipeline
+    }
+    cooperativePipeline = try Pipeline<Int>("benchmark") {
+      Timeout(cooperative)
       Retry(.standard)
       breakerOfPipeline
     }
@@ -71,6 +80,14 @@ extension PolicyRows {
 
   func timeoutNotReached() async throws -> Int {
     try await timeout.run { try await Self.answer() }
+  }
+
+  func cooperativeTimeout() async throws -> Int {
+    try await cooperative.run { try await Self.answer() }
+  }
+
+  func cooperativeWholePipeline() async throws -> Int {
+    try await cooperativePipeline.run { try await Self.answer() }
   }
 
   func hedgeWonByFirst() async throws -> Int {
