@@ -4,6 +4,7 @@ import Foundation
 /// what an execution costs under each policy.
 ///
 ///     scripts/benchmark [rounds] [--check | --record] [--only words]
+///     scripts/benchmark --lateness
 @main
 enum Benchmarks {
   static func main() throws {
@@ -13,6 +14,10 @@ enum Benchmarks {
     companion.start()
 
     let arguments = CommandLine.arguments.dropFirst()
+    if arguments.contains("--lateness") {
+      for count in [100, 10_000] { print(DeadlineLateness.measure(count).line) }
+      return
+    }
     let checks = arguments.contains("--check")
     let rounds = arguments.compactMap(Int.init).first ?? (checks ? 3 : 15)
     // The script goes to the package's folder first.
