@@ -37,7 +37,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     while true {
       let flight = shared.read { $0[key] }
       if let flight, let passenger = flight.board(downstream) {
-        shared.change { $1.append(.joined(key, subscribers: passenger.number)) }
+        shared.change { $1.append(.joined(key, subscribers: passenger.count)) }
         return passenger.begin()
       }
       let new = Flight<Value, Failure> { [weak self] flight in self?.remove(flight, for: key) }
@@ -50,11 +50,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
         table[key] = new
         return true
       }
-      guard hasStarted, let passenger else {
-        passenger?.cancel()
-        continue
-      }
-      passenger.begin()
+      guard hasStarted else { continue }
+      passenger?.begin()
       return upstream.subscribe(new)
     }
   }
