@@ -58,3 +58,17 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
     if case .running(_, let subscription) = phase.exchange(.over) { subscription.cancel() }
   }
 }
+
+extension Publisher where Output: Sendable {
+  /// Waits in an asynchronous function for the first value; a cancel of the task cancels the subscription.
+  ///
+  /// - Returns: `nil` for a finish without one.
+  /// - Throws: The failure; `CancellationError` if the task is cancelled.
+  func firstValue(isolation: isolated (any Actor)?) async throws -> Output? {
+    try await Answer.wait(isolation: isolation) { answer in
+      let first = FirstValue<Output, Failure>(whenKnown: answer)
+      subscribe(first)
+      return first
+    }
+  }
+}

@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 /// Lets those who want the same thing at the same time share one upstream.
 ///
@@ -104,13 +103,9 @@ extension Coalescer where Value: Sendable, Failure == any Error {
     isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let value: Value? = try await Answer.wait(isolation: isolation) { answer in
-      let first = FirstValue<Value, any Error>(whenKnown: answer)
-      self.join(key, Publishers.Asynchronous(operation), first)
-      return first
-    }
+    let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstValue(isolation: isolation) else { throw FinishedWithoutValue() }
     return value
   }
 }

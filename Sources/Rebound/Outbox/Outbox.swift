@@ -1,7 +1,6 @@
 import Combine
 import Dispatch
 import Foundation
-import StreamSupport
 
 /// Keeps what is to be sent until it is sent: stored before it is sent, delivered at least once, in order for each key.
 ///

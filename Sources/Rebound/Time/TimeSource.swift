@@ -1,6 +1,5 @@
 import Combine
 import Foundation
-import StreamSupport
 
 /// Where whoever executes something gets the time, and where it waits.
 ///
