@@ -47,6 +47,18 @@ public struct Locked<State>: ~Copyable {
       }.value
     #endif
   }
+
+  /// Puts another state in the place of this one.
+  ///
+  /// - Returns: The state before, which the caller releases with the lock open.
+  @inlinable @inline(__always)
+  public func exchange(_ new: State) -> State {
+    withLock { state in
+      let before = state
+      state = new
+      return before
+    }
+  }
 }
 
 // The lock serialises every access to the state.

@@ -102,27 +102,25 @@ private let watchers = Watchers()
 
 /// All enabled watchers, in the order in which they were enabled.
 ///
-/// Unchecked, because the lock guards the list; it keeps the watchers, and each says itself what threads it can stand.
-private final class Watchers: @unchecked Sendable {
-  private let lock = Lock()
-  // Guarded by `lock`.
-  private var list: [any _Introspection] = []
+/// Each says itself what threads it can stand.
+private final class Watchers: Sendable {
+  private let list = Locked<[any _Introspection]>([])
 
-  var all: [any _Introspection] { lock.withLock { list } }
+  var all: [any _Introspection] { list.withLock { $0 } }
 
   func add(_ watcher: any _Introspection) {
-    lock.lock()
-    defer { lock.unlock() }
-    if !list.contains(where: { $0 === watcher }) { list.append(watcher) }
-    isWatched.store(true, ordering: .relaxed)
+    list.withLock { list in
+      if !list.contains(where: { $0 === watcher }) { list.append(watcher) }
+      isWatched.store(true, ordering: .relaxed)
+    }
   }
 
   func remove(_ watcher: any _Introspection) {
-    lock.lock()
-    list.removeAll { $0 === watcher }
-    isWatched.store(!list.isEmpty, ordering: .relaxed)
-    lock.unlock()
-    // The caller holds the watcher, so it does not go under the lock.
+    list.withLock { list in
+      // The caller holds the watcher, so it does not go under the lock.
+      list.removeAll { $0 === watcher }
+      isWatched.store(!list.isEmpty, ordering: .relaxed)
+    }
   }
 }
 

@@ -19,29 +19,26 @@ protocol ObservableField {
 let observableFields = FieldTable()
 
 /// Where in its objects a class has observable fields, inherited ones included; looked up once for each class.
-///
-/// Unchecked, because the lock guards all it knows.
-final class FieldTable: @unchecked Sendable {
+final class FieldTable: Sendable {
   struct Field {
     /// In bytes from the start of the object.
     let offset: Int
     let type: any ObservableField.Type
   }
 
-  private let lock = Lock()
-  // Guarded by `lock`. Classes never go away, so neither do the entries.
-  private var fieldsByClass: [ObjectIdentifier: [Field]] = [:]
+  // Classes never go away, so neither do the entries.
+  private let fieldsByClass = Locked<[ObjectIdentifier: [Field]]>([:])
 
   func fields(of type: AnyClass) -> [Field] {
     let identifier = ObjectIdentifier(type)
-    if let known = lock.withLock({ fieldsByClass[identifier] }) { return known }
+    if let known = fieldsByClass.withLock({ $0[identifier] }) { return known }
     var fields: [Field] = []
     // 1 stands for the fields of a class and its superclasses; the named constant can't be used in Swift 6.
     _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { _, offset, type, _ in
       if let type = type as? any ObservableField.Type { fields.append(Field(offset: offset, type: type)) }
       return true
     }
-    lock.withLock { fieldsByClass[identifier] = fields }
+    fieldsByClass.withLock { $0[identifier] = fields }
     return fields
   }
 }

@@ -2,19 +2,15 @@ import Combine
 import StreamSupport
 
 /// Waits in an asynchronous function for an answer that comes by a closure.
-///
-/// Unchecked, because the lock guards the state, and whoever takes something out of it is the only one to have it.
-package final class Answer<Value: Sendable>: @unchecked Sendable {
+package final class Answer<Value: Sendable>: Sendable {
   private enum Phase {
-    case open
-    case waiting(CheckedContinuation<Value, any Error>)
+    case open(waiter: (any Cancellable)?)
+    case waiting(CheckedContinuation<Value, any Error>, waiter: (any Cancellable)?)
     case answered(Result<Value, any Error>)
     case over
   }
 
-  private let lock = Lock()
-  private var phase = Phase.open
-  private var waiter: (any Cancellable)?
+  private let phase = Locked(Phase.open(waiter: nil))
 
   private init() {}
 
@@ -22,21 +18,16 @@ package final class Answer<Value: Sendable>: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - isolation: The caller's.
-  ///   - unwanted: Gets an answer that comes after the task was cancelled.
-  ///   - ask: As in ``Admission/ask``.
+  ///   - ask: Called at once; has the answer come at most once, now or later, on any thread. Returns what to cancel if
+  ///     nobody waits for the answer any more; `nil` if there is nothing to cancel.
   /// - Throws: The failure that was answered; `CancellationError` if the task is cancelled first.
   package static func wait<Failure: Error>(
     isolation: isolated (any Actor)? = #isolation,
-    unwanted: @escaping (Value) -> Void = { _ in },
-    _ ask: (_ answer: @escaping (Result<Value, Failure>) -> Void) -> (any Cancellable)?
+    _ ask: (_ answer: @escaping @Sendable (Result<Value, Failure>) -> Void) -> (any Cancellable)?
   ) async throws -> Value {
     try Task.checkCancellation()
     let answer = Answer()
-    if let waiter = ask({ result in
-      if !answer.settle(result.mapError { $0 }), case .success(let value) = result { unwanted(value) }
-    }) {
-      answer.keep(waiter)
-    }
+    if let waiter = ask({ answer.settle($0.mapError { $0 }) }) { answer.keep(waiter) }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { answer.resume($0) }
     } onCancel: {
@@ -45,61 +36,49 @@ package final class Answer<Value: Sendable>: @unchecked Sendable {
   }
 
   private func keep(_ waiter: any Cancellable) {
-    let isOpen = lock.withLock {
-      switch phase {
-      case .open, .waiting:
-        self.waiter = waiter
-        return true
-      case .answered, .over:
-        return false
-      }
+    let isOpen = phase.withLock { phase in
+      guard case .open = phase else { return false }
+      phase = .open(waiter: waiter)
+      return true
     }
     if !isOpen { waiter.cancel() }
   }
 
   private func resume(_ continuation: CheckedContinuation<Value, any Error>) {
-    let result: Result<Value, any Error>? = lock.withLock {
+    let result: Result<Value, any Error>? = phase.withLock { phase in
       switch phase {
+      case .open(let waiter):
+        phase = .waiting(continuation, waiter: waiter)
+        return nil
       case .answered(let result):
         phase = .over
         return result
-      case .open, .waiting:
-        phase = .waiting(continuation)
-        return nil
-      case .over:
+      case .waiting, .over:
         return .failure(CancellationError())
       }
     }
     if let result { continuation.resume(with: result) }
   }
 
-  /// - Returns: Whether anybody still waits for it.
-  private func settle(_ result: Result<Value, any Error>) -> Bool {
-    let (isWanted, continuation): (Bool, CheckedContinuation<Value, any Error>?) = lock.withLock {
-      switch phase {
-      case .open:
-        phase = .answered(result)
-        return (true, nil)
-      case .waiting(let continuation):
-        phase = .over
-        return (true, continuation)
-      case .answered, .over:
-        return (false, nil)
+  private func settle(_ result: Result<Value, any Error>) {
+    let before = phase.withLock { phase in
+      let before = phase
+      switch before {
+      case .open: phase = .answered(result)
+      case .waiting: phase = .over
+      case .answered, .over: break
       }
+      return before
     }
-    continuation?.resume(with: result)
-    return isWanted
+    if case .waiting(let continuation, _) = before { continuation.resume(with: result) }
   }
 
   private func cancel() {
-    let waiter: (any Cancellable)? = lock.withLock {
-      // An answer that has come is taken, whether or not the task was cancelled meanwhile.
-      if case .answered = phase { return nil }
-      let waiter = self.waiter
-      self.waiter = nil
-      return waiter
+    switch phase.withLock({ $0 }) {
+    case .open(let waiter), .waiting(_, let waiter): waiter?.cancel()
+    // An answer that has come is taken, whether or not the task was cancelled meanwhile.
+    case .answered, .over: break
     }
-    waiter?.cancel()
-    _ = settle(.failure(CancellationError()))
+    settle(.failure(CancellationError()))
   }
 }

@@ -3,27 +3,26 @@ import StreamSupport
 
 /// Takes the first value of a publisher, or its end if that comes first, and tells one closure.
 ///
-/// Held by the publisher until then. The lock guards `phase`, and no foreign code runs under it.
-package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible {
+/// Held by the publisher until then.
+package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible, Sendable {
   private enum Phase {
     case ready((Result<Input?, Failure>) -> Void)
     case running((Result<Input?, Failure>) -> Void, any Subscription)
     case over
   }
 
-  private let lock = Lock()
-  private var phase: Phase
+  private let phase: Locked<Phase>
 
   /// - Parameter whenKnown: Called once at most, with the value, with `nil` for a finish without one, or with the
   ///   failure; not after a cancel.
   package init(whenKnown: @escaping (Result<Input?, Failure>) -> Void) {
-    phase = .ready(whenKnown)
+    phase = Locked(.ready(whenKnown))
   }
 
   package var description: String { "FirstValue" }
 
   package func receive(subscription: any Subscription) {
-    let isWanted = lock.withLock {
+    let isWanted = phase.withLock { phase in
       guard case .ready(let whenKnown) = phase else { return false }
       phase = .running(whenKnown, subscription)
       return true
@@ -32,7 +31,7 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
   }
 
   package func receive(_ input: Input) -> Subscribers.Demand {
-    switch end() {
+    switch phase.exchange(.over) {
     case .running(let whenKnown, let subscription):
       subscription.cancel()
       whenKnown(.success(input))
@@ -45,7 +44,7 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
 
   package func receive(completion: Subscribers.Completion<Failure>) {
     let whenKnown: (Result<Input?, Failure>) -> Void
-    switch end() {
+    switch phase.exchange(.over) {
     case .ready(let closure), .running(let closure, _): whenKnown = closure
     case .over: return
     }
@@ -56,14 +55,20 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
   }
 
   package func cancel() {
-    if case .running(_, let subscription) = end() { subscription.cancel() }
+    if case .running(_, let subscription) = phase.exchange(.over) { subscription.cancel() }
   }
+}
 
-  private func end() -> Phase {
-    lock.withLock {
-      let before = phase
-      phase = .over
-      return before
+extension Publisher where Output: Sendable {
+  /// Waits in an asynchronous function for the first value; a cancel of the task cancels the subscription.
+  ///
+  /// - Returns: `nil` for a finish without one.
+  /// - Throws: The failure; `CancellationError` if the task is cancelled.
+  func firstValue(isolation: isolated (any Actor)?) async throws -> Output? {
+    try await Answer.wait(isolation: isolation) { answer in
+      let first = FirstValue<Output, Failure>(whenKnown: answer)
+      subscribe(first)
+      return first
     }
   }
 }

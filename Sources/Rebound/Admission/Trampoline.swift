@@ -4,21 +4,22 @@ import StreamSupport
 ///
 /// One who leaves lets the next one in, who may end at once and let in another: without this, as many frames as there
 /// were waiting.
-///
-/// Unchecked, because the lock guards what waits.
-package final class Trampoline: @unchecked Sendable {
+package final class Trampoline: Sendable {
+  private struct State {
+    var waiting: [() -> Void]
+    var next = 0
+    var isOpen = true
+  }
+
   /// That of the loop that this code runs in, if any.
   @TaskLocal private static var current: Trampoline?
 
   /// The task that the loop runs in, by its hash value; `nil` outside of tasks.
   private let task: Int?
-  private let lock = Lock()
-  private var waiting: [() -> Void] = []
-  private var next = 0
-  private var isOpen = true
+  private let state: Locked<State>
 
   private init(_ work: [() -> Void]) {
-    waiting = work
+    state = Locked(State(waiting: work))
     task = Self.currentTask
   }
 
@@ -39,9 +40,9 @@ package final class Trampoline: @unchecked Sendable {
   }
 
   private func add(_ work: [() -> Void]) -> Bool {
-    lock.withLock {
-      guard isOpen else { return false }
-      waiting += work
+    state.withLock { state in
+      guard state.isOpen else { return false }
+      state.waiting += work
       return true
     }
   }
@@ -49,19 +50,19 @@ package final class Trampoline: @unchecked Sendable {
   private func nextPiece() -> (() -> Void)? {
     // What was done is released by the one who did it, and what is left of the list with the lock open.
     var done: [() -> Void] = []
-    let piece: (() -> Void)? = lock.withLock {
-      guard next < waiting.count else {
-        isOpen = false
-        swap(&done, &waiting)
+    let piece: (() -> Void)? = state.withLock { state in
+      guard state.next < state.waiting.count else {
+        state.isOpen = false
+        swap(&done, &state.waiting)
         return nil
       }
-      defer { next += 1 }
-      if next > 64 {
-        done = Array(waiting[..<next])
-        waiting.removeFirst(next)
-        next = 0
+      defer { state.next += 1 }
+      if state.next > 64 {
+        done = Array(state.waiting[..<state.next])
+        state.waiting.removeFirst(state.next)
+        state.next = 0
       }
-      return waiting[next]
+      return state.waiting[state.next]
     }
     withExtendedLifetime(done) {}
     return piece

@@ -201,11 +201,7 @@ extension Cache where Value: Sendable, Failure == any Error {
     }
     let value: Value?
     do {
-      value = try await Answer.wait(isolation: isolation) { answer in
-        let first = FirstValue<Value, any Error>(whenKnown: answer)
-        self.fetch(key, Publishers.Asynchronous(fetch), on: time).subscribe(first)
-        return first
-      }
+      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValue(isolation: isolation)
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }

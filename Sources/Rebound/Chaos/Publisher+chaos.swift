@@ -1,4 +1,5 @@
 import Combine
+import Dispatch
 
 extension Publisher {
   /// Lets things go wrong on purpose.
@@ -42,7 +43,19 @@ extension Publishers {
       let source = plan.end.map { $0.publisher.eraseToAnyPublisher() } ?? upstream.eraseToAnyPublisher()
       let call = source.protected(by: ChaosDelay<Failure>(delay: plan.delay), time: time)
       guard chaos.touchesStreams else { return call.receive(subscriber: subscriber) }
-      call.subscribe(StreamChaosExecution(chaos, plan, time, downstream: AnySubscriber(subscriber)))
+      let threads =
+        plan.isElsewhere
+        ? call.receive(on: DispatchQueue(label: "rebound.chaos")).eraseToAnyPublisher() : call.eraseToAnyPublisher()
+      EmitterPublisher(upstream: threads, name: "WithChaos") { [chaos, time] input, emitter in
+        let plan = chaos.planValue(input)
+        if let delay = plan.delay { emitter.pause { time.after(delay, $0) } }
+        emitter.send(plan.value)
+        if plan.isDuplicated { emitter.send(plan.value) }
+        if plan.isSentInExcess { emitter.sendInExcess(plan.value) }
+      } completion: { [chaos] end, emitter in
+        if plan.dropsCompletion { chaos.completionIsDropped() } else { emitter.send(completion: end) }
+      }
+      .receive(subscriber: subscriber)
     }
   }
 }

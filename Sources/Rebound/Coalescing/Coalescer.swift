@@ -1,5 +1,4 @@
 import Combine
-import StreamSupport
 
 /// Lets those who want the same thing at the same time share one upstream.
 ///
@@ -37,7 +36,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     while true {
       let flight = shared.read { $0[key] }
       if let flight, let passenger = flight.board(downstream) {
-        shared.change { $1.append(.joined(key, subscribers: passenger.number)) }
+        shared.change { $1.append(.joined(key, subscribers: passenger.count)) }
         return passenger.begin()
       }
       let new = Flight<Value, Failure> { [weak self] flight in self?.remove(flight, for: key) }
@@ -50,11 +49,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
         table[key] = new
         return true
       }
-      guard hasStarted, let passenger else {
-        passenger?.cancel()
-        continue
-      }
-      passenger.begin()
+      guard hasStarted else { continue }
+      passenger?.begin()
       return upstream.subscribe(new)
     }
   }
@@ -107,13 +103,9 @@ extension Coalescer where Value: Sendable, Failure == any Error {
     isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let value: Value? = try await Answer.wait(isolation: isolation) { answer in
-      let first = FirstValue<Value, any Error>(whenKnown: answer)
-      self.join(key, Publishers.Asynchronous(operation), first)
-      return first
-    }
+    let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstValue(isolation: isolation) else { throw FinishedWithoutValue() }
     return value
   }
 }

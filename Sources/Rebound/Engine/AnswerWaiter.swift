@@ -60,11 +60,7 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   ///
   /// - Returns: What was answered before; whoever answers later is told that nobody waits.
   func abandon() -> Answer? {
-    let before = state.withLock { state in
-      let before = state
-      state = State(isOver: true)
-      return before
-    }
+    let before = state.exchange(State(isOver: true))
     before.pending?.cancel()
     return before.answer
   }

@@ -23,7 +23,7 @@ public final class PolicyEvents: Publisher, Sendable {
   private let time: TimeSource
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
   private let shared = SharedSubject(PassthroughSubject<PolicyEvent, Never>())
-  private let audience = Audience()
+  private let listenerCount = ListenerCount()
   private let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
   /// Makes a stream without subscribers.
@@ -43,14 +43,14 @@ public final class PolicyEvents: Publisher, Sendable {
 
   /// Adds a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolicyEvent, S.Failure == Never {
-    let listener = Listener(in: audience)
+    let listener = Listener(in: listenerCount)
     shared.subject.handleEvents(receiveCancel: listener.leave).receive(subscriber: subscriber)
   }
 
   /// Whether there is a subscriber, for which it is worth while to build an event.
   ///
   /// Reading it costs as good as nothing, so that it can be asked before each decision.
-  public var isListened: Bool { audience.isThere }
+  public var isListened: Bool { listenerCount.isPositive }
 
   /// Tells the subscribers of a decision: for policies of one's own, too.
   ///
@@ -84,22 +84,22 @@ public final class PolicyEvents: Publisher, Sendable {
 }
 
 /// How many subscribers there are.
-private final class Audience: Sendable {
+private final class ListenerCount: Sendable {
   private let listeners = Tally()
 
-  var isThere: Bool { listeners.count > 0 }
+  var isPositive: Bool { listeners.count > 0 }
 
   func change(by difference: Int) { listeners.add(difference) }
 }
 
 /// One subscriber, counted until it leaves or is forgotten.
 private final class Listener: Sendable {
-  private let audience: Audience
+  private let others: ListenerCount
   private let isThere = Locked(true)
 
-  init(in audience: Audience) {
-    self.audience = audience
-    audience.change(by: 1)
+  init(in others: ListenerCount) {
+    self.others = others
+    others.change(by: 1)
   }
 
   deinit {
@@ -107,11 +107,7 @@ private final class Listener: Sendable {
   }
 
   func leave() {
-    let wasThere = isThere.withLock { isThere in
-      defer { isThere = false }
-      return isThere
-    }
-    if wasThere { audience.change(by: -1) }
+    if isThere.exchange(false) { others.change(by: -1) }
   }
 }
 

@@ -27,14 +27,14 @@ extension Publishers {
 
     /// Gives the subscriber an execution of its own.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let answer = SingleAnswer(named: "Asynchronous", AnySubscriber(subscriber)) { [function] answer in
+      SingleAnswer<Output, any Error>(name: "Asynchronous") { [function] answer in
         RunningTask(
           task: Task {
             do { answer(.success(try await function())) } catch { answer(.failure(error)) }
           }
         )
       }
-      subscriber.receive(subscription: answer)
+      .receive(subscriber: subscriber)
     }
   }
 }

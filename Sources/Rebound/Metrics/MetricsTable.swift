@@ -11,9 +11,7 @@ import StreamSupport
 ///
 /// It has a limit for the number of series, so that a label with too many values, which is a mistake, costs no more
 /// memory than that; what belongs to a series beyond it is counted in ``Snapshot/refused``.
-///
-/// Unchecked, because the lock guards all that changes, and no foreign code runs under it.
-public final class MetricsTable: MetricsSink, @unchecked Sendable {
+public final class MetricsTable: MetricsSink {
   /// A distribution of measurements.
   public struct Histogram: Hashable, Sendable {
     /// The upper bounds of the buckets, each included, in growing order; what is above the last one is in ``count`` alone.
@@ -74,13 +72,24 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
     }
   }
 
+  private struct State {
+    let limit: Int
+    /// All but the gauges.
+    var series = Snapshot()
+    var kinds: [String: Kind] = [:]
+    var sources: [Metric: Source] = [:]
+    var texts: [String: String] = [:]
+
+    mutating func hasRoom(for metric: Metric, _ kind: Kind) -> Bool {
+      guard series.counters.count + series.histograms.count + sources.count < limit else { return false }
+      if let known = kinds[metric.name] { return known == kind }
+      kinds[metric.name] = kind
+      return true
+    }
+  }
+
   private let bounds: [Double]
-  private let limit: Int
-  private let lock = Lock()
-  private var state = Snapshot()
-  private var kinds: [String: Kind] = [:]
-  private var sources: [Metric: Source] = [:]
-  private var texts: [String: String] = [:]
+  private let state: Locked<State>
 
   /// Makes an empty table.
   ///
@@ -89,18 +98,18 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
   ///   - limit: How many series there may be.
   public init(bounds: [Double] = MetricsTable.durationBounds, seriesLimit limit: Int = 2_000) {
     self.bounds = Set(bounds.filter(\.isFinite)).sorted()
-    self.limit = max(limit, 1)
+    state = Locked(State(limit: max(limit, 1)))
   }
 
   /// Counts what has happened.
   ///
   /// - Complexity: O(1).
   public func add(_ count: Int, to counter: Metric) {
-    lock.withLock {
-      guard count >= 0, state.counters[counter] != nil || hasRoomLocked(for: counter, .counter) else {
-        return state.refused += 1
+    state.withLock { state in
+      guard count >= 0, state.series.counters[counter] != nil || state.hasRoom(for: counter, .counter) else {
+        return state.series.refused += 1
       }
-      state.counters[counter, default: 0].addClamped(count)
+      state.series.counters[counter, default: 0].addClamped(count)
     }
   }
 
@@ -108,12 +117,12 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
   ///
   /// - Complexity: O(b) for b buckets.
   public func record(_ value: Double, in histogram: Metric) {
-    lock.withLock {
-      guard value.isFinite, state.histograms[histogram] != nil || hasRoomLocked(for: histogram, .histogram)
+    state.withLock { state in
+      guard value.isFinite, state.series.histograms[histogram] != nil || state.hasRoom(for: histogram, .histogram)
       else {
-        return state.refused += 1
+        return state.series.refused += 1
       }
-      state.histograms[histogram, default: Histogram(bounds: bounds)].record(value)
+      state.series.histograms[histogram, default: Histogram(bounds: bounds)].record(value)
     }
   }
 
@@ -131,52 +140,44 @@ public final class MetricsTable: MetricsSink, @unchecked Sendable {
   public func watch(_ gauge: Metric, reading read: @escaping @Sendable () -> Double?) throws(InvalidMetric) {
     try gauge.validateAsGauge()
     let source = Source(read: read)
-    let (error, replaced) = lock.withLock { () -> (InvalidMetric?, Source?) in
-      if let kind = kinds[gauge.name], kind != .gauge { return (.otherKind(gauge.name), nil) }
-      guard sources[gauge] != nil || hasRoomLocked(for: gauge, .gauge) else { return (.tooManySeries(limit), nil) }
-      return (nil, sources.updateValue(source, forKey: gauge))
+    let replaced = try state.withLock { state throws(InvalidMetric) in
+      if let kind = state.kinds[gauge.name], kind != .gauge { throw .otherKind(gauge.name) }
+      guard state.sources[gauge] != nil || state.hasRoom(for: gauge, .gauge) else { throw .tooManySeries(state.limit) }
+      return state.sources.updateValue(source, forKey: gauge)
     }
     // With the lock open, since it may be the last to hold foreign objects.
     withExtendedLifetime(replaced) {}
-    if let error { throw error }
   }
 
   /// Says in a few words what a name stands for, which the page repeats; of several, the last ones count.
   ///
   /// - Complexity: O(1).
   public func describe(_ name: String, as text: String) {
-    lock.withLock {
-      guard texts[name] != nil || texts.count < limit else { return state.refused += 1 }
-      texts[name] = text
+    state.withLock { state in
+      guard state.texts[name] != nil || state.texts.count < state.limit else { return state.series.refused += 1 }
+      state.texts[name] = text
     }
   }
 
   /// All series as they are now.
   public var snapshot: Snapshot {
-    let sources = lock.withLock { self.sources }
+    let sources = state.withLock { $0.sources }
     let readings = sources.mapValues { $0.read() }
-    let (snapshot, dropped) = lock.withLock { () -> (Snapshot, [Source]) in
+    let (series, dropped) = state.withLock { state in
       // One that was put in its place meanwhile stays.
-      let gone = readings.filter { $0.value == nil }.keys.filter { self.sources[$0] === sources[$0] }
-      let dropped = gone.compactMap { self.sources.removeValue(forKey: $0) }
+      let gone = readings.filter { $0.value == nil }.keys.filter { state.sources[$0] === sources[$0] }
+      let dropped = gone.compactMap { state.sources.removeValue(forKey: $0) }
       // A name that nothing has any more is free again.
-      let names = gone.isEmpty ? [] : Set(self.sources.keys.map(\.name))
-      for metric in gone where !names.contains(metric.name) { kinds[metric.name] = nil }
-      return (state, dropped)
+      let names = gone.isEmpty ? [] : Set(state.sources.keys.map(\.name))
+      for metric in gone where !names.contains(metric.name) { state.kinds[metric.name] = nil }
+      return (state.series, dropped)
     }
     withExtendedLifetime(dropped) {}
-    var complete = snapshot
-    complete.gauges = readings.compactMapValues { $0 }
-    return complete
+    var snapshot = series
+    snapshot.gauges = readings.compactMapValues { $0 }
+    return snapshot
   }
 
   /// What was said about names.
-  var descriptions: [String: String] { lock.withLock { texts } }
-
-  private func hasRoomLocked(for metric: Metric, _ kind: Kind) -> Bool {
-    guard state.counters.count + state.histograms.count + sources.count < limit else { return false }
-    if let known = kinds[metric.name] { return known == kind }
-    kinds[metric.name] = kind
-    return true
-  }
+  var descriptions: [String: String] { state.withLock { $0.texts } }
 }

@@ -116,11 +116,7 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
 
   /// Lets go of the file.
   public func close() {
-    let before = held.withLock { held in
-      let before = held
-      held = nil
-      return before
-    }
+    let before = held.exchange(nil)
     before?.file?.close()
     before?.lock.unlock()
   }

@@ -149,6 +149,10 @@ extension Outbox {
   private func publisher<Value: Sendable>(
     _ ask: @escaping @Sendable (@escaping @Sendable (Result<Value, OutboxFailure>) -> Void) -> Void
   ) -> AnyPublisher<Value, OutboxFailure> {
-    OutboxAnswer(ask: ask).eraseToAnyPublisher()
+    SingleAnswer(name: "Outbox") { answer in
+      ask(answer)
+      return nil
+    }
+    .eraseToAnyPublisher()
   }
 }

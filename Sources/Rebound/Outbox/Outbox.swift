@@ -1,7 +1,6 @@
 import Combine
 import Dispatch
 import Foundation
-import StreamSupport
 
 /// Keeps what is to be sent until it is sent: stored before it is sent, delivered at least once, in order for each key.
 ///
@@ -22,10 +21,7 @@ import StreamSupport
 ///
 /// An outbox works on a scheduler of its own: there it reads and writes its storage, asks for deliveries, and tells its
 /// events. It works as long as somebody holds it; released, it cancels what is under way and leaves the storage.
-///
-/// Unchecked, because the lock of `shared` guards what all threads read, and one thread at a time does the work: the flag
-/// in `shared` lets the next one begin only when the one before is done, so what only the work uses needs no lock.
-public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
+public final class Outbox<Payload: Codable & Sendable>: Sendable {
   typealias Machine = OutboxMachine<Payload>
   typealias Delivery = @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
 
@@ -53,36 +49,10 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
   let policy: OutboxPolicy
   let random: RandomSource
   let shared: Shared<State, OutboxEvent<Payload>>
-  private let numbers = CurrentValueSubject<OutboxState, Never>(OutboxState())
-  private let schedule: (@escaping () -> Void) -> Void
-
-  // What follows is for the work alone.
-  let work: OutboxWork<Payload>
-
-  private init<Context: Scheduler>(
-    _ name: String,
-    policy: OutboxPolicy,
-    storage: any OutboxStorage,
-    online: AnyPublisher<Bool, Never>?,
-    scheduler: Context,
-    wallClock: @escaping @Sendable () -> Date,
-    random: RandomSource,
-    delivery: @escaping Delivery
-  ) {
-    self.name = name
-    self.policy = policy
-    self.random = random
-    shared = Shared(State(machine: Machine(policy, random: random)))
-    schedule = { scheduler.schedule($0) }
-    work = OutboxWork(
-      storage: storage,
-      online: online,
-      time: TimeSource(scheduler),
-      wallClock: wallClock,
-      empty: Machine(policy, random: random),
-      delivery: delivery
-    )
-  }
+  private let numbers = SharedSubject(CurrentValueSubject<OutboxState, Never>(OutboxState()))
+  private let scheduler: any WaitingTime
+  // One thread at a time does the work: the flag in `shared` lets the next one begin only when the one before is done.
+  nonisolated(unsafe) private let work: OutboxWork<Payload>
 
   /// Makes an outbox that delivers with a publisher; nothing happens before ``start()`` or the first entry.
   ///
@@ -97,7 +67,7 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
   ///   - random: Draws idempotency keys, and the jitter of pauses.
   ///   - delivery: Delivers an entry; its first value counts, and a finish without one means to try again later. Called on
   ///     the scheduler. It is cancelled if the app takes the entry back, and when the outbox is closed or released.
-  public convenience init<Context: Scheduler>(
+  public init<Context: Scheduler>(
     _ name: String,
     policy: OutboxPolicy = .standard,
     storage: any OutboxStorage,
@@ -107,14 +77,17 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
     random: RandomSource = .system,
     deliveringWith delivery: @escaping @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
   ) {
-    self.init(
-      name,
-      policy: policy,
+    self.name = name
+    self.policy = policy
+    self.random = random
+    shared = Shared(State(machine: Machine(policy, random: random)))
+    self.scheduler = SchedulerTime(scheduler)
+    work = OutboxWork(
       storage: storage,
       online: online,
-      scheduler: scheduler,
+      time: TimeSource(scheduler),
       wallClock: wallClock,
-      random: random,
+      empty: Machine(policy, random: random),
       delivery: delivery
     )
   }
@@ -149,7 +122,7 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
       scheduler: scheduler,
       wallClock: wallClock,
       random: random,
-      delivery: { entry in
+      deliveringWith: { entry in
         // The function throws nothing, so there is no failure to replace.
         Publishers.Asynchronous { await deliver(entry) }.catch { _ in Empty() }.eraseToAnyPublisher()
       }
@@ -178,7 +151,7 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
   /// - Demand: A change that comes while nobody asks replaces the one that waits.
   /// - Failure: Never; nor does it finish.
   /// - Threads: The outbox's scheduler; what holds now comes where it is requested.
-  public var states: AnyPublisher<OutboxState, Never> { numbers.removeDuplicates().eraseToAnyPublisher() }
+  public var states: AnyPublisher<OutboxState, Never> { numbers.subject.removeDuplicates().eraseToAnyPublisher() }
 
   /// What is not delivered yet, in order, that under way included.
   ///
@@ -198,7 +171,7 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
       defer { state.isWorking = true }
       return !state.isWorking
     }
-    if isFirst { schedule { self.workOff() } }
+    if isFirst { scheduler.perform { self.workOff() } }
   }
 
   /// Does all there is to do; all that comes at the same time is stored at once.
@@ -227,6 +200,6 @@ public final class Outbox<Payload: Codable & Sendable>: @unchecked Sendable {
 
   func tellNumbers() {
     let now = state
-    if numbers.value != now { numbers.send(now) }
+    if numbers.subject.value != now { numbers.subject.send(now) }
   }
 }

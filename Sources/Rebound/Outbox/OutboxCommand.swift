@@ -1,5 +1,3 @@
-import Foundation
-
 /// How an entry is stored.
 public struct OutboxOptions: Hashable, Sendable {
   /// Whether it takes the place of the entries of its key that wait: the last write wins.

@@ -138,11 +138,7 @@ import StreamSupport
     }
 
     func close() {
-      let open = descriptor.withLock { descriptor in
-        defer { descriptor = nil }
-        return descriptor
-      }
-      if let descriptor = open { systemClose(descriptor) }
+      if let open = descriptor.exchange(nil) { systemClose(open) }
     }
 
     func unlock() {

@@ -14,8 +14,13 @@ extension Publisher {
   ///   dropped.
   /// - Failure: Never; a failure becomes `.failure`, followed by the finish.
   /// - Threads: Where the upstream sends; a failure that waited for a request comes where the request is made.
-  public func asResult() -> Publishers.AsResult<Self> {
-    Publishers.AsResult(upstream: self)
+  public func asResult() -> some Publisher<Result<Output, Failure>, Never> {
+    EmitterPublisher(upstream: self, name: "AsResult") { value, emitter in
+      emitter.sendIfRequested(.success(value))
+    } completion: { end, emitter in
+      if case .failure(let error) = end { emitter.send(.failure(error)) }
+      emitter.send(completion: .finished)
+    }
   }
 
   /// For each value, subscribes to a new publisher in place of the one before, and publishes its values and its failure
@@ -31,48 +36,7 @@ extension Publisher {
   /// - Threads: Where the publisher of the moment sends.
   public func flatMapLatestResult<Inner: Publisher>(
     _ transform: @escaping (Output) -> Inner
-  )
-    -> Publishers.SwitchToLatest<
-      Publishers.SetFailureType<Publishers.AsResult<Inner>, Failure>,
-      Publishers.Map<Self, Publishers.SetFailureType<Publishers.AsResult<Inner>, Failure>>
-    >
-  {
+  ) -> some Publisher<Result<Inner.Output, Inner.Failure>, Failure> {
     map { transform($0).asResult().setFailureType(to: Failure.self) }.switchToLatest()
   }
 }
-
-extension Publishers {
-  /// Publishes values and the failure of another publisher as results.
-  ///
-  /// Made by ``Combine/Publisher/asResult()``.
-  public struct AsResult<Upstream: Publisher>: Publisher {
-    /// A value or the failure of the upstream.
-    public typealias Output = Result<Upstream.Output, Upstream.Failure>
-    /// A failure is a value here.
-    public typealias Failure = Never
-
-    /// Where the values come from.
-    public let upstream: Upstream
-
-    /// Makes a publisher of results.
-    ///
-    /// - Parameter upstream: Where the values come from.
-    public init(upstream: Upstream) {
-      self.upstream = upstream
-    }
-
-    /// Subscribes to the upstream on behalf of this subscriber.
-    public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      upstream.subscribe(
-        EventExecution<Upstream, S>(
-          named: "AsResult",
-          downstream: subscriber,
-          value: Output.success,
-          terminal: { if case .failure(let error) = $0 { .failure(error) } else { nil } }
-        )
-      )
-    }
-  }
-}
-
-extension Publishers.AsResult: Equatable where Upstream: Equatable {}

@@ -33,15 +33,31 @@ extension DroppedError: CustomStringConvertible {
 /// the thread of the failure, with no lock held. What comes after a cancel by the downstream is not told: nobody wanted
 /// it. Nor is a cancel, which is no failure.
 public enum DroppedErrors {
-  private static let observers = DroppedErrorObservers()
+  private typealias Observer = @Sendable (DroppedError) -> Void
+
+  private struct State {
+    var observers: [(number: Int, observer: Observer)] = []
+    var lastNumber = 0
+  }
+
+  private static let state = Locked(State())
 
   /// Calls an observer with every error that this module drops anywhere in the process.
   ///
   /// - Parameter observer: Called on the thread of the failure.
   /// - Returns: What ends the observation when it is cancelled or released.
   public static func observe(_ observer: @escaping @Sendable (DroppedError) -> Void) -> AnyCancellable {
-    let number = observers.add(observer)
-    return AnyCancellable { observers.remove(number) }
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      state.observers.append((state.lastNumber, observer))
+      return state.lastNumber
+    }
+    return AnyCancellable {
+      let removed = state.withLock { state in
+        state.observers.firstIndex { $0.number == number }.map { state.observers.remove(at: $0) }
+      }
+      withExtendedLifetime(removed) {}
+    }
   }
 
   /// Tells the observers of an error that cannot be delivered.
@@ -53,35 +69,6 @@ public enum DroppedErrors {
   ///   - source: Which operator or policy has no use for it.
   public static func report(_ error: any Error, by source: String) {
     if error is CancellationError { return }
-    for observer in observers.all { observer(DroppedError(error, by: source)) }
-  }
-}
-
-/// Who observes dropped errors.
-///
-/// Unchecked, because the lock guards all that changes, and no observer is called or released under it.
-private final class DroppedErrorObservers: @unchecked Sendable {
-  typealias Observer = @Sendable (DroppedError) -> Void
-
-  private let lock = Lock()
-  private var observers: [(number: Int, observer: Observer)] = []
-  private var lastNumber = 0
-
-  var all: [Observer] { lock.withLock { observers.map(\.observer) } }
-
-  func add(_ observer: @escaping Observer) -> Int {
-    lock.withLock {
-      lastNumber += 1
-      observers.append((lastNumber, observer))
-      return lastNumber
-    }
-  }
-
-  func remove(_ number: Int) {
-    let removed: Observer? = lock.withLock {
-      guard let index = observers.firstIndex(where: { $0.number == number }) else { return nil }
-      return observers.remove(at: index).observer
-    }
-    withExtendedLifetime(removed) {}
+    for (_, observer) in state.withLock({ $0.observers }) { observer(DroppedError(error, by: source)) }
   }
 }

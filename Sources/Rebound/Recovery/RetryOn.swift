@@ -109,10 +109,7 @@ extension Publisher {
 /// Tries again after certain errors, each time after another publisher has done its work.
 ///
 /// Made by `retry(on:times:after:failingWith:)`.
-///
-/// Unchecked, because the closure is called by one execution at a time for each subscriber, as the closures of Combine's
-/// operators are.
-public struct RetryOnPolicy<Chained: Publisher>: Policy, @unchecked Sendable {
+public struct RetryOnPolicy<Chained: Publisher>: Policy {
   /// What the upstream and the other publisher fail with.
   public typealias Failure = Chained.Failure
 
@@ -120,8 +117,9 @@ public struct RetryOnPolicy<Chained: Publisher>: Policy, @unchecked Sendable {
   public let retries: Int
   /// What to fail with when the other publisher fails.
   public let chainedFailure: ChainedFailure
+  // Called by one execution at a time for each subscriber, as the closures of Combine's operators are.
   /// Makes what to run before a retry; `nil` where there is to be none.
-  public let chained: (Failure) -> Chained?
+  public nonisolated(unsafe) let chained: (Failure) -> Chained?
 
   /// What it does, with its numbers.
   public var descriptor: StageDescriptor {

@@ -70,14 +70,13 @@ extension Publisher {
 /// Tries again when a companion publisher says so.
 ///
 /// Made by `retry(when:)`.
-///
-/// Unchecked, because the closure is called once for each subscriber, as the closures of Combine's operators are.
-public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable {
+public struct RetryWhenPolicy<Companion: Publisher>: Policy {
   /// What the companion fails with.
   public typealias Failure = Companion.Failure
 
+  // Called once for each subscriber, as the closures of Combine's operators are.
   /// Makes the companion from the failures.
-  public let companion: (AnyPublisher<Failure, Never>) -> Companion
+  public nonisolated(unsafe) let companion: (AnyPublisher<Failure, Never>) -> Companion
 
   /// What it does.
   public var descriptor: StageDescriptor {
@@ -93,7 +92,7 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable
     public typealias Failure = Companion.Failure
 
     fileprivate let companion: (AnyPublisher<Failure, Never>) -> Companion
-    private var company: Company<Companion>?
+    private var subscriber: CompanionSubscriber<Companion>?
 
     fileprivate init(companion: @escaping (AnyPublisher<Failure, Never>) -> Companion) {
       self.companion = companion
@@ -101,27 +100,26 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable
 
     /// Subscribes to the companion, before the first attempt.
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      let (company, companion) = (Company<Companion>(), companion)
-      self.company = company
+      let (subscriber, companion) = (CompanionSubscriber<Companion>(), companion)
+      self.subscriber = subscriber
       return .park { waker in
-        company.waker = waker
         // Kept before it begins, so that a cancel finds it at any time.
-        waker.keep(company)
-        companion(company.failures.compactMap { $0 }.eraseToAnyPublisher()).subscribe(company)
+        waker.keep(subscriber)
+        subscriber.subscribe(to: companion, waking: waker)
         waker.wake()
       }
     }
 
     /// Tells the companion.
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
-      company?.attemptFailed(with: error)
+      subscriber?.attemptFailed(with: error)
       return .park { _ in }
     }
 
     /// Does as the companion says.
     public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
-      guard let company else { return .proceed }
-      switch company.take() {
+      guard let subscriber else { return .proceed }
+      switch subscriber.takeReply() {
       case .goAhead: return .proceed
       case .nothing: return .park { _ in }
       case .end(.finished):
@@ -145,18 +143,15 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy, @unchecked Sendable
     }
 
     private mutating func leave() {
-      company?.cancel()
-      company = nil
+      subscriber?.cancel()
+      subscriber = nil
     }
   }
 }
 
 /// The subscriber of a companion, from the first attempt to the end.
-///
-/// Unchecked, because the lock guards what changes, the waker is written before anybody else knows the object, and subjects
-/// take values from any thread.
-private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unchecked Sendable {
-  enum Word {
+private final class CompanionSubscriber<Companion: Publisher>: Subscriber, Cancellable, Sendable {
+  enum Reply {
     case nothing
     case goAhead
     case end(Subscribers.Completion<Companion.Failure>)
@@ -168,24 +163,29 @@ private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unc
     var isAnswered = true
     /// Whether the first attempt has its go-ahead; a companion that ends before ends it all.
     var hasBegun = false
+    var waker: Waker?
     var end: Subscribers.Completion<Companion.Failure>?
     var subscription: (any Subscription)?
     var isOver = false
   }
 
   /// The failure that waits for an answer, kept for whoever asks late.
-  let failures = CurrentValueSubject<Companion.Failure?, Never>(nil)
-  var waker: Waker?
+  private let failures = SharedSubject(CurrentValueSubject<Companion.Failure?, Never>(nil))
   private let state = Locked(State())
+
+  func subscribe(to companion: (AnyPublisher<Companion.Failure, Never>) -> Companion, waking waker: Waker) {
+    state.withLock { $0.waker = waker }
+    companion(failures.subject.compactMap { $0 }.eraseToAnyPublisher()).subscribe(self)
+  }
 
   func attemptFailed(with error: Companion.Failure) {
     state.withLock { ($0.isAwaited, $0.isAnswered) = (true, false) }
-    failures.send(error)
+    failures.subject.send(error)
   }
 
   /// What it has said since the last time.
-  func take() -> Word {
-    let word: Word = state.withLock { state in
+  func takeReply() -> Reply {
+    let reply: Reply = state.withLock { state in
       if !state.hasBegun, let end = state.end { return .end(end) }
       state.hasBegun = true
       if state.isAwaited, state.isAnswered {
@@ -195,13 +195,14 @@ private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unc
       if let end = state.end { return .end(end) }
       return .nothing
     }
-    if case .goAhead = word {
+    if case .goAhead = reply {
       // No attempt runs, so no other failure can be overwritten here.
-      failures.send(nil)
+      failures.subject.send(nil)
       // An end that came behind it is heard when the attempt has begun.
-      if state.withLock({ $0.end != nil }) { waker?.wake() }
+      let (hasEnded, waker) = state.withLock { ($0.end != nil, $0.waker) }
+      if hasEnded { waker?.wake() }
     }
-    return word
+    return reply
   }
 
   /// Lets go of the companion, unless it has ended.
@@ -215,8 +216,8 @@ private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unc
     guard isFirst else { return }
     subscription?.cancel()
     // Whoever keeps the stream of the failures must not keep the failure.
-    failures.send(nil)
-    failures.send(completion: .finished)
+    failures.subject.send(nil)
+    failures.subject.send(completion: .finished)
   }
 
   func receive(subscription: any Subscription) {
@@ -229,21 +230,21 @@ private final class Company<Companion: Publisher>: Subscriber, Cancellable, @unc
   }
 
   func receive(_ input: Companion.Output) -> Subscribers.Demand {
-    let isAnswer = state.withLock { state in
-      guard state.isAwaited, !state.isAnswered else { return false }
+    let waker: Waker? = state.withLock { state in
+      guard state.isAwaited, !state.isAnswered else { return nil }
       state.isAnswered = true
-      return true
+      return state.waker
     }
-    if isAnswer { waker?.wake() }
+    waker?.wake()
     return .none
   }
 
   func receive(completion: Subscribers.Completion<Companion.Failure>) {
-    let isFirst = state.withLock { state in
-      guard state.end == nil, !state.isOver else { return false }
+    let waker: Waker? = state.withLock { state in
+      guard state.end == nil, !state.isOver else { return nil }
       state.end = completion
-      return true
+      return state.waker
     }
-    if isFirst { waker?.wake() }
+    waker?.wake()
   }
 }

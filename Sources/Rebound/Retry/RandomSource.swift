@@ -20,7 +20,7 @@ public struct RandomSource: Sendable {
   /// - Parameter generator: Copied; the copies of this source share the one state.
   public init<Generator: RandomNumberGenerator & Sendable>(drawingFrom generator: Generator) {
     let shared = SharedGenerator(generator)
-    self.init { shared.next() }
+    self.init { shared.generator.withLock { Double.random(in: 0..<1, using: &$0) } }
   }
 
   /// The system's random number generator.
@@ -37,17 +37,10 @@ public struct RandomSource: Sendable {
 }
 
 /// One generator that many threads draw from.
-///
-/// Unchecked, because the lock guards every access to the generator.
-private final class SharedGenerator<Generator: RandomNumberGenerator & Sendable>: @unchecked Sendable {
-  private let lock = Lock()
-  private var generator: Generator
+private final class SharedGenerator<Generator: RandomNumberGenerator & Sendable>: Sendable {
+  let generator: Locked<Generator>
 
   init(_ generator: Generator) {
-    self.generator = generator
-  }
-
-  func next() -> Double {
-    lock.withLock { Double.random(in: 0..<1, using: &generator) }
+    self.generator = Locked(generator)
   }
 }

@@ -3,7 +3,7 @@ extension RetryPolicy: Policy {
   public struct Machine: PolicyMachine {
     @usableFromInline let storage: Storage
     /// Made at the first failure, unless something has to be known before.
-    @usableFromInline var judge: RetryJudge<Failure>?
+    @usableFromInline var history: RetryHistory<Failure>?
 
     @inlinable
     init(_ storage: Storage) {
@@ -13,43 +13,43 @@ extension RetryPolicy: Policy {
     /// Lets the attempt begin, and tells the budget of a retry.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      if judge != nil || storage.hasBeginning || execution.isListened { begin(execution) }
+      if history != nil || storage.hasBeginning || execution.isListened { begin(execution) }
       return .proceed
     }
 
     @_specialize(where Failure == any Error)
     @usableFromInline
     mutating func begin(_ execution: ExecutionContext) {
-      if let judge {
-        if judge.machine.hasGrant { judge.machine.retryBegins(now: execution.now) }
+      if let history {
+        if history.machine.hasGrant { history.machine.retryBegins(now: execution.now) }
       } else {
-        judge = RetryJudge(storage, start: execution.now)
+        history = RetryHistory(storage, start: execution.now)
       }
     }
 
     /// Tells the budget.
     @inlinable
     public mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
-      judge?.end(succeeded: true, execution)
+      history?.end(succeeded: true, execution)
       return .proceed
     }
 
     @usableFromInline
-    func makeJudge(_ now: Duration) -> RetryJudge<Failure> { RetryJudge(storage, start: now) }
+    func makeHistory(_ now: Duration) -> RetryHistory<Failure> { RetryHistory(storage, start: now) }
 
     /// Asks the policy.
     @_specialize(where Failure == any Error)
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       let now = execution.now
-      let judge = judge ?? makeJudge(now)
-      self.judge = judge
-      return judge.failed(with: error, at: now, execution)
+      let history = history ?? makeHistory(now)
+      self.history = history
+      return history.failed(with: error, at: now, execution)
     }
 
     /// Gives back what was granted.
     @inlinable
     public mutating func cancelled(_ execution: ExecutionContext) {
-      judge?.end(succeeded: false, execution)
+      history?.end(succeeded: false, execution)
     }
 
     /// As the policy answers duplicates.
@@ -62,11 +62,9 @@ extension RetryPolicy: Policy {
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(storage) }
 }
 
-/// What one execution knows of its failures.
-///
-/// Unchecked, because only the machine that has it uses it, and that is used by one thread at a time.
+/// What one execution knows of its failures; used by one thread at a time, as the machine is that has it.
 @usableFromInline
-final class RetryJudge<Failure: Error>: @unchecked Sendable {
+final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
   private let storage: RetryPolicy<Failure>.Storage
   private let start: Duration

@@ -81,11 +81,9 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   /// False for a policy that retries whatever has failed, as often as its numbers allow.
   public var isConditional: Bool { settings.isConditional }
 
-  package var condition: @Sendable (Failure) -> Bool { settings.condition }
   package var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> {
     settings.decision ?? { _, _ in .retry() }
   }
-  package var observer: (@Sendable (RetryEvent) -> Void)? { settings.observer }
   package var budget: RetryBudget? { settings.budget }
 
   /// The same policy with some settings changed.

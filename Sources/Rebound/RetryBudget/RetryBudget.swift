@@ -192,12 +192,7 @@ public final class RetryBudget: Sendable {
     }
 
     private func settle(begins: Bool, at now: Duration?) {
-      let wasWaiting = isWaiting.withLock { isWaiting in
-        let wasWaiting = isWaiting
-        isWaiting = false
-        return wasWaiting
-      }
-      if wasWaiting { budget.settle(begins: begins, at: now) }
+      if isWaiting.exchange(false) { budget.settle(begins: begins, at: now) }
     }
   }
 }

@@ -30,77 +30,35 @@ extension Publishers {
 
     /// Begins to iterate on behalf of this subscriber, once it asks.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      subscriber.receive(subscription: ElementsSubscription(AnySubscriber(subscriber), pulling: base))
-    }
-  }
-}
-
-/// Sends the elements that its task pulls to a subscriber.
-///
-/// The task holds this only while an element is owed. So the task ends where nobody is left who could ask for more.
-private final class ElementsSubscription<Element: Sendable>: Subscription, CustomStringConvertible, Sendable {
-  private struct State {
-    var downstream: AnySubscriber<Element, any Error>?
-    var task: Task<Void, Never>?
-  }
-
-  private let state: Locked<State>
-  private let owed = OwedElements<ElementsSubscription>()
-
-  var description: String { "Elements" }
-
-  init<Base: AsyncSequence & Sendable>(_ downstream: AnySubscriber<Element, any Error>, pulling base: Base)
-  where Base.Element == Element {
-    state = Locked(State(downstream: downstream))
-    let task = Task { [owed] in await pull(base, as: owed) }
-    state.withLock { $0.task = task }
-  }
-
-  deinit { cancel() }
-
-  func request(_ demand: Subscribers.Demand) {
-    owed.add(demand, of: self)
-  }
-
-  func cancel() {
-    let task = end().task
-    owed.close()
-    task?.cancel()
-  }
-
-  func send(_ element: Element) {
-    guard let more = state.withLock({ $0.downstream })?.receive(element) else { return }
-    request(more)
-  }
-
-  func send(completion: Subscribers.Completion<any Error>) {
-    let downstream = end().downstream
-    owed.close()
-    downstream?.receive(completion: completion)
-  }
-
-  private func end() -> State {
-    state.withLock { state in
-      let before = state
-      state = State()
-      return before
+      let owed = OwedElements<Emitter<Output, Failure>>()
+      let task = Task { [base] in await pull(base, as: owed) }
+      Emitter(named: "Elements", to: subscriber)
+        .begin(
+          whenRequested: { owed.add($1, of: $0) },
+          whenCancelled: {
+            owed.close()
+            task.cancel()
+          }
+        )
     }
   }
 }
 
 /// Asks for one element after the other, each when it is owed.
+///
+/// It holds the emitter only while an element is owed. So the task ends where nobody is left who could ask for more.
 private func pull<Base: AsyncSequence & Sendable>(
   _ base: Base,
-  as owed: OwedElements<ElementsSubscription<Base.Element>>
+  as owed: OwedElements<Emitter<Base.Element, any Error>>
 ) async where Base.Element: Sendable {
   var iterator: Base.AsyncIterator?
-  while let subscription = await owed.next() {
+  while let emitter = await owed.next() {
     do {
       if iterator == nil { iterator = base.makeAsyncIterator() }
-      guard let element = try await iterator?.next() else { return subscription.send(completion: .finished) }
-      subscription.send(element)
+      guard let element = try await iterator?.next() else { return emitter.send(completion: .finished) }
+      emitter.send(element)
     } catch {
-      return subscription.send(completion: .failure(error))
+      return emitter.send(completion: .failure(error))
     }
   }
 }
@@ -153,11 +111,6 @@ private final class OwedElements<Owner: AnyObject & Sendable>: Sendable {
   }
 
   func close() {
-    let before = state.withLock { state in
-      let before = state
-      state = State(isOver: true)
-      return before
-    }
-    before.waiter?.resume(returning: nil)
+    state.exchange(State(isOver: true)).waiter?.resume(returning: nil)
   }
 }

@@ -29,11 +29,7 @@ final class OneShot: Cancellable, Sendable {
   func cancel() { withExtendedLifetime(stop()) {} }
 
   private func stop() -> State {
-    let before = state.withLock { state in
-      let before = state
-      state = State()
-      return before
-    }
+    let before = state.exchange(State())
     before.timer?.cancel()
     return before
   }

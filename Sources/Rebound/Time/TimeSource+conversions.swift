@@ -1,7 +1,6 @@
 import Combine
 import Dispatch
 import Foundation
-import StreamSupport
 
 /// What has a time of its own, such as a scheduler for tests.
 public protocol TimeProviding: Sendable {

@@ -1,6 +1,5 @@
 import Combine
 import Foundation
-import StreamSupport
 
 /// Where whoever executes something gets the time, and where it waits.
 ///
@@ -97,14 +96,8 @@ public struct TimeSource: Sendable {
   public func sleep(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async throws {
     try Task.checkCancellation()
     guard duration > .zero else { return }
-    let sleeper = Sleeper()
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        sleeper.sleep(continuation)
-        sleeper.keep(soon(after: duration) { sleeper.wake(.success(())) })
-      }
-    } onCancel: {
-      sleeper.wake(.failure(CancellationError()))
+    try await Answer.wait(isolation: isolation) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+      soon(after: duration) { wake(.success(())) }
     }
   }
 
@@ -146,43 +139,5 @@ final class CustomTime: Sendable {
     self.now = now
     self.wallClock = wallClock
     self.after = after
-  }
-}
-
-/// One who waits in an asynchronous function, until time or a cancel wakes it.
-private final class Sleeper: Sendable {
-  private struct State {
-    var continuation: CheckedContinuation<Void, any Error>?
-    var timer: (any Cancellable)?
-    var result: Result<Void, any Error>?
-  }
-
-  private let state = Locked(State())
-
-  func sleep(_ continuation: CheckedContinuation<Void, any Error>) {
-    let result = state.withLock { state in
-      if state.result == nil { state.continuation = continuation }
-      return state.result
-    }
-    if let result { continuation.resume(with: result) }
-  }
-
-  func keep(_ timer: any Cancellable) {
-    let isAsleep = state.withLock { state in
-      if state.result == nil { state.timer = timer }
-      return state.result == nil
-    }
-    if !isAsleep { timer.cancel() }
-  }
-
-  func wake(_ result: Result<Void, any Error>) {
-    let before: State? = state.withLock { state in
-      guard state.result == nil else { return nil }
-      let before = state
-      state = State(result: result)
-      return before
-    }
-    before?.timer?.cancel()
-    before?.continuation?.resume(with: result)
   }
 }

@@ -30,7 +30,10 @@ extension TokenRefresher {
     Deferred {
       let access = AccessSlot<Credential>()
       return Publishers.WithPolicy(
-        upstream: Deferred { RequestOrNone(request: access.credential.map(request)) },
+        upstream: Deferred {
+          // The machine lets no attempt begin before there is a credential.
+          access.credential.map { request($0).eraseToAnyPublisher() } ?? Empty().eraseToAnyPublisher()
+        },
         policy: AuthenticationPolicy(self, when: isUnauthorised, access),
         time: time
       ) { error in
@@ -59,12 +62,10 @@ extension TokenRefresher {
 }
 
 /// Sends a request with a shared credential, and once more with another if the server refuses it.
-///
-/// Unchecked, because the closure is called by one execution at a time for each subscriber, as the closures of Combine's
-/// operators are.
-public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy, @unchecked Sendable {
+public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy {
   let refresher: TokenRefresher<Credential>
-  let isUnauthorised: (Failure) -> Bool
+  // Called by one execution at a time for each subscriber, as the closures of Combine's operators are.
+  nonisolated(unsafe) let isUnauthorised: (Failure) -> Bool
   /// What the request is sent with; of one execution.
   let access: AccessSlot<Credential>
 
@@ -149,23 +150,6 @@ final class AccessSlot<Credential: Sendable>: Sendable {
   var credential: Credential? { access.withLock { $0?.credential } }
 
   func keep(_ new: TokenRefresher<Credential>.Access) {
-    let before = access.withLock { access in
-      let before = access
-      access = new
-      return before
-    }
-    withExtendedLifetime(before) {}
-  }
-}
-
-/// A request, which is there whenever it is subscribed to: the machine lets no attempt begin before it has a credential.
-private struct RequestOrNone<Request: Publisher>: Publisher {
-  typealias Output = Request.Output
-  typealias Failure = Request.Failure
-
-  let request: Request?
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    if let request { request.subscribe(subscriber) } else { Empty().subscribe(subscriber) }
+    _ = access.exchange(new)
   }
 }

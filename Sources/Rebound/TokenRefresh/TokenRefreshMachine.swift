@@ -11,10 +11,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   }
 
   /// What one who asks is told, at once or after a wait.
-  package enum Answer: Sendable {
-    case use(Credential, Stamp)
-    case fail(TokenRefreshFailure)
-  }
+  package typealias Answer = Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>
 
   package enum Reply: Sendable {
     case answer(Answer)
@@ -80,7 +77,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   package mutating func ask(insteadOf refused: Stamp?, now: Duration, events: inout [TokenRefreshEvent]) -> Reply {
     if obtains, session == nil { session = Session() }
     guard let session, refused == nil || refused?.session == sessionNumber else {
-      return .answer(.fail(TokenRefreshFailure(reason: .signedOut)))
+      return .answer(.failure(TokenRefreshFailure(reason: .signedOut)))
     }
     // Another request was refused with the same version and has brought a new one already.
     let isCurrentRefused = refused?.version == version
@@ -89,24 +86,28 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     let usable = isCurrentRefused || isExpired ? nil : session.credential
     switch session.phase {
     case .failed(let error):
-      return .answer(.fail(rejection(error)))
+      return .answer(.failure(rejection(error)))
     case .refreshing:
       return .wait(number: wait(isEarly: usable != nil), begins: nil)
     case .idle:
       let isDue = session.expiry.map { $0 - policy.leeway <= now } ?? false
-      if let usable, !isDue { return .answer(.use(usable, stamp)) }
+      if let usable, !isDue { return .answer(.success(access(usable))) }
       if let failure = refusal(now: now) {
-        if let usable { return .answer(.use(usable, stamp)) }
+        if let usable { return .answer(.success(access(usable))) }
         if failure.reason == .excessive {
           events.append(.tooManyRefreshes(version: version, retryAfter: failure.retryAfter ?? .zero))
         }
-        return .answer(.fail(failure))
+        return .answer(.failure(failure))
       }
       let cause: TokenRefreshEvent.Cause =
         session.credential == nil ? .missing : isCurrentRefused ? .refused : .expiring
       let refresh = begin(cause, session, now: now, events: &events)
       return .wait(number: wait(isEarly: usable != nil), begins: refresh)
     }
+  }
+
+  private func access(_ credential: Credential) -> TokenRefresher<Credential>.Access {
+    TokenRefresher.Access(credential: credential, stamp: stamp)
   }
 
   private func rejection(_ error: any Error) -> TokenRefreshFailure {
@@ -186,13 +187,13 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       version += 1
       self.session = Session(credential: credential, expiry: lifetime.map { now + $0.clampedToDelay })
       events.append(.refreshed(version: version, waiters: waiting.count))
-      return waiting.map { ($0.number, .use(credential, stamp)) }
+      return waiting.map { ($0.number, .success(access(credential))) }
 
     case .rejected(let error):
       session.phase = .failed(error)
       self.session = session
       events.append(.rejected(version: version, error, waiters: waiting.count))
-      return waiting.map { ($0.number, .fail(rejection(error))) }
+      return waiting.map { ($0.number, .failure(rejection(error))) }
 
     case .failed(let error):
       let pause = cooldown(after: session.failuresInARow, hint: hint)
@@ -205,7 +206,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       let isExpired = session.expiry.map { $0 <= now } ?? false
       let usable = isExpired ? nil : session.credential
       return waiting.map { waiter in
-        (waiter.number, (waiter.isEarly ? usable : nil).map { .use($0, stamp) } ?? .fail(failure))
+        (waiter.number, (waiter.isEarly ? usable : nil).map { .success(access($0)) } ?? .failure(failure))
       }
     }
   }
@@ -250,6 +251,6 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     begun = []
     let waiting = waiters
     waiters = []
-    return waiting.map { ($0.number, .fail(TokenRefreshFailure(reason: .signedOut))) }
+    return waiting.map { ($0.number, .failure(TokenRefreshFailure(reason: .signedOut))) }
   }
 }

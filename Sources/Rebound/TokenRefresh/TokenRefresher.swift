@@ -240,7 +240,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
     switch reply {
     case .answer(let known):
-      answer(known.result)
+      answer(known)
       return nil
     case .wait(let number, let refresh):
       if let refresh { begin(refresh, on: time) }
@@ -279,18 +279,9 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
       // What is replaced may hold the last reference to something of the caller's.
       let before = state.machine
       let answers = change(&state, &events)
-      return (before, answers.map { (state.waiters.removeValue(forKey: $0.number), $0.answer.result) })
+      return (before, answers.map { (state.waiters.removeValue(forKey: $0.number), $0.answer) })
     }
     for (waiter, result) in answers.1 { waiter?(result) }
-  }
-}
-
-extension TokenRefreshMachine.Answer {
-  fileprivate var result: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure> {
-    switch self {
-    case .use(let credential, let stamp): .success(TokenRefresher.Access(credential: credential, stamp: stamp))
-    case .fail(let failure): .failure(failure)
-    }
   }
 }
 

@@ -21,20 +21,7 @@ struct TimerPublisherTests {
 
   @Test("nothing is kept of who cancels")
   func releasesWhoCancels() {
-    let publisher = makePublisher()
-    let keeper = Keeper<Date, Never>()
-    weak var left: AnyObject?
-    publisher.subscribe(keeper)
-    do {
-      let subscription = keeper.subscription
-      left = subscription as AnyObject
-      subscription?.cancel()
-    }
-    #expect(left != nil)
-    keeper.subscription = nil
-    withExtendedLifetime(publisher) {
-      #expect(left == nil)
-    }
+    expectNothingKeptOfWhoCancels(makePublisher())
   }
 
   @Test("each subscriber gets the dates that it asked for, the same ones, once there is a connection")

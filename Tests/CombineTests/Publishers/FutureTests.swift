@@ -47,20 +47,7 @@ struct FutureTests {
 
   @Test("nothing is kept of who cancels, though it is never fulfilled")
   func releasesWhoCancels() {
-    let (future, _) = pending()
-    let keeper = Keeper<Int, TestFailure>()
-    weak var left: AnyObject?
-    future.subscribe(keeper)
-    do {
-      let subscription = keeper.subscription
-      left = subscription as AnyObject
-      subscription?.cancel()
-    }
-    #expect(left != nil)
-    keeper.subscription = nil
-    withExtendedLifetime(future) {
-      #expect(left == nil)
-    }
+    expectNothingKeptOfWhoCancels(pending().0)
   }
 
   @Test("a failure comes unasked, also to those who subscribe after it")

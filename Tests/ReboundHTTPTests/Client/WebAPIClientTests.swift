@@ -404,18 +404,6 @@ struct WebAPIClientTests {
   }
 }
 
-/// Keeps values from any thread.
-///
-/// Unchecked, because the lock guards every access to them.
-final class ValueLog<Value: Sendable>: @unchecked Sendable {
-  private let lock = Lock()
-  private var log: [Value] = []
-
-  func append(_ value: Value) { lock.withLock { log.append(value) } }
-
-  var values: [Value] { lock.withLock { log } }
-}
-
 /// Counts what is drawn of a seeded source.
 ///
 /// Unchecked, because one thread draws.

@@ -72,17 +72,12 @@ struct ClientUnderTest {
 }
 
 /// Keeps what a client tells.
-///
-/// Unchecked, because the lock guards every access to the events.
-final class EventLog: @unchecked Sendable {
-  private let lock = Lock()
-  private var log: [HTTPEvent] = []
+final class EventLog: Sendable {
+  private let log = ValueLog<HTTPEvent>()
 
-  func write(_ event: HTTPEvent) {
-    lock.withLock { log.append(event) }
-  }
+  func write(_ event: HTTPEvent) { log.append(event) }
 
-  var events: [HTTPEvent] { lock.withLock { log } }
+  var events: [HTTPEvent] { log.values }
   var lines: [String] { events.map { "\($0)" } }
 
   var cacheDecisions: [HTTPEvent.CacheDecision] {

@@ -14,28 +14,20 @@ struct ExchangeDeadlinesTests {
     func resume() {}
   }
 
-  /// Unchecked, because the lock guards the lines.
-  private final class Log: @unchecked Sendable {
-    private let lock = Lock()
-    private var written: [String] = []
-    var lines: [String] { lock.withLock { written } }
-    func write(_ line: String) { lock.withLock { written.append(line) } }
-  }
-
   @Test("each limit is kept, in whatever order the exchanges began", arguments: [[9, 2, 5], [2, 5, 9], [5, 9, 2]])
   func order(limits: [Int]) {
     let scheduler = TestScheduler()
     let deadlines = ExchangeDeadlines(scheduler.time)
-    let log = Log()
+    let log = ValueLog<String>()
     for seconds in limits {
       let exchange = OngoingExchange(limits: TransportLimits(total: .seconds(seconds)), deadlines: deadlines) { event in
-        if case .failed(let failure) = event { log.write("\(seconds): \(failure.kind == .timeout(.total))") }
+        if case .failed(let failure) = event { log.append("\(seconds): \(failure.kind == .timeout(.total))") }
       }
       exchange.begin(on: Carrier())
     }
     for second in 1...10 {
       scheduler.advance(by: 1)
-      #expect(log.lines == limits.sorted().filter { $0 <= second }.map { "\($0): true" }, "after \(second) s")
+      #expect(log.values == limits.sorted().filter { $0 <= second }.map { "\($0): true" }, "after \(second) s")
     }
     #expect(scheduler.pendingCount == 0)
   }

@@ -1,22 +1,19 @@
 import StreamSupport
 
 /// Keeps what it is told, from whichever thread.
-///
-/// Unchecked, because the lock guards every access to the entries.
-final class Log<Entry>: @unchecked Sendable {
-  private let lock = Lock()
-  private var list: [Entry] = []
+final class Log<Entry>: Sendable {
+  private let list = Locked<[Entry]>([])
 
-  var entries: [Entry] { lock.withLock { list } }
-  var count: Int { lock.withLock { list.count } }
+  var entries: [Entry] { list.withLock { $0 } }
+  var count: Int { list.withLock { $0.count } }
 
   func write(_ entry: Entry) {
-    lock.withLock { list.append(entry) }
+    list.withLock { $0.append(entry) }
   }
 
   /// Writes an entry, and says how many there are then.
   func number(_ entry: Entry) -> Int {
-    lock.withLock {
+    list.withLock { list in
       list.append(entry)
       return list.count
     }

@@ -10,7 +10,7 @@ struct TimeSourceTests {
   private let log = EventLog<String>()
 
   /// The same scheduler, which does not say itself what its time is.
-  private var plain: PlainScheduler { PlainScheduler(base: scheduler) }
+  private var plain: LastingScheduler { LastingScheduler(base: scheduler) }
 
   // MARK: Timers
 
@@ -276,34 +276,5 @@ struct TimeSourceTests {
     // Of two times, each is asked how much is left.
     #expect(near.nearer(Deadline(at: .zero, on: scheduler.time)).moment == .zero)
     #expect(reads.withLock { $0 } == 1)
-  }
-}
-
-/// A scheduler for tests, which does not say itself what its time is.
-private struct PlainScheduler: Scheduler {
-  let base: TestScheduler
-
-  var now: VirtualTime { base.now }
-  var minimumTolerance: VirtualTime.Stride { base.minimumTolerance }
-
-  func schedule(options: Never?, _ action: @escaping () -> Void) { base.schedule(options: options, action) }
-
-  func schedule(
-    after date: VirtualTime,
-    tolerance: VirtualTime.Stride,
-    options: Never?,
-    _ action: @escaping () -> Void
-  ) {
-    base.schedule(after: date, tolerance: tolerance, options: options, action)
-  }
-
-  func schedule(
-    after date: VirtualTime,
-    interval: VirtualTime.Stride,
-    tolerance: VirtualTime.Stride,
-    options: Never?,
-    _ action: @escaping () -> Void
-  ) -> any Cancellable {
-    base.schedule(after: date, interval: interval, tolerance: tolerance, options: options, action)
   }
 }

@@ -1,0 +1,143 @@
+import Combine
+import Dispatch
+import ReboundTesting
+import Testing
+
+@testable import Rebound
+
+@Suite("Emitter")
+struct EmitterTests {
+  private typealias Subject = Emitter<Int, TestFailure>
+
+  private let requests = EventLog<Subscribers.Demand>()
+  private let cancels = EventLog<Void>()
+
+  private func begin(_ emitter: Subject) {
+    emitter.begin(whenRequested: { requests.write($1) }, whenCancelled: { cancels.write(()) })
+  }
+
+  @Test("keeps what nobody has asked for, and the end behind it")
+  func keeps() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
+    let emitter = Subject(named: "Test", to: recorder, after: [1, 2])
+    begin(emitter)
+    emitter.send(3)
+    emitter.send(completion: .failure(.transient))
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+    recorder.request(.max(2))
+    #expect(recorder.values == [1, 2, 3])
+    #expect(recorder.failure == .transient)
+    #expect(requests.events == [.max(1), .max(2)])
+    #expect(cancels.count == 0)
+  }
+
+  @Test("delivers what comes before it begins behind the subscription")
+  func early() {
+    let recorder = Recorder<Int, TestFailure>()
+    let emitter = Subject(named: "Test", to: recorder)
+    emitter.send(1)
+    emitter.send(completion: .finished)
+    #expect(recorder.events.isEmpty)
+    begin(emitter)
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("begins once")
+  func second() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    let emitter = Subject(named: "Test", to: recorder)
+    begin(emitter)
+    #expect(!emitter.begin(whenRequested: { _, _ in }, whenCancelled: {}))
+    #expect(recorder.subscriptionCount == 1)
+  }
+
+  @Test("drops what is sent only if it is requested, counting what waits")
+  func onlyIfRequested() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    let emitter = Subject(named: "Test", to: recorder)
+    begin(emitter)
+    emitter.sendIfRequested(1)
+    emitter.send(2)
+    recorder.request(.max(2))
+    emitter.sendIfRequested(3)
+    emitter.sendIfRequested(4)
+    #expect(recorder.values == [2, 3])
+  }
+
+  @Test("delivers one value at a time, however much the downstream asks for inside of it")
+  func noNesting() {
+    let depth = EventLog<Int>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(1),
+      answering: { value, recorder in
+        depth.write(value)
+        recorder.request(.max(1))
+        depth.write(-value)
+        return .none
+      }
+    )
+    let emitter = Subject(named: "Test", to: recorder, after: [1, 2, 3])
+    begin(emitter)
+    #expect(depth.events == [1, -1, 2, -2, 3, -3])
+  }
+
+  @Test("holds everything back in a pause, and cancels it with the subscription")
+  func pause() {
+    let scheduler = TestScheduler()
+    let recorder = Recorder<Int, TestFailure>()
+    let emitter = Subject(named: "Test", to: recorder)
+    begin(emitter)
+    emitter.pause { scheduler.time.after(.seconds(1), $0) }
+    emitter.send(1)
+    emitter.pause { scheduler.time.after(.seconds(1), $0) }
+    emitter.send(2)
+    #expect(recorder.values.isEmpty)
+    scheduler.advance(by: 1)
+    #expect(recorder.values == [1])
+    recorder.cancel()
+    #expect(scheduler.pendingCount == 0)
+    #expect(cancels.count == 1)
+  }
+
+  @Test("tells its source of a cancel once, and not after the source was let go of", arguments: [true, false])
+  func cancel(letsGo: Bool) {
+    let recorder = Recorder<Int, TestFailure>()
+    let emitter = Subject(named: "Test", to: recorder)
+    begin(emitter)
+    if letsGo { emitter.letGoOfSource(cancelling: false) }
+    emitter.cancel()
+    emitter.cancel()
+    emitter.send(1)
+    #expect(cancels.count == (letsGo ? 0 : 1))
+    #expect(recorder.events == [.subscription])
+  }
+
+  @Test("cancels its source when it is released")
+  func released() {
+    do {
+      let emitter = Subject(named: "Test", to: AnySubscriber<Int, TestFailure>())
+      begin(emitter)
+    }
+    #expect(cancels.count == 1)
+  }
+
+  @Test("delivers all values in order, the end last, from whichever threads requests come")
+  func threads() {
+    for _ in 0..<50 {
+      let recorder = Recorder<Int, TestFailure>(requesting: .none)
+      let emitter = Subject(named: "Test", to: recorder)
+      begin(emitter)
+      DispatchQueue.concurrentPerform(iterations: 3) { index in
+        if index == 0 {
+          for value in 0..<100 { emitter.send(value) }
+          emitter.send(completion: .finished)
+        } else {
+          for _ in 0..<50 { emitter.request(.max(1)) }
+        }
+      }
+      #expect(recorder.values == Array(0..<100))
+      #expect(recorder.isFinished)
+    }
+  }
+}
