@@ -124,12 +124,12 @@ struct TokenRefresherTests {
     #expect(again.failure?.retryAfter == .seconds(1))
   }
 
-  @Test("waits for as long as the server asks for")
-  func hint() throws {
-    let refresher = makeRefresher()
+  @Test("waits for as long as the server asks for, and no shorter than without that", arguments: [1, 77])
+  func hint(seconds: Int) throws {
+    let refresher = makeRefresher(try TokenRefreshPolicy(cooldown: .seconds(4)))
     let waiting = ask(refresher, insteadOf: current(refresher))
-    renewal.send(completion: .failure(.busy(.seconds(77))))
-    #expect(waiting.failure?.retryAfter == .seconds(77))
+    renewal.send(completion: .failure(.busy(.seconds(seconds))))
+    #expect(waiting.failure?.retryAfter == .seconds(max(seconds, 4)))
   }
 
   @Test("takes a refresh that finishes without a credential for one that failed for the moment")
