@@ -94,6 +94,17 @@ struct TokenRefresherTests {
     #expect(renewal.subscriptionCount == 2)
   }
 
+  @Test("hands the new credential to one who was refused with the old, and begins no other refresh")
+  func refusedWithOld() throws {
+    let refresher = makeRefresher()
+    let old = try #require(current(refresher))
+    let first = ask(refresher, insteadOf: old)
+    renewal.send("B")
+    #expect(first.values == ["B"])
+    #expect(ask(refresher, insteadOf: old).values == ["B"])
+    #expect(renewal.subscriptionCount == 1)
+  }
+
   // MARK: Failures
 
   @Test("keeps the session after a failure for the moment, waits longer each time, and forgets that upon success")
