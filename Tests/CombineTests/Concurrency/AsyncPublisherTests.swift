@@ -124,8 +124,9 @@ struct AsyncPublisherTests {
     let feed = AsyncFeed<Int, Never>()
     let spy = SubscriptionSpy()
     feed.receive(subscription: spy)
-    let readers = (0..<3).map { _ in Task { await feed.next().get() } }
-    while spy.requests.count < 3 { await Task.yield() }
+    let executor = ReadersExecutor()
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    executor.waitUntilIdle()
     feed.receive(completion: .finished)
     for reader in readers { #expect(await reader.value == nil) }
     #expect(feed.receive(1) == .none)
@@ -152,17 +153,16 @@ struct AsyncPublisherTests {
   @Test("what a publisher sends while nobody waits is lost, if it sends only what it was asked for")
   func hotPublisher() async {
     let subject = PassthroughSubject<Int, Never>()
-    let asked = Shared(0)
-    let publisher = subject.handleEvents(receiveRequest: { _ in asked.change { $0 += 1 } })
-    let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    let executor = ReadersExecutor()
+    let iterator = SharedUnchecked(subject.values.makeAsyncIterator())
     var values: [Int?] = []
     for round in 1...2 {
       subject.send(round)
-      let reader = Task {
+      let reader = Task(executorPreference: executor) {
         var own = iterator.value
         return await own.next()
       }
-      while asked.value < round { await Task.yield() }
+      executor.waitUntilIdle()
       subject.send(10 * round)
       values.append(await reader.value)
     }

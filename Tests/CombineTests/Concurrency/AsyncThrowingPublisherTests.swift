@@ -57,13 +57,14 @@ struct AsyncThrowingPublisherTests {
   func failsForOne() async {
     let publisher = TestPublisher<Int, TestFailure>()
     let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    let executor = ReadersExecutor()
     let readers = (0..<3).map { _ in
-      Task { () -> String in
+      Task(executorPreference: executor) { () -> String in
         var own = iterator.value
         do { return try await own.next().map { "\($0)" } ?? "nil" } catch { return "\(error)" }
       }
     }
-    while publisher.requests.count < 3 { await Task.yield() }
+    executor.waitUntilIdle()
     publisher.send(completion: .failure(.expected))
     var results: [String] = []
     for reader in readers { results.append(await reader.value) }

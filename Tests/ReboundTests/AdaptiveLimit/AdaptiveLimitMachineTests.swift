@@ -52,6 +52,35 @@ struct AdaptiveLimitMachineTests {
     #expect(machine.limit == 15)
   }
 
+  @Test("has what is usual follow the last some hundred calls, however many there were before")
+  func memory() throws {
+    var machine = AdaptiveLimitMachine(
+      try .gradient(in: 1...1_000, tolerance: 1, smoothing: 1, headroom: 4),
+      initial: 1_000
+    )
+    for _ in 0..<10_000 { machine.add(duration: .seconds(1), running: 1_000, isOverload: false) }
+    machine.add(duration: .seconds(2), running: 1_000, isOverload: false)
+    #expect(machine.limit == 505)
+    // 2 − e⁻² = 1.86 s are usual then, and 4 / (1 − 1.86 / 2) = 59 what the limit settles at.
+    for _ in 0..<600 { machine.add(duration: .seconds(2), running: 1_000, isOverload: false) }
+    #expect((40...80).contains(machine.limit))
+  }
+
+  @Test("has what is usual come down faster after an overload than it went up")
+  func relief() throws {
+    var machine = AdaptiveLimitMachine(
+      try .gradient(in: 1...100, tolerance: 1, smoothing: 1, headroom: 1),
+      initial: 100
+    )
+    for _ in 0..<20 { machine.add(duration: .seconds(1), running: 100, isOverload: false) }
+    for _ in 0..<200 { machine.add(duration: .seconds(10), running: 100, isOverload: false) }
+    for _ in 0..<200 { machine.add(duration: .seconds(1), running: 100, isOverload: false) }
+    #expect(machine.limit == 100)
+    // At most 2 s are usual again, so 4 s halve the limit.
+    machine.add(duration: .seconds(4), running: 100, isOverload: false)
+    #expect(machine.limit == 51)
+  }
+
   /// A server that bears so many calls at a time and makes the others wait, in virtual time.
   private final class Server: Publisher {
     typealias Output = Int

@@ -76,6 +76,36 @@ struct BulkheadTests {
     #expect(bulkhead.snapshot.running == 0)
   }
 
+  @Test("measures a call that has waited from its begin, and not the wait")
+  func measuresCalls() throws {
+    let scheduler = TestScheduler()
+    let bulkhead = Bulkhead(
+      "search",
+      policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1),
+      adapting: try .aimd(in: 1...10, slow: .seconds(5)),
+      overloadedWhen: { _ in true }
+    )
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<2 { upstream.limited(by: bulkhead, time: scheduler.time).subscribe(Recorder()) }
+    for limit in 2...3 {
+      scheduler.advance(by: 3)
+      upstream.send(completion: .finished)
+      #expect(bulkhead.snapshot.limit == limit)
+    }
+  }
+
+  @Test("stops the timer of a wait that ends with a place")
+  func stopsTimer() throws {
+    let time = StillTime()
+    let bulkhead = try makeBulkhead(maxWait: .seconds(5))
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<2 { upstream.limited(by: bulkhead, time: time.source).subscribe(Recorder()) }
+    #expect(time.timers.count == 1 && time.cancels.count == 0)
+    upstream.connections[0].send(completion: .finished)
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+    #expect(time.cancels.count == 1)
+  }
+
   @Test("never runs more than it may, and loses no place, on real threads", arguments: 0..<5 as Range<UInt64>)
   func race(seed: UInt64) throws {
     let bulkhead = try makeBulkhead(3, maxQueue: 20)

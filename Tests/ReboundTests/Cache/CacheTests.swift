@@ -117,6 +117,17 @@ struct CacheTests {
     #expect(upstream.subscriptionCount == 3)
   }
 
+  @Test("fetches once behind all who get what is stale meanwhile, and tells once how that ends")
+  func revalidatesOnce() throws {
+    let cache = try makeCache(staleWhileRevalidate: .seconds(5))
+    store(1, for: "oslo", in: cache)
+    scheduler.advance(by: 12)
+    for _ in 0..<3 { #expect(ask(cache).values.count == 1) }
+    #expect(upstream.subscriptionCount == 1)
+    upstream.send(completion: .failure(.transient))
+    #expect(log.lines.count { $0.contains("no new value") } == 1)
+  }
+
   @Test("delivers what is stale after an error for which that is allowed, and only so long")
   func staleIfError() throws {
     let cache = try makeCache(staleIfError: .seconds(90))
@@ -263,6 +274,16 @@ struct CacheTests {
     #expect(peek("oslo", in: cache)?.value == 2)
   }
 
+  @Test("keeps nothing of a call that began before its key was removed, though nobody asks for that again")
+  func removeInFlight() throws {
+    let cache = try makeCache()
+    let recorder = ask(cache)
+    cache.remove("oslo")
+    upstream.send(1)
+    #expect(recorder.values.map(\.value) == [1])
+    #expect(cache.count == 0)
+  }
+
   // MARK: Limits
 
   @Test("keeps as many values as it may, those used last")
@@ -375,11 +396,14 @@ struct CacheTests {
     let policy = try CachePolicy(fresh: .seconds(10), staleWhileRevalidate: .seconds(10), negative: .seconds(5))
     let cache = Cache<String, Int, any Error>(policy: policy)
     cache.store(1, for: "oslo", at: .zero)
+    let stored = Log<String>()
+    cache.onEvent { if case .stored(let key) = $0 { stored.write(key) } }
     scheduler.advance(by: 15)
     let stale = try await cache.value(for: "oslo", time: scheduler.time) { 2 }
     #expect(stale.value == 1)
     #expect("\(stale.source)" == "saved copy, while a new one is fetched")
-    while cache.peek("oslo", on: scheduler.time)?.value != 2 { await Task.yield() }
+    await stored.until(1)
+    #expect(cache.peek("oslo", on: scheduler.time)?.value == 2)
     for _ in 0..<2 {
       await #expect(throws: TestFailure.transient) {
         try await cache.value(for: "rome", time: scheduler.time) { throw TestFailure.transient }

@@ -21,6 +21,18 @@ struct InjectionRateTests {
     #expect(await hits(3) == 10_000)
   }
 
+  @Test("takes no number from chance where it leaves nothing to that", arguments: [(0.0, 0), (0.5, 10), (1.0, 0)])
+  func draws(rate: Double, count: Int) async {
+    let draws = Log<Void>()
+    let random = RandomSource {
+      draws.write(())
+      return 0.75
+    }
+    let chaos = Chaos<Int, TestFailure>(random: random).fault(at: InjectionRate(rate)) { .transient }
+    for _ in 0..<10 { _ = try? await chaos.run { 1 } }
+    #expect(draws.count == count)
+  }
+
   @Test("may change from one time to the next")
   func function() async throws {
     let calls = EventLog<Int>()

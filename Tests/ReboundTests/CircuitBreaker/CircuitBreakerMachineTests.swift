@@ -95,6 +95,14 @@ struct CircuitBreakerMachineTests {
     #expect(machine.state == .open)
   }
 
+  @Test("opens again after a probe that succeeds, but is slow", arguments: [1, 2])
+  func slowProbe(seconds: Int) throws {
+    var machine = try machine(consecutive: 1, slowness: .init(duration: .seconds(2), ratio: 1))
+    call(&machine, failure)
+    call(&machine, .success, at: .seconds(10), taking: .seconds(seconds))
+    #expect(machine.state == (seconds < 2 ? .closed : .open))
+  }
+
   // MARK: Open
 
   private func opened(probes: Int = 1) throws -> Machine {
@@ -246,6 +254,18 @@ struct CircuitBreakerMachineTests {
     #expect(machine.state == .halfOpen)
     call(&machine, .success, at: .seconds(10))
     #expect(machine.state == .closed)
+  }
+
+  @Test("lets as many probes through as there are to be in all, however many of them have ended")
+  func endedProbes() throws {
+    var machine = try opened(probes: 2)
+    call(&machine, .success, at: .seconds(10))
+    #expect(machine.state == .halfOpen)
+    guard case .granted = machine.admit(now: .seconds(10)) else {
+      Issue.record("the second probe is refused")
+      return
+    }
+    #expect(machine.admit(now: .seconds(11)) == .rejected(retryAfter: .seconds(9)))
   }
 
   @Test("gives up a probe that never ends, and takes no notice of it afterwards")

@@ -77,6 +77,22 @@ struct CircuitBreakerTests {
     #expect(upstream.cancelCount == 0)
   }
 
+  @Test("a success of a call from before the breaker opened ends no row of failures after it has closed again")
+  func lateSuccess() throws {
+    let breaker = try makeBreaker(opensAfter: 2)
+    let early = try breaker.admit()
+    for _ in 0..<2 { try breaker.admit().fail(with: TestFailure.transient) }
+    #expect(breaker.state == .open)
+    scheduler.advance(by: 10)
+    try breaker.admit().succeed()
+    #expect(breaker.state == .closed)
+    try breaker.admit().fail(with: TestFailure.transient)
+    early.succeed()
+    #expect(breaker.metrics.failuresInARow == 1)
+    try breaker.admit().fail(with: TestFailure.transient)
+    #expect(breaker.state == .open)
+  }
+
   @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
   func cancel(hasValue: Bool) throws {
     let breaker = try makeBreaker()
@@ -236,13 +252,28 @@ struct CircuitBreakerTests {
     #expect(#expect(throws: CircuitOpen.self) { try breaker.admit() }?.outFor == nil)
   }
 
+  @Test("stays at the latest moment that it was told, should a clock be set back")
+  func clockSetBack() throws {
+    let breaker = try makeBreaker()
+    let moments = Log<Duration>()
+    let time = TimeSource(now: { moments.entries.last ?? .zero }, after: { _, _ in AnyCancellable {} })
+    moments.write(.seconds(100))
+    try breaker.admit(on: time).fail(with: TestFailure.transient)
+    moments.write(.seconds(50))
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit(on: time) }?.retryAfter == .seconds(10))
+    moments.write(.seconds(110))
+    try breaker.admit(on: time).succeed()
+    #expect(breaker.state == .closed)
+  }
+
   @Test("lets exactly as many probes through as there are to be, whoever asks at the same time")
   func concurrency() throws {
     let breaker = try makeBreaker(probes: 5)
     breaker.open(scheduler)
-    let granted = Keeper()
+    // Other threads know nothing of the task's time.
+    let (granted, time) = (Keeper(), scheduler.time)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      for _ in 0..<50 { if let call = try? breaker.admit() { granted.keep(call) } }
+      for _ in 0..<50 { if let call = try? breaker.admit(on: time) { granted.keep(call) } }
     }
     #expect(granted.count == 5)
   }

@@ -8,7 +8,21 @@ struct HedgePolicyRunTests {
   private typealias Policy = HedgePolicy<TestFailure>
 
   private let scheduler = TestScheduler()
+  private let timers = Log<Duration>()
   private let events = Log<String>()
+
+  /// The scheduler's time, which writes down each timer that is set.
+  private var time: TimeSource {
+    let time = scheduler.time
+    return TimeSource(
+      now: { time.now },
+      after: { [timers] delay, action in
+        let timer = time.after(delay, action)
+        timers.write(delay)
+        return timer
+      }
+    )
+  }
 
   private func policy(hedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws -> Policy {
     try Policy(maxHedges: hedges, delay: delay).when(\.isTransient).onEvent { [events] in events.write($0.description) }
@@ -50,13 +64,13 @@ struct HedgePolicyRunTests {
   func immediateFailure() async throws {
     let policy = try policy(hedges: 2)
     let task = Task {
-      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      try await policy.run(time: time) { hedge throws(TestFailure) in
         if hedge == 0 { throw .transient }
         if hedge == 1 { await untilCancelled() }
         return hedge
       }
     }
-    while scheduler.pendingCount < 1 { await Task.yield() }
+    await timers.until(1)
     scheduler.advance(by: 2)
     #expect(try await task.value == 2)
     #expect(
@@ -71,7 +85,7 @@ struct HedgePolicyRunTests {
   func race(seed: Int) async throws {
     let policy = try Policy(maxHedges: 3, delay: .parallel)
     let running = Log<Int>()
-    let value = try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+    let value = try await policy.run(time: time) { hedge throws(TestFailure) in
       for _ in 0..<(hedge * 7 + seed) % 5 { await Task.yield() }
       running.write(hedge)
       if (hedge + seed) % 3 == 0 { throw .numbered(hedge) }
@@ -89,7 +103,7 @@ struct HedgePolicyRunTests {
     let ended = Log<Bool>()
     let policy = try policy()
     let task = Task {
-      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      try await policy.run(time: time) { hedge throws(TestFailure) in
         if hedge == 0 {
           await untilCancelled()
           ended.write(Task.isCancelled)
@@ -97,7 +111,7 @@ struct HedgePolicyRunTests {
         return hedge
       }
     }
-    while scheduler.pendingCount < 1 { await Task.yield() }
+    await timers.until(1)
     scheduler.advance(by: 2)
     #expect(try await task.value == 1)
     #expect(ended.entries == [true])
@@ -113,7 +127,7 @@ struct HedgePolicyRunTests {
     let policy = try policy(hedges: 2, delay: .afterFailure)
     let begun = Log<Int>()
     await #expect(throws: isFatal ? TestFailure.permanent : .numbered(0)) {
-      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      try await policy.run(time: time) { hedge throws(TestFailure) in
         begun.write(hedge)
         throw isFatal && hedge == 1 ? .permanent : .numbered(hedge)
       }
@@ -126,7 +140,7 @@ struct HedgePolicyRunTests {
     let dropped = Log<String>()
     let observation = DroppedErrors.observe { dropped.write($0.description) }
     let policy = try policy(delay: .parallel)
-    let value = try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+    let value = try await policy.run(time: time) { hedge throws(TestFailure) in
       if hedge == 1 { return 1 }
       await untilCancelled()
       throw .numbered(7_005)
@@ -144,13 +158,13 @@ struct HedgePolicyRunTests {
     let begun = Log<Int>()
     let policy = try policy(hedges: 3)
     let task = Task {
-      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      try await policy.run(time: time) { hedge throws(TestFailure) in
         begun.write(hedge)
         await untilCancelled()
         throw .transient
       }
     }
-    while scheduler.pendingCount < 1 { await Task.yield() }
+    await timers.until(1)
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
     #expect(begun.entries == [0])
@@ -160,7 +174,6 @@ struct HedgePolicyRunTests {
 
   @Test("has the events of the hedged publisher")
   func equalLogs() async throws {
-    let scheduler = TestScheduler()
     let upstream = TestPublisher<Int, TestFailure>()
     upstream.hedged(try policy(hedges: 2), time: scheduler.time).subscribe(Recorder())
     scheduler.advance(by: 2)
@@ -173,7 +186,7 @@ struct HedgePolicyRunTests {
     let policy = try Policy(maxHedges: 2).when(\.isTransient).onEvent { other.write($0.description) }
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let task = Task {
-      try await policy.run(time: scheduler.time) { hedge throws(TestFailure) in
+      try await policy.run(time: time) { hedge throws(TestFailure) in
         switch hedge {
         case 0: await untilCancelled()
         case 1: throw .numbered(1)
@@ -182,9 +195,9 @@ struct HedgePolicyRunTests {
         return hedge
       }
     }
-    while scheduler.pendingCount < 1 { await Task.yield() }
+    await timers.until(1)
     scheduler.advance(by: 2)
-    while other.count < 3 { await Task.yield() }
+    await other.until(3)
     scheduler.advance(by: 1)
     continuation.yield()
     #expect(try await task.value == 2)

@@ -148,6 +148,20 @@ struct FileOutboxStorageTests {
     }
   }
 
+  @Test("what could not be stored durably is not there after a restart")
+  func refusedIsGone() throws {
+    let disk = SimulatedDisk()
+    let storage = FileOutboxStorage(path: "/box", disk: disk)
+    _ = try storage.open()
+    try storage.append([records[0]], durably: true)
+    // It is written, but not synced.
+    disk.refuse(call: 2)
+    #expect(throws: SimulatedDisk.Fault.refused) { try storage.append([records[1]], durably: true) }
+    storage.close()
+    disk.restart(losingPower: false)
+    #expect(try FileOutboxStorage(path: "/box", disk: disk).open().records == [records[0]])
+  }
+
   @Test("power that goes in any call of a replacement leaves the old records or the new ones, whole")
   func replacementIsAtomic() throws {
     for call in 1...5 {

@@ -424,6 +424,27 @@ struct OutboxTests {
     #expect(test.outbox.entries.map(\.payload) == ["b"])
   }
 
+  @Test("an outbox without room for one more takes an entry that replaces another of its size")
+  func replacesWhenHeavy() throws {
+    let test = OutboxUnderTest(.steady(maxBytes: 1_000))
+    test.outbox.pause()
+    let (first, second) = (String(repeating: "a", count: 600), String(repeating: "b", count: 600))
+    test.enqueue(first)
+    #expect(test.enqueue(second)?.failureText != nil)
+    #expect(try test.enqueue(second, .latest)?.get() != nil)
+    #expect(test.outbox.entries.map(\.payload) == [second])
+  }
+
+  @Test("an entry that was tried before and waits for its next try may have arrived, too")
+  func cancelsBetweenTries() throws {
+    let test = OutboxUnderTest()
+    test.receiver.program("a", .now(.tryLater(TestFailure.transient)))
+    let id = try #require(try test.enqueue("a")?.get()).id
+    #expect(try test.ask(test.outbox.cancelling(id))?.get() == .cancelledTooLate)
+    test.scheduler.advance(by: .seconds(10))
+    #expect(test.receiver.payloads == ["a"])
+  }
+
   @Test("an entry that waits can be taken back; one under way is stopped, and may have arrived")
   func cancels() throws {
     let test = OutboxUnderTest()

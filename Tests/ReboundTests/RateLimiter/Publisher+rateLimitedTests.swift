@@ -120,6 +120,17 @@ struct PublisherRateLimitedTests {
     #expect(recorder.completions.isEmpty)
   }
 
+  @Test("takes the time of a wait for over when its timer rings, whatever the clock says")
+  func clockStandsStill() throws {
+    let time = StillTime()
+    let limiter = try makeLimiter()
+    for _ in 0..<2 { upstream.rateLimited(by: limiter, time: time.source).subscribe(Recorder()) }
+    #expect(upstream.subscriptionCount == 1)
+    for fire in time.timers.entries { fire() }
+    #expect(upstream.subscriptionCount == 2)
+    #expect(time.timers.count == 1)
+  }
+
   @Test("waits on the immediate scheduler, too, whose timers ring at once")
   func immediate() throws {
     let now = EventLog<Int>()

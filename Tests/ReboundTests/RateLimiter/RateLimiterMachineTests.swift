@@ -44,6 +44,15 @@ struct RateLimiterMachineTests {
     #expect(machine.advance(now: .seconds(101)) == ([waiting], .seconds(1)))
   }
 
+  @Test("waits for whole nanoseconds, and long enough, at a rate that has none")
+  func wholeNanoseconds() throws {
+    var machine = try makeMachine(3)
+    #expect(machine.enter(now: .seconds(100)) == .granted)
+    let wait = Duration.nanoseconds(333_333_334)
+    #expect(machine.enter(now: .seconds(100)) == .queued(1, wait: wait))
+    #expect(machine.advance(now: .seconds(100) + wait) == ([1], nil))
+  }
+
   @Test("refuses when as many wait as may")
   func fullQueue() throws {
     var machine = try makeMachine(maxQueue: 1)

@@ -32,6 +32,19 @@ struct RepeatTests {
     #expect(scheduler.pendingCount == 0)
   }
 
+  @Test("begins every interval, at once after a run that took longer, and makes up for none that it missed")
+  func every() {
+    let begins = Log<Duration>()
+    let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { [scheduler] _ in begins.write(scheduler.elapsed) })
+    upstream.repeat(every: .seconds(10), time: scheduler.time).subscribe(Recorder())
+    for length in [35, 1, 1] {
+      scheduler.advance(by: .seconds(length))
+      upstream.send(completion: .finished)
+      if let next = scheduler.nextDue { scheduler.advance(to: next) }
+    }
+    #expect(begins.entries == [.zero, .seconds(35), .seconds(45), .seconds(55)])
+  }
+
   @Test("stops when the condition does not hold any more")
   func condition() {
     let recorder = Recorder<Int, TestFailure>()

@@ -25,6 +25,13 @@ struct RetryBudgetTests {
     #expect(budget.snapshot == .init(available: 0, waiting: 5, granted: 5, denied: 4))
   }
 
+  @Test("grants a share in full where floating point falls just short of it")
+  func exactShare() throws {
+    let budget = try ratio(0.29, floor: 0)
+    for _ in 0..<100 { budget.begin() }
+    #expect(budget.snapshot.available == 29)
+  }
+
   @Test("counts a retry while it waits, however long, and for a window from when it begins")
   func waiting() throws {
     let budget = try ratio(0, floor: 1)
@@ -168,7 +175,8 @@ struct RetryBudgetTests {
   func concurrency() throws {
     let budget = try ratio(0, floor: 100)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      for _ in 0..<100 { budget.grant()?.begin() }
+      // Other threads know nothing of the task's time.
+      for _ in 0..<100 { budget.grant(at: .zero)?.begin(at: .zero) }
     }
     #expect(budget.snapshot == .init(available: 0, waiting: 0, granted: 100, denied: 300))
   }

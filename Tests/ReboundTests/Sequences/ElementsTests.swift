@@ -21,12 +21,19 @@ struct ElementsTests {
 
   @Test("makes no iterator before the first request, and pulls no element that is not owed")
   func demand() async {
-    let recorder = Recorder<Int, any Error>(requesting: .none)
+    let received = Log<Int>()
+    let recorder = Recorder<Int, any Error>(
+      requesting: .none,
+      answering: { value, _ in
+        received.write(value)
+        return .none
+      }
+    )
     Publishers.Elements(of: numbers).subscribe(recorder)
     #expect(numbers.iteratorCount == 0)
     recorder.request(.max(1))
     recorder.request(.max(2))
-    while recorder.values.count < 3 { await Task.yield() }
+    await received.until(3)
     recorder.cancel()
     await numbers.untilReleased()
     #expect(recorder.values == [1, 2, 3])
@@ -63,10 +70,17 @@ struct ElementsTests {
   func releases() async {
     weak var weakRecorder: Recorder<Int, any Error>?
     do {
-      let recorder = Recorder<Int, any Error>(requesting: .max(1))
+      let received = Log<Int>()
+      let recorder = Recorder<Int, any Error>(
+        requesting: .max(1),
+        answering: { value, _ in
+          received.write(value)
+          return .none
+        }
+      )
       weakRecorder = recorder
       Publishers.Elements(of: numbers).subscribe(recorder)
-      while recorder.values.isEmpty { await Task.yield() }
+      await received.until(1)
       recorder.cancel()
     }
     await numbers.untilReleased()

@@ -65,7 +65,7 @@ struct PolicySequenceTests {
   func timeout() async {
     let limited = silent.timeout(.betweenValues(.seconds(10)))
     let loop = Task { await limited.gathered() }
-    while silent.pulls.count < 2 { await Task.yield() }
+    await silent.pulls.until(2)
     scheduler.advance(by: .seconds(10))
     let (elements, error) = await loop.value
     #expect(elements == [1])
@@ -149,7 +149,7 @@ struct PolicySequenceTests {
     )
     let loop = Task { await sequence.gathered() }
     for attempt in 1...2 {
-      while silent.pulls.count < 2 * attempt { await Task.yield() }
+      await silent.pulls.until(2 * attempt)
       scheduler.advance(by: .seconds(10))
     }
     let (elements, error) = await loop.value
@@ -173,7 +173,7 @@ struct PolicySequenceTests {
     let log = RetryLog()
     let sequence = silent.retry(RetryPolicy(clamping: 3).onEvent(log.write))
     let loop = Task { await sequence.gathered() }
-    while silent.pulls.count < 2 { await Task.yield() }
+    await silent.pulls.until(2)
     loop.cancel()
     let (elements, error) = await loop.value
     #expect(elements == [1])

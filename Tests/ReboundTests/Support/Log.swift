@@ -2,30 +2,41 @@ import StreamSupport
 
 /// Keeps what it is told, from whichever thread.
 final class Log<Entry>: Sendable {
-  private let list = Locked<[Entry]>([])
+  private struct State {
+    var list: [Entry] = []
+    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
 
-  var entries: [Entry] { list.withLock { $0 } }
-  var count: Int { list.withLock { $0.count } }
+  private let state = Locked(State())
+
+  var entries: [Entry] { state.withLock { $0.list } }
+  var count: Int { state.withLock { $0.list.count } }
 
   func write(_ entry: Entry) {
-    list.withLock { $0.append(entry) }
+    _ = number(entry)
   }
 
   /// Writes an entry, and says how many there are then.
   func number(_ entry: Entry) -> Int {
-    list.withLock { list in
-      list.append(entry)
-      return list.count
+    let (count, due) = state.withLock { state in
+      state.list.append(entry)
+      let count = state.list.count
+      let due = state.waiters.filter { $0.count <= count }
+      state.waiters.removeAll { $0.count <= count }
+      return (count, due)
     }
+    for waiter in due { waiter.continuation.resume() }
+    return count
   }
-}
 
-/// Returns when the task is cancelled, and not before.
-func untilCancelled() async {
-  let (stream, continuation) = AsyncStream<Void>.makeStream()
-  await withTaskCancellationHandler {
-    for await _ in stream {}
-  } onCancel: {
-    continuation.finish()
+  /// Returns as soon as there are that many entries, or more.
+  func until(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.list.count < count { state.waiters.append((count, continuation)) }
+        return state.list.count >= count
+      }
+      if isThere { continuation.resume() }
+    }
   }
 }

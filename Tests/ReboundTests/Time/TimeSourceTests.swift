@@ -235,6 +235,18 @@ struct TimeSourceTests {
     #expect(scheduler.pendingCount == 0)
   }
 
+  @Test("a cancel in a sleep cancels its timer, which nobody else can")
+  func cancelsTimer() async {
+    let time = StillTime()
+    let sleeper = Task { @MainActor in try await time.source.sleep(for: .seconds(2)) }
+    await time.timers.until(1)
+    // What runs on the same actor begins when it has gone to sleep.
+    await MainActor.run {}
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+    #expect(time.cancels.count == 1)
+  }
+
   @Test("a cancel ends a sleep of the system's time")
   func cancelInSystemSleep() async {
     let sleeper = Task { try await TimeSource.system.sleep(for: .seconds(1_000_000)) }

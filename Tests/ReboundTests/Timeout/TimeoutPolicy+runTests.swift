@@ -1,6 +1,5 @@
 import Rebound
 import ReboundTesting
-import StreamSupport
 import Testing
 
 @Suite("TimeoutPolicy.run")
@@ -83,18 +82,15 @@ struct TimeoutPolicyRunTests {
 
   @Test("takes the caller's cancel for no timeout although the timer fires after it, heedless of the cancel")
   func callerCancelsFirst() async {
-    let asleep = AsyncStream<Void>.makeStream()
-    let clock = HeedlessClock(whenAsleep: { asleep.continuation.yield() })
+    let time = StillTime()
     let task = Task {
-      try await policy().run(time: TimeSource(clock)) {
+      try await policy().run(time: time.source) {
         await untilCancelled()
-        clock.wake()
-        // Lets the timer be first.
-        for _ in 0..<100 { await Task.yield() }
+        for fire in time.timers.entries { fire() }
         throw TestFailure.transient
       }
     }
-    for await _ in asleep.stream { break }
+    await time.timers.until(1)
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
     #expect(events.count == 0)
@@ -152,35 +148,5 @@ struct TimeoutPolicyRunTests {
     await #expect(throws: TimedOut(.total, limit: .seconds(30))) { try await task.value }
     #expect(begun.entries == [.seconds(30), .seconds(19), .seconds(8)])
     #expect(clock.sleeperCount == 0)
-  }
-}
-
-/// A clock whose one sleeper wakes when a test says so, and not when it is cancelled.
-///
-/// Unchecked, because the lock guards what changes.
-private final class HeedlessClock: Clock, @unchecked Sendable {
-  private let lock = Lock()
-  private var sleeper: CheckedContinuation<Void, Never>?
-  private let whenAsleep: @Sendable () -> Void
-
-  init(whenAsleep: @escaping @Sendable () -> Void) {
-    self.whenAsleep = whenAsleep
-  }
-
-  var now: JumpingClock.Instant { JumpingClock.Instant(sinceStart: .zero) }
-  var minimumResolution: Duration { .zero }
-
-  func wake() {
-    lock.withLock {
-      defer { sleeper = nil }
-      return sleeper
-    }?.resume()
-  }
-
-  func sleep(until deadline: JumpingClock.Instant, tolerance: Duration?) async throws {
-    await withCheckedContinuation { continuation in
-      lock.withLock { sleeper = continuation }
-      whenAsleep()
-    }
   }
 }

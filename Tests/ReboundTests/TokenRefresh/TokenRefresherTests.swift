@@ -94,6 +94,17 @@ struct TokenRefresherTests {
     #expect(renewal.subscriptionCount == 2)
   }
 
+  @Test("hands the new credential to one who was refused with the old, and begins no other refresh")
+  func refusedWithOld() throws {
+    let refresher = makeRefresher()
+    let old = try #require(current(refresher))
+    let first = ask(refresher, insteadOf: old)
+    renewal.send("B")
+    #expect(first.values == ["B"])
+    #expect(ask(refresher, insteadOf: old).values == ["B"])
+    #expect(renewal.subscriptionCount == 1)
+  }
+
   // MARK: Failures
 
   @Test("keeps the session after a failure for the moment, waits longer each time, and forgets that upon success")
@@ -124,12 +135,12 @@ struct TokenRefresherTests {
     #expect(again.failure?.retryAfter == .seconds(1))
   }
 
-  @Test("waits for as long as the server asks for")
-  func hint() throws {
-    let refresher = makeRefresher()
+  @Test("waits for as long as the server asks for, and no shorter than without that", arguments: [1, 77])
+  func hint(seconds: Int) throws {
+    let refresher = makeRefresher(try TokenRefreshPolicy(cooldown: .seconds(4)))
     let waiting = ask(refresher, insteadOf: current(refresher))
-    renewal.send(completion: .failure(.busy(.seconds(77))))
-    #expect(waiting.failure?.retryAfter == .seconds(77))
+    renewal.send(completion: .failure(.busy(.seconds(seconds))))
+    #expect(waiting.failure?.retryAfter == .seconds(max(seconds, 4)))
   }
 
   @Test("takes a refresh that finishes without a credential for one that failed for the moment")
