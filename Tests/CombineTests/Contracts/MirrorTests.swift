@@ -237,6 +237,30 @@ struct MirrorTests {
     #expect(other.subscription.map { isTold(other, "downstream", $0) } == true)
   }
 
+  @Test("a dump of a subscription shows what it holds, and no class that it is made of")
+  func dumps() throws {
+    func dumped(_ publisher: some Publisher) throws -> String {
+      var text = ""
+      dump(try #require(publisher.subscriptionForTesting()), to: &text)
+      return text
+    }
+    #expect(try dumped(Result<Int, TestFailure>.success(7).publisher) == "▿ Once #0\n  - 7\n")
+    #expect(try dumped([7].publisher).hasPrefix("▿ [7] #0\n  ▿ sequence: 1 element\n    - 7\n"))
+    #expect(try !dumped([7].publisher).contains("super"))
+    #expect(try !dumped(Upstream().removeDuplicates()).contains("super"))
+  }
+
+  @Test("the parent that a property's subscription shows is a PublishedSubject")
+  func parentOfProperty() throws {
+    final class Model {
+      @Published var number = 1
+    }
+    let model = Model()
+    let subscription = try #require(model.$number.subscriptionForTesting())
+    let parent = try #require(toldChild("parent", of: subscription) as? PublishedSubject<Int>)
+    #expect("\(type(of: parent))" == "PublishedSubject<Int>")
+  }
+
   @Test("an assign shows object, key path and state")
   func assign() {
     final class Target {

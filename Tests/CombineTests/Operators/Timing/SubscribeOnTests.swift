@@ -66,6 +66,17 @@ struct SubscribeOnTests {
     #expect(upstream.requests.isEmpty && upstream.cancelCount == 1)
   }
 
+  @Test("what was asked for before a cancel does not begin if the cancel comes before its job")
+  func cancelledRequest() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.subscribe(on: scheduler).subscribe(recorder)
+    scheduler.advance()
+    recorder.request(.max(1))
+    recorder.cancel()
+    scheduler.advance()
+    #expect(upstream.requests.isEmpty && upstream.cancelCount == 1)
+  }
+
   @Test("a request from another thread waits until the subscriber has taken its subscription")
   func waitsForHandover() {
     let (jobs, log) = (JobsSideBySide(), Shared<[String]>([]))
