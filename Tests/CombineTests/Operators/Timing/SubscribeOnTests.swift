@@ -97,8 +97,10 @@ struct SubscribeOnTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.subscribe(on: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.subscribe(on: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.subscribe(on: operations) }
+    #endif
     expectOrderKept { $0.subscribe(on: DispatchQueue.global()).receive(on: DispatchQueue.global()) }
   }
 

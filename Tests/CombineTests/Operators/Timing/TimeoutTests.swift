@@ -152,8 +152,10 @@ struct TimeoutTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.timeout(60, scheduler: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.timeout(60, scheduler: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.timeout(60, scheduler: operations) }
+    #endif
   }
 
   @Test("on a concurrent queue a timeout that races with values ends the stream once, after them")
