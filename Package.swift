@@ -27,8 +27,14 @@ let package = Package(
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
   ],
   traits: [
+    // Without it, and only then, `import Combine` needs no more than Dispatch and the standard library. It is for packages
+    // that use the product Combine alone: all others import Foundation themselves.
+    .trait(
+      name: "Foundation",
+      description: "Combine's schedulers RunLoop and OperationQueue, its publishers of timers, notifications and URLs."
+    ),
     .trait(name: "Curl", description: "CurlTransport, which needs the headers of libcurl (libcurl4-openssl-dev)."),
-    .default(enabledTraits: []),
+    .default(enabledTraits: ["Foundation"]),
   ],
   targets: [
     .target(name: "StreamSupport"),

@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "ReboundFuzzing",
   platforms: [.macOS(.v13)],
-  dependencies: [.package(name: "Rebound", path: "..", traits: ["Curl"])],
+  dependencies: [.package(name: "Rebound", path: "..", traits: [.defaults, "Curl"])],
   targets: [
     .executableTarget(
       name: "fuzz",

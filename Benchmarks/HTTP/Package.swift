@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "ReboundHTTPBenchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "Rebound", path: "../..", traits: ["Curl"])],
+  dependencies: [.package(name: "Rebound", path: "../..", traits: [.defaults, "Curl"])],
   targets: [
     .executableTarget(
       name: "http-benchmarks",

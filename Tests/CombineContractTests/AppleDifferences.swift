@@ -39,6 +39,18 @@ let appleDifferences: [AppleDifference] = [
     why: "An upstream that has failed is over; cancelling it says nothing."
   ),
   AppleDifference(
+    name: "retry",
+    law: .valueBeforeSubscription,
+    apple: "traps",
+    why: "An upstream's fault need not be the program's end."
+  ),
+  AppleDifference(
+    name: "drop(untilOutputFrom:)",
+    law: .valueBeforeSubscription,
+    apple: "traps",
+    why: "An upstream's fault need not be the program's end."
+  ),
+  AppleDifference(
     name: "share",
     law: .cancelBeforeUpstream,
     apple: "sub",

@@ -9,6 +9,7 @@ let departures: [String: Departure] = [
   "first": Departure(
     why: "Decides at the first value, asked or not, and tells it upon the first request.",
     outcomes: [
+      .heldAtCancel: "sub ask:all cancel answer:0",
       .delivery: "sub ask:all cancel value:$v end answer:0",
       .answer: "sub ask:all cancel value:$v end answer:0",
       .requestInsideValue: "sub ask:all cancel value:$v end answer:0",
@@ -33,13 +34,13 @@ let departures: [String: Departure] = [
   ),
   "dropFirst": Departure(
     why:
-      "Asks for what it is about to drop in advance, and counts on after an end: ends pass, a new upstream is welcome.",
+      "Asks for what it is about to drop in advance, and counts on after an end: ends pass. After an end or a cancel a new upstream is welcome.",
     outcomes: [
       .valueBeforeSubscription: "sub answer:0",
       .finishBeforeSubscription: "sub end",
       .subscription: "sub ask:1",
       .requestBeforeUpstream: "sub ask:3",
-      .cancelBeforeUpstream: "sub cancel",
+      .cancelBeforeUpstream: "sub ask:1",
       .requestOne: "sub ask:1 ask:1",
       .requestTwice: "sub ask:1 ask:2 ask:3",
       .requestAll: "sub ask:1 ask:all",
@@ -48,7 +49,7 @@ let departures: [String: Departure] = [
       .answer: "sub ask:1 ask:2 answer:0",
       .requestInsideValue: "sub ask:1 ask:2 answer:0",
       .requestInsideSubscription: "sub ask:3",
-      .cancelInsideSubscription: "sub cancel answer:0 end",
+      .cancelInsideSubscription: "sub ask:1 answer:0 end",
       .cancelInsideValue: "sub ask:1 ask:all answer:0 value:$v cancel answer:0 end",
       .cancelInsideEnd: "sub ask:1 ask:all end",
       .sendInsideValue: "sub ask:1 ask:all answer:0",
@@ -65,7 +66,7 @@ let departures: [String: Departure] = [
       .requestAfterCancel: "sub ask:1 cancel",
       .eventsAfterCancel: "sub ask:1 ask:all cancel answer:0 end",
       .secondSubscription: "sub ask:1 refused",
-      .subscriptionAfterCancel: "sub ask:1 cancel refused",
+      .subscriptionAfterCancel: "sub ask:1 cancel ask:1",
       .subscriptionAfterEnd: "sub ask:1 error ask:1",
       .unaskedValue: "sub ask:1 answer:0",
       .valueBeyondDemand: "sub ask:1 ask:1 answer:0 value:$v answer:0",
@@ -113,6 +114,7 @@ let departures: [String: Departure] = [
   "prefix(untilOutputFrom:)": Departure(
     why: "Asks the terminator for one value and ends with it; each upstream's end cancels the other.",
     outcomes: [
+      .cancelBeforeUpstream: "*cancel",
       .subscription: "sub 1+ask:1",
       .requestNone: "sub 1+ask:1 -ask:0",
       .requestOne: "sub 1+ask:1 -ask:1",
@@ -146,9 +148,10 @@ let departures: [String: Departure] = [
     ]
   ),
   "replaceEmpty": Departure(
-    why: "Asks for everything, and passes on what is asked as well; a replacement waits for demand.",
+    why: "Passes on what is asked, and asks for everything besides; a replacement waits for demand.",
     outcomes: [
-      .finishBeforeSubscription: "sub",
+      .cancelBeforeUpstream: "sub ask:all",
+      .subscription: "sub ask:all",
       .requestOne: "sub ask:all ask:1",
       .requestTwice: "sub ask:all ask:2 ask:3",
       .requestAll: "sub ask:all ask:all",
@@ -156,16 +159,25 @@ let departures: [String: Departure] = [
       .delivery: "sub ask:all ask:2 value:$v answer:0",
       .answer: "sub ask:all ask:2 value:$v answer:3",
       .requestInsideValue: "sub ask:all ask:2 value:$v ask:1 answer:0",
+      .requestInsideSubscription: "sub ask:2 ask:all",
       .cancelInsideValue: "sub ask:all ask:all value:$v cancel answer:0 answer:0",
       .cancelInsideEnd: "sub ask:all ask:all value:9 end",
       .sendInsideValue: "sub ask:all ask:all value:$v value:$v answer:0 answer:0",
       .finishInsideValue: "sub ask:all ask:all value:$v end answer:0",
       .finishInsideEnd: "sub ask:all ask:all value:9 end",
       .finishWithoutDemand: "sub ask:all",
+      .failWithoutDemand: "sub ask:all error",
       .finishTwice: "sub ask:all ask:all value:9 end",
+      .failTwice: "sub ask:all error",
       .valueAfterEnd: "sub ask:all ask:all value:9 end answer:0",
       .valueAfterFailure: "sub ask:all ask:all error answer:0",
+      .requestAfterEnd: "sub ask:all error",
+      .cancelTwice: "sub ask:all cancel",
+      .requestAfterCancel: "sub ask:all cancel",
       .eventsAfterCancel: "sub ask:all ask:all cancel answer:0",
+      .secondSubscription: "sub ask:all refused",
+      .subscriptionAfterCancel: "sub ask:all cancel refused",
+      .subscriptionAfterEnd: "sub ask:all error refused",
       .unaskedValue: "sub ask:all value:$v answer:0",
       .valueBeyondDemand: "sub ask:all ask:1 value:$v answer:0 value:$v answer:0",
     ]
@@ -182,9 +194,17 @@ let departures: [String: Departure] = [
       .eventsAfterCancel: "sub ask:all cancel answer:0 end",
     ]
   ),
+  "collect(2)": Departure(
+    why: "Ends pass at any time, and what is held at a cancel does not.",
+    outcomes: [
+      .heldAtCancel: "sub answer:0 cancel end"
+    ]
+  ),
   "buffer": Departure(
     why: "Asks for as much as fits before it is a subscription itself, then one for one; the finish waits for demand.",
     outcomes: [
+      .cancelBeforeUpstream: "ask:4 sub",
+      .heldAtCancel: "ask:4 sub answer:0 cancel",
       .subscription: "ask:4 sub",
       .requestNone: "ask:4 sub",
       .requestOne: "ask:4 sub",
@@ -251,6 +271,7 @@ let departures: [String: Departure] = [
   "replaceError": Departure(
     why: "The replacement waits for demand.",
     outcomes: [
+      .cancelBeforeUpstream: "sub",
       .failWithoutDemand: "sub",
       .failTwice: "sub",
       .valueAfterFailure: "sub ask:all value:9 end answer:0",
@@ -293,6 +314,8 @@ let departures: [String: Departure] = [
   "throttle": Departure(
     why: "Asks the upstream before it is a subscription itself.",
     outcomes: [
+      .cancelBeforeUpstream: "cancel",
+      .heldAtCancel: "ask:all sub answer:0 cancel",
       .subscription: "ask:all sub",
       .requestNone: "ask:all sub",
       .requestOne: "ask:all sub",
@@ -339,6 +362,7 @@ let departures: [String: Departure] = [
   "collect(byTime)": Departure(
     why: "Asks for one value at a time, however much is asked; groups come with the clock.",
     outcomes: [
+      .heldAtCancel: "sub answer:1 cancel",
       .requestNone: "sub",
       .requestTwice: "sub ask:1 ask:1",
       .requestAll: "sub ask:1",

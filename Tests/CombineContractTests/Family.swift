@@ -58,6 +58,7 @@ struct Family {
   static let stateful = Family(
     name: "stateful",
     outcomes: [
+      .cancelBeforeUpstream: "sub",
       .valueBeforeSubscription: "*answer:0",
       .finishBeforeSubscription: "",
       .subscription: "sub",
@@ -97,12 +98,17 @@ struct Family {
   )
 
   /// Filters, and has no patience with events before its subscription.
-  static let filter = stateful.with("filter", [.valueBeforeSubscription: "traps", .finishBeforeSubscription: "traps"])
+  static let filter = stateful.with(
+    "filter",
+    [.valueBeforeSubscription: "traps", .finishBeforeSubscription: "traps", .cancelBeforeUpstream: "cancel"]
+  )
 
   /// Asks for everything at once, and says what came of it when that is known and somebody asks.
   static let reducer = stateful.with(
     "reducer",
     [
+      .cancelBeforeUpstream: "sub ask:all",
+      .heldAtCancel: "sub ask:all answer:0 cancel",
       .subscription: "sub ask:all",
       .requestOne: "sub ask:all",
       .requestTwice: "sub ask:all",
@@ -252,6 +258,7 @@ struct Family {
   static let lenient = stateful.with(
     "stateful, without a look at the state",
     [
+      .cancelBeforeUpstream: "sub",
       .valueBeforeSubscription: "value:$v answer:0",
       .requestNone: "sub ask:0",
       .requestOne: "sub ask:1",
@@ -286,6 +293,7 @@ struct Family {
   static let watching = stateful.with(
     "watching",
     [
+      .cancelBeforeUpstream: "sub",
       .valueBeforeSubscription: "value:$v answer:0",
       .finishBeforeSubscription: "end",
       .requestNone: "sub ask:0",
@@ -355,6 +363,7 @@ struct Family {
   static let counting = stateful.with(
     "counting",
     [
+      .cancelBeforeUpstream: "cancel",
       .requestOne: "sub ask:1",
       .requestTwice: "sub ask:2 ask:3",
       .requestAll: "sub ask:all",
@@ -462,6 +471,7 @@ struct Family {
   static let hop = stateful.with(
     "hop",
     [
+      .cancelBeforeUpstream: "sub",
       .valueBeforeSubscription: "answer:0",
       .requestNone: "sub ask:0",
       .requestOne: "sub ask:1",
@@ -496,6 +506,8 @@ struct Family {
   static let sampling = stateful.with(
     "sampling",
     [
+      .cancelBeforeUpstream: "sub ask:all",
+      .heldAtCancel: "sub ask:all answer:0 cancel",
       .valueBeforeSubscription: "answer:0",
       .subscription: "sub ask:all",
       .requestNone: "sub ask:all",
@@ -567,6 +579,7 @@ struct Family {
       .sendInsideValue: "sub *ask:1 *ask:all value:$v *value:$v/answer:0 0=answer:0 1+value:$v/answer:0",
       .valueBeyondDemand: "sub *ask:1 value:$v answer:1 1+answer:0 *answer:0",
       .requestBeforeUpstream: "sub *ask:1",
+      .heldAtCancel: "sub *ask:1 *answer:0 *cancel",
       .cancelBeforeUpstream: "sub *cancel",
     ]
   )

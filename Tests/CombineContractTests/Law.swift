@@ -62,6 +62,7 @@ enum Law: String, CaseIterable, Codable {
   case cancelTwice = "a second cancel"
   case requestAfterCancel = "a request after the cancel"
   case eventsAfterCancel = "a value and a finish after the cancel"
+  case heldAtCancel = "a value that is held at the cancel"
   case secondSubscription = "a second subscription"
   case subscriptionAfterCancel = "a subscription after the cancel"
   case subscriptionAfterEnd = "a subscription after the failure"
@@ -98,6 +99,7 @@ enum Law: String, CaseIterable, Codable {
     case .cancelTwice: [.subscribe, .cancel, .cancel]
     case .requestAfterCancel: [.subscribe, .cancel, .request(.max(1))]
     case .eventsAfterCancel: [.subscribe, .request(.unlimited), .cancel, .send, .finish]
+    case .heldAtCancel: [.subscribe, .send, .cancel, .request(.unlimited), .finish]
     case .secondSubscription: [.subscribe, .subscribeAgain]
     case .subscriptionAfterCancel: [.subscribe, .cancel, .subscribeAgain]
     case .subscriptionAfterEnd: [.subscribe, .fail, .subscribeAgain]

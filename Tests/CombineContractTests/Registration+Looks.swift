@@ -1,22 +1,28 @@
 import Combine
 
-/// How something describes itself: as text, in a playground, and the labels of its mirror.
+/// How something describes itself: as text, in a playground, and by its mirror.
 struct Looks: Equatable, CustomStringConvertible {
   let name: String
   let playground: String
+  /// The labels of the mirror.
   let labels: [String?]
+  /// Whether the mirror shows the class that the subject's class is made of.
+  let showsAncestor: Bool
 
   init(_ name: String, _ labels: [String?] = []) {
     self.name = name
     playground = name
     self.labels = labels
+    showsAncestor = false
   }
 
   init(of subject: Any) {
     name = "\(subject)"
     let playground = (subject as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? "none"
     self.playground = "\(playground)"
-    labels = Mirror(reflecting: subject).children.map(\.label)
+    let mirror = Mirror(reflecting: subject)
+    labels = mirror.children.map(\.label)
+    showsAncestor = mirror.superclassMirror != nil
   }
 
   /// Nil if the subject says nothing of itself, and leaves it to Swift.
@@ -27,10 +33,15 @@ struct Looks: Equatable, CustomStringConvertible {
     else { return nil }
     name = (subject as? any CustomStringConvertible)?.description ?? "none"
     playground = (subject as? any CustomPlaygroundDisplayConvertible).map { "\($0.playgroundDescription)" } ?? "none"
-    labels = (subject as? any CustomReflectable)?.customMirror.children.map(\.label) ?? []
+    let mirror = (subject as? any CustomReflectable)?.customMirror
+    labels = mirror?.children.map(\.label) ?? []
+    showsAncestor = mirror?.superclassMirror != nil
   }
 
-  var description: String { "'\(name)' with \(labels.map { $0 ?? "-" }), '\(playground)' in playgrounds" }
+  var description: String {
+    let ancestor = showsAncestor ? ", and an ancestor" : ""
+    return "'\(name)' with \(labels.map { $0 ?? "-" })\(ancestor), '\(playground)' in playgrounds"
+  }
 }
 
 extension Registration {

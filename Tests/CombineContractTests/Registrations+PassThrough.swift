@@ -38,7 +38,7 @@ extension Registration {
       $0.upstream().breakpoint(receiveOutput: { _ in false })
     },
     Registration("ignoreOutput", .ignoring, as: "IgnoreOutput") { $0.upstream().ignoreOutput() },
-    Registration("eraseToAnyPublisher", .passThrough, as: nil) { $0.upstream() },
+    Registration("eraseToAnyPublisher", .passThrough, as: nil) { $0.upstream().eraseToAnyPublisher() },
     Registration("Deferred", .passThrough, as: nil) { stage in
       let upstream = stage.upstream()
       return Deferred { upstream }

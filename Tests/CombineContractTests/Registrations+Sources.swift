@@ -1,9 +1,4 @@
 import Combine
-import Foundation
-
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
 
 private final class Model: ObservableObject {
   @Published var number = 0
@@ -51,33 +46,6 @@ extension Registration {
       let publisher = ObservableObjectPublisher()
       stage.feed = { _ in publisher.send() }
       return publisher
-    },
-  ]
-
-  static let foundation: [Registration] = [
-    Registration(
-      "NotificationCenter.publisher",
-      .endless,
-      as: "NotificationCenter Observer",
-      ["center", "name", "object", "demand"],
-      gives: "name=contract"
-    ) { stage in
-      let center = NotificationCenter()
-      let name = Notification.Name("contract")
-      stage.feed = { _ in center.post(name: name, object: nil) }
-      return center.publisher(for: name)
-    },
-    Registration("Timer.publish", .endless, as: nil) { _ in
-      Timer.publish(every: 1000, on: .main, in: .default)
-    },
-    Registration(
-      "URLSession.dataTaskPublisher",
-      .subject,
-      as: "DataTaskPublisher",
-      ["task", "downstream", "parent", "demand"],
-      without: Set(Law.allCases).subtracting([.subscription, .cancelTwice, .requestAfterCancel, .requestNone])
-    ) { _ in
-      URLSession(configuration: .ephemeral).dataTaskPublisher(for: URL(fileURLWithPath: "/"))
     },
   ]
 

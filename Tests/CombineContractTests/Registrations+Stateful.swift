@@ -58,7 +58,7 @@ extension Registration {
     Registration("prefix(untilOutputFrom:)", .stateful, as: nil, sides: 2) {
       $0.upstream().prefix(untilOutputFrom: $0.upstream())
     },
-    Registration("replaceEmpty", .eager, as: "ReplaceEmpty") { $0.upstream().replaceEmpty(with: 9) },
+    Registration("replaceEmpty", .stateful, as: "ReplaceEmpty") { $0.upstream().replaceEmpty(with: 9) },
     Registration(
       "collect(1)",
       .stateful,
@@ -66,6 +66,13 @@ extension Registration {
       ["downstream", "upstreamSubscription", "buffer", "count"],
       gives: "[1]"
     ) { $0.upstream().collect(1) },
+    Registration(
+      "collect(2)",
+      .stateful,
+      as: "CollectByCount",
+      ["downstream", "upstreamSubscription", "buffer", "count"],
+      without: Set(Law.allCases).subtracting([.subscription, .heldAtCancel, .cancelBeforeUpstream])
+    ) { $0.upstream().collect(2) },
     Registration("buffer", .stateful, as: "Buffer", ["values", "state", "downstreamDemand", "terminal"]) {
       $0.upstream().buffer(size: 4, prefetch: .keepFull, whenFull: .dropNewest)
     },

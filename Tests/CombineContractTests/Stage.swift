@@ -1,5 +1,6 @@
-import Combine
 import ReboundTesting
+
+@testable import Combine
 
 enum ContractFailure: Error, Equatable {
   case expected
@@ -11,7 +12,8 @@ enum ContractFailure: Error, Equatable {
 /// `error`; `ask:n` and `cancel` reached the upstream, `refused` its second subscription was cancelled; `answer:n` is what
 /// an upstream got for a value. A mark tells the upstream, except of the first: `ask:1'`.
 final class Stage {
-  typealias Upstream = AnyPublisher<Int, ContractFailure>
+  typealias Upstream = HandingOn<AnyPublisher<Int, ContractFailure>>
+  typealias FaultlessUpstream = HandingOn<AnyPublisher<Int, Never>>
 
   let scheduler = TestScheduler()
   private(set) var log: [String] = []
@@ -50,22 +52,23 @@ final class Stage {
   func upstream() -> Upstream {
     let index = sides.count
     sides.append(Side())
-    return TestPublisher(handingOver: { [unowned self] in
+    let publisher = TestPublisher<Int, ContractFailure>(handingOver: { [unowned self] in
       arrivals.append($0.combineIdentifier)
       sides[index].shown = $0
       sides[index].subscriber = $0
-    }).eraseToAnyPublisher()
+    })
+    return Upstream(base: publisher.eraseToAnyPublisher())
   }
 
   /// A further upstream that cannot fail, as its type says.
-  func faultless() -> AnyPublisher<Int, Never> {
+  func faultless() -> FaultlessUpstream {
     let index = sides.count
     sides.append(Side())
-    return TestPublisher<Int, Never>(handingOver: { [unowned self] subscriber in
+    let publisher = TestPublisher<Int, Never>(handingOver: { [unowned self] subscriber in
       arrivals.append(subscriber.combineIdentifier)
       sides[index] = Side(subscriber: Self.failing(subscriber), shown: subscriber)
     })
-    .eraseToAnyPublisher()
+    return FaultlessUpstream(base: publisher.eraseToAnyPublisher())
   }
 
   /// A subscriber that cannot be told a failure, for an upstream that has one and does not tell it.
@@ -113,7 +116,7 @@ final class Stage {
     case .subscribeAgain: for index in sides.indices { handOver(index, "refused") }
     case .request(let demand): subscription?.request(demand)
     case .cancel:
-      subscription?.cancel()
+      if let subscription { subscription.cancel() } else { cancelEarly() }
       cancelSubscriber?()
     case .send: send(inputs.passing)
     case .sendSkipped: if let value = inputs.skipped { send(value) }
@@ -121,6 +124,11 @@ final class Stage {
     case .finish: complete(.finished, sides.indices)
     case .fail: complete(.failure(.expected), sides.indices.prefix(1))
     }
+  }
+
+  /// Cancels as somebody does who has no subscription yet, and takes the upstreams' subscribers for one.
+  private func cancelEarly() {
+    for side in sides { (side.subscriber?.port.subject as? any Subscription)?.cancel() }
   }
 
   private func handOver(_ index: Int, _ wordForCancel: String) {
@@ -204,6 +212,18 @@ final class Stage {
     scheduler.advance(by: 1)
     letGoOfSubscribers()
     kept = []
+  }
+}
+
+/// Hands its subscriber on to another publisher, by `subscribe`, and does nothing else.
+struct HandingOn<Base: Publisher>: Publisher {
+  typealias Output = Base.Output
+  typealias Failure = Base.Failure
+
+  let base: Base
+
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    base.subscribe(subscriber)
   }
 }
 

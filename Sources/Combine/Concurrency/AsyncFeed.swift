@@ -74,9 +74,9 @@ final class AsyncFeed<Input, Failure: Error>: Subscriber, Cancellable, @unchecke
     lock.lock()
     switch phase {
     case .awaitingSubscription:
-      // Apple's way: a value that no subscription announced ends the waiting, and is lost.
+      // Apple's way: a value that no subscription announced ends the waiting, and is lost; what was to be asked for
+      // still is.
       let waiters = takeWaiters()
-      phase = .awaitingSubscription(.none)
       lock.unlock()
       resume(waiters)
     case .subscribed:

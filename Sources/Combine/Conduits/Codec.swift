@@ -43,11 +43,6 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream,
     downstream.receive(completion: completion.mapError(M.Failures.pass))
   }
 
-  @usableFromInline
-  override func cancel() {
-    endForGood()?.cancel()
-  }
-
   @inlinable
   func finish(_ completion: Subscribers.Completion<M.Failures.Downstream>) {
     guard let ending = conclude() else { return }

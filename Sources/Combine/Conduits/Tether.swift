@@ -30,7 +30,8 @@ class Mooring: Tether, CustomStringConvertible, CustomReflectable, CustomPlaygro
   @usableFromInline final var playgroundDescription: Any { name }
   @usableFromInline
   final var customMirror: Mirror {
-    Mirror(self, children: children.map { (label: $0.label, value: $0.value) })
+    // Without the base classes, which Apple's subscriptions do not have.
+    Mirror(self, children: children.map { (label: $0.label, value: $0.value) }, ancestorRepresentation: .suppressed)
   }
 }
 

@@ -129,13 +129,22 @@ extension Publisher {
   @usableFromInline @inline(never)
   func subscribeWatched<S>(_ subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
     for watcher in watchers.all { watcher.willReceive(publisher: self, subscriber: subscriber) }
-    receive(subscriber: Tap(subscriber))
+    // A publisher may hand on the tap that it got, erased or not, by `subscribe`: one tap is enough for one subscriber.
+    let erased = (subscriber as? AnySubscriber<Output, Failure>)?.port.subject
+    if (erased ?? subscriber) is any SubscriberTap {
+      receive(subscriber: subscriber)
+    } else {
+      receive(subscriber: Tap(subscriber))
+    }
     for watcher in watchers.all { watcher.didReceive(publisher: self, subscriber: subscriber) }
   }
 }
 
+/// A subscriber whose events the watchers are told already.
+private protocol SubscriberTap {}
+
 /// Stands before a subscriber and tells the watchers what it receives.
-private struct Tap<Watched: Subscriber>: Subscriber, CustomStringConvertible {
+private struct Tap<Watched: Subscriber>: Subscriber, SubscriberTap, CustomStringConvertible {
   let watched: Watched
 
   init(_ watched: Watched) {

@@ -16,10 +16,10 @@ extension Publisher where Failure == Never {
 private final class PublishedSubscriber<Value>: Subscriber, Subscription {
   private let lock = Lock()
   // Guarded by `lock`.
-  @exclusivity(unchecked) private weak var state: PublishedState<Value>?
+  @exclusivity(unchecked) private weak var state: PublishedSubject<Value>?
   @exclusivity(unchecked) private var upstream: (any Subscription)?
 
-  init(_ state: PublishedState<Value>) {
+  init(_ state: PublishedSubject<Value>) {
     self.state = state
   }
 

@@ -14,18 +14,18 @@
 /// value that was being sent is kept after it.
 @propertyWrapper
 public struct Published<Value> {
-  @usableFromInline let state: PublishedState<Value>
+  @usableFromInline let state: PublishedSubject<Value>
 
   /// Makes a property with a first value.
   @inlinable
   public init(wrappedValue: Value) {
-    state = PublishedState(wrappedValue)
+    state = PublishedSubject(wrappedValue)
   }
 
   /// Makes a property with a first value.
   @inlinable
   public init(initialValue: Value) {
-    state = PublishedState(initialValue)
+    state = PublishedSubject(initialValue)
   }
 
   /// A publisher of the values of a property: the one it has, then each new one before the property has it.
@@ -37,10 +37,10 @@ public struct Published<Value> {
     /// It can't fail.
     public typealias Failure = Never
 
-    @usableFromInline let state: PublishedState<Value>
+    @usableFromInline let state: PublishedSubject<Value>
 
     @inlinable
-    init(_ state: PublishedState<Value>) {
+    init(_ state: PublishedSubject<Value>) {
       self.state = state
     }
 

@@ -1,156 +1,158 @@
-import Dispatch
-import Foundation
+#if Foundation
+  import Dispatch
+  import Foundation
 
-extension RunLoop: Scheduler {
-  /// A moment in the time of run loops, which is that of the calendar.
-  public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
-    /// The moment as a date.
-    public var date: Date
+  extension RunLoop: Scheduler {
+    /// A moment in the time of run loops, which is that of the calendar.
+    public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
+      /// The moment as a date.
+      public var date: Date
 
-    /// Makes a moment of a date.
-    public init(_ date: Date) {
-      self.date = date
-    }
-
-    /// The time from this moment to another.
-    public func distance(to other: SchedulerTimeType) -> Stride {
-      Stride(other.date.timeIntervalSince(date))
-    }
-
-    /// The moment that is this much later.
-    public func advanced(by n: Stride) -> SchedulerTimeType {
-      SchedulerTimeType(date.addingTimeInterval(n.magnitude))
-    }
-
-    /// A length of time in seconds.
-    ///
-    /// Literals count seconds, too.
-    public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
-      SchedulerTimeIntervalConvertible, Sendable
-    {
-      /// Literals with a fraction are made of this.
-      public typealias FloatLiteralType = TimeInterval
-      /// Literals are made of this.
-      public typealias IntegerLiteralType = TimeInterval
-      /// Seconds are counted in this.
-      public typealias Magnitude = TimeInterval
-
-      /// The length in seconds, with its sign.
-      public var magnitude: TimeInterval
-
-      /// The length in seconds, with its sign.
-      public var timeInterval: TimeInterval { magnitude }
-
-      /// Makes a length of seconds.
-      public init(_ timeInterval: TimeInterval) {
-        magnitude = timeInterval
+      /// Makes a moment of a date.
+      public init(_ date: Date) {
+        self.date = date
       }
 
-      /// Makes a length of seconds.
-      public init(integerLiteral value: TimeInterval) {
-        magnitude = value
+      /// The time from this moment to another.
+      public func distance(to other: SchedulerTimeType) -> Stride {
+        Stride(other.date.timeIntervalSince(date))
       }
 
-      /// Makes a length of seconds.
-      public init(floatLiteral value: TimeInterval) {
-        magnitude = value
+      /// The moment that is this much later.
+      public func advanced(by n: Stride) -> SchedulerTimeType {
+        SchedulerTimeType(date.addingTimeInterval(n.magnitude))
       }
 
-      /// Makes a length of seconds, if a `Double` holds their number.
-      public init?<T>(exactly source: T) where T: BinaryInteger {
-        guard let seconds = TimeInterval(exactly: source) else { return nil }
-        magnitude = seconds
+      /// A length of time in seconds.
+      ///
+      /// Literals count seconds, too.
+      public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable,
+        SchedulerTimeIntervalConvertible, Sendable
+      {
+        /// Literals with a fraction are made of this.
+        public typealias FloatLiteralType = TimeInterval
+        /// Literals are made of this.
+        public typealias IntegerLiteralType = TimeInterval
+        /// Seconds are counted in this.
+        public typealias Magnitude = TimeInterval
+
+        /// The length in seconds, with its sign.
+        public var magnitude: TimeInterval
+
+        /// The length in seconds, with its sign.
+        public var timeInterval: TimeInterval { magnitude }
+
+        /// Makes a length of seconds.
+        public init(_ timeInterval: TimeInterval) {
+          magnitude = timeInterval
+        }
+
+        /// Makes a length of seconds.
+        public init(integerLiteral value: TimeInterval) {
+          magnitude = value
+        }
+
+        /// Makes a length of seconds.
+        public init(floatLiteral value: TimeInterval) {
+          magnitude = value
+        }
+
+        /// Makes a length of seconds, if a `Double` holds their number.
+        public init?<T>(exactly source: T) where T: BinaryInteger {
+          guard let seconds = TimeInterval(exactly: source) else { return nil }
+          magnitude = seconds
+        }
+
+        /// Whether one length is shorter than another.
+        public static func < (lhs: Stride, rhs: Stride) -> Bool { lhs.magnitude < rhs.magnitude }
+
+        /// The sum of two lengths.
+        public static func + (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude + rhs.magnitude) }
+
+        /// The difference of two lengths.
+        public static func - (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude - rhs.magnitude) }
+
+        /// The product of two lengths counted in seconds.
+        public static func * (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude * rhs.magnitude) }
+
+        /// Multiplies by a length counted in seconds.
+        public static func *= (lhs: inout Stride, rhs: Stride) { lhs = lhs * rhs }
+
+        /// So many seconds.
+        public static func seconds(_ s: Int) -> Stride { Stride(TimeInterval(s)) }
+
+        /// So many seconds.
+        public static func seconds(_ s: Double) -> Stride { Stride(s) }
+
+        /// So many milliseconds.
+        public static func milliseconds(_ ms: Int) -> Stride { Stride(TimeInterval(ms) / 1e3) }
+
+        /// So many microseconds.
+        public static func microseconds(_ us: Int) -> Stride { Stride(TimeInterval(us) / 1e6) }
+
+        /// So many nanoseconds.
+        public static func nanoseconds(_ ns: Int) -> Stride { Stride(TimeInterval(ns) / 1e9) }
       }
+    }
 
-      /// Whether one length is shorter than another.
-      public static func < (lhs: Stride, rhs: Stride) -> Bool { lhs.magnitude < rhs.magnitude }
+    /// Options of run loops: there are none.
+    public struct SchedulerOptions: Sendable {
+      private init() {}
+    }
 
-      /// The sum of two lengths.
-      public static func + (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude + rhs.magnitude) }
+    /// The present moment.
+    public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
 
-      /// The difference of two lengths.
-      public static func - (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude - rhs.magnitude) }
+    /// Zero.
+    public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
-      /// The product of two lengths counted in seconds.
-      public static func * (lhs: Stride, rhs: Stride) -> Stride { Stride(lhs.magnitude * rhs.magnitude) }
+    /// Does work on the next turn of the run loop in its default mode, never at once.
+    public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      let action = sendable(action)
+      perform { action() }
+      wakeUp()
+    }
 
-      /// Multiplies by a length counted in seconds.
-      public static func *= (lhs: inout Stride, rhs: Stride) { lhs = lhs * rhs }
+    /// Makes the loop notice new work if it sleeps: only on its own thread it is known to be awake.
+    private func wakeUp() {
+      if self === RunLoop.main {
+        // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
+        if !Thread.isMainThread { DispatchQueue.main.async {} }
+      } else if RunLoop.current !== self {
+        add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
+      }
+    }
 
-      /// So many seconds.
-      public static func seconds(_ s: Int) -> Stride { Stride(TimeInterval(s)) }
+    /// Does work on the run loop in its default mode once a moment has come.
+    public func schedule(
+      after date: SchedulerTimeType,
+      tolerance: SchedulerTimeType.Stride,
+      options: SchedulerOptions?,
+      _ action: @escaping () -> Void
+    ) {
+      let action = TimerAction(action)
+      let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
+      timer.tolerance = tolerance.timeInterval
+      add(timer, forMode: .default)
+    }
 
-      /// So many seconds.
-      public static func seconds(_ s: Double) -> Stride { Stride(s) }
-
-      /// So many milliseconds.
-      public static func milliseconds(_ ms: Int) -> Stride { Stride(TimeInterval(ms) / 1e3) }
-
-      /// So many microseconds.
-      public static func microseconds(_ us: Int) -> Stride { Stride(TimeInterval(us) / 1e6) }
-
-      /// So many nanoseconds.
-      public static func nanoseconds(_ ns: Int) -> Stride { Stride(TimeInterval(ns) / 1e9) }
+    /// Does work on the run loop in its default mode at a moment and again after each interval, until the handle returned
+    /// is cancelled or released.
+    public func schedule(
+      after date: SchedulerTimeType,
+      interval: SchedulerTimeType.Stride,
+      tolerance: SchedulerTimeType.Stride,
+      options: SchedulerOptions?,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let action = TimerAction(action)
+      let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
+      timer.tolerance = tolerance.timeInterval
+      add(timer, forMode: .default)
+      return AnyCancellable {
+        timer.invalidate()
+        action.letGo()
+      }
     }
   }
-
-  /// Options of run loops: there are none.
-  public struct SchedulerOptions: Sendable {
-    private init() {}
-  }
-
-  /// The present moment.
-  public var now: SchedulerTimeType { SchedulerTimeType(Date()) }
-
-  /// Zero.
-  public var minimumTolerance: SchedulerTimeType.Stride { 0 }
-
-  /// Does work on the next turn of the run loop in its default mode, never at once.
-  public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-    let action = sendable(action)
-    perform { action() }
-    wakeUp()
-  }
-
-  /// Makes the loop notice new work if it sleeps: only on its own thread it is known to be awake.
-  private func wakeUp() {
-    if self === RunLoop.main {
-      // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
-      if !Thread.isMainThread { DispatchQueue.main.async {} }
-    } else if RunLoop.current !== self {
-      add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
-    }
-  }
-
-  /// Does work on the run loop in its default mode once a moment has come.
-  public func schedule(
-    after date: SchedulerTimeType,
-    tolerance: SchedulerTimeType.Stride,
-    options: SchedulerOptions?,
-    _ action: @escaping () -> Void
-  ) {
-    let action = TimerAction(action)
-    let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
-    timer.tolerance = tolerance.timeInterval
-    add(timer, forMode: .default)
-  }
-
-  /// Does work on the run loop in its default mode at a moment and again after each interval, until the handle returned
-  /// is cancelled or released.
-  public func schedule(
-    after date: SchedulerTimeType,
-    interval: SchedulerTimeType.Stride,
-    tolerance: SchedulerTimeType.Stride,
-    options: SchedulerOptions?,
-    _ action: @escaping () -> Void
-  ) -> any Cancellable {
-    let action = TimerAction(action)
-    let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
-    timer.tolerance = tolerance.timeInterval
-    add(timer, forMode: .default)
-    return AnyCancellable {
-      timer.invalidate()
-      action.letGo()
-    }
-  }
-}
+#endif

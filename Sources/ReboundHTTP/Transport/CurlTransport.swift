@@ -5,7 +5,7 @@
 
   /// Sends requests through libcurl: far cheaper than Foundation's URLSession on Linux, and without its faults.
   ///
-  ///     .package(url: …, traits: ["Curl"])                    // in the manifest; libcurl's headers must be installed
+  ///     .package(url: …, traits: [.defaults, "Curl"])         // in the manifest; libcurl's headers must be installed
   ///     let client = WebAPIClient(transport: CurlTransport())
   ///
   /// One thread carries all requests of a transport, over connections that are kept open and, where the server can, over

@@ -198,4 +198,15 @@ struct HopTests {
     #expect(observed == nil)
     #expect(observedUpstream == nil)
   }
+
+  @Test("what the last value is answered with is not asked of an upstream that has ended", arguments: Operator.allCases)
+  func answerAfterTheEnd(hop: Operator) {
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(1), answering: { _, _ in .max(1) })
+    hop.apply(upstream, scheduler).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    scheduler.advance(by: 1)
+    #expect(recorder.values == [1] && recorder.isFinished)
+    #expect(upstream.requests == [.max(1)])
+  }
 }

@@ -232,4 +232,37 @@ struct IntrospectionTests {
       #expect(recorder.values == [1])
     }
   }
+
+  /// Hands its subscriber on to another publisher, by `subscribe`.
+  struct HandingOn: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+
+    let other: PassthroughSubject<Int, Never>
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      other.subscribe(subscriber)
+    }
+  }
+
+  @Test("events of a subscriber that is handed on by subscribe are told once")
+  func handedOn() async {
+    await #expect(processExitsWith: .success) {
+      let watcher = Watcher()
+      let subject = PassthroughSubject<Int, Never>()
+      let recorder = Recorder<Int, Never>(requesting: .max(1))
+      watcher.enable()
+      HandingOn(other: subject).subscribe(recorder)
+      subject.send(1)
+      recorder.cancel()
+
+      #expect(
+        watcher.log == [
+          "will attach", "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)",
+          "did start", "did attach", "did attach", "will receive 1", "did receive 1, wants max(0)", "will cancel",
+          "did cancel",
+        ]
+      )
+    }
+  }
 }

@@ -94,11 +94,13 @@ struct MirrorTests {
     buffered.request(.max(3))
     buffered.cancel()
     #expect(toldChild("downstreamDemand", of: buffered) as? Subscribers.Demand == .max(3))
-    let center = NotificationCenter()
-    let noted = try #require(center.publisher(for: Notification.Name("changed")).subscriptionForTesting())
-    noted.request(.max(3))
-    noted.cancel()
-    #expect(toldChild("demand", of: noted) as? Subscribers.Demand == .max(3))
+    #if Foundation
+      let center = NotificationCenter()
+      let noted = try #require(center.publisher(for: Notification.Name("changed")).subscriptionForTesting())
+      noted.request(.max(3))
+      noted.cancel()
+      #expect(toldChild("demand", of: noted) as? Subscribers.Demand == .max(3))
+    #endif
   }
 
   @Test("debounce and combineLatest close their books with a cancel, and show no demand after it")
@@ -237,6 +239,30 @@ struct MirrorTests {
     #expect(other.subscription.map { isTold(other, "downstream", $0) } == true)
   }
 
+  @Test("a dump of a subscription shows what it holds, and no class that it is made of")
+  func dumps() throws {
+    func dumped(_ publisher: some Publisher) throws -> String {
+      var text = ""
+      dump(try #require(publisher.subscriptionForTesting()), to: &text)
+      return text
+    }
+    #expect(try dumped(Result<Int, TestFailure>.success(7).publisher) == "▿ Once #0\n  - 7\n")
+    #expect(try dumped([7].publisher).hasPrefix("▿ [7] #0\n  ▿ sequence: 1 element\n    - 7\n"))
+    #expect(try !dumped([7].publisher).contains("super"))
+    #expect(try !dumped(Upstream().removeDuplicates()).contains("super"))
+  }
+
+  @Test("the parent that a property's subscription shows is a PublishedSubject")
+  func parentOfProperty() throws {
+    final class Model {
+      @Published var number = 1
+    }
+    let model = Model()
+    let subscription = try #require(model.$number.subscriptionForTesting())
+    let parent = try #require(toldChild("parent", of: subscription) as? PublishedSubject<Int>)
+    #expect("\(type(of: parent))" == "PublishedSubject<Int>")
+  }
+
   @Test("an assign shows object, key path and state")
   func assign() {
     final class Target {
@@ -253,30 +279,32 @@ struct MirrorTests {
     #expect(toldText("object", of: assign) == "nil")
   }
 
-  @Test("an observer of notifications shows what it observes, until it is cancelled")
-  func notifications() throws {
-    let center = NotificationCenter()
-    let object = Token {}
-    let publisher = center.publisher(for: Notification.Name("changed"), object: object)
-    let subscription = try #require(publisher.subscriptionForTesting())
-    subscription.request(.max(3))
-    #expect(isTold(center, "center", subscription))
-    #expect((toldChild("name", of: subscription) as? Notification.Name)?.rawValue == "changed")
-    #expect(isTold(object, "object", subscription))
-    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
-    subscription.cancel()
-    #expect(toldText("center", of: subscription) == "nil" && toldText("object", of: subscription) == "nil")
-  }
+  #if Foundation
+    @Test("an observer of notifications shows what it observes, until it is cancelled")
+    func notifications() throws {
+      let center = NotificationCenter()
+      let object = Token {}
+      let publisher = center.publisher(for: Notification.Name("changed"), object: object)
+      let subscription = try #require(publisher.subscriptionForTesting())
+      subscription.request(.max(3))
+      #expect(isTold(center, "center", subscription))
+      #expect((toldChild("name", of: subscription) as? Notification.Name)?.rawValue == "changed")
+      #expect(isTold(object, "object", subscription))
+      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
+      subscription.cancel()
+      #expect(toldText("center", of: subscription) == "nil" && toldText("object", of: subscription) == "nil")
+    }
 
-  @Test("a data task's subscription shows its request and its demand before it is over")
-  func dataTask() throws {
-    let publisher = StubProtocol.makeSession().dataTaskPublisher(for: StubProtocol.url("/hello"))
-    let subscription = try #require(publisher.subscriptionForTesting())
-    let parent = toldChild("parent", of: subscription) as? URLSession.DataTaskPublisher
-    #expect(parent?.request.url == StubProtocol.url("/hello"))
-    #expect(toldText("task", of: subscription) == "nil")
-    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == Subscribers.Demand.none)
-    subscription.cancel()
-    #expect(toldText("parent", of: subscription) == "nil")
-  }
+    @Test("a data task's subscription shows its request and its demand before it is over")
+    func dataTask() throws {
+      let publisher = StubProtocol.makeSession().dataTaskPublisher(for: StubProtocol.url("/hello"))
+      let subscription = try #require(publisher.subscriptionForTesting())
+      let parent = toldChild("parent", of: subscription) as? URLSession.DataTaskPublisher
+      #expect(parent?.request.url == StubProtocol.url("/hello"))
+      #expect(toldText("task", of: subscription) == "nil")
+      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == Subscribers.Demand.none)
+      subscription.cancel()
+      #expect(toldText("parent", of: subscription) == "nil")
+    }
+  #endif
 }

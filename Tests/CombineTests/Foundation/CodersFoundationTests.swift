@@ -1,17 +1,19 @@
-import Combine
-import Foundation
-import Testing
+#if Foundation
+  import Combine
+  import Foundation
+  import Testing
 
-@Suite("Foundation's coders")
-struct CodersFoundationTests {
-  private func roundTrip<E: TopLevelEncoder, D: TopLevelDecoder>(_ encoder: E, _ decoder: D) throws -> [String: Int]
-  where E.Output == Data, D.Input == Data {
-    try decoder.decode([String: Int].self, from: encoder.encode(["one": 1]))
-  }
+  @Suite("Foundation's coders")
+  struct CodersFoundationTests {
+    private func roundTrip<E: TopLevelEncoder, D: TopLevelDecoder>(_ encoder: E, _ decoder: D) throws -> [String: Int]
+    where E.Output == Data, D.Input == Data {
+      try decoder.decode([String: Int].self, from: encoder.encode(["one": 1]))
+    }
 
-  @Test("JSON and property lists are encoded to bytes and decoded from them")
-  func codes() throws {
-    #expect(try roundTrip(JSONEncoder(), JSONDecoder()) == ["one": 1])
-    #expect(try roundTrip(PropertyListEncoder(), PropertyListDecoder()) == ["one": 1])
+    @Test("JSON and property lists are encoded to bytes and decoded from them")
+    func codes() throws {
+      #expect(try roundTrip(JSONEncoder(), JSONDecoder()) == ["one": 1])
+      #expect(try roundTrip(PropertyListEncoder(), PropertyListDecoder()) == ["one": 1])
+    }
   }
-}
+#endif

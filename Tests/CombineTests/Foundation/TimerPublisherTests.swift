@@ -1,143 +1,145 @@
-import Combine
-import Foundation
-import ReboundTesting
-import Testing
+#if Foundation
+  import Combine
+  import Foundation
+  import ReboundTesting
+  import Testing
 
-@Suite("Timer.publish")
-struct TimerPublisherTests {
-  private let interval = 0.001
+  @Suite("Timer.publish")
+  struct TimerPublisherTests {
+    private let interval = 0.001
 
-  private func makePublisher() -> Timer.TimerPublisher {
-    Timer.publish(every: interval, on: .current, in: .default)
-  }
+    private func makePublisher() -> Timer.TimerPublisher {
+      Timer.publish(every: interval, on: .current, in: .default)
+    }
 
-  @Test("the static method drops the tolerance, and the initialiser keeps all it is given")
-  func properties() {
-    let made = Timer.publish(every: 2, tolerance: 1, on: .current, in: .common)
-    #expect(made.interval == 2 && made.tolerance == nil && made.runLoop === RunLoop.current && made.mode == .common)
-    let initialised = Timer.TimerPublisher(interval: 3, tolerance: 1, runLoop: .current, mode: .default)
-    #expect(initialised.interval == 3 && initialised.tolerance == 1 && initialised.options == nil)
-  }
+    @Test("the static method drops the tolerance, and the initialiser keeps all it is given")
+    func properties() {
+      let made = Timer.publish(every: 2, tolerance: 1, on: .current, in: .common)
+      #expect(made.interval == 2 && made.tolerance == nil && made.runLoop === RunLoop.current && made.mode == .common)
+      let initialised = Timer.TimerPublisher(interval: 3, tolerance: 1, runLoop: .current, mode: .default)
+      #expect(initialised.interval == 3 && initialised.tolerance == 1 && initialised.options == nil)
+    }
 
-  @Test("nothing is kept of who cancels")
-  func releasesWhoCancels() {
-    expectNothingKeptOfWhoCancels(makePublisher())
-  }
+    @Test("nothing is kept of who cancels")
+    func releasesWhoCancels() {
+      expectNothingKeptOfWhoCancels(makePublisher())
+    }
 
-  @Test("each subscriber gets the dates that it asked for, the same ones, once there is a connection")
-  func publishes() {
-    let publisher = makePublisher()
-    let all = Recorder<Date, Never>()
-    let two = Recorder<Date, Never>(
-      requesting: .max(1),
-      answering: { _, recorder in
-        recorder.values.count == 1 ? .max(1) : .none
-      }
-    )
-    publisher.subscribe(all)
-    publisher.subscribe(two)
-    two.request(.none)
-    let start = Date()
-    let connection = publisher.connect()
+    @Test("each subscriber gets the dates that it asked for, the same ones, once there is a connection")
+    func publishes() {
+      let publisher = makePublisher()
+      let all = Recorder<Date, Never>()
+      let two = Recorder<Date, Never>(
+        requesting: .max(1),
+        answering: { _, recorder in
+          recorder.values.count == 1 ? .max(1) : .none
+        }
+      )
+      publisher.subscribe(all)
+      publisher.subscribe(two)
+      two.request(.none)
+      let start = Date()
+      let connection = publisher.connect()
 
-    #expect(turnRunLoop { all.values.count >= 4 })
-    connection.cancel()
+      #expect(turnRunLoop { all.values.count >= 4 })
+      connection.cancel()
 
-    #expect(two.values == Array(all.values.prefix(2)))
-    #expect(zip(all.values, all.values.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(all.values[0] >= start.addingTimeInterval(interval))
-    #expect(all.completions.isEmpty)
-  }
+      #expect(two.values == Array(all.values.prefix(2)))
+      #expect(zip(all.values, all.values.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(all.values[0] >= start.addingTimeInterval(interval))
+      #expect(all.completions.isEmpty)
+    }
 
-  @Test("nothing comes before a connection, or the first subscriber where that connects")
-  func starts() {
-    let publisher = makePublisher()
-    let (waiting, connecting) = (Recorder<Date, Never>(), Recorder<Date, Never>())
-    publisher.subscribe(waiting)
-    let autoconnected = makePublisher().autoconnect()
-    autoconnected.subscribe(connecting)
-    #expect(turnRunLoop { connecting.values.count >= 3 })
-    #expect(waiting.values.isEmpty)
-    connecting.cancel()
-  }
+    @Test("nothing comes before a connection, or the first subscriber where that connects")
+    func starts() {
+      let publisher = makePublisher()
+      let (waiting, connecting) = (Recorder<Date, Never>(), Recorder<Date, Never>())
+      publisher.subscribe(waiting)
+      let autoconnected = makePublisher().autoconnect()
+      autoconnected.subscribe(connecting)
+      #expect(turnRunLoop { connecting.values.count >= 3 })
+      #expect(waiting.values.isEmpty)
+      connecting.cancel()
+    }
 
-  @Test("cancelling one connection ends the subscriptions of all")
-  func cancelsConnection() {
-    let publisher = makePublisher()
-    let recorder = Recorder<Date, Never>()
-    publisher.subscribe(recorder)
-    let (first, second) = (publisher.connect(), publisher.connect())
-    #expect(turnRunLoop { recorder.values.count >= 2 })
-
-    first.cancel()
-    first.cancel()
-    let last = recorder.values.count
-    let later = Recorder<Date, Never>()
-    publisher.subscribe(later)
-    #expect(turnRunLoop { later.values.count >= 2 })
-    second.cancel()
-
-    #expect(recorder.values.count == last)
-  }
-
-  @Test("cancelling a subscription ends that one only, and lets go of its subscriber")
-  func cancelsSubscription() {
-    let publisher = makePublisher()
-    let other = Recorder<Date, Never>()
-    publisher.subscribe(other)
-    weak var observed: Recorder<Date, Never>?
-    let connection = publisher.connect()
-    do {
-      let recorder = Recorder<Date, Never>(answering: { _, recorder in
-        recorder.cancel()
-        return .none
-      })
-      observed = recorder
+    @Test("cancelling one connection ends the subscriptions of all")
+    func cancelsConnection() {
+      let publisher = makePublisher()
+      let recorder = Recorder<Date, Never>()
       publisher.subscribe(recorder)
-      #expect(turnRunLoop { other.values.count >= 3 })
-      #expect(recorder.values.count == 1)
-    }
-    #expect(observed == nil)
-    connection.cancel()
-  }
+      let (first, second) = (publisher.connect(), publisher.connect())
+      #expect(turnRunLoop { recorder.values.count >= 2 })
 
-  @Test("a publisher lives as long as its connection and no longer")
-  func lifetime() {
-    weak var observed: Timer.TimerPublisher?
-    let connection: any Cancellable
-    do {
+      first.cancel()
+      first.cancel()
+      let last = recorder.values.count
+      let later = Recorder<Date, Never>()
+      publisher.subscribe(later)
+      #expect(turnRunLoop { later.values.count >= 2 })
+      second.cancel()
+
+      #expect(recorder.values.count == last)
+    }
+
+    @Test("cancelling a subscription ends that one only, and lets go of its subscriber")
+    func cancelsSubscription() {
       let publisher = makePublisher()
-      observed = publisher
-      connection = publisher.connect()
+      let other = Recorder<Date, Never>()
+      publisher.subscribe(other)
+      weak var observed: Recorder<Date, Never>?
+      let connection = publisher.connect()
+      do {
+        let recorder = Recorder<Date, Never>(answering: { _, recorder in
+          recorder.cancel()
+          return .none
+        })
+        observed = recorder
+        publisher.subscribe(recorder)
+        #expect(turnRunLoop { other.values.count >= 3 })
+        #expect(recorder.values.count == 1)
+      }
+      #expect(observed == nil)
+      connection.cancel()
     }
-    #expect(observed != nil)
-    connection.cancel()
-    #expect(observed == nil)
-  }
 
-  @Test("neither subscription nor connection has a form of its own, and a connection is no subscription")
-  func forms() throws {
-    let publisher = makePublisher()
-    let subscription = try #require(publisher.subscriptionForTesting())
-    let connection = publisher.connect()
-    for subject in [subscription as Any, connection as Any] {
-      #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
-      #expect(!(subject is any CustomPlaygroundDisplayConvertible))
+    @Test("a publisher lives as long as its connection and no longer")
+    func lifetime() {
+      weak var observed: Timer.TimerPublisher?
+      let connection: any Cancellable
+      do {
+        let publisher = makePublisher()
+        observed = publisher
+        connection = publisher.connect()
+      }
+      #expect(observed != nil)
+      connection.cancel()
+      #expect(observed == nil)
     }
-    #expect(!((connection as Any) is any Subscription))
-    connection.cancel()
-  }
 
-  @Test("a subscription does not keep its publisher")
-  func weakPublisher() {
-    weak var observed: Timer.TimerPublisher?
-    let keeper = Keeper<Date, Never>(Recorder<Date, Never>())
-    do {
+    @Test("neither subscription nor connection has a form of its own, and a connection is no subscription")
+    func forms() throws {
       let publisher = makePublisher()
-      observed = publisher
-      publisher.subscribe(keeper)
+      let subscription = try #require(publisher.subscriptionForTesting())
+      let connection = publisher.connect()
+      for subject in [subscription as Any, connection as Any] {
+        #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
+        #expect(!(subject is any CustomPlaygroundDisplayConvertible))
+      }
+      #expect(!((connection as Any) is any Subscription))
+      connection.cancel()
     }
-    #expect(keeper.subscription != nil)
-    #expect(observed == nil)
+
+    @Test("a subscription does not keep its publisher")
+    func weakPublisher() {
+      weak var observed: Timer.TimerPublisher?
+      let keeper = Keeper<Date, Never>(Recorder<Date, Never>())
+      do {
+        let publisher = makePublisher()
+        observed = publisher
+        publisher.subscribe(keeper)
+      }
+      #expect(keeper.subscription != nil)
+      #expect(observed == nil)
+    }
   }
-}
+#endif

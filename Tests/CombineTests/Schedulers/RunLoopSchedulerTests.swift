@@ -1,169 +1,171 @@
-import Combine
-import Foundation
-import Testing
+#if Foundation
+  import Combine
+  import Foundation
+  import Testing
 
-@Suite("RunLoop as a scheduler")
-struct RunLoopSchedulerTests {
-  typealias Time = RunLoop.SchedulerTimeType
+  @Suite("RunLoop as a scheduler")
+  struct RunLoopSchedulerTests {
+    typealias Time = RunLoop.SchedulerTimeType
 
-  @Test("work is done on a later turn of the loop, in order")
-  func schedules() {
-    let log = Shared<[Int]>([])
-    RunLoop.current.schedule { log.change { $0.append(1) } }
-    RunLoop.current.schedule { log.change { $0.append(2) } }
-    let inside = log.value
-
-    #expect(turnRunLoop { log.value.count == 2 })
-
-    #expect(inside.isEmpty)
-    #expect(log.value == [1, 2])
-  }
-
-  @Test("work waits while the loop runs in a mode of its own")
-  func otherMode() {
-    let log = Shared<[String]>([])
-    let mode = RunLoop.Mode("tracking")
-    RunLoop.current.schedule { log.change { $0.append("work") } }
-    for turn in 1...3 {
-      RunLoop.current.perform(inModes: [mode]) { log.change { $0.append("turn \(turn)") } }
-      #expect(RunLoop.current.run(mode: mode, before: .distantPast))
-    }
-    #expect(log.value == ["turn 1", "turn 2", "turn 3"])
-    #expect(turnRunLoop { log.value.contains("work") })
-  }
-
-  @Test("a loop that sleeps wakes up for work from another thread")
-  func wakesUp() throws {
-    let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())
-    Thread.detachNewThread {
-      // Without it the loop would have nothing to wait for.
-      let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
-      loop.value = LoopHandle(RunLoop.current, keeper)
-      RunLoop.current.schedule { ready.send() }
-      while RunLoop.current.run(mode: .default, before: .distantFuture) {}
-    }
-    #expect(ready.wait())
-    let handle = try #require(loop.value)
-    for _ in 0..<20 {
-      handle.runLoop.schedule { answered.send() }
-      #expect(answered.wait())
-    }
-    handle.runLoop.schedule { handle.keeper.cancel() }
-  }
-
-  @Test("work for a later moment is done no sooner, in the order of the moments")
-  func schedulesLater() {
-    let loop = RunLoop.current
-    // A run loop takes a moment that has passed for the present one, so on a machine that stalls between the two
-    // lines the order is open; then they are written anew.
-    for _ in 0..<100 {
+    @Test("work is done on a later turn of the loop, in order")
+    func schedules() {
       let log = Shared<[Int]>([])
-      let due = loop.now.advanced(by: .milliseconds(10))
-      loop.schedule(after: due.advanced(by: .milliseconds(10))) { log.change { $0.append(2) } }
-      loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
-      let wasInTime = loop.now < due
+      RunLoop.current.schedule { log.change { $0.append(1) } }
+      RunLoop.current.schedule { log.change { $0.append(2) } }
+      let inside = log.value
 
       #expect(turnRunLoop { log.value.count == 2 })
 
-      #expect(!log.value.contains(0))
-      guard !wasInTime else {
-        #expect(log.value == [1, 2])
-        #expect(loop.minimumTolerance == 0)
-        return
+      #expect(inside.isEmpty)
+      #expect(log.value == [1, 2])
+    }
+
+    @Test("work waits while the loop runs in a mode of its own")
+    func otherMode() {
+      let log = Shared<[String]>([])
+      let mode = RunLoop.Mode("tracking")
+      RunLoop.current.schedule { log.change { $0.append("work") } }
+      for turn in 1...3 {
+        RunLoop.current.perform(inModes: [mode]) { log.change { $0.append("turn \(turn)") } }
+        #expect(RunLoop.current.run(mode: mode, before: .distantPast))
       }
+      #expect(log.value == ["turn 1", "turn 2", "turn 3"])
+      #expect(turnRunLoop { log.value.contains("work") })
     }
-    Issue.record("The machine stalled a hundred times.")
-  }
 
-  @Test("repeating work goes on until the handle is cancelled or released, and is let go then")
-  func repeats() {
-    let (count, releasedCount, loop) = (Shared(0), Shared(0), RunLoop.current)
-    func repeated() -> any Cancellable {
-      let token = Token { releasedCount.change { $0 += 1 } }
-      return loop.schedule(after: loop.now, interval: .milliseconds(1)) {
-        count.change { $0 += 1 }
-        token.touch()
+    @Test("a loop that sleeps wakes up for work from another thread")
+    func wakesUp() throws {
+      let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())
+      Thread.detachNewThread {
+        // Without it the loop would have nothing to wait for.
+        let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+        loop.value = LoopHandle(RunLoop.current, keeper)
+        RunLoop.current.schedule { ready.send() }
+        while RunLoop.current.run(mode: .default, before: .distantFuture) {}
       }
+      #expect(ready.wait())
+      let handle = try #require(loop.value)
+      for _ in 0..<20 {
+        handle.runLoop.schedule { answered.send() }
+        #expect(answered.wait())
+      }
+      handle.runLoop.schedule { handle.keeper.cancel() }
     }
-    let handle = repeated()
-    #expect(turnRunLoop { count.value >= 3 })
-    #expect(releasedCount.value == 0)
-    handle.cancel()
-    // Work that has been let go can't be done any more.
-    #expect(releasedCount.value == 1)
-    _ = repeated()
-    #expect(releasedCount.value == 2)
-    withExtendedLifetime(handle) {}
-  }
 
-  @Test("the present is that of the clock, and repeating work is stopped by an AnyCancellable")
-  func basics() {
-    let before = Date()
-    let now = RunLoop.current.now.date
-    #expect(before <= now && now <= Date())
-    let handle = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
-    #expect(handle is AnyCancellable)
-    handle.cancel()
-  }
+    @Test("work for a later moment is done no sooner, in the order of the moments")
+    func schedulesLater() {
+      let loop = RunLoop.current
+      // A run loop takes a moment that has passed for the present one, so on a machine that stalls between the two
+      // lines the order is open; then they are written anew.
+      for _ in 0..<100 {
+        let log = Shared<[Int]>([])
+        let due = loop.now.advanced(by: .milliseconds(10))
+        loop.schedule(after: due.advanced(by: .milliseconds(10))) { log.change { $0.append(2) } }
+        loop.schedule(after: due) { log.change { $0.append(Date() < due.date ? 0 : 1) } }
+        let wasInTime = loop.now < due
 
-  @Test("work is let go once it is done, cancelled, or has nobody left to cancel it")
-  func letsGo() {
-    let (loop, released) = (RunLoop.current, Signal())
-    func work() -> () -> Void {
-      let token = Token { released.send() }
-      return { token.touch() }
+        #expect(turnRunLoop { log.value.count == 2 })
+
+        #expect(!log.value.contains(0))
+        guard !wasInTime else {
+          #expect(log.value == [1, 2])
+          #expect(loop.minimumTolerance == 0)
+          return
+        }
+      }
+      Issue.record("The machine stalled a hundred times.")
     }
-    loop.schedule(work())
-    loop.schedule(after: loop.now, work())
-    let isDone = Shared(false)
-    loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) { isDone.value = true }
-    #expect(turnRunLoop { isDone.value })
-    loop.schedule(after: Time(.distantFuture), interval: 1, work()).cancel()
-    _ = loop.schedule(after: Time(.distantFuture), interval: 1, work())
-    #expect(released.wait(times: 4))
+
+    @Test("repeating work goes on until the handle is cancelled or released, and is let go then")
+    func repeats() {
+      let (count, releasedCount, loop) = (Shared(0), Shared(0), RunLoop.current)
+      func repeated() -> any Cancellable {
+        let token = Token { releasedCount.change { $0 += 1 } }
+        return loop.schedule(after: loop.now, interval: .milliseconds(1)) {
+          count.change { $0 += 1 }
+          token.touch()
+        }
+      }
+      let handle = repeated()
+      #expect(turnRunLoop { count.value >= 3 })
+      #expect(releasedCount.value == 0)
+      handle.cancel()
+      // Work that has been let go can't be done any more.
+      #expect(releasedCount.value == 1)
+      _ = repeated()
+      #expect(releasedCount.value == 2)
+      withExtendedLifetime(handle) {}
+    }
+
+    @Test("the present is that of the clock, and repeating work is stopped by an AnyCancellable")
+    func basics() {
+      let before = Date()
+      let now = RunLoop.current.now.date
+      #expect(before <= now && now <= Date())
+      let handle = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
+      #expect(handle is AnyCancellable)
+      handle.cancel()
+    }
+
+    @Test("work is let go once it is done, cancelled, or has nobody left to cancel it")
+    func letsGo() {
+      let (loop, released) = (RunLoop.current, Signal())
+      func work() -> () -> Void {
+        let token = Token { released.send() }
+        return { token.touch() }
+      }
+      loop.schedule(work())
+      loop.schedule(after: loop.now, work())
+      let isDone = Shared(false)
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(1))) { isDone.value = true }
+      #expect(turnRunLoop { isDone.value })
+      loop.schedule(after: Time(.distantFuture), interval: 1, work()).cancel()
+      _ = loop.schedule(after: Time(.distantFuture), interval: 1, work())
+      #expect(released.wait(times: 4))
+    }
+
+    @Test("strides count seconds, and so do literals")
+    func strides() throws {
+      #expect((2 as Time.Stride).magnitude == 2)
+      #expect((1.25 as Time.Stride).timeInterval == 1.25)
+      #expect(Time.Stride(3.5) == 3.5)
+      #expect(Time.Stride(exactly: 2) == 2)
+      #expect(Time.Stride(exactly: Int.max) == nil)
+      let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
+      #expect(units.map(\.magnitude) == [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
+      #expect((3 as Time.Stride) + 4 == 7)
+      #expect((3 as Time.Stride) - 4 == -1)
+      #expect((3 as Time.Stride) * 4 == 12)
+      var product: Time.Stride = 0.5
+      product *= 0.5
+      #expect(product == 0.25)
+      #expect((1 as Time.Stride) < 2)
+      #expect(try json(Time.Stride(7.5)) == #"{"magnitude":7.5}"#)
+      #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#) == 7.5)
+    }
+
+    @Test("a moment is a date, and coded as one")
+    func time() throws {
+      let time = Time(Date(timeIntervalSinceReferenceDate: 10))
+      #expect(time.advanced(by: 2.5).date == Date(timeIntervalSinceReferenceDate: 12.5))
+      #expect(time.distance(to: time.advanced(by: -2)) == -2)
+      #expect(time < time.advanced(by: 1))
+      #expect(Set([time, time.advanced(by: 0)]).count == 1)
+      #expect(try json(time) == #"{"date":10}"#)
+      #expect(try decoded(Time.self, from: #"{"date":10}"#) == time)
+    }
   }
 
-  @Test("strides count seconds, and so do literals")
-  func strides() throws {
-    #expect((2 as Time.Stride).magnitude == 2)
-    #expect((1.25 as Time.Stride).timeInterval == 1.25)
-    #expect(Time.Stride(3.5) == 3.5)
-    #expect(Time.Stride(exactly: 2) == 2)
-    #expect(Time.Stride(exactly: Int.max) == nil)
-    let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
-    #expect(units.map(\.magnitude) == [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
-    #expect((3 as Time.Stride) + 4 == 7)
-    #expect((3 as Time.Stride) - 4 == -1)
-    #expect((3 as Time.Stride) * 4 == 12)
-    var product: Time.Stride = 0.5
-    product *= 0.5
-    #expect(product == 0.25)
-    #expect((1 as Time.Stride) < 2)
-    #expect(try json(Time.Stride(7.5)) == #"{"magnitude":7.5}"#)
-    #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#) == 7.5)
-  }
+  /// A run loop on its way to another thread, and what keeps it running.
+  ///
+  /// Unchecked, because scheduling from any thread is what is tested.
+  private struct LoopHandle: @unchecked Sendable {
+    let runLoop: RunLoop
+    let keeper: any Cancellable
 
-  @Test("a moment is a date, and coded as one")
-  func time() throws {
-    let time = Time(Date(timeIntervalSinceReferenceDate: 10))
-    #expect(time.advanced(by: 2.5).date == Date(timeIntervalSinceReferenceDate: 12.5))
-    #expect(time.distance(to: time.advanced(by: -2)) == -2)
-    #expect(time < time.advanced(by: 1))
-    #expect(Set([time, time.advanced(by: 0)]).count == 1)
-    #expect(try json(time) == #"{"date":10}"#)
-    #expect(try decoded(Time.self, from: #"{"date":10}"#) == time)
+    init(_ runLoop: RunLoop, _ keeper: any Cancellable) {
+      self.runLoop = runLoop
+      self.keeper = keeper
+    }
   }
-}
-
-/// A run loop on its way to another thread, and what keeps it running.
-///
-/// Unchecked, because scheduling from any thread is what is tested.
-private struct LoopHandle: @unchecked Sendable {
-  let runLoop: RunLoop
-  let keeper: any Cancellable
-
-  init(_ runLoop: RunLoop, _ keeper: any Cancellable) {
-    self.runLoop = runLoop
-    self.keeper = keeper
-  }
-}
+#endif

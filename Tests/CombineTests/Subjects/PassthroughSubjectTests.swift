@@ -150,4 +150,22 @@ struct PassthroughSubjectTests {
     #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.failure(.expected))])
     withExtendedLifetime(handles) {}
   }
+
+  @Test("of values sent on a hundred threads, as many pass as are asked for, before and in answer to them")
+  func answersCountOnAllThreads() {
+    let subject = PassthroughSubject<Int, Never>()
+    let count = Shared(0)
+    let recorder = Recorder<Int, Never>(
+      requesting: .max(5),
+      answering: { _, _ in
+        count.change { count in
+          count += 1
+          return count <= 10 ? .max(1) : .none
+        }
+      }
+    )
+    subject.subscribe(recorder)
+    race(seed: 1, (0..<100).map { number in { _ in subject.send(number) } })
+    #expect(recorder.values.count == 15)
+  }
 }

@@ -24,9 +24,11 @@ func expectOrderKept(
   #expect(wrong.isEmpty, "\(wrong.count) of 1000, first: \(wrong.first ?? [])", sourceLocation: sourceLocation)
 }
 
-/// An operation queue that runs operations side by side.
-func makeConcurrentOperationQueue() -> OperationQueue {
-  let queue = OperationQueue()
-  queue.maxConcurrentOperationCount = 8
-  return queue
-}
+#if Foundation
+  /// An operation queue that runs operations side by side.
+  func makeConcurrentOperationQueue() -> OperationQueue {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 8
+    return queue
+  }
+#endif

@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Publisher {
   /// Publishes values in arrays of a given length; the last may be shorter.
   ///
@@ -57,7 +59,8 @@ final class CollectByCountPipe<Input, Downstream: Subscriber>: Link, Subscriber 
 
   @usableFromInline let downstream: Downstream
   @usableFromInline let count: Int
-  // Touched by the one upstream that sends, with no foreign code running meanwhile.
+  // Set by whoever touches the buffer: the one upstream that sends, and a cancel. No foreign code runs meanwhile.
+  @usableFromInline let isBusy = Atomic<Bool>(false)
   @exclusivity(unchecked) @usableFromInline var buffer: [Input] = []
 
   @inlinable
@@ -74,18 +77,37 @@ final class CollectByCountPipe<Input, Downstream: Subscriber>: Link, Subscriber 
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard isHolding else { return .none }
+    guard let full = keep(input) else { return .none }
+    return downstream.receive(full) * count
+  }
+
+  /// Keeps a value, and gives the array if it is full.
+  @inlinable @inline(__always)
+  func keep(_ input: Input) -> [Input]? {
+    // Who is there already is a cancel, for upstream sends one value at a time.
+    guard !isBusy.exchange(true, ordering: .acquiring) else { return nil }
+    guard isHolding else {
+      isBusy.store(false, ordering: .releasing)
+      return nil
+    }
     buffer.append(input)
-    guard buffer.count >= count else { return .none }
-    return downstream.receive(takeBuffer()) * count
+    guard buffer.count >= count else {
+      isBusy.store(false, ordering: .releasing)
+      if !isHolding { dropBuffer() }
+      return nil
+    }
+    let full = buffer
+    buffer = []
+    isBusy.store(false, ordering: .releasing)
+    return full
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    // What it held is over; as with Apple's, the end passes whether it was held or not.
-    withExtendedLifetime(end()) {}
+    let wasHolding = end() != nil
     let rest = takeBuffer()
-    if case .finished = completion, !rest.isEmpty { _ = downstream.receive(rest) }
+    if wasHolding, case .finished = completion, !rest.isEmpty { _ = downstream.receive(rest) }
+    // As with Apple's, the end passes whether a subscription was held or not.
     downstream.receive(completion: completion)
   }
 
@@ -97,13 +119,23 @@ final class CollectByCountPipe<Input, Downstream: Subscriber>: Link, Subscriber 
 
   @usableFromInline
   override func cancel() {
-    endForGood()?.cancel()
+    super.cancel()
+    dropBuffer()
   }
 
-  @inlinable
+  /// Lets go of what is kept, unless a value is just coming in, which then does so.
+  @usableFromInline
+  func dropBuffer() {
+    withExtendedLifetime(takeBuffer()) {}
+  }
+
+  /// Takes out what is kept; nothing while another does so.
+  @usableFromInline
   func takeBuffer() -> [Input] {
+    guard !isBusy.exchange(true, ordering: .acquiring) else { return [] }
     let taken = buffer
     buffer = []
+    isBusy.store(false, ordering: .releasing)
     return taken
   }
 

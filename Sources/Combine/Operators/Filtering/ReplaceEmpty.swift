@@ -1,9 +1,7 @@
-import StreamSupport
-
 extension Publisher {
   /// Publishes a value of its own if the upstream finishes without one.
   ///
-  /// - Demand: asks for everything, whatever the subscriber asks for; the replacement waits for a request.
+  /// - Demand: passes as it is, and everything is asked for in addition; the replacement waits for a request.
   /// - Failure: passes as it is.
   /// - Threads: the replacement comes where the upstream finishes, or where it is then asked for.
   @inlinable @inline(__always)
@@ -35,11 +33,9 @@ extension Publishers {
 
     /// Attaches a subscriber to the upstream, with the replacement at hand.
     @inlinable @inline(__always)
-    public func receive<S>(subscriber: S)
+    public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      let pipe = ReplaceEmptyPipe(with: output, to: subscriber)
-      subscriber.receive(subscription: pipe)
-      upstream.subscribe(pipe)
+      upstream.subscribe(ReplaceEmptyPipe(with: output, to: subscriber))
     }
   }
 }
@@ -52,25 +48,12 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
-  @usableFromInline
-  enum Outcome {
-    /// Neither the end nor a request has come.
-    case open
-    /// A request has come.
-    case requested
-    /// The end has come first: the replacement waits for a request.
-    case owing
-    /// The replacement is being delivered.
-    case replacing
-    case over
-  }
-
   @usableFromInline let output: Input
   @usableFromInline let downstream: Downstream
   // Written by the one upstream that sends.
   @exclusivity(unchecked) @usableFromInline var isEmpty = true
-  // Guarded by `lock`.
-  @exclusivity(unchecked) @usableFromInline var outcome = Outcome.open
+  // Whether the replacement is due, and wanted.
+  @usableFromInline let gate = Gate()
 
   @inlinable
   init(with output: Input, to downstream: Downstream) {
@@ -81,7 +64,10 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if hold(subscription) { subscription.request(.unlimited) }
+    guard hold(subscription) else { return }
+    downstream.receive(subscription: self)
+    // Downstream may have cancelled from inside.
+    if isHolding { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
@@ -98,48 +84,28 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
       downstream.receive(completion: completion)
       return
     }
-    lock.lock()
-    let isWanted = outcome == .requested
-    switch outcome {
-    case .open: outcome = .owing
-    case .requested: outcome = .replacing
-    case .owing, .replacing, .over: break
-    }
-    lock.unlock()
-    if isWanted { replace() }
+    if gate.arrive() == .isWanted { replace() }
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
-    lock.lock()
-    let isOwing = outcome == .owing
-    switch outcome {
-    case .open: outcome = .requested
-    case .owing: outcome = .replacing
-    case .requested, .replacing, .over: break
-    }
-    let upstream = upstream
-    lock.unlock()
-    if isOwing { replace() } else { upstream?.request(demand) }
+    guard !isWaiting else { return }
+    if gate.request() { replace() } else { super.request(demand) }
   }
 
   @usableFromInline
   override func cancel() {
-    lock.lock()
-    outcome = .over
-    lock.unlock()
-    endForGood()?.cancel()
+    guard !isWaiting else { return }
+    _ = gate.end()
+    super.cancel()
   }
 
   @inlinable
   func replace() {
     _ = downstream.receive(output)
-    lock.lock()
-    let isCancelled = outcome == .over
-    outcome = .over
-    lock.unlock()
-    if !isCancelled { downstream.receive(completion: .finished) }
+    // Downstream may have cancelled from inside.
+    if gate.end() != .over { downstream.receive(completion: .finished) }
   }
 
   @usableFromInline override var name: String { "ReplaceEmpty" }

@@ -51,8 +51,8 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
 
 /// Counts values and leaves out the first.
 ///
-/// Like Apple's, it does not look at its state before it takes a value or an end, and after an end it takes another
-/// subscription.
+/// Like Apple's, it does not look at its state before it takes a value or an end, and takes another subscription after
+/// an end and after a cancel.
 @usableFromInline
 final class DropPipe<Downstream: Subscriber>: EarlyLink, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
@@ -98,6 +98,13 @@ final class DropPipe<Downstream: Subscriber>: EarlyLink, Subscriber {
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     super.request(demand)
+  }
+
+  @usableFromInline
+  override func cancel() {
+    let upstream = waitForAnother()
+    _ = takeAsked()
+    upstream?.cancel()
   }
 
   @usableFromInline override var name: String { "Drop" }

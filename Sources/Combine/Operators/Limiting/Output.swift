@@ -128,11 +128,6 @@ final class OutputPipe<Downstream: Subscriber>: Link, Subscriber {
     downstream.receive(completion: completion)
   }
 
-  @usableFromInline
-  override func cancel() {
-    endForGood()?.cancel()
-  }
-
   @inlinable
   func finish() {
     guard let upstream = end() else { return }

@@ -93,6 +93,12 @@ where Downstream.Failure == Never {
   }
 
   @usableFromInline
+  override func cancel() {
+    // Apple's way: a cancel that comes before the subscription is forgotten.
+    if !isIn(Phase.awaitingFirst) { super.cancel() }
+  }
+
+  @usableFromInline
   func add(_ answer: Subscribers.Demand) -> Subscribers.Demand {
     let passedOn = owe(answer, answeringIn: Phase.first)
     // The upstream may have failed from inside the value.

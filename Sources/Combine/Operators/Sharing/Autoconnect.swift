@@ -129,7 +129,7 @@ struct AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConve
 
 /// A subscription that counts its subscriber out of a connection when it is cancelled the first time.
 @usableFromInline
-final class CountedSubscription: Tether, CustomStringConvertible {
+final class CountedSubscription: Tether, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
   private let subscription: Tether
   private let connection: SharedConnection
   // Keeps the publisher, as subscribers of anything shared do.
@@ -156,4 +156,5 @@ final class CountedSubscription: Tether, CustomStringConvertible {
 
   @usableFromInline override var combineIdentifier: CombineIdentifier { subscription.original.combineIdentifier }
   @usableFromInline var description: String { "\(subscription.original)" }
+  @usableFromInline var playgroundDescription: Any { description }
 }

@@ -87,10 +87,5 @@ where Downstream.Input == Context.SchedulerTimeType.Stride {
     downstream.receive(completion: completion)
   }
 
-  @usableFromInline
-  override func cancel() {
-    endForGood()?.cancel()
-  }
-
   @usableFromInline override var name: String { "MeasureInterval" }
 }

@@ -138,9 +138,9 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
 
   @inlinable
   func schedule(after lastEmission: Time?) {
-    if let lastEmission {
+    if let due = lastEmission?.advanced(by: interval), due > scheduler.now {
       scheduler.schedule(
-        after: max(scheduler.now, lastEmission.advanced(by: interval)),
+        after: due,
         tolerance: scheduler.minimumTolerance,
         options: nil
       ) { [weak self] in self?.emit() }

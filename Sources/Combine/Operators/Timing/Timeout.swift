@@ -96,6 +96,8 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
   @usableFromInline let makeError: (() -> Failure)?
   @usableFromInline let timetable = Timetable<TimetableEvent<Input, Failure>>()
   @usableFromInline let isRequested = Atomic<Bool>(false)
+  // Guarded by `lock`: an upstream that has ended, until its end is delivered. A cancel still reaches it, as Apple's does.
+  @exclusivity(unchecked) @usableFromInline var ended: Tether?
 
   @inlinable
   init<Upstream>(_ publisher: Publishers.Timeout<Upstream, Context>, to downstream: Downstream)
@@ -130,7 +132,8 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard end() != nil else { return }
+    guard let upstream = end() else { return }
+    lock.withLock { ended = upstream }
     alarm.stop()
     timetable.postLast(.completion(completion))
     alarm.scheduler.schedule(options: alarm.options) { self.deliverOldest() }
@@ -154,6 +157,7 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
         let more = downstream.receive(input)
         if more != .none { held?.request(more) }
       case .completion(let completion):
+        withExtendedLifetime(takeEnded()) {}
         downstream.receive(completion: completion)
       }
     }
@@ -169,7 +173,16 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
   override func cancel() {
     alarm.stop()
     timetable.close()
-    end()?.cancel()
+    (end() ?? takeEnded())?.cancel()
+  }
+
+  @usableFromInline
+  func takeEnded() -> Tether? {
+    lock.lock()
+    defer { lock.unlock() }
+    let upstream = ended
+    ended = nil
+    return upstream
   }
 
   @usableFromInline override var name: String { "Timeout" }

@@ -186,8 +186,10 @@ final class HandleEventsPipe<Downstream: Subscriber>: Link, Subscriber {
 
   @inlinable
   override func cancel() {
+    // Apple's way: a cancel that comes before the subscription is forgotten.
+    guard !isWaiting else { return }
     takeHandlers()?.receiveCancel?()
-    endForGood()?.cancel()
+    super.cancel()
   }
 
   @usableFromInline override var name: String { "HandleEvents" }

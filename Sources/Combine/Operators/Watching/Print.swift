@@ -100,7 +100,7 @@ final class PrintPipe<Downstream: Subscriber>: Link, Subscriber {
   @usableFromInline
   override func cancel() {
     transcript.write("receive cancel")
-    endForGood()?.cancel()
+    super.cancel()
   }
 
   @usableFromInline

@@ -360,4 +360,25 @@ struct BufferTests {
       $0.buffer(size: 5, prefetch: .keepFull, whenFull: .dropNewest)
     }
   }
+
+  @Test("a buffer that keeps itself full asks for nothing more once it was cancelled from inside a value")
+  func asksNothingAfterCancel() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .none,
+      answering: { _, recorder in
+        recorder.cancel()
+        return .none
+      }
+    )
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let spy = SubscriptionSpy()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
+      .buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
+    subscriber?.receive(subscription: spy)
+    _ = subscriber?.receive(1)
+    recorder.request(.max(2))
+    #expect(recorder.values == [1])
+    #expect(spy.requests == [.max(2)] && spy.cancelCount == 1)
+    #expect(subscriber?.receive(2) == Subscribers.Demand.none)
+  }
 }

@@ -97,4 +97,62 @@ struct CollectByCountTests {
       recorder.request(.none)
     }
   }
+
+  @Test("a cancel lets go of what is kept, while the subscription is still held, and only the end passes after it")
+  func cancelDropsTheRest() {
+    weak var kept: Token?
+    var subscriber: AnySubscriber<Token, TestFailure>?
+    let recorder = Recorder<[Token], TestFailure>()
+    TestPublisher<Token, TestFailure>(handingOver: { subscriber = $0 }).collect(3).subscribe(recorder)
+    subscriber?.receive(subscription: SubscriptionSpy())
+    do {
+      let token = Token {}
+      kept = token
+      _ = subscriber?.receive(token)
+    }
+    #expect(kept != nil)
+    recorder.cancel()
+    #expect(kept == nil)
+    subscriber?.receive(completion: .finished)
+    #expect(recorder.values.isEmpty && recorder.isFinished)
+  }
+
+  @Test("a cancel between the upstream's end and its delivery drops what is kept")
+  func cancelOnTheWay() throws {
+    let scheduler = TestScheduler()
+    let subject = PassthroughSubject<Int, Never>()
+    let recorder = Recorder<[Int], Never>()
+    let keeper = Keeper<[Int], Never>(recorder)
+    subject.receive(on: scheduler).collect(4).subscribe(keeper)
+    let subscription = try #require(keeper.subscription)
+    subscription.request(.unlimited)
+    for value in 1...3 { subject.send(value) }
+    scheduler.advance()
+    subject.send(completion: .finished)
+    subscription.cancel()
+    scheduler.advance()
+    #expect(recorder.values.isEmpty && recorder.isFinished)
+  }
+
+  @Test("values, the end and a cancel on different threads keep the laws", arguments: 0..<60)
+  func races(seed: UInt64) {
+    let subject = PassthroughSubject<Int, Never>()
+    let keeper = LawKeeper<[Int], Never>()
+    subject.collect(3).subscribe(keeper)
+    keeper.request(.unlimited)
+    race(
+      seed: seed,
+      [
+        { numbers in
+          for value in 0..<UInt64.random(in: 1...90, using: &numbers) { subject.send(Int(value)) }
+          subject.send(completion: .finished)
+        },
+        { numbers in
+          for _ in 0..<UInt64.random(in: 0...40, using: &numbers) { keeper.request(.max(1)) }
+          keeper.cancel()
+        },
+      ]
+    )
+    #expect(keeper.breaches.isEmpty)
+  }
 }

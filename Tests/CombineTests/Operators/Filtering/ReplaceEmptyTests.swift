@@ -52,14 +52,14 @@ struct ReplaceEmptyTests {
     #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
   }
 
-  @Test("everything is asked for, and the subscriber's requests pass once there is an upstream")
+  @Test("the subscriber's requests pass, and everything is asked for besides, once it has its subscription")
   func demand() {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
     upstream.replaceEmpty(with: 42).subscribe(recorder)
     recorder.request(.max(3))
 
-    #expect(upstream.requests == [.unlimited, .max(3)])
+    #expect(upstream.requests == [.max(2), .unlimited, .max(3)])
   }
 
   @Test("a failure passes at once and is not replaced")
@@ -99,14 +99,25 @@ struct ReplaceEmptyTests {
     #expect(events == ["42"])
   }
 
-  @Test("the subscriber has its subscription before the upstream is subscribed to")
-  func selfFirst() {
+  @Test("the subscriber has its subscription when the upstream's comes, and events before that are ignored")
+  func handsDown() {
     let recorder = Recorder<Int, TestFailure>()
-    var countBefore = 0
-    TestPublisher<Int, TestFailure>(handingOver: { _ in countBefore = recorder.subscriptionCount })
-      .replaceEmpty(with: 42).subscribe(recorder)
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).replaceEmpty(with: 42).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    #expect(recorder.events.isEmpty)
+    subscriber?.receive(subscription: SubscriptionSpy())
+    #expect(recorder.events == [.subscription])
+  }
 
-    #expect(countBefore == 1)
+  @Test("after a cancel from inside the subscription nothing is asked for")
+  func cancelsAtOnce() {
+    let upstream = TestPublisher<Int, TestFailure>()
+    upstream.replaceEmpty(with: 42).subscribe(AnySubscriber(receiveSubscription: { $0.cancel() }))
+
+    #expect(upstream.requests.isEmpty)
+    #expect(upstream.cancelCount == 1)
   }
 
   @Test("publishers of equal parts are equal")

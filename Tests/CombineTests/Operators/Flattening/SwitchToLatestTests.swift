@@ -400,4 +400,17 @@ struct SwitchToLatestTests {
     #expect(keeper.breaches == [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
+
+  @Test("an inner subscription that comes after the outer publisher has failed is cancelled")
+  func lateInnerSubscription() {
+    var side: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    outer.switchToLatest().subscribe(recorder)
+    outer.send(Inner(handingOver: { side = $0 }))
+    outer.send(completion: .failure(.expected))
+    let spy = SubscriptionSpy()
+    side?.receive(subscription: spy)
+    #expect(spy.cancelCount == 1 && spy.requests.isEmpty)
+    #expect(recorder.completions == [.failure(.expected)])
+  }
 }

@@ -49,7 +49,7 @@ struct DropTests {
     #expect(subscription.requests == [.max(6)])
   }
 
-  @Test("a cancel before the subscription cancels it when it comes")
+  @Test("a cancel before the subscription is forgotten, and so is what was asked for before it")
   func earlyCancel() {
     let recorder = Recorder<Int, TestFailure>()
     var subscriber: AnySubscriber<Int, TestFailure>?
@@ -58,8 +58,25 @@ struct DropTests {
     let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
 
-    #expect(subscription.requests.isEmpty)
-    #expect(subscription.cancelCount == 1)
+    #expect(subscription.requests == [.max(1)])
+    #expect(subscription.cancelCount == 0)
+  }
+
+  @Test("after a cancel another subscription is taken, and asked for what was asked for since")
+  func subscriptionAfterCancel() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
+    let keeper = Keeper<Int, TestFailure>(recorder)
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).dropFirst().subscribe(keeper)
+    let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
+    subscriber?.receive(subscription: first)
+    keeper.subscription?.cancel()
+    keeper.subscription?.request(.max(4))
+    subscriber?.receive(subscription: second)
+
+    #expect(first.cancelCount == 1)
+    #expect(second.cancelCount == 0)
+    #expect(second.requests == [.max(5)])
   }
 
   @Test("values and ends count in any state, and after an end another subscription is taken")

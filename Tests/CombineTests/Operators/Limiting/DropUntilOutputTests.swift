@@ -184,4 +184,28 @@ struct DropUntilOutputTests {
     #expect(identifiers.count == 2 && Set(identifiers).count == 1)
     #expect(names == ["DropUntilOutput", "DropUntilOutput"])
   }
+
+  @Test("a value before the subscription is left out, asked for or not")
+  func earlyValue() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).drop(untilOutputFrom: other).subscribe(recorder)
+    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    #expect(recorder.events == [.subscription])
+  }
+
+  @Test("once the other publisher has ended the stream, subscriptions of the upstream are cancelled")
+  func lateSubscriptions() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).drop(untilOutputFrom: other).subscribe(recorder)
+    other.send(completion: .finished)
+    let (late, second) = (SubscriptionSpy(), SubscriptionSpy())
+    subscriber?.receive(subscription: late)
+    subscriber?.receive(subscription: second)
+
+    #expect(late.cancelCount == 1 && second.cancelCount == 1)
+    #expect(late.requests.isEmpty && second.requests.isEmpty)
+    #expect(recorder.completions == [.finished])
+  }
 }

@@ -174,4 +174,16 @@ struct OutputTests {
     await #expect(processExitsWith: .failure) { _ = Publishers.Output(upstream: Just(1), range: -1..<2) }
     await #expect(processExitsWith: .failure) { _ = PassthroughSubject<Int, Never>().output(at: -1) }
   }
+
+  @Test("a prefix that values before the subscription have used up finishes as soon as the subscription comes")
+  func usedUpEarly() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).prefix(1).subscribe(recorder)
+    _ = subscriber?.receive(1)
+    let spy = SubscriptionSpy()
+    subscriber?.receive(subscription: spy)
+    #expect(recorder.events == [.value(1), .subscription, .completion(.finished)])
+    #expect(spy.cancelCount == 1)
+  }
 }

@@ -335,4 +335,16 @@ struct CatchTests {
     #expect(keeper.breaches == [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
+
+  @Test("after tryCatch has failed with what its handler threw, no value passes")
+  func silentAfterThrowing() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, any Error>()
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
+      .tryCatch { _ -> Just<Int> in throw TestFailure.other }.subscribe(recorder)
+    subscriber?.receive(subscription: SubscriptionSpy())
+    subscriber?.receive(completion: .failure(.expected))
+    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    #expect(recorder.values.isEmpty && recorder.completions.count == 1)
+  }
 }

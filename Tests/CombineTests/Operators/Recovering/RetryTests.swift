@@ -263,4 +263,20 @@ struct RetryTests {
     if seed % 4 != 0 { #expect(keeper.isOver) }
     #expect(subject.subscriptionCount <= 21)
   }
+
+  @Test("values before a subscription, the first or a later one, are neither delivered nor counted")
+  func earlyValues() {
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })
+    TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).retry(1).subscribe(recorder)
+    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
+    subscriber?.receive(subscription: first)
+    subscriber?.receive(completion: .failure(.expected))
+    #expect(subscriber?.receive(2) == Subscribers.Demand.none)
+    subscriber?.receive(subscription: second)
+
+    #expect(first.requests == [.max(3)] && second.requests == [.max(3)])
+    #expect(recorder.values.isEmpty)
+  }
 }

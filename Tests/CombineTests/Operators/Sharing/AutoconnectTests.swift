@@ -143,6 +143,8 @@ struct AutoconnectTests {
     #expect(subscription.map { "\($0)" } == "Empty")
     #expect(subscription?.combineIdentifier == Subscriptions.empty.combineIdentifier)
     #expect(subscription.map { $0 is any CustomReflectable } == false)
+    let playground = (subscription as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription
+    #expect(playground as? String == "Empty")
   }
 
   @Test("subscribers coming and going on many threads share one connection at a time")

@@ -215,4 +215,14 @@ struct DebounceTests {
     #expect(toldChild("downstreamDemand", of: subscription) as? Subscribers.Demand == .max(3))
     #expect(toldChild("currentValue", of: subscription) as? Int == 7)
   }
+
+  @Test("a scheduler of one's own makes one timer for many values, and is asked for the time for each")
+  func callsOfTheScheduler() {
+    let noting = NotingScheduler()
+    upstream.debounce(for: 1, scheduler: noting).subscribe(Recorder<Int, TestFailure>())
+    let before = noting.readings
+    for value in 0..<10 { upstream.send(value) }
+    #expect(noting.log.count { $0 != "at once" } == 1)
+    #expect(noting.readings - before >= 10)
+  }
 }

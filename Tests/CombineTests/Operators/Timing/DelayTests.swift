@@ -35,8 +35,10 @@ struct DelayTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.delay(for: .microseconds(50), scheduler: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.delay(for: .microseconds(50), scheduler: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.delay(for: .microseconds(50), scheduler: operations) }
+    #endif
   }
 
   @Test("a retry around a delay on a concurrent queue gets its value, a thousand times of a thousand")

@@ -1,5 +1,4 @@
 import Combine
-import Foundation
 import ReboundTesting
 import Testing
 
@@ -41,8 +40,8 @@ struct MeasureIntervalTests {
 
   /// A scheduler whose clock is set by hand.
   private final class HandSet: Scheduler {
-    typealias Time = OperationQueue.SchedulerTimeType
-    var now = Time(Date(timeIntervalSinceReferenceDate: 0))
+    typealias Time = VirtualTime
+    var now = VirtualTime.start
     var minimumTolerance: Time.Stride { 0 }
 
     func schedule(options: Never?, _ action: @escaping () -> Void) {}

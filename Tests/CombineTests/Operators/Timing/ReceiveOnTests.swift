@@ -56,8 +56,10 @@ struct ReceiveOnTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.receive(on: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.receive(on: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.receive(on: operations) }
+    #endif
     expectOrderKept { $0.receive(on: DispatchQueue.global()).receive(on: DispatchQueue.global()) }
   }
 

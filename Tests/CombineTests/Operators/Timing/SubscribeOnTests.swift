@@ -66,6 +66,17 @@ struct SubscribeOnTests {
     #expect(upstream.requests.isEmpty && upstream.cancelCount == 1)
   }
 
+  @Test("what was asked for before a cancel does not begin if the cancel comes before its job")
+  func cancelledRequest() {
+    let recorder = Recorder<Int, TestFailure>(requesting: .none)
+    upstream.subscribe(on: scheduler).subscribe(recorder)
+    scheduler.advance()
+    recorder.request(.max(1))
+    recorder.cancel()
+    scheduler.advance()
+    #expect(upstream.requests.isEmpty && upstream.cancelCount == 1)
+  }
+
   @Test("a request from another thread waits until the subscriber has taken its subscription")
   func waitsForHandover() {
     let (jobs, log) = (JobsSideBySide(), Shared<[String]>([]))
@@ -86,8 +97,10 @@ struct SubscribeOnTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.subscribe(on: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.subscribe(on: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.subscribe(on: operations) }
+    #endif
     expectOrderKept { $0.subscribe(on: DispatchQueue.global()).receive(on: DispatchQueue.global()) }
   }
 

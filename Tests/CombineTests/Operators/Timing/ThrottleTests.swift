@@ -40,6 +40,18 @@ struct ThrottleTests {
     #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 7_000_000_000])
   }
 
+  @Test("a value whose interval has passed is scheduled without a time, one before that for its end")
+  func schedules() {
+    let noting = NotingScheduler()
+    upstream.throttle(for: 1, scheduler: noting, latest: true).subscribe(Recorder<Int, TestFailure>())
+    for milliseconds in [0, 400, 2_000, 3_000] {
+      noting.time = .start.advanced(by: .milliseconds(milliseconds))
+      upstream.send(milliseconds)
+      noting.run()
+    }
+    #expect(noting.log == ["at once", "after 1000 ms, tolerance 0.007 s", "at once", "at once"])
+  }
+
   @Test("everything is asked for before the subscriber gets its subscription")
   func requests() {
     let log = Shared<[String]>([])

@@ -152,8 +152,10 @@ struct TimeoutTests {
   @Test("order is kept on concurrent queues, and the end comes last")
   func concurrent() {
     expectOrderKept { $0.timeout(60, scheduler: DispatchQueue.global()) }
-    let operations = makeConcurrentOperationQueue()
-    expectOrderKept { $0.timeout(60, scheduler: operations) }
+    #if Foundation
+      let operations = makeConcurrentOperationQueue()
+      expectOrderKept { $0.timeout(60, scheduler: operations) }
+    #endif
   }
 
   @Test("on a concurrent queue a timeout that races with values ends the stream once, after them")
@@ -212,5 +214,31 @@ struct TimeoutTests {
     #expect(upstream.requests == [.none])
     #expect(String(describing: subscription) == "Timeout")
     #expect(labels(of: subscription).isEmpty)
+  }
+
+  @Test("a cancel between the upstream's end and its delivery reaches the upstream, a later one does not")
+  func cancelsBehindTheEnd() throws {
+    for delivers in [false, true] {
+      let upstream = TestPublisher<Int, TestFailure>()
+      let recorder = Recorder<Int, TestFailure>()
+      let keeper = Keeper<Int, TestFailure>(recorder)
+      upstream.timeout(1, scheduler: scheduler).subscribe(keeper)
+      upstream.send(completion: .finished)
+      if delivers { scheduler.advance() }
+      try #require(keeper.subscription).cancel()
+      scheduler.advance()
+      #expect(upstream.cancelCount == (delivers ? 0 : 1))
+      #expect(recorder.completions.count == (delivers ? 1 : 0))
+    }
+  }
+
+  @Test("a scheduler of one's own makes one timer for many values, and is asked for the time for each")
+  func callsOfTheScheduler() {
+    let noting = NotingScheduler()
+    upstream.timeout(1, scheduler: noting).subscribe(Recorder<Int, TestFailure>())
+    let before = noting.readings
+    for value in 0..<10 { upstream.send(value) }
+    #expect(noting.log.count { $0 != "at once" } == 1)
+    #expect(noting.readings - before >= 10)
   }
 }

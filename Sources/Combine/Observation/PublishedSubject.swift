@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a ``Published`` property stands on: a plain value, until somebody wants to hear of its changes.
 @usableFromInline
-final class PublishedState<Value>: Cell<Value> {
+final class PublishedSubject<Value>: Cell<Value> {
   // Each holds one reference once it is set, and keeps it until `deinit`: set under `lock`, or by one exchange.
   @usableFromInline let latest = Atomic<Unmanaged<Latest<Value, Never>>?>(nil)
   @usableFromInline let willChange = Atomic<Unmanaged<ObservableObjectPublisher>?>(nil)
@@ -97,7 +97,7 @@ final class PublishedState<Value>: Cell<Value> {
   }
 }
 
-extension PublishedState {
+extension PublishedSubject {
   var publisher: ObservableObjectPublisher? {
     willChange.load(ordering: .acquiring)?.takeUnretainedValue()
   }
