@@ -79,13 +79,23 @@ if buildsCombine {
     .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
     .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
     .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
-    // The same files twice: code written for Apple's Combine compiles in both language modes.
+    // The same files three times: code written for Apple's Combine compiles in both language modes, and where all that says
+    // nothing else is the main actor's, as new projects of Xcode 26 have it.
     .testTarget(
       name: "AppleSourceSwift5Tests",
       dependencies: ["Combine"],
       swiftSettings: [.swiftLanguageMode(.v5)]
     ),
     .testTarget(name: "AppleSourceSwift6Tests", dependencies: ["Combine"]),
+    .testTarget(
+      name: "AppleSourceMainActorTests",
+      dependencies: ["Combine"],
+      swiftSettings: [
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"), .enableUpcomingFeature("InferIsolatedConformances"),
+        // The manifest of 6.1 has no word for it; flags of tests reach no dependent.
+        .unsafeFlags(["-default-isolation", "MainActor"]),
+      ]
+    ),
   ]
 }
 

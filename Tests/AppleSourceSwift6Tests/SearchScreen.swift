@@ -90,7 +90,8 @@ final class SearchViewModel: ObservableObject {
   }
 }
 
-final class Settings: ObservableObject {
+// Its deinit touches what the main actor would guard, wherever that is the default.
+nonisolated final class Settings: ObservableObject {
   @Published var isDark = false
   @Published var fontSize: Double = 12
   var onChange: (() -> Void)?

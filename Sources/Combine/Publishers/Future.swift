@@ -66,7 +66,7 @@ extension Future where Failure == Never {
   /// The value, once it is there.
   ///
   /// Cancelling the task does not end the wait.
-  public final var value: Output {
+  public final nonisolated(nonsending) var value: Output {
     get async {
       await withCheckedContinuation { continuation in
         subscribe(Awaiter { if case .success(let value) = $0 { continuation.resume(returning: value) } })
@@ -79,7 +79,7 @@ extension Future {
   /// The value, once it is there; throws the failure if it is one.
   ///
   /// Cancelling the task does not end the wait.
-  public final var value: Output {
+  public final nonisolated(nonsending) var value: Output {
     get async throws {
       try await withCheckedThrowingContinuation { continuation in
         subscribe(Awaiter { continuation.resume(with: $0.mapError { $0 }) })

@@ -1,0 +1,1 @@
+../AppleSourceSwift6Tests/Conformances.swift
