@@ -10,16 +10,30 @@ struct ScheduleTrace {
   private var actors: Set<Int> = []
   private(set) var runningLane = 0
   private var choices = 0
+  private var tasks = 0
   private var lanesOfTasks: [UInt64: Int] = [:]
+  /// The one that was asked for last, since the next is most often the same.
+  private var lastTask = (id: UInt64(0), lane: 0)
   private var lanesOfActors: [UInt: Int] = [:]
   private var laneOfTimers: Int?
 
-  func lane(ofTask id: UInt64) -> Int? { lanesOfTasks[id] }
+  mutating func lane(ofTask id: UInt64) -> Int? {
+    if lastTask.id == id { return lastTask.lane }
+    guard let lane = lanesOfTasks[id] else { return nil }
+    lastTask = (id, lane)
+    return lane
+  }
 
   mutating func addTask(_ id: UInt64) -> Int {
-    let lane = addLane("task \(lanesOfTasks.count + 1)")
-    lanesOfTasks[id] = lane
+    tasks += 1
+    let lane = addLane("task \(tasks)")
+    setLane(lane, ofTask: id)
     return lane
+  }
+
+  mutating func setLane(_ lane: Int, ofTask id: UInt64) {
+    lanesOfTasks[id] = lane
+    lastTask = (id, lane)
   }
 
   mutating func lane(ofActor address: UInt) -> Int {
