@@ -27,13 +27,9 @@ struct ScheduleTrace {
   mutating func addTask(_ id: UInt64) -> Int {
     tasks += 1
     let lane = addLane("task \(tasks)")
-    setLane(lane, ofTask: id)
-    return lane
-  }
-
-  mutating func setLane(_ lane: Int, ofTask id: UInt64) {
     lanesOfTasks[id] = lane
     lastTask = (id, lane)
+    return lane
   }
 
   mutating func lane(ofActor address: UInt) -> Int {

@@ -24,6 +24,8 @@ import Foundation
 ///   - seed: The seed of the first run; each run's is one more.
 ///   - exploration: How the schedules are chosen.
 ///   - limits: When a run counts as one that never ends.
+///   - replay: The one run to do: a seed, or a seed and a schedule as ``SimulationFailure/replay`` says them. `nil` asks the
+///     environment for `REBOUND_SEED`.
 ///   - shrinks: How many simpler schedules are tried at most.
 ///   - fileID: Where the simulation stands.
 ///   - filePath: Where the simulation stands.
@@ -31,13 +33,15 @@ import Foundation
 ///   - column: Where the simulation stands.
 ///   - body: The program; of the same seed and schedule, it does the same each time.
 /// - Returns: How many runs there were, and whether they were all that there are.
-/// - Throws: ``SimulationFailure`` with the simplest schedule that was found, or ``SimulationUnavailable``.
+/// - Throws: ``SimulationFailure`` with the simplest schedule that was found, ``InvalidReplay``, or
+///   ``SimulationUnavailable``.
 @discardableResult
 public func simulate(
   runs: Int = 1_000,
   seed: UInt64 = 0,
   exploration: ScheduleExploration = .mixed,
   limits: SimulationLimits = SimulationLimits(),
+  replay: String? = nil,
   shrinks: Int = 500,
   fileID: String = #fileID,
   filePath: StaticString = #filePath,
@@ -48,9 +52,7 @@ public func simulate(
   let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
   let program = SimulatedProgram(location: location, limits: limits, body: body)
   let explorer = ScheduleExplorer(program: program, exploration: exploration, shrinks: shrinks)
-  if let text = ProcessInfo.processInfo.environment["REBOUND_SEED"] {
-    return try explorer.replay(text)
-  }
+  if let text = replay ?? ProcessInfo.processInfo.environment["REBOUND_SEED"] { return try explorer.replay(text) }
   return try explorer.explore(runs: runs, seed: seed)
 }
 

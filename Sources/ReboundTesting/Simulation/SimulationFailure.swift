@@ -47,7 +47,7 @@ extension SimulationFailure: CustomStringConvertible {
   public var description: String {
     """
     \(location): \(cause)
-    Found in run \(run), with seed \(seed); \(schedule.switches.count) switches, \(switchesAtFirst) at first.
+    Found in run \(run), with seed \(seed); \(schedule.switches.count) context switches, \(switchesAtFirst) at first.
     \(diagram)
     \(isReplayable ? "Replay" : "Did not fail again; something in it is not the seed's to decide. Try"): \
     REBOUND_SEED=\(replay) swift test --filter …

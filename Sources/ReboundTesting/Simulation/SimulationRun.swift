@@ -48,12 +48,14 @@ final class SimulationRun: @unchecked Sendable {
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
   @exclusivity(unchecked) private var lanes: [Int] = []
-  @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork.Work>()
+  @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
   @exclusivity(unchecked) private var tasks = TaskTable()
   @exclusivity(unchecked) private var stepsAtThisTime = 0
   /// Where that begins which the last step made ready.
   @exclusivity(unchecked) private var firstOfStep = 0
   @exclusivity(unchecked) private var stepsInARow = 0
+  /// The task whose job runs.
+  @exclusivity(unchecked) private var runningTask: UnsafeRawPointer?
   private let outside = Locked(Outside())
 
   init(seed: UInt64, strategy: any SchedulingStrategy) {
@@ -64,23 +66,20 @@ final class SimulationRun: @unchecked Sendable {
   // MARK: What comes in
 
   func enqueue(_ job: UnownedJob, onMain: Bool = false) {
-    add(.job(job, onMain: onMain), lane: lane(of: job))
+    add(ReadyWork(work: .job(job, onMain: onMain), lane: lane(of: job)))
   }
 
   func enqueue(_ job: UnownedJob, after delay: Duration) {
     guard delay > .zero else { return enqueue(job) }
-    timers.insert(.job(job, onMain: false), at: now.addingClamped(delay.wholeNanoseconds))
     // What sleeps is a task of its own, which nobody knows but the task that sleeps.
-    guard case .task(let address) = job.kind else { return }
-    let id = RuntimeSymbols.id(of: address)
-    trace.setLane(trace.runningLane, ofTask: id)
-    outside.withLock { _ = $0.knownTasks.insert(id) }
+    let sleeper = ReadyWork(work: .job(job, onMain: false), lane: trace.runningLane)
+    timers.insert(sleeper, at: now.addingClamped(delay.wholeNanoseconds))
   }
 
   func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let timer = SimulatedTimer(action)
     if SimulationThread.current === self {
-      timers.insert(.timer(timer), at: now.addingClamped(delay.wholeNanoseconds))
+      set(timer, after: delay)
     } else {
       outside.withLock { $0.timers.append((delay, timer)) }
     }
@@ -98,14 +97,22 @@ final class SimulationRun: @unchecked Sendable {
 
   func note(_ text: String) { trace.note(text) }
 
-  fileprivate func add(_ work: ReadyWork.Work, lane: Int) {
-    ready.append(ReadyWork(work: work, lane: lane))
-    lanes.append(lane)
+  private func set(_ timer: SimulatedTimer, after delay: Duration) {
+    timers.insert(
+      ReadyWork(work: .timer(timer), lane: trace.timerLane),
+      at: now.addingClamped(delay.wholeNanoseconds)
+    )
+  }
+
+  fileprivate func add(_ work: ReadyWork) {
+    ready.append(work)
+    lanes.append(work.lane)
   }
 
   private func lane(of job: UnownedJob) -> Int {
     switch job.kind {
     case .task(let address):
+      if address == runningTask { return trace.runningLane }
       let id = RuntimeSymbols.id(of: address)
       if let lane = trace.lane(ofTask: id) { return lane }
       outside.withLock { _ = $0.knownTasks.insert(id) }
@@ -156,6 +163,8 @@ final class SimulationRun: @unchecked Sendable {
     case .timer(let timer): timer.fire()
     case .job(let job, let onMain):
       let task = job.isChildTask ? nil : job.task
+      runningTask = job.task
+      defer { runningTask = nil }
       if onMain {
         job.runSynchronously(on: main.asUnownedSerialExecutor())
       } else {
@@ -185,17 +194,14 @@ final class SimulationRun: @unchecked Sendable {
 
   /// Goes to the next moment at which somebody wakes; false if there is none until then.
   private func jump(until deadline: Int) -> Bool {
-    timers.removeFirst { $0.isCancelled }
+    timers.removeFirst { $0.work.isCancelled }
     guard let moment = timers.first, moment <= deadline else { return false }
     now = max(now, moment)
     stepsAtThisTime = 0
     firstOfStep = ready.count
     while timers.first == moment {
       guard let work = timers.popFirst() else { break }
-      switch work {
-      case .job(let job, _): add(work, lane: lane(of: job))
-      case .timer(let timer): if !timer.isCancelled { add(work, lane: trace.timerLane) }
-      }
+      if !work.work.isCancelled { add(work) }
     }
     return true
   }
@@ -206,7 +212,7 @@ final class SimulationRun: @unchecked Sendable {
       return (outside.jobs, outside.timers)
     }
     for job in jobs { enqueue(job) }
-    for (delay, timer) in late { timers.insert(.timer(timer), at: now.addingClamped(delay.wholeNanoseconds)) }
+    for (delay, timer) in late { set(timer, after: delay) }
     outsideJobs += jobs.count + late.count
   }
 
@@ -214,7 +220,7 @@ final class SimulationRun: @unchecked Sendable {
 
   /// The names of the tasks that are left, and how many timers.
   var left: (tasks: [String], timers: Int) {
-    (tasks.left.map { trace.names[$0] }, timers.count { $0.isLeft })
+    (tasks.left.map { trace.names[$0] }, timers.count { $0.work.isLeft })
   }
 
   /// Nothing comes in any more.
@@ -244,43 +250,5 @@ extension SimulationRun.ReadyWork.Work {
   /// Whether it counts as left over; the sleep of a task that was cancelled stays here until it is due.
   fileprivate var isLeft: Bool {
     if case .timer(let timer) = self { !timer.isCancelled } else { false }
-  }
-}
-
-/// What a time source has been asked to do later.
-final class SimulatedTimer: Cancellable, Sendable {
-  private let action: Locked<(@Sendable () -> Void)?>
-
-  init(_ action: @escaping @Sendable () -> Void) {
-    self.action = Locked(action)
-  }
-
-  var isCancelled: Bool { action.withLock { $0 == nil } }
-
-  func fire() { take()?() }
-
-  func cancel() { withExtendedLifetime(take()) {} }
-
-  private func take() -> (@Sendable () -> Void)? {
-    action.withLock { action in
-      defer { action = nil }
-      return action
-    }
-  }
-}
-
-extension Duration {
-  /// In nanoseconds, to the one below; saturates.
-  var wholeNanoseconds: Int {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product.addingClamped(Int(attoseconds / 1_000_000_000))
-  }
-}
-
-extension Int {
-  fileprivate func addingClamped(_ other: Int) -> Int {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? (other < 0 ? .min : .max) : sum
   }
 }

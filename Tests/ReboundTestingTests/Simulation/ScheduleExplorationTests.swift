@@ -36,6 +36,37 @@ import Testing
     #expect(again.diagram.description == failure.diagram.description)
   }
 
+  @Test func aReplayAsAFailureSaysItIsTheSameRun() throws {
+    let failure = try #require(
+      #expect(throws: SimulationFailure.self) { try simulate(runs: 200, seed: 40, Self.lostUpdate) }
+    )
+    let again = try #require(
+      #expect(throws: SimulationFailure.self) { try simulate(replay: failure.replay, Self.lostUpdate) }
+    )
+    #expect(again.diagram.description == failure.diagram.description)
+    #expect(again.replay == failure.replay)
+  }
+
+  @Test(arguments: ["", "x", "1/2", "1/2:", "1/a:b", "1/-2:1"])
+  func aReplayThatIsNoneIsRefused(text: String) {
+    let refusal = #expect(throws: InvalidReplay.self) { try simulate(replay: text, Self.lostUpdate) }
+    #expect(refusal?.text == text)
+  }
+
+  @Test func theDiagramSaysWhoRanWhenAndWhatWasNoted() throws {
+    let report = try Simulation(seed: 1, schedule: Schedule("")).run {
+      Simulation.note("begins")
+      try await ContinuousClock().sleep(for: .seconds(2))
+      Simulation.note("ends")
+    }
+    let lines = report.diagram.description.split(separator: "\n").map(String.init)
+    #expect(lines.count == 4)
+    #expect(lines[0].allSatisfy { "task 1█ ".contains($0) })
+    #expect(lines[1].hasSuffix("task 1: begins"))
+    #expect(lines[2].hasSuffix("the time is 2.0 seconds"))
+    #expect(lines[3].hasSuffix("task 1: ends"))
+  }
+
   // What is counted by hand: a task has two steps, its start and its hop to the executor, where its code begins; a yield with
   // code behind it is four more: into the function, the pause, out of it, and back to the code. The body itself has one step left when it has made its tasks. None of them waits for another.
 
