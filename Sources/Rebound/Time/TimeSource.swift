@@ -77,6 +77,7 @@ public struct TimeSource: Sendable {
   ///   - action: Called on a thread of the source, possibly before this returns.
   public func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     if let custom { return custom.after(delay.clampedToDelay, action) }
+    if let diverted = SystemTimers.diverted { return diverted.after(delay, action) }
     return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, action)
   }
 
@@ -84,6 +85,7 @@ public struct TimeSource: Sendable {
   @usableFromInline
   func soon(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     if let custom { return custom.after(delay.clampedToDelay, action) }
+    if let diverted = SystemTimers.diverted { return diverted.soon(after: delay, action) }
     return TimerWheel.system.schedule(after: delay.clampedToDelay, .here, action)
   }
 

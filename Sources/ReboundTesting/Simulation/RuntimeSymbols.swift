@@ -1,0 +1,56 @@
+import Foundation
+import StreamSupport
+
+/// What a simulation asks of the language's run-time library by name.
+enum RuntimeSymbols {
+  private typealias MainExecutor = @convention(thin) () -> (UInt, UInt)
+  private typealias MainExecutorHook = @convention(thin) (MainExecutor) -> (UInt, UInt)
+  private typealias IDOfJob = @convention(c) (UnsafeRawPointer) -> UInt64
+  private typealias Count = @convention(c) (UnsafeRawPointer) -> Int
+  private typealias Retain = @convention(c) (UnsafeRawPointer) -> UnsafeRawPointer
+  private typealias Release = @convention(c) (UnsafeRawPointer) -> Void
+
+  private static let mainExecutorHook = UInt(bitPattern: address("swift_task_getMainExecutor_hook"))
+  private static let idOfJob = function("swift_task_getJobTaskId", IDOfJob.self)
+  private static let retainCount = function("swift_retainCount", Count.self)
+  private static let retainObject = function("swift_retain", Retain.self)
+  private static let releaseObject = function("swift_release", Release.self)
+
+  static var areThere: Bool {
+    mainExecutorHook != 0 && idOfJob != nil && retainCount != nil && retainObject != nil && releaseObject != nil
+  }
+
+  /// The number of a task, which no other task of the process has.
+  static func id(of task: UnsafeRawPointer) -> UInt64 { idOfJob?(task) ?? 0 }
+
+  /// How many hold a task; one that has not ended holds itself.
+  static func holders(of task: UnsafeRawPointer) -> Int { retainCount?(task) ?? 0 }
+
+  static func retain(_ task: UnsafeRawPointer) { _ = retainObject?(task) }
+
+  static func release(_ task: UnsafeRawPointer) { releaseObject?(task) }
+
+  /// The main actor's executor on the threads of simulations; the process's own on all others.
+  private static let simulatedMain = Locked<(@Sendable () -> UnownedSerialExecutor?)?>(nil)
+
+  static func setMainExecutor(_ executor: @escaping @Sendable () -> UnownedSerialExecutor?) {
+    simulatedMain.withLock { $0 = executor }
+    let hook: MainExecutorHook = { platform in
+      guard let executor = RuntimeSymbols.simulatedMain.withLock({ $0 })?() else { return platform() }
+      // An executor reference is two words: the object and its table of functions.
+      return unsafeBitCast(executor, to: (UInt, UInt).self)
+    }
+    // A thin function is one word, the address of its code.
+    UnsafeMutableRawPointer(bitPattern: mainExecutorHook)?.storeBytes(
+      of: unsafeBitCast(hook, to: UInt.self),
+      as: UInt.self
+    )
+  }
+
+  private static func address(_ name: String) -> UnsafeMutableRawPointer? { dlsym(dlopen(nil, RTLD_NOW), name) }
+
+  private static func function<Function>(_ name: String, _ type: Function.Type) -> Function? {
+    // The types above are those of the library's headers.
+    address(name).map { unsafeBitCast($0, to: type) }
+  }
+}

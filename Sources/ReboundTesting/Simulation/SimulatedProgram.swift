@@ -1,0 +1,104 @@
+import Rebound
+import StreamSupport
+
+/// A program and what is asked of each of its runs.
+struct SimulatedProgram {
+  struct Outcome {
+    let report: SimulationReport
+    let cause: (any Error)?
+
+    /// What tells one failure from another.
+    var kind: String? {
+      cause.map { ($0 as? SimulationProblem)?.kind ?? String(describing: type(of: $0)) }
+    }
+  }
+
+  /// How the body ended, and when.
+  private struct Ending {
+    let failure: (any Error)?
+    let time: Int
+  }
+
+  /// How many steps a program is given to clean up after a cancel.
+  private static let stepsAfterCancel = 10_000
+
+  let location: CodeLocation
+  let limits: SimulationLimits
+  let body: @Sendable () async throws -> Void
+
+  func run(seed: UInt64, _ strategy: any SchedulingStrategy) throws(SimulationUnavailable) -> Outcome {
+    if let missing = SimulationEnvironment.missing { throw SimulationUnavailable(missing: missing) }
+    let run = SimulationRun(seed: seed, strategy: strategy)
+    SimulationRegistry.add(run)
+    defer { SimulationRegistry.remove(run) }
+    return SimulationThread.enter(run) { conduct(run) }
+  }
+
+  private func conduct(_ run: SimulationRun) -> Outcome {
+    let ending = SharedEnding()
+    let root = TimeSource.$current.withValue(run.time) {
+      Task { [body] in
+        do {
+          try await body()
+          ending.set(Ending(failure: nil, time: run.now))
+        } catch {
+          ending.set(Ending(failure: error, time: run.now))
+        }
+      }
+    }
+    let settling = limits.settling.wholeNanoseconds
+    let isQuiet = run.drive(patience: limits.stepsAtOneMoment) {
+      guard let end = ending.value?.time else { return .max }
+      return end > .max - settling ? .max : end + settling
+    }
+    let end = ending.value
+    let report = SimulationReport(
+      duration: .nanoseconds(end?.time ?? run.now),
+      steps: run.steps,
+      decisions: run.trace.decisions,
+      schedule: run.trace.schedule,
+      diagram: run.trace.diagram
+    )
+    let cause = end?.failure ?? problem(of: run, isQuiet: isQuiet, hasEnded: end != nil)
+    if end == nil {
+      // Lets go of what it holds, as far as it heeds a cancel.
+      root.cancel()
+      _ = run.drive(patience: Self.stepsAfterCancel) { run.now }
+    }
+    run.close()
+    return Outcome(report: report, cause: cause)
+  }
+
+  private func problem(of run: SimulationRun, isQuiet: Bool, hasEnded: Bool) -> SimulationProblem? {
+    guard isQuiet else { return .restless(steps: limits.stepsAtOneMoment) }
+    let (tasks, timers) = run.left
+    guard hasEnded else { return .stuck(waiting: tasks) }
+    if run.outsideJobs > 0 { return .outsideWork(jobs: run.outsideJobs) }
+    // The first is the body's own, and this function holds it.
+    let left = tasks.dropFirst()
+    guard !limits.allowsLeftOvers, !left.isEmpty || timers > 0 else { return nil }
+    return .leftOver(tasks: Array(left), timers: timers)
+  }
+
+  private final class SharedEnding: Sendable {
+    private let state = Locked<Ending?>(nil)
+
+    var value: Ending? { state.withLock { $0 } }
+
+    func set(_ ending: Ending) { state.withLock { $0 = ending } }
+  }
+}
+
+/// What has to be in its place before the first run.
+enum SimulationEnvironment {
+  /// What is missing; looked up once, and put in its place by that.
+  static let missing: String? = {
+    #if compiler(>=6.3) && os(Linux)
+      let missing = SimulatedExecutor.missing
+      if missing == nil { SystemTimers.divert { SimulationThread.current?.time } }
+      return missing
+    #else
+      return "the language's run time does not let executors be replaced"
+    #endif
+  }()
+}

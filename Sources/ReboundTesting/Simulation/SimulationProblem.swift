@@ -1,0 +1,47 @@
+/// What a simulation finds by itself.
+public enum SimulationProblem: Error, Hashable, Sendable {
+  /// Nobody can run, no timer is left, and the body has not ended: a deadlock, or one who waits for what never comes.
+  case stuck(waiting: [String])
+  /// The body has ended, and all is quiet; but tasks still wait, or timers are still set.
+  case leftOver(tasks: [String], timers: Int)
+  /// A loop that never rests: so many steps, and time could not move.
+  case restless(steps: Int)
+  /// Another thread made jobs of the simulation ready: the seed does not decide when.
+  case outsideWork(jobs: Int)
+}
+
+extension SimulationProblem: CustomStringConvertible {
+  /// What happened, and what to look for.
+  public var description: String {
+    switch self {
+    case .stuck(let waiting):
+      """
+      Stuck: nobody can run and no timer is set, but the body has not ended. Waiting: \(waiting.joined(separator: ", ")).
+      They wait for each other, or for something that nobody in the simulation brings (a thread or a queue outside it).
+      """
+    case .leftOver(let tasks, let timers):
+      """
+      Left over at the end: \(([tasks.isEmpty ? nil : tasks.joined(separator: ", "), timers == 0 ? nil : "\(timers) timers"]
+        as [String?]).compactMap { $0 }.joined(separator: ", ")).
+      A task counts while it waits, or while something that lives on holds it. SimulationLimits(allowsLeftOvers: true) allows both.
+      """
+    case .restless(let steps):
+      "A loop that never rests: \(steps) steps in which time could not move."
+    case .outsideWork(let jobs):
+      """
+      Work from outside: another thread resumed \(jobs) jobs of this simulation, so the seed does not decide when they come.
+      Look for a dispatch queue, a thread or a real network that the program uses.
+      """
+    }
+  }
+
+  /// Which kind it is, whatever the figures.
+  var kind: String {
+    switch self {
+    case .stuck: "stuck"
+    case .leftOver: "left over"
+    case .restless: "restless"
+    case .outsideWork: "outside work"
+    }
+  }
+}

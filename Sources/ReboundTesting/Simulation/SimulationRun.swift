@@ -1,0 +1,254 @@
+import Combine
+import Rebound
+import StreamSupport
+
+/// One run of a program: its jobs, its timers, its time and its chance.
+///
+/// Unchecked, because only the thread of the run touches what is not behind a lock.
+final class SimulationRun: @unchecked Sendable {
+  /// Seconds of the clocks when a run begins: later than any real clock that is no wall clock, so that lengths of time
+  /// between a real moment and a simulated one are not negative.
+  static let clockStart = 1_000_000_000
+  /// Seconds since the beginning of 1970 when a run begins.
+  static let wallClockStart = 1_800_000_000
+
+  /// After so many steps of one lane in a row it is the turn of the others, or who polls would starve them.
+  private static let fairness = 200
+
+  /// What can run now.
+  fileprivate struct ReadyWork {
+    enum Work {
+      case job(UnownedJob, onMain: Bool)
+      case timer(SimulatedTimer)
+    }
+
+    let work: Work
+    let lane: Int
+  }
+
+  private struct Outside {
+    var knownTasks: Set<UInt64> = []
+    var jobs: [UnownedJob] = []
+    var timers: [(delay: Duration, timer: SimulatedTimer)] = []
+    var isOpen = true
+  }
+
+  // Unchecked, because one thread alone comes here, and no function below calls out while it changes one of them: a check of
+  // each access would take a seventh of the time.
+
+  /// Nanoseconds since the beginning.
+  @exclusivity(unchecked) private(set) var now = 0
+  var random: SeededRandom
+  @exclusivity(unchecked) private(set) var steps = 0
+  @exclusivity(unchecked) private(set) var trace = ScheduleTrace()
+  private(set) var outsideJobs = 0
+  private(set) lazy var main = SimulatedMainExecutor(self)
+  private lazy var global = SimulatedGlobalExecutor(self)
+
+  @exclusivity(unchecked) private var strategy: any SchedulingStrategy
+  @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
+  @exclusivity(unchecked) private var lanes: [Int] = []
+  @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
+  @exclusivity(unchecked) private var tasks = TaskTable()
+  @exclusivity(unchecked) private var stepsAtThisTime = 0
+  /// Where that begins which the last step made ready.
+  @exclusivity(unchecked) private var firstOfStep = 0
+  @exclusivity(unchecked) private var stepsInARow = 0
+  /// The task whose job runs.
+  @exclusivity(unchecked) private var runningTask: UnsafeRawPointer?
+  private let outside = Locked(Outside())
+
+  init(seed: UInt64, strategy: any SchedulingStrategy) {
+    random = SeededRandom(seed: seed)
+    self.strategy = strategy
+  }
+
+  // MARK: What comes in
+
+  func enqueue(_ job: UnownedJob, onMain: Bool = false) {
+    add(ReadyWork(work: .job(job, onMain: onMain), lane: lane(of: job)))
+  }
+
+  func enqueue(_ job: UnownedJob, after delay: Duration) {
+    guard delay > .zero else { return enqueue(job) }
+    // What sleeps is a task of its own, which nobody knows but the task that sleeps.
+    let sleeper = ReadyWork(work: .job(job, onMain: false), lane: trace.runningLane)
+    timers.insert(sleeper, at: now.addingClamped(delay.wholeNanoseconds))
+  }
+
+  func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
+    let timer = SimulatedTimer(action)
+    if SimulationThread.current === self {
+      set(timer, after: delay)
+    } else {
+      outside.withLock { $0.timers.append((delay, timer)) }
+    }
+    return timer
+  }
+
+  /// Takes a job that another thread made ready, if its task is one of this run.
+  func takeFromOutside(_ job: UnownedJob, of id: UInt64) -> Bool {
+    outside.withLock { outside in
+      guard outside.isOpen, outside.knownTasks.contains(id) else { return false }
+      outside.jobs.append(job)
+      return true
+    }
+  }
+
+  func note(_ text: String) { trace.note(text) }
+
+  private func set(_ timer: SimulatedTimer, after delay: Duration) {
+    timers.insert(
+      ReadyWork(work: .timer(timer), lane: trace.timerLane),
+      at: now.addingClamped(delay.wholeNanoseconds)
+    )
+  }
+
+  fileprivate func add(_ work: ReadyWork) {
+    ready.append(work)
+    lanes.append(work.lane)
+  }
+
+  private func lane(of job: UnownedJob) -> Int {
+    switch job.kind {
+    case .task(let address):
+      if address == runningTask { return trace.runningLane }
+      let id = RuntimeSymbols.id(of: address)
+      if let lane = trace.lane(ofTask: id) { return lane }
+      outside.withLock { _ = $0.knownTasks.insert(id) }
+      let lane = trace.addTask(id)
+      if !job.isChildTask { tasks.insert(address, lane: lane) }
+      return lane
+    case .actor: return trace.lane(ofActor: UInt(bitPattern: job.address))
+    // A yield or a sleep: of the task that runs now.
+    case .continuation: return trace.runningLane
+    }
+  }
+
+  // MARK: What is done
+
+  /// Runs what can be run, and lets time jump when nothing can.
+  ///
+  /// - Parameters:
+  ///   - deadline: How far time may go, asked before each jump.
+  ///   - patience: How many steps there may be without a jump.
+  /// - Returns: False if patience was over.
+  func drive(patience: Int, until deadline: () -> Int) -> Bool {
+    stepsAtThisTime = 0
+    while true {
+      if ready.isEmpty {
+        takeFromOutside()
+        if ready.isEmpty {
+          guard jump(until: deadline()) else { return true }
+          continue
+        }
+      }
+      guard stepsAtThisTime < patience else { return false }
+      step()
+    }
+  }
+
+  private func step() {
+    let preferred = nextWithoutSwitch
+    let choice = ready.count == 1 ? 0 : strategy.choose(among: lanes(first: preferred), runningLane: trace.runningLane)
+    let place = choice == 0 ? preferred : choice <= preferred ? choice - 1 : choice
+    let next = ready.remove(at: place)
+    lanes.remove(at: place)
+    stepsInARow = next.lane == trace.runningLane ? stepsInARow + 1 : 0
+    firstOfStep = ready.count
+    trace.add(lane: next.lane, choice: choice, isChoice: !ready.isEmpty, time: now)
+    steps += 1
+    stepsAtThisTime += 1
+    switch next.work {
+    case .timer(let timer): timer.fire()
+    case .job(let job, let onMain):
+      let task = job.isChildTask ? nil : job.task
+      runningTask = job.task
+      defer { runningTask = nil }
+      if onMain {
+        job.runSynchronously(on: main.asUnownedSerialExecutor())
+      } else {
+        job.runSynchronously(on: global.asUnownedTaskExecutor())
+      }
+      if let task { tasks.forget(ifEnded: task) }
+    }
+  }
+
+  /// Where that stands which the last step goes on with: its own task, the actor that it went to, the task that the actor let
+  /// go on; else the one that has waited longest.
+  private var nextWithoutSwitch: Int {
+    guard ready.count > 1, stepsInARow < Self.fairness else { return 0 }
+    let new = firstOfStep..<ready.count
+    return new.first { lanes[$0] == trace.runningLane }
+      ?? new.first { trace.isActor(lanes[$0]) != trace.isActor(trace.runningLane) }
+      ?? 0
+  }
+
+  /// The lanes in the order of arrival, but one before all others.
+  private func lanes(first place: Int) -> [Int] {
+    guard place > 0 else { return lanes }
+    var lanes = lanes
+    lanes.insert(lanes.remove(at: place), at: 0)
+    return lanes
+  }
+
+  /// Goes to the next moment at which somebody wakes; false if there is none until then.
+  private func jump(until deadline: Int) -> Bool {
+    timers.removeFirst { $0.work.isCancelled }
+    guard let moment = timers.first, moment <= deadline else { return false }
+    now = max(now, moment)
+    stepsAtThisTime = 0
+    firstOfStep = ready.count
+    while timers.first == moment {
+      guard let work = timers.popFirst() else { break }
+      if !work.work.isCancelled { add(work) }
+    }
+    return true
+  }
+
+  private func takeFromOutside() {
+    let (jobs, late) = outside.withLock { outside in
+      defer { (outside.jobs, outside.timers) = ([], []) }
+      return (outside.jobs, outside.timers)
+    }
+    for job in jobs { enqueue(job) }
+    for (delay, timer) in late { set(timer, after: delay) }
+    outsideJobs += jobs.count + late.count
+  }
+
+  // MARK: The end
+
+  /// The names of the tasks that are left, and how many timers.
+  var left: (tasks: [String], timers: Int) {
+    (tasks.left.map { trace.names[$0] }, timers.count { $0.work.isLeft })
+  }
+
+  /// Nothing comes in any more.
+  func close() {
+    outside.withLock { $0.isOpen = false }
+    tasks.close()
+  }
+}
+
+extension SimulationRun {
+  /// The time of this run, for whoever takes a time source.
+  var time: TimeSource {
+    TimeSource(
+      now: { .nanoseconds(self.now) },
+      wallClock: { .seconds(Self.wallClockStart) + .nanoseconds(self.now) },
+      after: { self.after($0, $1) }
+    )
+  }
+}
+
+extension SimulationRun.ReadyWork.Work {
+  /// Whether nobody would notice if it came.
+  fileprivate var isCancelled: Bool {
+    if case .timer(let timer) = self { timer.isCancelled } else { false }
+  }
+
+  /// Whether it counts as left over; the sleep of a task that was cancelled stays here until it is due.
+  fileprivate var isLeft: Bool {
+    if case .timer(let timer) = self { !timer.isCancelled } else { false }
+  }
+}

@@ -1,0 +1,44 @@
+import Rebound
+import ReboundTesting
+import Testing
+
+/// The code of Simulations.md, as it stands there.
+@Suite("The code of the article about simulations")
+struct SimulationsArticleTests {
+  actor Session {
+    private var token: String?
+    private(set) var renewals = 0
+
+    func validToken() async throws -> String {
+      if let token { return token }
+      renewals += 1
+      try await ContinuousClock().sleep(for: .seconds(1))  // the server
+      token = "token \(renewals)"
+      return token ?? ""
+    }
+  }
+
+  @Test("a token that is renewed twice is found, and replayed")
+  func doubleRenewal() throws {
+    let failure = try #require(
+      #expect(throws: SimulationFailure.self) {
+        try simulate(runs: 1_000) {
+          let session = Session()
+          async let feed = session.validToken()
+          async let profile = session.validToken()
+          _ = try await (feed, profile)
+          try requireEqual(await session.renewals, 1)
+        }
+      }
+    )
+    #expect(failure.isReplayable)
+    #expect(failure.description.contains("REBOUND_SEED=\(failure.replay) swift test"))
+  }
+
+  @Test("a schedule is written down and read again")
+  func schedule() throws {
+    try Simulation(seed: 0, schedule: Schedule("3:1,7:2")).run {
+      try requireEqual(TimeSource.current.now, .zero)
+    }
+  }
+}

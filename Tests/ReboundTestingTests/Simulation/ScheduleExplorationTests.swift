@@ -1,0 +1,198 @@
+import Foundation
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite struct ScheduleExplorationTests {
+  /// Two tasks that read and then write.
+  @Sendable private static func lostUpdate() async throws {
+    actor Counter {
+      var value = 0
+      func set(_ value: Int) { self.value = value }
+    }
+    let counter = Counter()
+    let tasks = (0..<2).map { _ in
+      Task {
+        let value = await counter.value
+        await counter.set(value + 1)
+      }
+    }
+    for task in tasks { await task.value }
+    try requireEqual(await counter.value, 2)
+  }
+
+  @Test func aLostUpdateIsFoundAndReplayed() throws {
+    let failure = try #require(
+      #expect(throws: SimulationFailure.self) { try simulate(runs: 200, Self.lostUpdate) }
+    )
+    #expect(failure.isReplayable)
+    #expect(failure.schedule.switches.count <= failure.switchesAtFirst)
+    let again = try #require(
+      #expect(throws: SimulationFailure.self) {
+        try Simulation(seed: failure.seed, schedule: failure.schedule).run(Self.lostUpdate)
+      }
+    )
+    #expect(again.schedule == failure.schedule)
+    #expect(again.diagram.description == failure.diagram.description)
+  }
+
+  @Test func aReplayAsAFailureSaysItIsTheSameRun() throws {
+    let failure = try #require(
+      #expect(throws: SimulationFailure.self) { try simulate(runs: 200, seed: 40, Self.lostUpdate) }
+    )
+    let again = try #require(
+      #expect(throws: SimulationFailure.self) { try simulate(replay: failure.replay, Self.lostUpdate) }
+    )
+    #expect(again.diagram.description == failure.diagram.description)
+    #expect(again.replay == failure.replay)
+  }
+
+  @Test(arguments: ["", "x", "1/2", "1/2:", "1/a:b", "1/-2:1"])
+  func aReplayThatIsNoneIsRefused(text: String) {
+    let refusal = #expect(throws: InvalidReplay.self) { try simulate(replay: text, Self.lostUpdate) }
+    #expect(refusal?.text == text)
+  }
+
+  @Test func theDiagramSaysWhoRanWhenAndWhatWasNoted() throws {
+    let report = try Simulation(seed: 1, schedule: Schedule("")).run {
+      Simulation.note("begins")
+      try await ContinuousClock().sleep(for: .seconds(2))
+      Simulation.note("ends")
+    }
+    let lines = report.diagram.description.split(separator: "\n").map(String.init)
+    #expect(lines.count == 4)
+    #expect(lines[0].allSatisfy { "task 1█ ".contains($0) })
+    #expect(lines[1].hasSuffix("task 1: begins"))
+    #expect(lines[2].hasSuffix("the time is 2.0 seconds"))
+    #expect(lines[3].hasSuffix("task 1: ends"))
+  }
+
+  // What is counted by hand: a task has two steps, its start and its hop to the executor, where its code begins; a yield with
+  // code behind it is four more: into the function, the pause, out of it, and back to the code. The body itself has one step left when it has made its tasks. None of them waits for another.
+
+  @Test func twoTasksHaveThirtySchedulesInWhichTheyRunInTwoOrders() throws {
+    let seen = Orders()
+    let explored = try simulate(exploration: .exhaustive) {
+      let order = Orders.One(seen)
+      for number in 0..<2 { Task { order.add(number) } }
+    }
+    // 5! / (2! · 2! · 1!)
+    #expect(explored.runs == 30)
+    #expect(explored.isComplete)
+    #expect(seen.all == [[0, 1], [1, 0]])
+  }
+
+  @Test func threeTasksHaveSixHundredAndThirtySchedulesInWhichTheyRunInSixOrders() throws {
+    let seen = Orders()
+    let explored = try simulate(exploration: .exhaustive) {
+      let order = Orders.One(seen)
+      for number in 0..<3 { Task { order.add(number) } }
+    }
+    // 7! / (2! · 2! · 2! · 1!)
+    #expect(explored.runs == 630)
+    #expect(explored.isComplete)
+    #expect(seen.all.count == 6)
+  }
+
+  @Test func aTaskThatYieldsBesideAnotherHasTwoHundredAndFiftyTwoSchedulesInWhichTheyInterleaveInThreeWays() throws {
+    let seen = Orders()
+    let explored = try simulate(exploration: .exhaustive) {
+      let order = Orders.One(seen)
+      Task {
+        order.add(0)
+        await Task.yield()
+        order.add(0)
+      }
+      Task { order.add(1) }
+    }
+    // 9! / (6! · 2! · 1!)
+    #expect(explored.runs == 252)
+    #expect(explored.isComplete)
+    #expect(seen.all == [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+  }
+
+  @Test func allSchedulesOfALostUpdateFindIt() {
+    let failure = #expect(throws: SimulationFailure.self) {
+      try simulate(exploration: .exhaustive, Self.lostUpdate)
+    }
+    #expect(failure?.cause is PropertyMismatch)
+  }
+
+  @Test func aBudgetThatEndsFirstIsNotComplete() throws {
+    let explored = try simulate(runs: 10, exploration: .exhaustive) {
+      for _ in 0..<3 { Task { await Task.yield() } }
+    }
+    #expect(explored.runs == 10)
+    #expect(!explored.isComplete)
+  }
+
+  @Test(arguments: [ScheduleExploration.randomWalk, .priorities(depth: 3), .mixed])
+  func theSameSeedIsTheSameRun(exploration: ScheduleExploration) throws {
+    func order() throws -> String? {
+      let failure = #expect(throws: SimulationFailure.self) {
+        try simulate(runs: 500, seed: 5, exploration: exploration, Self.lostUpdate)
+      }
+      return failure.map { "\($0.replay)\n\($0.diagram)" }
+    }
+    #expect(try order() == order())
+  }
+
+  @Test func aTaskThatPollsStarvesNobodyUnderPriorities() throws {
+    try simulate(runs: 100, exploration: .priorities(depth: 2), limits: SimulationLimits(stepsAtOneMoment: 5_000)) {
+      actor Flag {
+        var isSet = false
+        func set() { isSet = true }
+      }
+      let flag = Flag()
+      Task { await flag.set() }
+      while !(await flag.isSet) { await Task.yield() }
+    }
+  }
+
+  @Test func simulationsRunBesideEachOtherAndBesideTasksOfNone() async throws {
+    @Sendable func program() async throws {
+      for _ in 0..<50 {
+        async let first: Void = ContinuousClock().sleep(for: .seconds(10))
+        async let second = Task.detached { try await ContinuousClock().sleep(for: .seconds(5)) }.value
+        _ = try await (first, second)
+      }
+    }
+    let expected = try Simulation(seed: 1).run(program)
+    try await withThrowingTaskGroup(of: SimulationReport?.self) { group in
+      for number in 0..<16 {
+        group.addTask {
+          guard number % 2 == 0 else {
+            for _ in 0..<1_000 { await Task.detached { await Task.yield() }.value }
+            return nil
+          }
+          return try Simulation(seed: 1).run(program)
+        }
+      }
+      for try await case let report? in group {
+        #expect(report.duration == .seconds(500))
+        #expect(report.diagram.description == expected.diagram.description)
+      }
+    }
+  }
+}
+
+/// The different orders that were seen.
+private final class Orders: Sendable {
+  final class One: Sendable {
+    private let orders: Orders
+    private let numbers = Locked<[Int]>([])
+
+    init(_ orders: Orders) { self.orders = orders }
+
+    func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+
+    deinit {
+      let numbers = numbers.withLock { $0 }
+      orders.seen.withLock { _ = $0.insert(numbers) }
+    }
+  }
+
+  private let seen = Locked<Set<[Int]>>([])
+
+  var all: Set<[Int]> { seen.withLock { $0 } }
+}

@@ -1,0 +1,130 @@
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+/// A promise that nobody may ever keep.
+private actor Promise {
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private var isKept = false
+
+  func wait() async {
+    guard !isKept else { return }
+    await withCheckedContinuation { waiters.append($0) }
+  }
+
+  var isAwaited: Bool { !waiters.isEmpty }
+
+  /// What resumes those who wait, on whichever thread.
+  func resumptions() -> @Sendable () -> Void {
+    { [waiters] in for waiter in waiters { waiter.resume() } }
+  }
+
+  func keep() {
+    isKept = true
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+}
+
+/// Stands still until another thread says so.
+private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait(timeout: .distantFuture) }
+
+@Suite struct SimulationProblemTests {
+  private func problem(
+    limits: SimulationLimits = SimulationLimits(),
+    _ body: @escaping @Sendable () async throws -> Void
+  ) throws -> SimulationProblem? {
+    let failure = #expect(throws: SimulationFailure.self) { try Simulation(seed: 1, limits: limits).run(body) }
+    return failure?.cause as? SimulationProblem
+  }
+
+  @Test func tasksThatWaitForEachOtherAreADeadlock() throws {
+    let found = try problem {
+      let (first, second) = (Promise(), Promise())
+      let left = Task {
+        await first.wait()
+        await second.keep()
+      }
+      let right = Task {
+        await second.wait()
+        await first.keep()
+      }
+      await left.value
+      await right.value
+    }
+    guard case .stuck(let waiting) = found else {
+      Issue.record("\(String(describing: found))")
+      return
+    }
+    #expect(waiting == ["task 1", "task 2", "task 3"])
+  }
+
+  @Test func aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver() throws {
+    let found = try problem {
+      Task { await Promise().wait() }
+    }
+    #expect(found == .leftOver(tasks: ["task 2"], timers: 0))
+  }
+
+  @Test func leftOversCanBeAllowed() throws {
+    try Simulation(seed: 1, limits: SimulationLimits(allowsLeftOvers: true)).run {
+      Task { await Promise().wait() }
+    }
+  }
+
+  @Test func aTaskThatHasEndedIsNotLeftOver() throws {
+    try Simulation(seed: 1).run {
+      for _ in 0..<5 { Task.detached { await Promise().keep() } }
+      let kept = Task { try await ContinuousClock().sleep(for: .seconds(5)) }
+      try await kept.value
+    }
+  }
+
+  @Test func aTimerBeyondTheSettlingTimeIsLeftOver() throws {
+    let found = try problem {
+      _ = TimeSource.current.after(.seconds(10_000)) {}
+    }
+    #expect(found == .leftOver(tasks: [], timers: 1))
+  }
+
+  @Test func aCancelledTimerIsNot() throws {
+    let report = try Simulation(seed: 1).run {
+      TimeSource.current.after(.seconds(10_000)) {}.cancel()
+      try await TimeSource.current.sleep(for: .seconds(1))
+    }
+    #expect(report.duration == .seconds(1))
+  }
+
+  @Test func aLoopThatNeverRestsEnds() throws {
+    let found = try problem(limits: SimulationLimits(stepsAtOneMoment: 1_000)) {
+      while !Task.isCancelled { await Task.yield() }
+    }
+    #expect(found == .restless(steps: 1_000))
+  }
+
+  @Test func whatAnotherThreadResumesIsWorkFromOutside() throws {
+    let found = try problem {
+      let promise = Promise()
+      let waiter = Task { await promise.wait() }
+      while !(await promise.isAwaited) { await Task.yield() }
+      // The simulation's thread stands here until the other has done its work.
+      let done = DispatchSemaphore(value: 0)
+      let resume = await promise.resumptions()
+      DispatchQueue.global().async {
+        resume()
+        done.signal()
+      }
+      await blocking(done)
+      await waiter.value
+    }
+    #expect(found == .outsideWork(jobs: 1))
+  }
+
+  @Test func whatTheBodyThrowsIsTheCause() throws {
+    struct Broken: Error {}
+    let failure = #expect(throws: SimulationFailure.self) { try Simulation(seed: 3).run { throw Broken() } }
+    #expect(failure?.cause is Broken)
+    #expect(failure?.seed == 3)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+private actor Counter {
+  private(set) var value = 0
+
+  func set(_ value: Int) { self.value = value }
+
+  func add(_ amount: Int) { value += amount }
+}
+
+@MainActor private enum Screen {
+  nonisolated static func assertMain() { MainActor.assertIsolated() }
+
+  static func touch(_ counter: Counter) async {
+    assertMain()
+    await counter.add(1)
+  }
+}
+
+@Suite struct SimulationTests {
+  @Test func allKindsOfTasksRunToTheirEnd() throws {
+    try Simulation(seed: 1).run {
+      let counter = Counter()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 { group.addTask { await counter.add(1) } }
+      }
+      async let child: Void = counter.add(1)
+      await child
+      await Task { await counter.add(1) }.value
+      await Task.detached { await counter.add(1) }.value
+      await Screen.touch(counter)
+      await Task { @MainActor in await Screen.touch(counter) }.value
+      try requireEqual(await counter.value, 8)
+    }
+  }
+
+  @Test func sleepsOfCodeThatKnowsNothingOfItTakeNoTime() throws {
+    let report = try Simulation(seed: 1).run {
+      try await ContinuousClock().sleep(for: .seconds(100))
+      try await SuspendingClock().sleep(for: .seconds(20))
+      try await Task.detached { try await ContinuousClock().sleep(for: .seconds(3)) }.value
+      try await Task { @MainActor in try await ContinuousClock().sleep(for: .seconds(4)) }.value
+    }
+    #expect(report.duration == .seconds(127))
+  }
+
+  @Test func theSystemsClocksGoByVirtualTime() throws {
+    try Simulation(seed: 1).run {
+      let (moment, date) = (ContinuousClock.now, Date())
+      try await ContinuousClock().sleep(for: .seconds(90))
+      try requireEqual(moment.duration(to: .now), .seconds(90))
+      try requireEqual(Date().timeIntervalSince(date), 90)
+    }
+  }
+
+  @Test func timeSourcesGoByVirtualTimeAlsoInDetachedTasks() throws {
+    let report = try Simulation(seed: 1).run {
+      try await TimeSource.current.sleep(for: .seconds(30))
+      try await Task.detached { try await TimeSource.current.sleep(for: .seconds(12)) }.value
+      try requireEqual(TimeSource.current.now, .seconds(42))
+    }
+    #expect(report.duration == .seconds(42))
+  }
+
+  @Test func chanceIsTheSeeds() throws {
+    func draws(seed: UInt64) throws -> [Int] {
+      let drawn = Locked<[Int]>([])
+      try Simulation(seed: seed).run {
+        let numbers = (0..<4).map { _ in Int.random(in: 0..<1_000_000) } + [Int(RandomSource.system.next() * 1_000_000)]
+        drawn.withLock { $0 = numbers }
+      }
+      return drawn.withLock { $0 }
+    }
+    #expect(try draws(seed: 1) == draws(seed: 1))
+    #expect(try draws(seed: 1) != draws(seed: 2))
+  }
+}
