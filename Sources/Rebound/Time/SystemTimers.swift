@@ -4,13 +4,18 @@ import StreamSupport
 /// simulation, too.
 package enum SystemTimers {
   private static let diversion = Locked<(@Sendable () -> TimeSource?)?>(nil)
+  /// Zero until there is a diversion, so that a program without one pays for a load.
+  private static let isDiverted = AtomicWord()
 
   /// Has all timers of the system's time go elsewhere, where a closure says so.
   ///
   /// - Parameter source: Called on the thread that sets a timer; `nil` for the system's own.
   package static func divert(to source: @escaping @Sendable () -> TimeSource?) {
     diversion.withLock { $0 = source }
+    isDiverted.set(1)
   }
 
-  static var diverted: TimeSource? { diversion.withLock { $0 }?() }
+  static var diverted: TimeSource? {
+    isDiverted.value == 0 ? nil : diversion.withLock { $0 }?()
+  }
 }
