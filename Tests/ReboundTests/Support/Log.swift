@@ -40,3 +40,13 @@ final class Log<Entry>: Sendable {
     }
   }
 }
+
+/// Returns when the task is cancelled, and not before.
+func untilCancelled() async {
+  let (stream, continuation) = AsyncStream<Void>.makeStream()
+  await withTaskCancellationHandler {
+    for await _ in stream {}
+  } onCancel: {
+    continuation.finish()
+  }
+}
