@@ -53,7 +53,7 @@ struct RetryBudgetLedger: Sendable {
     case .ratio(let ratio, _, let floor):
       let requests = slots.reduce(0) { $0 + $1.requests }
       let retries = slots.reduce(waiting) { $0 + $1.retries }
-      // A thousandth of a millionth more, since 0.1 times 30 is just under 3.
+      // A thousandth of a millionth more, since 0.29 times 100 is just under 29.
       let earned = (Double(requests) * ratio + 1e-9).rounded(.down)
       return max(Int(min(earned, 1e15)) + floor - retries, 0)
     case .throttle(let max, _):

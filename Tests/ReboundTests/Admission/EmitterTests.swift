@@ -65,6 +65,27 @@ struct EmitterTests {
     #expect(recorder.values == [2, 3])
   }
 
+  @Test("a value that waits for its delivery takes up the demand that it will meet")
+  func requestedByAnother() {
+    var emitter: Subject?
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(2),
+      answering: { value, _ in
+        guard value == 1 else { return .none }
+        emitter?.sendIfRequested(2)
+        emitter?.sendIfRequested(3)
+        return .none
+      }
+    )
+    let subject = Subject(named: "Test", to: recorder)
+    emitter = subject
+    begin(subject)
+    subject.send(1)
+    recorder.request(.max(1))
+    #expect(recorder.values == [1, 2])
+    emitter = nil
+  }
+
   @Test("delivers one value at a time, however much the downstream asks for inside of it")
   func noNesting() {
     let depth = EventLog<Int>()
