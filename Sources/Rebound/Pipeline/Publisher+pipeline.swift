@@ -19,7 +19,7 @@ extension Publisher where Output: Sendable {
 
   /// Puts the policies of a pipeline around a publisher of any errors.
   ///
-  /// See ``Combine/Publisher/protected(by:)``.
+  /// See ``Combine/Publisher/protected(by:)-1yquw``.
   ///
   /// - Parameter pipeline: The policies, which also have the time.
   @inlinable
@@ -32,7 +32,7 @@ extension Publisher where Output: Sendable {
   ///
   ///     request.protected(by: weather) { $0 as? NetworkFailure ?? .other($0) }
   ///
-  /// See ``Combine/Publisher/protected(by:)``.
+  /// See ``Combine/Publisher/protected(by:)-1yquw``.
   ///
   /// - Parameters:
   ///   - pipeline: The policies.
