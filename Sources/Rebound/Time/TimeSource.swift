@@ -107,9 +107,11 @@ public struct TimeSource: Sendable {
   static var systemNow: Duration {
     #if os(Linux) || os(Android)
       // The clock of `ContinuousClock`, without the way through the runtime, which takes as long as the clock itself.
-      .nanoseconds(nanosecondsSinceBoot - startNanoseconds)
+      // The start is taken first: whoever reads the time first of all sets it, and must not be before it.
+      let start = startNanoseconds
+      return .nanoseconds(nanosecondsSinceBoot - start)
     #else
-      start.duration(to: .now)
+      return start.duration(to: .now)
     #endif
   }
 

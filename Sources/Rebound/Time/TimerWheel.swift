@@ -136,15 +136,15 @@ package struct Wheel {
 
   package init() {}
 
-  /// The last tick that has come by a moment.
+  /// The last tick that has come by a moment; the first of all if the moment is before it.
   package static func tick(at moment: Duration) -> UInt64 {
-    let (seconds, attoseconds) = moment.components
+    let (seconds, attoseconds) = max(moment, .zero).components
     return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
   }
 
   /// The first tick that is not before a moment.
   package static func tick(notBefore moment: Duration) -> UInt64 {
-    let (seconds, attoseconds) = moment.components
+    let (seconds, attoseconds) = max(moment, .zero).components
     return UInt64(seconds) * 1_000 + (UInt64(attoseconds) + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 

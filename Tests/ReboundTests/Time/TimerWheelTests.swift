@@ -22,6 +22,14 @@ struct TimerWheelTests {
     #expect(after - before == (nanoseconds % 1_000_000 == 0 ? 0 : 1))
   }
 
+  @Test("a moment before the first tick is the first tick: no clock stops the process")
+  func beforeTheFirst() {
+    for moment in [Duration.nanoseconds(-1), .seconds(-1), .seconds(Int64.min)] {
+      #expect(Wheel.tick(at: moment) == 0)
+      #expect(Wheel.tick(notBefore: moment) == 0)
+    }
+  }
+
   @Test(
     "a timer on any level comes at its tick: not the tick before",
     arguments: spans,
