@@ -107,23 +107,16 @@ public struct TimeSource: Sendable {
   static var systemNow: Duration {
     #if os(Linux) || os(Android)
       // The clock of `ContinuousClock`, without the way through the runtime, which takes as long as the clock itself.
-      // The start is taken first: whoever reads the time first of all sets it, and must not be before it.
-      let start = startNanoseconds
-      return .nanoseconds(nanosecondsSinceBoot - start)
+      // Since the machine's start and not the process's: whoever would keep the first reading may keep a simulated one.
+      var time = timespec()
+      clock_gettime(CLOCK_BOOTTIME, &time)
+      return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     #else
       return start.duration(to: .now)
     #endif
   }
 
-  #if os(Linux) || os(Android)
-    private static let startNanoseconds = nanosecondsSinceBoot
-
-    private static var nanosecondsSinceBoot: Int64 {
-      var time = timespec()
-      clock_gettime(CLOCK_BOOTTIME, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-  #else
+  #if !os(Linux) && !os(Android)
     private static let start = ContinuousClock.now
   #endif
 }

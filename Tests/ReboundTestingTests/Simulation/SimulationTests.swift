@@ -57,6 +57,24 @@ private actor Counter {
     }
   }
 
+  @Test func aProcessWhoseFirstReadingOfTheTimeIsSimulatedHasTimersAfterwards() async {
+    await #expect(processExitsWith: .success) {
+      func reading() throws -> Duration {
+        let reading = Locked(Duration.zero)
+        try Simulation(seed: 1).run { _ = reading.exchange(TimeSource.system.now) }
+        return reading.withLock { $0 }
+      }
+      let first = try reading()
+      let before = TimeSource.system.now
+      let moment = await withCheckedContinuation { continuation in
+        _ = TimeSource.system.after(.zero) { continuation.resume(returning: TimeSource.system.now) }
+      }
+      precondition(moment >= before && before >= .zero)
+      let second = try reading()
+      precondition(second == first)
+    }
+  }
+
   @Test func timeSourcesGoByVirtualTimeAlsoInDetachedTasks() throws {
     let report = try Simulation(seed: 1).run {
       try await TimeSource.current.sleep(for: .seconds(30))

@@ -12,13 +12,6 @@ struct TimeSourceTests {
   /// The same scheduler, which does not say itself what its time is.
   private var plain: LastingScheduler { LastingScheduler(base: scheduler) }
 
-  @Test("the first reading of the system's time in a process is not before its start")
-  func firstReading() async {
-    await #expect(processExitsWith: .success) {
-      precondition(TimeSource.system.now >= .zero)
-    }
-  }
-
   // MARK: Timers
 
   @Test("a timer comes once, when it is time and not before", arguments: [true, false])
