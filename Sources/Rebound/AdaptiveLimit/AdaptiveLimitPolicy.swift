@@ -24,16 +24,17 @@ public struct AdaptiveLimitPolicy: Hashable, Sendable {
   ///   - range: How few and how many calls may run.
   ///   - decrease: What the number is multiplied by after an overload.
   ///   - slow: From which duration on a call counts as an overload; `nil` goes by errors alone.
-  /// - Throws: ``InvalidAdaptiveLimitPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source: additive increase, multiplicative decrease: Chiu and Jain, 1989.
   public static func aimd(
     in range: ClosedRange<Int> = 1...200,
     decrease: Double = 0.9,
     slow: Duration? = nil
-  ) throws(InvalidAdaptiveLimitPolicy) -> AdaptiveLimitPolicy {
-    if !(decrease > 0 && decrease < 1) { throw .decreaseOutOfRange(decrease) }
-    if let slow, slow <= .zero { throw .slowNotPositive(slow) }
+  ) throws(InvalidPolicy) -> AdaptiveLimitPolicy {
+    let advice = "Give a number between 0 and 1; 0.9 takes a tenth away."
+    try kind.require("decrease", decrease, advice) { $0 > 0 && $0 < 1 }
+    try kind.require("slow", slow, "Give a positive duration, or nil.") { $0 > .zero }
     return AdaptiveLimitPolicy(kind: .aimd(decrease: decrease, slow: slow), range: try valid(range))
   }
 
@@ -47,7 +48,7 @@ public struct AdaptiveLimitPolicy: Hashable, Sendable {
   ///   - tolerance: How much longer than usual a call may take before the number goes down.
   ///   - smoothing: The share of the way to the new number that is gone at each call.
   ///   - headroom: How many more are tried while all is well.
-  /// - Throws: ``InvalidAdaptiveLimitPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source: the gradient of durations in Netflix's "Performance Under Load" (2018), a descendant of TCP Vegas
   /// (Brakmo and Peterson, 1995).
@@ -56,49 +57,19 @@ public struct AdaptiveLimitPolicy: Hashable, Sendable {
     tolerance: Double = 1.5,
     smoothing: Double = 0.2,
     headroom: Int = 4
-  ) throws(InvalidAdaptiveLimitPolicy) -> AdaptiveLimitPolicy {
-    if !(tolerance >= 1 && tolerance.isFinite) { throw .toleranceOutOfRange(tolerance) }
-    if !(smoothing > 0 && smoothing <= 1) { throw .smoothingOutOfRange(smoothing) }
-    if headroom < 1 { throw .headroomNotPositive(headroom) }
-    let kind = Kind.gradient(tolerance: tolerance, smoothing: smoothing, headroom: headroom)
-    return AdaptiveLimitPolicy(kind: kind, range: try valid(range))
+  ) throws(InvalidPolicy) -> AdaptiveLimitPolicy {
+    let advice = "Give a finite number from 1; 1.5 allows half as long again."
+    try kind.require("tolerance", tolerance, advice) { $0 >= 1 && $0.isFinite }
+    try kind.require("smoothing", smoothing, "Give a number above 0, at most 1.") { $0 > 0 && $0 <= 1 }
+    try kind.require("headroom", headroom, "Give at least 1.") { $0 >= 1 }
+    let gradient = Kind.gradient(tolerance: tolerance, smoothing: smoothing, headroom: headroom)
+    return AdaptiveLimitPolicy(kind: gradient, range: try valid(range))
   }
 
-  private static func valid(_ range: ClosedRange<Int>) throws(InvalidAdaptiveLimitPolicy) -> ClosedRange<Int> {
-    if range.lowerBound < 1 { throw .limitNotPositive(range.lowerBound) }
+  private static func valid(_ range: ClosedRange<Int>) throws(InvalidPolicy) -> ClosedRange<Int> {
+    try kind.require("the fewest calls", range.lowerBound, "Give at least 1.") { $0 >= 1 }
     return range
   }
-}
 
-/// A policy for the number of calls that makes no sense, refused when it is made.
-public enum InvalidAdaptiveLimitPolicy: Error, Hashable, Sendable {
-  /// Not even one call may run.
-  case limitNotPositive(Int)
-  /// What the number is multiplied by after an overload is not between zero and one.
-  case decreaseOutOfRange(Double)
-  /// The duration from which on a call is slow is zero or below.
-  case slowNotPositive(Duration)
-  /// The tolerance is under one, or not a finite number.
-  case toleranceOutOfRange(Double)
-  /// The smoothing is not above zero and at most one.
-  case smoothingOutOfRange(Double)
-  /// Not even one more is tried.
-  case headroomNotPositive(Int)
-}
-
-extension InvalidAdaptiveLimitPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .limitNotPositive(let limit): "Adaptive limit: the fewest calls are \(limit). Give at least 1."
-    case .decreaseOutOfRange(let decrease):
-      "Adaptive limit: decrease is \(decrease). Give a number between 0 and 1; 0.9 takes a tenth away."
-    case .slowNotPositive(let slow): "Adaptive limit: slow is \(slow). Give a positive duration, or nil."
-    case .toleranceOutOfRange(let tolerance):
-      "Adaptive limit: tolerance is \(tolerance). Give a finite number from 1; 1.5 allows half as long again."
-    case .smoothingOutOfRange(let smoothing):
-      "Adaptive limit: smoothing is \(smoothing). Give a number above 0, at most 1."
-    case .headroomNotPositive(let headroom): "Adaptive limit: headroom is \(headroom). Give at least 1."
-    }
-  }
+  private static let kind = PolicyKind("adaptive limit")
 }

@@ -26,41 +26,20 @@ public struct BulkheadPolicy: Hashable, Sendable {
   ///   - maxQueue: How many wait; none unless told otherwise.
   ///   - maxWait: How long a call waits at most.
   ///   - order: Who is let in next.
-  /// - Throws: ``InvalidBulkheadPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
     maxConcurrent: Int,
     maxQueue: Int = 0,
     maxWait: Duration? = nil,
     order: Order = .fifo
-  ) throws(InvalidBulkheadPolicy) {
-    if maxConcurrent < 1 { throw .concurrencyNotPositive(maxConcurrent) }
-    if maxQueue < 0 { throw .negativeQueue(maxQueue) }
-    if let maxWait, maxWait <= .zero { throw .waitNotPositive(maxWait) }
+  ) throws(InvalidPolicy) {
+    let advice = "Give a positive duration, nil for no limit, or maxQueue 0 to refuse at once."
+    try PolicyKind.bulkhead.require("maxConcurrent", maxConcurrent, "Give at least 1.") { $0 >= 1 }
+    try PolicyKind.bulkhead.require("maxQueue", maxQueue, "Give 0 to refuse at once, or more to wait.") { $0 >= 0 }
+    try PolicyKind.bulkhead.require("maxWait", maxWait, advice) { $0 > .zero }
     self.maxConcurrent = maxConcurrent
     self.maxQueue = maxQueue
     self.maxWait = maxWait?.clampedToDelay
     self.order = order
-  }
-}
-
-/// A bulkhead policy that makes no sense, refused when it is made.
-public enum InvalidBulkheadPolicy: Error, Hashable, Sendable {
-  /// Not even one call may run.
-  case concurrencyNotPositive(Int)
-  /// Fewer than none may wait.
-  case negativeQueue(Int)
-  /// The longest wait is zero or below.
-  case waitNotPositive(Duration)
-}
-
-extension InvalidBulkheadPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .concurrencyNotPositive(let count): "Bulkhead: maxConcurrent is \(count). Give at least 1."
-    case .negativeQueue(let count): "Bulkhead: maxQueue is \(count). Give 0 to refuse at once, or more to wait."
-    case .waitNotPositive(let wait):
-      "Bulkhead: maxWait is \(wait). Give a positive duration, nil for no limit, or maxQueue 0 to refuse at once."
-    }
   }
 }

@@ -45,7 +45,7 @@ public struct CachePolicy: Hashable, Sendable {
   ///   - negative: How long a failure is kept.
   ///   - maxCount: How many values are kept at most.
   ///   - maxCost: What all values may cost together.
-  /// - Throws: ``InvalidCachePolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
     fresh: Duration,
     staleWhileRevalidate: Duration = .zero,
@@ -53,36 +53,18 @@ public struct CachePolicy: Hashable, Sendable {
     negative: Duration = .zero,
     maxCount: Int = 1_000,
     maxCost: Int? = nil
-  ) throws(InvalidCachePolicy) {
-    for duration in [fresh, staleWhileRevalidate, staleIfError, negative] where duration < .zero {
-      throw .negativeDuration(duration)
+  ) throws(InvalidPolicy) {
+    let times: KeyValuePairs = [
+      "fresh": fresh, "staleWhileRevalidate": staleWhileRevalidate, "staleIfError": staleIfError, "negative": negative,
+    ]
+    for (name, time) in times {
+      try PolicyKind.cache.require(name, time, "Give zero for none, or a positive duration.") { $0 >= .zero }
     }
-    if maxCount < 1 { throw .countNotPositive(maxCount) }
-    if let maxCost, maxCost < 1 { throw .costNotPositive(maxCost) }
+    try PolicyKind.cache.require("maxCount", maxCount, "Give at least 1.") { $0 >= 1 }
+    try PolicyKind.cache.require("maxCost", maxCost, "Give at least 1, or nil for no limit.") { $0 >= 1 }
     lifetime = CacheLifetime(fresh: fresh, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
     self.negative = negative.clampedToDelay
     self.maxCount = maxCount
     self.maxCost = maxCost
-  }
-}
-
-/// A cache policy that makes no sense, refused when it is made.
-public enum InvalidCachePolicy: Error, Hashable, Sendable {
-  /// A time is below zero.
-  case negativeDuration(Duration)
-  /// Not even one value may be kept.
-  case countNotPositive(Int)
-  /// Values may not cost anything.
-  case costNotPositive(Int)
-}
-
-extension InvalidCachePolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .negativeDuration(let duration): "Cache: a time is \(duration). Give zero for none, or a positive duration."
-    case .countNotPositive(let count): "Cache: maxCount is \(count). Give at least 1."
-    case .costNotPositive(let cost): "Cache: maxCost is \(cost). Give at least 1, or nil for no limit."
-    }
   }
 }

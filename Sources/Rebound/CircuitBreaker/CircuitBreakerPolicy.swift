@@ -71,7 +71,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
   ///   - maxOpenTime: The longest open time.
   ///   - probes: How many calls are let through to find out whether the service is well again.
   ///   - probeFailureRatio: From which share of failed probes on the breaker opens again.
-  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
     failureRatio: Double? = nil,
     consecutiveFailures: Int? = nil,
@@ -84,23 +84,33 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     maxOpenTime: Duration = .seconds(300),
     probes: Int = 1,
     probeFailureRatio: Double = 0.5
-  ) throws(InvalidCircuitBreakerPolicy) {
-    for ratio in [failureRatio, slowness?.ratio, probeFailureRatio] {
-      if let ratio, !(ratio > 0 && ratio <= 1) { throw .ratioOutOfRange(ratio) }
+  ) throws(InvalidPolicy) {
+    let kind = PolicyKind.circuitBreaker
+    let ratios: KeyValuePairs<String, Double?> = [
+      "failureRatio": failureRatio, "the slowness' ratio": slowness?.ratio, "probeFailureRatio": probeFailureRatio,
+    ]
+    for (name, ratio) in ratios {
+      try kind.require(name, ratio, "Give a number above 0, at most 1; 0.5 is half of the calls.") { $0 > 0 && $0 <= 1 }
     }
-    for count in [consecutiveFailures, minimumCalls, probes] {
-      if let count, count < 1 { throw .countNotPositive(count) }
-    }
+    let counts: KeyValuePairs<String, Int?> = [
+      "consecutiveFailures": consecutiveFailures, "minimumCalls": minimumCalls, "probes": probes,
+    ]
+    for (name, count) in counts { try kind.require(name, count, "Give at least 1.") { $0 >= 1 } }
+    var durations = [("the slowness' duration", slowness?.duration), ("openTime", openTime)]
     switch window {
-    case .calls(let count): if count < minimumCalls { throw .windowTooSmall(count, minimumCalls: minimumCalls) }
-    case .time(let time): if time <= .zero { throw .durationNotPositive(time) }
+    case .calls(let count):
+      let advice = "Give at least minimumCalls, which is \(minimumCalls)."
+      try kind.require("the window's number of calls", count, advice) { $0 >= minimumCalls }
+    case .time(let time): durations.append(("window", time))
     }
-    for duration in [slowness?.duration, openTime] {
-      if let duration, duration <= .zero { throw .durationNotPositive(duration) }
+    for (name, duration) in durations { try kind.require(name, duration, "Give a positive duration.") { $0 > .zero } }
+    try kind.require("openGrowth", openGrowth, "Give a finite number from 1; 1 keeps the open time.") {
+      $0 >= 1 && $0.isFinite
     }
-    if !(openGrowth >= 1 && openGrowth.isFinite) { throw .growthOutOfRange(openGrowth) }
-    if !(0...1).contains(openJitter) { throw .jitterOutOfRange(openJitter) }
-    if maxOpenTime < openTime { throw .maxBelowOpenTime(maxOpenTime, openTime: openTime) }
+    try kind.require("openJitter", openJitter, "Give a number from 0 to 1; 0.1 is a tenth up or down.") {
+      (0...1).contains($0)
+    }
+    try kind.require("maxOpenTime", maxOpenTime, "Give at least openTime, which is \(openTime).") { $0 >= openTime }
     let hasRule = failureRatio != nil || consecutiveFailures != nil || slowness != nil
     self.failureRatio = hasRule ? failureRatio : 0.5
     self.consecutiveFailures = consecutiveFailures
@@ -127,11 +137,11 @@ extension CircuitBreakerPolicy {
   /// - Parameters:
   ///   - failures: After how many.
   ///   - openTime: How long it stays open, each time; longer only if the service asks for it.
-  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public static func consecutive(
     _ failures: Int,
     openFor openTime: Duration = .seconds(30)
-  ) throws(InvalidCircuitBreakerPolicy) -> CircuitBreakerPolicy {
+  ) throws(InvalidPolicy) -> CircuitBreakerPolicy {
     try CircuitBreakerPolicy(
       consecutiveFailures: failures,
       openTime: openTime,
@@ -147,13 +157,13 @@ extension CircuitBreakerPolicy {
   ///   - minimumCalls: How many calls there must be before the share counts.
   ///   - window: Which calls the share is of.
   ///   - openTime: How long it stays open, each time; longer only if the service asks for it.
-  /// - Throws: ``InvalidCircuitBreakerPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public static func ratio(
     _ failures: Double,
     minimumCalls: Int = 10,
     window: Window = .time(.seconds(30)),
     openFor openTime: Duration = .seconds(30)
-  ) throws(InvalidCircuitBreakerPolicy) -> CircuitBreakerPolicy {
+  ) throws(InvalidPolicy) -> CircuitBreakerPolicy {
     try CircuitBreakerPolicy(
       failureRatio: failures,
       minimumCalls: minimumCalls,
@@ -162,46 +172,5 @@ extension CircuitBreakerPolicy {
       openGrowth: 1,
       maxOpenTime: openTime
     )
-  }
-}
-
-/// A circuit breaker policy that makes no sense, refused when it is made.
-public enum InvalidCircuitBreakerPolicy: Error, Hashable, Sendable {
-  /// A share is not above zero and at most one.
-  case ratioOutOfRange(Double)
-  /// A number of calls is under one.
-  case countNotPositive(Int)
-  /// The window holds fewer calls than there must be.
-  case windowTooSmall(Int, minimumCalls: Int)
-  /// A time is zero or shorter.
-  case durationNotPositive(Duration)
-  /// The factor by which the open time grows is under 1, or not a finite number.
-  case growthOutOfRange(Double)
-  /// The share by which chance moves the open time is not in `0...1`.
-  case jitterOutOfRange(Double)
-  /// The longest open time is shorter than the first.
-  case maxBelowOpenTime(Duration, openTime: Duration)
-}
-
-extension InvalidCircuitBreakerPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .ratioOutOfRange(let ratio):
-      return "Circuit breaker: a ratio is \(ratio). Give a number above 0, at most 1; 0.5 is half of the calls."
-    case .countNotPositive(let count):
-      return "Circuit breaker: a number of calls is \(count). Give at least 1."
-    case .windowTooSmall(let count, let minimumCalls):
-      return "Circuit breaker: the window holds \(count) calls, but \(minimumCalls) are needed. Raise it to that."
-    case .durationNotPositive(let duration):
-      return "Circuit breaker: a duration is \(duration). Give a positive one."
-    case .growthOutOfRange(let growth):
-      return "Circuit breaker: openGrowth is \(growth). Give a finite number from 1; 1 keeps the open time."
-    case .jitterOutOfRange(let jitter):
-      return "Circuit breaker: openJitter is \(jitter). Give a number from 0 to 1; 0.1 is a tenth up or down."
-    case .maxBelowOpenTime(let most, let openTime):
-      return
-        "Circuit breaker: maxOpenTime, \(most), is shorter than openTime, \(openTime). Raise one or lower the other."
-    }
   }
 }

@@ -117,9 +117,12 @@ extension PolicyMachine {
         decision = begins(execution)
       case .park(let register):
         do {
-          let parking = Parking()
-          register(Waker(parking))
-          try await parking.wait(isolation: isolation)
+          try await Answer<Void>.wait(isolation: isolation) {
+            (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+            let waker = TaskWaker(wake)
+            register(Waker(waker))
+            return waker
+          }
         } catch {
           cancelled(execution)
           throw error
@@ -130,53 +133,31 @@ extension PolicyMachine {
   }
 }
 
-/// An asynchronous function that waits to be woken.
-private final class Parking: Wakeable {
-  private enum State {
-    case open
-    case waiting(CheckedContinuation<Void, any Error>)
-    case over(Result<Void, any Error>)
+/// Wakes an asynchronous function, and holds what is to be cancelled with its task.
+private final class TaskWaker: Wakeable, Cancellable {
+  private struct State {
+    var pending: (any Cancellable)?
+    var isCancelled = false
   }
 
-  private let state = Locked(State.open)
-  private let pending = Locked<(any Cancellable)?>(nil)
+  private let state = Locked(State())
+  private let answer: @Sendable (Result<Void, Never>) -> Void
 
-  func wait(isolation: isolated (any Actor)?) async throws {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let result: Result<Void, any Error>? = state.withLock { state in
-          if case .over(let result) = state { return result }
-          state = .waiting(continuation)
-          return nil
-        }
-        if let result { continuation.resume(with: result) }
-      }
-    } onCancel: {
-      let pending = pending.withLock { $0 }
-      end(.failure(CancellationError()))
-      pending?.cancel()
-    }
+  init(_ answer: @escaping @Sendable (Result<Void, Never>) -> Void) {
+    self.answer = answer
   }
+
+  func wake() { answer(.success(())) }
 
   func keep(_ pending: any Cancellable) {
-    let before = self.pending.withLock { kept in
-      let before = kept
-      kept = pending
-      return before
+    let (before, isCancelled) = state.withLock { state in
+      let before = state.pending
+      if !state.isCancelled { state.pending = pending }
+      return (before, state.isCancelled)
     }
     withExtendedLifetime(before) {}
+    if isCancelled { pending.cancel() }
   }
 
-  func wake() { end(.success(())) }
-
-  private func end(_ result: Result<Void, any Error>) {
-    let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
-      let before = state
-      if case .over = before { return nil }
-      state = .over(result)
-      if case .waiting(let continuation) = before { return continuation }
-      return nil
-    }
-    continuation?.resume(with: result)
-  }
+  func cancel() { state.exchange(State(isCancelled: true)).pending?.cancel() }
 }

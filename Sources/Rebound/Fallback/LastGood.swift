@@ -39,9 +39,9 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   /// Makes an empty store.
   ///
   /// - Parameter capacity: How many values are kept at most; at least one.
-  /// - Throws: ``InvalidLastGood`` if nothing could be kept.
-  public init(capacity: Int = 100) throws(InvalidLastGood) {
-    guard capacity >= 1 else { throw .capacityNotPositive(capacity) }
+  /// - Throws: ``InvalidPolicy`` if nothing could be kept.
+  public init(capacity: Int = 100) throws(InvalidPolicy) {
+    try PolicyKind("last good value").require("capacity", capacity, "Give at least 1.") { $0 >= 1 }
     self.capacity = capacity
   }
 
@@ -105,21 +105,6 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
 }
 
 extension LastGood.Saved: Sendable {}
-
-/// A store of last good answers that makes no sense, refused when it is made.
-public enum InvalidLastGood: Error, Hashable, Sendable {
-  /// It could keep nothing.
-  case capacityNotPositive(Int)
-}
-
-extension InvalidLastGood: CustomStringConvertible {
-  /// What is wrong, and what to give instead.
-  public var description: String {
-    switch self {
-    case .capacityNotPositive(let capacity): "Last good answers: the capacity is \(capacity). Give at least 1."
-    }
-  }
-}
 
 /// An answer, and where it comes from.
 public struct Sourced<Value> {

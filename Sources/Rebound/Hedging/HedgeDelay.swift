@@ -59,13 +59,19 @@ public struct HedgeDelay: Sendable {
     if case .percentile(_, let recorder, _) = kind { recorder } else { nil }
   }
 
-  func validate() throws(InvalidHedgePolicy) {
+  func validate() throws(InvalidPolicy) {
+    let hedge = PolicyKind.hedge
+    let advice = "Give a positive duration, or use .parallel or .afterFailure."
     switch kind {
     case .constant(let delay):
-      if delay <= .zero { throw .delayNotPositive(delay) }
+      try hedge.require("the delay", delay, advice) { $0 > .zero }
     case .percentile(let share, _, let first):
-      if !(share > 0 && share < 1) { throw .percentileOutOfRange(share) }
-      if first <= .zero { throw .delayNotPositive(first) }
+      try hedge.require(
+        "the percentile",
+        share,
+        "Give a number above 0 and below 1; 0.95 hedges the slowest 5 %."
+      ) { $0 > 0 && $0 < 1 }
+      try hedge.require("the first delay", first, advice) { $0 > .zero }
     case .parallel, .afterFailure, .custom:
       // What the closure will return is not known before; each delay is brought into range when it comes.
       break

@@ -18,7 +18,7 @@
 /// A policy is a plain value without state, except for a budget and a ``LatencyRecorder`` that it may refer to.
 public struct HedgePolicy<Failure: Error>: Sendable {
   /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidHedgePolicy
+  public typealias Invalid = InvalidPolicy
 
   /// How many attempts may follow the first.
   public let maxHedges: Int
@@ -36,9 +36,10 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   /// - Parameters:
   ///   - maxHedges: How many attempts may follow the first, in `1...10`.
   ///   - delay: When they begin; 2 s after the one before unless told otherwise, as Polly has it.
-  /// - Throws: ``InvalidHedgePolicy``, with the number that makes no sense.
-  public init(maxHedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws(InvalidHedgePolicy) {
-    guard (1...10).contains(maxHedges) else { throw .hedgesOutOfRange(maxHedges) }
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+  public init(maxHedges: Int = 1, delay: HedgeDelay = .after(.seconds(2))) throws(InvalidPolicy) {
+    let advice = "Give 1 to 10; for none, leave the hedging out."
+    try PolicyKind.hedge.require("maxHedges", maxHedges, advice) { (1...10).contains($0) }
     try delay.validate()
     self.init(inRange: maxHedges, delay: delay)
   }
@@ -127,29 +128,5 @@ extension HedgesFailed: CustomStringConvertible {
   public var description: String {
     let causes = errors.map { "\($0.hedge == 0 ? "primary" : "hedge \($0.hedge)"): \($0.error)" }
     return "All \(errors.count) attempts failed. \(causes.joined(separator: "; "))"
-  }
-}
-
-/// A hedge policy that makes no sense, refused when it is made.
-public enum InvalidHedgePolicy: Error, Hashable, Sendable {
-  /// The number of hedges is not in `1...10`.
-  case hedgesOutOfRange(Int)
-  /// A delay is zero or shorter.
-  case delayNotPositive(Duration)
-  /// The share of calls that a delay is to cover is not between 0 and 1.
-  case percentileOutOfRange(Double)
-}
-
-extension InvalidHedgePolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .hedgesOutOfRange(let count):
-      "Hedging: maxHedges is \(count). Give 1 to 10; for none, leave the hedging out."
-    case .delayNotPositive(let delay):
-      "Hedging: a delay is \(delay). Give a positive duration, or use .parallel or .afterFailure."
-    case .percentileOutOfRange(let share):
-      "Hedging: the percentile is \(share). Give a number above 0 and below 1; 0.95 hedges the slowest 5 %."
-    }
   }
 }

@@ -44,7 +44,7 @@ public struct OutboxPolicy: Sendable {
   ///   - timeToLive: How long an entry may wait; `nil` for ever.
   ///   - backoff: How long a key waits after a failure.
   ///   - maxHint: The longest pause that the other side may ask for.
-  /// - Throws: ``InvalidOutboxPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
     capacity: Int = standard.capacity,
     maxBytes: Int = standard.maxBytes,
@@ -53,14 +53,19 @@ public struct OutboxPolicy: Sendable {
     timeToLive: Duration? = standard.timeToLive,
     backoff: Backoff = standard.backoff,
     maxHint: Duration = standard.maxHint
-  ) throws(InvalidOutboxPolicy) {
-    if capacity < 1 { throw .capacityNotPositive(capacity) }
-    if maxBytes < 1 { throw .bytesNotPositive(maxBytes) }
-    if maxConcurrent < 1 { throw .concurrencyNotPositive(maxConcurrent) }
-    if let maxAttempts, maxAttempts < 1 { throw .attemptsNotPositive(maxAttempts) }
-    if let timeToLive, timeToLive <= .zero { throw .timeToLiveNotPositive(timeToLive) }
-    if maxHint < .zero { throw .negativeMaxHint(maxHint) }
-    do { try backoff.validate() } catch { throw .backoff(error) }
+  ) throws(InvalidPolicy) {
+    let kind = PolicyKind("outbox")
+    try kind.require("capacity", capacity, "Give at least 1.") { $0 >= 1 }
+    try kind.require("maxBytes", maxBytes, "Give at least what one entry takes.") { $0 >= 1 }
+    try kind.require("maxConcurrent", maxConcurrent, "Give at least 1.") { $0 >= 1 }
+    let attempts = "Give at least 1, or nil to try for as long as the entry lives."
+    try kind.require("maxAttempts", maxAttempts, attempts) { $0 >= 1 }
+    let lifetime = "Give a positive duration, or nil for entries that never expire."
+    try kind.require("timeToLive", timeToLive, lifetime) { $0 > .zero }
+    try kind.require("maxHint", maxHint, "Give zero to take no notice of hints, or a positive duration.") {
+      $0 >= .zero
+    }
+    try backoff.validate(for: kind)
     self.init(
       validCapacity: capacity,
       maxBytes: maxBytes,
@@ -88,41 +93,5 @@ public struct OutboxPolicy: Sendable {
     self.timeToLive = timeToLive
     self.backoff = backoff
     self.maxHint = maxHint
-  }
-}
-
-/// An outbox policy that makes no sense, refused when it is made.
-public enum InvalidOutboxPolicy: Error, Hashable, Sendable {
-  /// Not even one entry fits.
-  case capacityNotPositive(Int)
-  /// Not even one byte fits.
-  case bytesNotPositive(Int)
-  /// Not even one entry may be delivered.
-  case concurrencyNotPositive(Int)
-  /// Not even one attempt is allowed.
-  case attemptsNotPositive(Int)
-  /// Every entry has expired when it comes.
-  case timeToLiveNotPositive(Duration)
-  /// The longest pause to be asked for is below zero.
-  case negativeMaxHint(Duration)
-  /// The back-off makes no sense.
-  case backoff(InvalidRetryPolicy)
-}
-
-extension InvalidOutboxPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .capacityNotPositive(let count): "Outbox: capacity is \(count). Give at least 1."
-    case .bytesNotPositive(let count): "Outbox: maxBytes is \(count). Give at least what one entry takes."
-    case .concurrencyNotPositive(let count): "Outbox: maxConcurrent is \(count). Give at least 1."
-    case .attemptsNotPositive(let count):
-      "Outbox: maxAttempts is \(count). Give at least 1, or nil to try for as long as the entry lives."
-    case .timeToLiveNotPositive(let time):
-      "Outbox: timeToLive is \(time). Give a positive duration, or nil for entries that never expire."
-    case .negativeMaxHint(let hint):
-      "Outbox: maxHint is \(hint). Give zero to take no notice of hints, or a positive duration."
-    case .backoff(let invalid): "Outbox: \(invalid)"
-    }
   }
 }

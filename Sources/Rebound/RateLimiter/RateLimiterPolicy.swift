@@ -53,9 +53,12 @@ public struct RateLimiterPolicy: Hashable, Sendable {
   /// Up to here, no sum of times is longer than a `Duration` holds.
   private static let counts = 1...1_000_000
 
-  private init(_ meter: Meter, _ permits: Int, per period: Duration) throws(InvalidRateLimiterPolicy) {
-    if !Self.counts.contains(permits) { throw .permitsOutOfRange(permits) }
-    if !(.microseconds(1) ... .longestDelay).contains(period) { throw .periodOutOfRange(period) }
+  private init(_ meter: Meter, _ permits: Int, per period: Duration) throws(InvalidPolicy) {
+    let limiter = PolicyKind.rateLimiter
+    try limiter.require("the number of permits", permits, "Give 1 … 1,000,000.", Self.counts.contains)
+    try limiter.require("the period", period, "Give 1 µs … 1,000,000,000 s.") {
+      (.microseconds(1) ... .longestDelay).contains($0)
+    }
     self.meter = meter
     self.permits = permits
     self.period = period
@@ -67,13 +70,13 @@ public struct RateLimiterPolicy: Hashable, Sendable {
   ///   - permits: How many tokens come back within the period.
   ///   - period: The time for that.
   ///   - burst: How many tokens the bucket holds; as many as come back within a period unless told otherwise.
-  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public static func tokenBucket(
     _ permits: Int,
     per period: Duration,
     burst: Int? = nil
-  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
-    if let burst, !counts.contains(burst) { throw .burstOutOfRange(burst) }
+  ) throws(InvalidPolicy) -> RateLimiterPolicy {
+    try PolicyKind.rateLimiter.require("burst", burst, "Give 1 … 1,000,000.", counts.contains)
     return try RateLimiterPolicy(.bucket(capacity: burst ?? permits), permits, per: period)
   }
 
@@ -84,11 +87,11 @@ public struct RateLimiterPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - permits: How many calls.
   ///   - period: How long a period is.
-  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public static func fixedWindow(
     _ permits: Int,
     per period: Duration
-  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+  ) throws(InvalidPolicy) -> RateLimiterPolicy {
     try RateLimiterPolicy(.fixedWindow, permits, per: period)
   }
 
@@ -97,11 +100,11 @@ public struct RateLimiterPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - permits: How many calls; as many moments are remembered.
   ///   - period: How long a period is.
-  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public static func slidingWindow(
     _ permits: Int,
     per period: Duration
-  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
+  ) throws(InvalidPolicy) -> RateLimiterPolicy {
     try RateLimiterPolicy(.slidingWindow, permits, per: period)
   }
 
@@ -110,13 +113,14 @@ public struct RateLimiterPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - maxWait: How long a call waits at most; one whose turn would come later is refused at once.
   ///   - maxQueue: How many wait at most.
-  /// - Throws: ``InvalidRateLimiterPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public func waiting(
     atMost maxWait: Duration,
     maxQueue: Int = 1_000
-  ) throws(InvalidRateLimiterPolicy) -> RateLimiterPolicy {
-    if maxWait < .zero { throw .negativeWait(maxWait) }
-    if maxQueue < 0 { throw .negativeQueue(maxQueue) }
+  ) throws(InvalidPolicy) -> RateLimiterPolicy {
+    let advice = "Give zero to refuse at once, or more."
+    try PolicyKind.rateLimiter.require("the longest wait", maxWait, advice) { $0 >= .zero }
+    try PolicyKind.rateLimiter.require("maxQueue", maxQueue, advice) { $0 >= 0 }
     var copy = self
     copy.maxWait = maxWait.clampedToDelay
     copy.maxQueue = maxQueue
@@ -128,32 +132,5 @@ public struct RateLimiterPolicy: Hashable, Sendable {
     var copy = self
     copy.feedback = feedback
     return copy
-  }
-}
-
-/// A policy for the rate of calls that makes no sense, refused when it is made.
-public enum InvalidRateLimiterPolicy: Error, Hashable, Sendable {
-  /// The number of permits is not in 1 … 1,000,000.
-  case permitsOutOfRange(Int)
-  /// The period is not in 1 µs … 1,000,000,000 s.
-  case periodOutOfRange(Duration)
-  /// The number of tokens that the bucket holds is not in 1 … 1,000,000.
-  case burstOutOfRange(Int)
-  /// The longest wait is below zero.
-  case negativeWait(Duration)
-  /// Fewer than none may wait.
-  case negativeQueue(Int)
-}
-
-extension InvalidRateLimiterPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .permitsOutOfRange(let permits): "Rate limiter: the number of permits is \(permits). Give 1 … 1,000,000."
-    case .periodOutOfRange(let period): "Rate limiter: the period is \(period). Give 1 µs … 1,000,000,000 s."
-    case .burstOutOfRange(let burst): "Rate limiter: burst is \(burst). Give 1 … 1,000,000."
-    case .negativeWait(let wait): "Rate limiter: the longest wait is \(wait). Give zero to refuse at once, or more."
-    case .negativeQueue(let count): "Rate limiter: maxQueue is \(count). Give 0 to refuse at once, or more."
-    }
   }
 }

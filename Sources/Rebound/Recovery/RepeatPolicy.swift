@@ -13,7 +13,7 @@
 /// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(times: n - 1, pause: .custom { f($0 + 1) })` |
 public struct RepeatPolicy: Sendable {
   /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidRetryPolicy
+  public typealias Invalid = InvalidPolicy
 
   /// How many runs may follow the first; `nil` means for ever.
   public let times: Int?

@@ -200,30 +200,32 @@ extension Jitter {
 
 extension Backoff {
   /// Refuses numbers that make no sense.
-  package func validate() throws(InvalidRetryPolicy) {
-    if case .ratio(let j) = jitter.kind, !(0...1).contains(j) { throw .jitterRatioOutOfRange(j) }
-    if let cap, cap <= .zero { throw .capNotPositive(cap) }
+  package func validate(for kind: PolicyKind) throws(InvalidPolicy) {
+    if case .ratio(let ratio) = jitter.kind {
+      let advice = "Give a number from 0 to 1; 0.25 is a quarter up or down."
+      try kind.require("the jitter's ratio", ratio, advice) { (0...1).contains($0) }
+    }
+    try kind.require("the longest delay", cap, "Give a positive duration, or nil for no cap.") { $0 > .zero }
+    var delays: [Duration] = []
     switch curve {
-    case .constant(let delay):
-      if delay < .zero { throw .negativeDelay(delay) }
-      try refuse(capBelow: delay)
-    case .linear(let base):
-      if base <= .zero { throw .baseNotPositive(base) }
-      try refuse(capBelow: base)
-    case .exponential(let base, let multiplier):
-      if base <= .zero { throw .baseNotPositive(base) }
-      if !(multiplier >= 1 && multiplier.isFinite) { throw .multiplierOutOfRange(multiplier) }
-      try refuse(capBelow: base)
-    case .steps(let delays):
-      if let delay = delays.first(where: { $0 < .zero }) { throw .negativeDelay(delay) }
-      try refuse(capBelow: delays[0])
+    case .constant(let delay): delays = [delay]
+    case .linear(let base), .exponential(let base, _):
+      let advice = "Give a positive duration for delays that grow, or use .immediate."
+      try kind.require("the first delay", base, advice) { $0 > .zero }
+      delays = [base]
+    case .steps(let steps): delays = steps
     case .custom:
       // What the closure will return is not known before; each delay is brought into range when it comes.
       break
     }
-  }
-
-  private func refuse(capBelow base: Duration) throws(InvalidRetryPolicy) {
-    if let cap, cap < base { throw .capBelowBase(cap: cap, base: base) }
+    if case .exponential(_, let multiplier) = curve {
+      let advice = "Give a finite number from 1; 2 doubles each delay."
+      try kind.require("the multiplier", multiplier, advice) { $0 >= 1 && $0.isFinite }
+    }
+    for delay in delays {
+      try kind.require("a delay", delay, "Give zero to retry at once, or a positive duration.") { $0 >= .zero }
+    }
+    guard let first = delays.first else { return }
+    try kind.require("the longest delay", cap, "Give at least the first delay, which is \(first).") { $0 >= first }
   }
 }

@@ -17,7 +17,7 @@
 /// ``CircuitOpen`` is retried only if the policy has a deadline and the breaker may let a call through before that.
 public struct RetryPolicy<Failure: Error>: Sendable {
   /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidRetryPolicy
+  public typealias Invalid = InvalidPolicy
 
   /// What a policy consists of.
   struct Settings: Sendable {
@@ -109,18 +109,19 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   ///   - maxHint: The longest pause asked for by an error that is waited for.
   ///   - deadline: The time for all attempts and waits together; `nil` means no limit.
   ///   - random: Where jitter gets its randomness.
-  /// - Throws: ``InvalidRetryPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
     maxRetries: Int? = 2,
     backoff: Backoff = .standard,
     maxHint: Duration = .seconds(120),
     deadline: Duration? = nil,
     random: RandomSource = .system
-  ) throws(InvalidRetryPolicy) {
-    if let maxRetries, maxRetries < 0 { throw .negativeRetries(maxRetries) }
-    try backoff.validate()
-    if maxHint < .zero { throw .negativeMaxHint(maxHint) }
-    if let deadline, deadline <= .zero { throw .deadlineNotPositive(deadline) }
+  ) throws(InvalidPolicy) {
+    let kind = PolicyKind.retry
+    try kind.require("maxRetries", maxRetries, "Give 0 for no retry, or nil to retry for ever.") { $0 >= 0 }
+    try backoff.validate(for: kind)
+    try kind.require("maxHint", maxHint, "Give zero to stop on every hint, or a positive duration.") { $0 >= .zero }
+    try kind.require("the deadline", deadline, "Give a positive duration, or nil for none.") { $0 > .zero }
     self.init(clamping: maxRetries, backoff: backoff, maxHint: maxHint, deadline: deadline, random: random)
   }
 

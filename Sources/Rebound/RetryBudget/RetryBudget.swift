@@ -35,17 +35,22 @@ public final class RetryBudget: Sendable {
   ///   - window: How long requests and retries count.
   ///   - floor: How many retries there may be however few requests there are. Without one, the first failure after a
   ///     program's start could not be retried.
-  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source: the retry budget of Finagle (20 % over 10 s), and of Google's "Site Reliability Engineering", chapter 21.
   public static func ratio(
     _ ratio: Double,
     window: Duration = .seconds(10),
     floor: Int = 3
-  ) throws(InvalidRetryBudget) -> RetryBudget {
-    guard ratio >= 0, ratio.isFinite else { throw .ratioOutOfRange(ratio) }
-    guard window > .zero else { throw .windowNotPositive(window) }
-    guard floor >= 0 else { throw .negativeFloor(floor) }
+  ) throws(InvalidPolicy) -> RetryBudget {
+    try PolicyKind.budget.require("the ratio", ratio, "Give a finite number from 0; 0.2 is a retry for five requests.")
+    {
+      $0 >= 0 && $0.isFinite
+    }
+    try PolicyKind.budget.require("window", window, "Give a positive duration.") { $0 > .zero }
+    try PolicyKind.budget.require("floor", floor, "Give 0 for none, or how many retries are always allowed.") {
+      $0 >= 0
+    }
     return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: floor))
   }
 
@@ -54,12 +59,18 @@ public final class RetryBudget: Sendable {
   /// - Parameters:
   ///   - tokens: How many there are at most, and at the start; in `1...1000`.
   ///   - successRatio: What a success earns; counted to three decimals, as is all here.
-  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source: "retry throttling" of gRPC's proposal A6.
-  public static func throttle(tokens: Int, successRatio: Double) throws(InvalidRetryBudget) -> RetryBudget {
-    guard (1...1_000).contains(tokens) else { throw .tokensOutOfRange(tokens) }
-    guard successRatio >= 0, successRatio.isFinite else { throw .ratioOutOfRange(successRatio) }
+  public static func throttle(tokens: Int, successRatio: Double) throws(InvalidPolicy) -> RetryBudget {
+    try PolicyKind.budget.require("the number of tokens", tokens, "Give 1 to 1000.") { (1...1_000).contains($0) }
+    try PolicyKind.budget.require(
+      "successRatio",
+      successRatio,
+      "Give a finite number from 0; 0.1 is a tenth of a token."
+    ) {
+      $0 >= 0 && $0.isFinite
+    }
     let earned = Int((min(successRatio, 1_000) * 1_000).rounded(.down))
     return RetryBudget(.throttle(max: tokens * 1_000, earned: earned))
   }
@@ -69,12 +80,13 @@ public final class RetryBudget: Sendable {
   /// - Parameters:
   ///   - tokens: How many there are at most, and at the start.
   ///   - cost: What a retry takes. Its success gives it back; a success without a retry gives one.
-  /// - Throws: ``InvalidRetryBudget``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source: the standard retry mode of the AWS SDKs (500 tokens, 5 for a retry).
-  public static func bucket(tokens: Int = 500, cost: Int = 5) throws(InvalidRetryBudget) -> RetryBudget {
-    guard tokens >= 1 else { throw .tokensOutOfRange(tokens) }
-    guard (1...tokens).contains(cost) else { throw .costOutOfRange(cost) }
+  public static func bucket(tokens: Int = 500, cost: Int = 5) throws(InvalidPolicy) -> RetryBudget {
+    try PolicyKind.budget.require("the number of tokens", tokens, "Give at least 1.") { $0 >= 1 }
+    let advice = "Give at least 1, and no more than the number of tokens, which is \(tokens)."
+    try PolicyKind.budget.require("cost", cost, advice) { (1...tokens).contains($0) }
     return RetryBudget(.bucket(max: tokens, cost: cost))
   }
 

@@ -11,7 +11,7 @@
 /// is not kept waiting.
 public struct TimeoutPolicy: Sendable {
   /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidTimeoutPolicy
+  public typealias Invalid = InvalidPolicy
 
   /// What a policy consists of.
   struct Settings: Sendable {
@@ -69,17 +69,23 @@ public struct TimeoutPolicy: Sendable {
   ///   - firstValue: The time until the first value or the end.
   ///   - betweenValues: The time from one value to the next or to the end.
   ///   - name: What takes the time, for the error.
-  /// - Throws: ``InvalidTimeoutPolicy``, with the limit that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the limit that makes no sense.
   public init(
     total: Duration? = nil,
     attempt: Duration? = nil,
     firstValue: Duration? = nil,
     betweenValues: Duration? = nil,
     name: String? = nil
-  ) throws(InvalidTimeoutPolicy) {
-    let limits = [total, attempt, firstValue, betweenValues].compactMap { $0 }
-    if limits.isEmpty { throw .noLimit }
-    if let limit = limits.first(where: { $0 <= .zero }) { throw .limitNotPositive(limit) }
+  ) throws(InvalidPolicy) {
+    let limits: KeyValuePairs = [
+      "total": total, "attempt": attempt, "firstValue": firstValue, "betweenValues": betweenValues,
+    ]
+    if limits.allSatisfy({ $0.value == nil }) {
+      throw InvalidPolicy(.timeout, "every limit", "nil", "Give at least one, or leave the timeout out.")
+    }
+    for (name, limit) in limits {
+      try PolicyKind.timeout.require(name, limit, "Give a positive duration, or nil for none.") { $0 > .zero }
+    }
     self.init(
       clampingTotal: total,
       attempt: attempt,
@@ -164,23 +170,5 @@ public struct TimeoutPolicy: Sendable {
     change(&settings)
     copy.storage = Storage(settings)
     return copy
-  }
-}
-
-/// A timeout policy that makes no sense, refused when it is made.
-public enum InvalidTimeoutPolicy: Error, Hashable, Sendable {
-  /// A limit is zero or shorter.
-  case limitNotPositive(Duration)
-  /// There is no limit at all.
-  case noLimit
-}
-
-extension InvalidTimeoutPolicy: CustomStringConvertible {
-  /// What is wrong, and what to give instead.
-  public var description: String {
-    switch self {
-    case .limitNotPositive(let limit): "Timeout: a limit is \(limit). Give a positive duration, or nil for none."
-    case .noLimit: "Timeout: there is no limit. Give at least one, or leave the timeout out."
-    }
   }
 }

@@ -21,7 +21,7 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
   ///   - window: The time within which refreshes are counted.
   ///   - cooldown: How long no other refresh is tried after one that failed for the moment; zero for no pause.
   ///   - maxCooldown: The longest that the cooldown grows to.
-  /// - Throws: ``InvalidTokenRefreshPolicy``, with the number that makes no sense.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source of five in 30 s: Alamofire's `AuthenticationInterceptor`.
   public init(
@@ -30,12 +30,13 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
     window: Duration = .seconds(30),
     cooldown: Duration = .seconds(1),
     maxCooldown: Duration = .seconds(30)
-  ) throws(InvalidTokenRefreshPolicy) {
-    if leeway < .zero { throw .negativeDuration(leeway) }
-    if cooldown < .zero { throw .negativeDuration(cooldown) }
-    if maxRefreshes < 1 { throw .noRefreshes(maxRefreshes) }
-    if window <= .zero { throw .windowNotPositive(window) }
-    if maxCooldown < cooldown { throw .maxBelowCooldown(maxCooldown, cooldown: cooldown) }
+  ) throws(InvalidPolicy) {
+    let kind = PolicyKind.authentication
+    try kind.require("leeway", leeway, "Give zero for none, or a positive duration.") { $0 >= .zero }
+    try kind.require("cooldown", cooldown, "Give zero for none, or a positive duration.") { $0 >= .zero }
+    try kind.require("maxRefreshes", maxRefreshes, "Give at least 1.") { $0 >= 1 }
+    try kind.require("window", window, "Give a positive duration.") { $0 > .zero }
+    try kind.require("maxCooldown", maxCooldown, "Give at least cooldown, which is \(cooldown).") { $0 >= cooldown }
     self.init(
       leeway: leeway,
       maxRefreshes: maxRefreshes,
@@ -61,32 +62,4 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
     validCooldown: .seconds(1),
     maxCooldown: .seconds(30)
   )
-}
-
-/// A policy for token refresh that makes no sense, refused when it is made.
-public enum InvalidTokenRefreshPolicy: Error, Hashable, Sendable {
-  /// A time is below zero.
-  case negativeDuration(Duration)
-  /// Not even one refresh is allowed.
-  case noRefreshes(Int)
-  /// The time within which refreshes are counted is zero or below.
-  case windowNotPositive(Duration)
-  /// The longest cooldown is shorter than the first.
-  case maxBelowCooldown(Duration, cooldown: Duration)
-}
-
-extension InvalidTokenRefreshPolicy: CustomStringConvertible {
-  /// What is wrong, with the number that is, and what to give instead.
-  public var description: String {
-    switch self {
-    case .negativeDuration(let duration):
-      return "Token refresh: leeway or cooldown is \(duration). Give zero for none, or a positive duration."
-    case .noRefreshes(let count):
-      return "Token refresh: maxRefreshes is \(count). Give at least 1."
-    case .windowNotPositive(let window):
-      return "Token refresh: the window is \(window). Give a positive duration."
-    case .maxBelowCooldown(let most, let cooldown):
-      return "Token refresh: maxCooldown, \(most), is shorter than cooldown, \(cooldown). Raise one or lower the other."
-    }
-  }
 }

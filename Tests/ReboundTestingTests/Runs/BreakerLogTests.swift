@@ -12,7 +12,7 @@ struct BreakerLogTests {
     let log = BreakerLog(of: breaker, on: scheduler)
     scheduler.advance(by: 2)
     try breaker.admit(on: scheduler.time).fail(with: CancellationError())
-    try breaker.admit(on: scheduler.time).fail(with: InvalidRetryPolicy.negativeRetries(1))
+    try breaker.admit(on: scheduler.time).fail(with: InvalidPolicy(.retry, "maxRetries", -1, "Give 0."))
     scheduler.advance(by: 5)
     try breaker.admit(on: scheduler.time).succeed()
     #expect(log.entries.map(\.state) == [.closed, .open, .halfOpen, .closed])

@@ -67,15 +67,4 @@ struct CircuitBreakerPolicyRulesTests {
     }
   }
 
-  @Test("numbers that make no sense are refused")
-  func refuses() {
-    #expect(throws: InvalidCircuitBreakerPolicy.countNotPositive(0)) { try CircuitBreakerPolicy.consecutive(0) }
-    #expect(throws: InvalidCircuitBreakerPolicy.durationNotPositive(.zero)) {
-      try CircuitBreakerPolicy.consecutive(1, openFor: .zero)
-    }
-    #expect(throws: InvalidCircuitBreakerPolicy.ratioOutOfRange(0)) { try CircuitBreakerPolicy.ratio(0) }
-    #expect(throws: InvalidCircuitBreakerPolicy.windowTooSmall(5, minimumCalls: 10)) {
-      try CircuitBreakerPolicy.ratio(0.5, window: .calls(5))
-    }
-  }
 }

@@ -12,12 +12,6 @@ struct LastGoodTests {
     try LastGood(capacity: capacity)
   }
 
-  @Test("refuses to keep nothing")
-  func refuses() {
-    let invalid = #expect(throws: InvalidLastGood.capacityNotPositive(0)) { try LastGood<String, Int>(capacity: 0) }
-    #expect(invalid?.description == "Last good answers: the capacity is 0. Give at least 1.")
-  }
-
   @Test("keeps the latest value of each key, and knows its age")
   func age() throws {
     let store = try store()

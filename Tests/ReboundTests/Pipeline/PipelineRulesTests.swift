@@ -146,7 +146,7 @@ struct PipelineRulesTests {
 
   @Test("pass on what the making of a stage throws")
   func passesOn() {
-    #expect(throws: InvalidBulkheadPolicy.concurrencyNotPositive(0)) {
+    #expect(throws: InvalidPolicy(.bulkhead, "maxConcurrent", 0, "Give at least 1.")) {
       try Pipeline<Int>("weather") { Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 0)) }
     }
   }

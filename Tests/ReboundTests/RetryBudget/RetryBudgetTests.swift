@@ -110,24 +110,6 @@ struct RetryBudgetTests {
     #expect(budget.snapshot.available == 2)
   }
 
-  @Test("refuses numbers that make no sense, and says what to give instead")
-  func refuses() {
-    #expect(throws: InvalidRetryBudget.ratioOutOfRange(-1)) { try RetryBudget.ratio(-1) }
-    #expect(throws: InvalidRetryBudget.ratioOutOfRange(.infinity)) { try RetryBudget.ratio(.infinity) }
-    #expect(throws: InvalidRetryBudget.windowNotPositive(.zero)) { try RetryBudget.ratio(0.2, window: .zero) }
-    #expect(throws: InvalidRetryBudget.negativeFloor(-1)) { try RetryBudget.ratio(0.2, floor: -1) }
-    #expect(throws: InvalidRetryBudget.tokensOutOfRange(1_001)) {
-      try RetryBudget.throttle(tokens: 1_001, successRatio: 1)
-    }
-    #expect(throws: InvalidRetryBudget.ratioOutOfRange(-2)) { try RetryBudget.throttle(tokens: 1, successRatio: -2) }
-    #expect(throws: InvalidRetryBudget.tokensOutOfRange(0)) { try RetryBudget.bucket(tokens: 0) }
-    #expect(throws: InvalidRetryBudget.costOutOfRange(11)) { try RetryBudget.bucket(tokens: 10, cost: 11) }
-    #expect(
-      "\(InvalidRetryBudget.negativeFloor(-1))"
-        == "Retry budget: the floor is -1. Give 0 for none, or how many retries are always allowed."
-    )
-  }
-
   // MARK: With retry
 
   @Test("lets few of a thousand calls that fail at once wait for a retry; the others fail with their own error")
