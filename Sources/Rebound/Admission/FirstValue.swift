@@ -64,7 +64,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Returns: `nil` for a finish without one.
   /// - Throws: The failure; `CancellationError` if the task is cancelled.
-  func firstValue(isolation: isolated (any Actor)?) async throws -> Output? {
+  package func firstValue(isolation: isolated (any Actor)?) async throws -> Output? {
     try await Answer.wait(isolation: isolation) { answer in
       let first = FirstValue<Output, Failure>(whenKnown: answer)
       subscribe(first)

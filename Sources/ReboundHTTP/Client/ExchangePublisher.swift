@@ -149,7 +149,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
 
   private func redirect(_ head: ResponseHead, of hop: Int) {
     guard lock.withLock({ isRunning(hop) }) else { return }
-    switch client.settings.redirects.step(after: message, head, followed: hop, redaction: client.settings.redaction) {
+    switch client.settings.redirects.step(after: message, head, followed: hop) {
     case .deliver:
       deliver(head, of: hop)
     case .tooMany:

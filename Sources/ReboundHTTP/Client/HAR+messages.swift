@@ -15,7 +15,7 @@ extension HAR.Request {
       url: redaction.url(message.url),
       headers: redaction.archived(message.headers).map { HAR.Pair(name: $0.name, value: $0.value) },
       queryString: items.map { item in
-        let isSecret = redaction.hides(parameter: item.name)
+        let isSecret = redaction.hides(parameter: item.name, value: (item.value ?? "").utf8)
         return HAR.Pair(name: item.name, value: isSecret ? redaction.replacement : item.value ?? "")
       },
       bodySize: message.body.length ?? -1

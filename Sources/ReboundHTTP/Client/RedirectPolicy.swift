@@ -6,10 +6,26 @@ public struct RedirectPolicy: Hashable, Sendable {
   public let limit: Int
   /// Whether only those that stay with the same scheme, host and port are followed.
   public let staysAtOrigin: Bool
+  /// The names of header fields that go along to another origin, in lower case.
+  public private(set) var carriedHeaders: Set<String> = [
+    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+    "content-language", "content-type", "if-modified-since", "if-none-match", "if-range", "pragma", "prefer", "range",
+    "traceparent", "user-agent", "x-request-id",
+  ]
 
   private init(limit: Int, staysAtOrigin: Bool) {
     self.limit = max(limit, 0)
     self.staysAtOrigin = staysAtOrigin
+  }
+
+  /// The same policy, which takes one more header field along to another origin.
+  ///
+  /// All others stay behind, but for those that say what is asked for and in which form: nobody knows which of them is a
+  /// credential.
+  public func carrying(header name: String) -> RedirectPolicy {
+    var copy = self
+    copy.carriedHeaders.insert(name.lowercased())
+    return copy
   }
 
   /// None: a redirect is ``NetworkFailure/Kind-swift.enum/unexpectedStatus(_:)``.
@@ -39,19 +55,13 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// What to do with an answer.
   ///
   /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"). No
-  /// redirect leads from `https` to `http`, and none takes credentials to another origin.
+  /// redirect leads from `https` to `http`, and none takes fields to another origin that were not said to be safe there.
   ///
   /// - Parameters:
   ///   - message: What was sent.
   ///   - head: What came back.
   ///   - followed: How many redirects were followed before.
-  ///   - redaction: Knows which fields are credentials.
-  func step(
-    after message: TransportRequest,
-    _ head: ResponseHead,
-    followed: Int,
-    redaction: Redaction
-  ) -> Step {
+  func step(after message: TransportRequest, _ head: ResponseHead, followed: Int) -> Step {
     guard
       concerns(status: head.status),
       let location = head.headers["Location"],
@@ -75,7 +85,9 @@ public struct RedirectPolicy: Hashable, Sendable {
     } else if !message.body.isReplayable {
       return .deliver
     }
-    if !isSameOrigin { next.headers = HTTPHeaders(next.headers.filter { !redaction.hides(header: $0.name) }) }
+    if !isSameOrigin {
+      next.headers = HTTPHeaders(next.headers.filter { carriedHeaders.contains($0.name.lowercased()) })
+    }
     return .follow(next)
   }
 }

@@ -11,6 +11,17 @@ public protocol RequestExecutor: Sendable {
   /// - Failure: Everything that can go wrong, also with the making of the request.
   /// - Threads: Up to the executor; ``WebAPIClient`` uses the main queue unless told otherwise.
   func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure>
+
+  /// The response of a request, for an asynchronous function.
+  ///
+  ///     let place = try await client.value(of: Forecast(city: "Rome"))
+  ///
+  /// The first value of the publisher, if nothing else is said. ``WebAPIClient`` waits for no queue: whatever its publishers
+  /// are delivered on, the function goes on where it was.
+  ///
+  /// - Throws: The failure to get one; ``NetworkFailure/Kind-swift.enum/cancelled`` if the task is cancelled, which stops
+  ///   the request.
+  nonisolated(nonsending) func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response
 }
 
 extension Request {
@@ -23,86 +34,24 @@ extension Request {
 }
 
 extension RequestExecutor {
-  /// The response of a request.
-  ///
-  ///     let place = try await client.value(of: Forecast(city: "Rome"))
-  ///
-  /// - Throws: The failure to get one; ``NetworkFailure/Kind-swift.enum/cancelled`` if the task is cancelled, which stops
-  ///   the request.
-  public func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response {
-    try await firstValue(of: publisher(for: request), operation: request.operation)
+  /// The response of a request: the first value of its publisher.
+  public nonisolated(nonsending) func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response {
+    try await response(from: publisher(for: request), of: request.operation)
   }
 }
 
 /// Waits for the first value of a publisher, and cancels it with the task.
-func firstValue<Value: Sendable>(
-  of publisher: AnyPublisher<Value, NetworkFailure>,
-  operation: String
-) async throws(NetworkFailure) -> Value {
-  let wait = Wait<Value>(operation: operation)
-  return try await withTaskCancellationHandler {
-    await withCheckedContinuation { continuation in wait.begin(publisher, continuation) }
-  } onCancel: {
-    wait.cancel()
-  }.get()
-}
-
-/// One task that waits for one value.
-private final class Wait<Value: Sendable>: Sendable {
-  private struct State {
-    var continuation: CheckedContinuation<Result<Value, NetworkFailure>, Never>?
-    var subscription: AnyCancellable?
-    var isOver = false
-  }
-
-  private let state = Locked(State())
-  private let operation: String
-
-  init(operation: String) {
-    self.operation = operation
-  }
-
-  func begin(
-    _ publisher: AnyPublisher<Value, NetworkFailure>,
-    _ continuation: CheckedContinuation<Result<Value, NetworkFailure>, Never>
-  ) {
-    let isOver = state.withLock { state in
-      if !state.isOver { state.continuation = continuation }
-      return state.isOver
-    }
-    guard !isOver else { return continuation.resume(returning: .failure(cancelled)) }
-    let subscription = publisher.sink { completion in
-      switch completion {
-      case .failure(let failure): self.end(.failure(failure))
-      case .finished: self.end(.failure(NetworkFailure(.noData, call: .init(operation: self.operation))))
-      }
-    } receiveValue: { value in
-      self.end(.success(value))
-    }
-    let isLate = state.withLock { state in
-      if !state.isOver { state.subscription = subscription }
-      return state.isOver
-    }
-    if isLate { subscription.cancel() }
-  }
-
-  func cancel() {
-    end(.failure(cancelled))
-  }
-
-  private var cancelled: NetworkFailure { NetworkFailure(.cancelled, call: .init(operation: operation)) }
-
-  private func end(_ result: Result<Value, NetworkFailure>) {
-    let (continuation, subscription) = state.withLock { state in
-      let rest = (state.continuation, state.subscription)
-      state.isOver = true
-      state.continuation = nil
-      state.subscription = nil
-      return rest
-    }
-    // Stopped before the task goes on, so that what it sees is over.
-    if case .failure = result { subscription?.cancel() }
-    continuation?.resume(returning: result)
-    withExtendedLifetime(subscription) {}
+nonisolated(nonsending) func response<Calls: Publisher>(
+  from calls: Calls,
+  of operation: String
+) async throws(NetworkFailure) -> Calls.Output where Calls.Output: Sendable, Calls.Failure == NetworkFailure {
+  do {
+    if let response = try await calls.firstValue(isolation: #isolation) { return response }
+    throw NetworkFailure(.noData, call: .init(operation: operation))
+  } catch let failure as NetworkFailure {
+    throw failure
+  } catch {
+    // All else that is thrown is the cancel of the task.
+    throw NetworkFailure(.cancelled, call: .init(operation: operation))
   }
 }

@@ -18,7 +18,8 @@ import Rebound
 ///       .sink { … } receiveValue: { … }
 ///
 /// A client is a plain value; state that calls share (a cache, a session, a breaker) is in what is handed to its
-/// middleware. Responses arrive on the main queue unless told otherwise.
+/// middleware. What it publishes arrives on the main queue unless told otherwise; an `async` call waits for no queue, and
+/// goes on where it was.
 public struct WebAPIClient: RequestExecutor {
   /// The address of the service, for requests that name none.
   public var baseURL: URL? { shared.settings.baseURL }
@@ -54,7 +55,7 @@ public struct WebAPIClient: RequestExecutor {
     get { shared.settings.headers }
     set { settings.headers = newValue }
   }
-  /// What must not be seen in logs and failures, nor be taken to another origin.
+  /// What must not be seen in logs and failures.
   public var redaction: Redaction {
     get { shared.settings.redaction }
     set { settings.redaction = newValue }
@@ -72,7 +73,7 @@ public struct WebAPIClient: RequestExecutor {
     set { shared = ClientSettings.Shared(newValue) }
   }
 
-  /// Makes a client whose responses arrive on the main queue.
+  /// Makes a client whose publishers deliver on the main queue.
   ///
   /// - Parameters:
   ///   - baseURL: The address of the service, for requests that name none.
@@ -90,7 +91,7 @@ public struct WebAPIClient: RequestExecutor {
     self.init(baseURL, transport, middleware, time, random, delivery: DispatchQueue.main)
   }
 
-  /// Makes a client whose responses arrive on a scheduler, or, without one, wherever the transport sends them.
+  /// Makes a client whose publishers deliver on a scheduler, or, without one, wherever the transport sends answers.
   ///
   /// - Parameters:
   ///   - baseURL: The address of the service, for requests that name none.
@@ -165,12 +166,20 @@ public struct WebAPIClient: RequestExecutor {
   /// - Threads: The main queue, or what the client was told.
   @inlinable
   public func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
-    delivered(
-      CallPublisher { () throws(NetworkFailure) in
-        let parser = request.parser
-        return Call(try begin(RequestParts(request, parser), observer), parse: parser.parseAnswer)
-      }
-    )
+    delivered(calls(for: request))
+  }
+
+  /// The response of a request, for an asynchronous function, which goes on where it was: it waits for no queue.
+  public nonisolated(nonsending) func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response {
+    try await response(from: calls(for: request), of: request.operation)
+  }
+
+  @inlinable
+  func calls<R: Request>(for request: R) -> CallPublisher<R.Response> {
+    CallPublisher { () throws(NetworkFailure) in
+      let parser = request.parser
+      return Call(try begin(RequestParts(request, parser), observer), parse: parser.parseAnswer)
+    }
   }
 
   /// The response of a request with what is known about it: where it comes from, status, header fields.

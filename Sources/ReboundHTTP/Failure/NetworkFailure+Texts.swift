@@ -80,14 +80,15 @@ extension NetworkFailure {
       )
     }
 
-    /// A pause in English: seconds up to a minute and a half, then minutes, then hours, rounded up.
+    /// A pause in English: seconds up to a minute and a half, then minutes, hours, and from two days on days, rounded up.
     public static let englishWait: @Sendable (Duration) -> String = { pause in
       let seconds = Int(pause.inSeconds.rounded(.up))
       let (count, unit) =
         switch seconds {
         case ...90: (max(seconds, 1), "second")
         case ...5_400: ((seconds + 59) / 60, "minute")
-        default: ((seconds + 3_599) / 3_600, "hour")
+        case ...172_800: ((seconds + 3_599) / 3_600, "hour")
+        default: ((seconds + 86_399) / 86_400, "day")
         }
       return "\(count) \(unit)\(count == 1 ? "" : "s")"
     }

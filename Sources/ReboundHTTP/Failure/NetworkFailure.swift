@@ -254,8 +254,10 @@ public struct NetworkFailure: Error, Sendable {
 extension NetworkFailure {
   /// The status of the answer; `nil` if there was none.
   public var status: Int? { head?.status }
-  /// What the server says about it, in its own words.
-  public var serverMessage: String? { server?.text }
+  /// What the server says about it, in its own words: one line of plain text, of at most 500 characters.
+  ///
+  /// Tags, controls and whatever else could make more of it than words are left out; ``server`` has it as it came.
+  public var serverMessage: String? { server?.text?.plainLine(limit: 500).nonEmpty }
   /// What the server says about it, in the common form.
   public var problem: ProblemDetails? { server?.problem }
   /// What the network did.
@@ -346,11 +348,12 @@ extension NetworkFailure: CustomStringConvertible {
   public var description: String {
     var text = call.operation.isEmpty ? "" : "\(call.operation): "
     if !call.url.isEmpty { text += "\(call.method) \(call.url) " }
-    text += "failed: \(cause)"
+    // What it was caused by may quote the answer.
+    text += "failed: \(cause.plainLine(limit: 500))"
     if let message = serverMessage { text += ", '\(message)'" }
     if let retryAfter { text += "; retry after \(retryAfter)" }
     if let reason = notRetriedBecause, !reason.isEvident { text += "; not tried again: \(reason)" }
-    let id = call.requestID.map { ", request \($0)" } ?? ""
+    let id = call.requestID.map { ", request \($0.plainLine(limit: 100))" } ?? ""
     return text + " (attempt \(call.attempt), \(call.duration)\(id))"
   }
 
@@ -377,13 +380,18 @@ extension NetworkFailure: LocalizedError {
 
   /// What to do about it, for people; when to try again, if the server has said so and that is what helps.
   public var recoverySuggestion: String? {
-    guard let retryAfter, kind != .unauthorised else { return text.suggestion }
+    // Nobody waits for months: whoever asks for that has made a mistake.
+    guard let retryAfter, retryAfter <= .seconds(30 * 86_400), kind != .unauthorised else { return text.suggestion }
     let texts = Texts.current
     return texts.text(for: .retryAfter, of: self).description
       .replacingOccurrences(of: "{wait}", with: texts.wait(retryAfter))
   }
 
   private var text: Texts.Text { Texts.current.text(for: Texts.Key(kind), of: self) }
+}
+
+extension String {
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
 
 extension RetryEvent.Reason {

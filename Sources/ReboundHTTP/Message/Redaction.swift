@@ -8,11 +8,20 @@ import Foundation
 ///
 /// Everything that this module writes for people or files goes through one of these; nothing else knows what is secret.
 /// Names are compared without regard to case.
+///
+/// No list of names is complete. So what looks like a credential is hidden, too: by its name, if that speaks of a token, a
+/// secret, a password, a session, a signature, a cookie or a key to an interface; by its value, if that is a scheme of
+/// authentication with its credential, a JSON web token, or a key as the large services write theirs. What is hidden
+/// without need is shown by ``showing(_:)``.
 public struct Redaction: Hashable, Sendable {
   /// The names of header fields.
   public var headers: Set<String>
   /// The names of parameters: those of a query, of a form, and members of a JSON object at any depth.
   public var parameters: Set<String>
+  /// Whether what looks like a credential is hidden, too.
+  public var isGuessing: Bool
+  /// The names of fields and parameters that are shown although they look like a secret.
+  public var shown: Set<String> = []
   /// What stands in the place of a secret.
   public var replacement: String
 
@@ -22,13 +31,20 @@ public struct Redaction: Hashable, Sendable {
   ///   - headers: The names of header fields, of at most 256 bytes.
   ///   - parameters: The names of parameters, of at most 256 bytes.
   ///   - replacement: What stands in the place of a secret.
-  public init(headers: Set<String>, parameters: Set<String>, replacement: String = "…") {
+  ///   - isGuessing: Whether what looks like a credential is hidden, too; otherwise the lists say all.
+  public init(
+    headers: Set<String>,
+    parameters: Set<String>,
+    replacement: String = "…",
+    guessing isGuessing: Bool = true
+  ) {
+    self.isGuessing = isGuessing
     self.headers = Set(headers.map { $0.lowercased() })
     self.parameters = Set(parameters.map { $0.lowercased() })
     self.replacement = replacement
   }
 
-  /// Credentials, cookies, keys and passwords under their usual names.
+  /// Credentials, cookies, keys and passwords under their usual names, and what looks like one.
   public static let standard = Redaction(
     headers: [
       "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-API-Key", "API-Key", "X-Auth-Token",
@@ -54,23 +70,45 @@ public struct Redaction: Hashable, Sendable {
     return copy
   }
 
-  /// Whether the value of a header field is a secret.
-  public func hides(header name: String) -> Bool { Redaction.holds(headers, name) }
+  /// The same list, which shows a field and a parameter of this name although it looks like that of a secret.
+  public func showing(_ name: String) -> Redaction {
+    var copy = self
+    copy.shown.insert(name.lowercased())
+    return copy
+  }
 
-  /// Whether the value of a parameter is a secret.
-  public func hides(parameter name: String) -> Bool { Redaction.holds(parameters, name) }
+  /// Whether the value of a header field is a secret, as far as its name says.
+  public func hides(header name: String) -> Bool { hides(name, among: headers) }
+
+  /// Whether the value of a parameter is a secret, as far as its name says.
+  public func hides(parameter name: String) -> Bool { hides(name, among: parameters) }
+
+  /// Whether the value of a parameter is a secret, as far as its name and the value itself say.
+  func hides(parameter name: String, value: some Collection<UInt8>) -> Bool {
+    hides(parameter: name) || isCredential(value, of: name)
+  }
 
   /// Names in lists have at most so many bytes: to hash a text takes time that grows with the square of a run of combining
   /// marks, and texts come from servers.
-  private static let longestName = 256
+  static let longestName = 256
 
-  private static func holds(_ names: Set<String>, _ name: String) -> Bool {
-    name.utf8.count <= longestName && names.contains(name.lowercased())
+  private func hides(_ name: String, among names: Set<String>) -> Bool {
+    if name.utf8.count <= Redaction.longestName {
+      let name = name.lowercased()
+      if names.contains(name) { return true }
+      if shown.contains(name) { return false }
+    }
+    return isGuessing && Redaction.speaksOfSecret(name)
   }
 
   /// The header fields without their secrets.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
-    HTTPHeaders(headers.map { HTTPHeaders.Field($0.name, hides(header: $0.name) ? replacement : $0.value) })
+    HTTPHeaders(
+      headers.map { field in
+        let isHidden = hides(header: field.name) || isCredential(field.value.utf8, of: field.name)
+        return HTTPHeaders.Field(field.name, isHidden ? replacement : field.value)
+      }
+    )
   }
 
   /// The address without user, password, and the secrets of its query.
@@ -96,7 +134,8 @@ public struct Redaction: Hashable, Sendable {
       let pair = Substring(bytes)
       guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return String(pair) }
       let name = pair[..<equals].replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
-      return hides(parameter: name) ? "\(pair[..<equals])=\(replacement)" : String(pair)
+      return hides(parameter: name, value: bytes[bytes.index(after: equals)...])
+        ? "\(pair[..<equals])=\(replacement)" : String(pair)
     }
     .joined(separator: "&")
   }
@@ -132,7 +171,8 @@ private struct SecretScanner {
       guard isSecret(name) else {
         // The text may begin inside of a text in quotes, so the second of two quotes may be the first of the next two.
         let isClosed = name.count > 1 && name.last == UInt8(ascii: "\"")
-        copied += isClosed ? name.dropLast() : name
+        let isCredential = redaction.isGuessing && Redaction.isCredential(name.dropFirst())
+        copied += isCredential ? ArraySlice("\"\(redaction.replacement)".utf8) : isClosed ? name.dropLast() : name
         if isClosed { position -= 1 }
         continue
       }

@@ -2,7 +2,7 @@ import Foundation
 
 /// What a server says about an error.
 public struct ServerMessage: Sendable {
-  /// The server's words, fit to be shown to people.
+  /// The server's words, as they came; ``NetworkFailure/serverMessage`` has what is fit to be shown to people.
   public var text: String?
   /// The server's problem details.
   public var problem: ProblemDetails?

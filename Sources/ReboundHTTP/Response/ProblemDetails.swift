@@ -34,7 +34,7 @@ public struct ProblemDetails: Hashable, Sendable {
     extensions = members.filter { !["type", "title", "status", "detail", "instance"].contains($0.key) }
   }
 
-  /// What the problem is in each field of a form: the extension `errors`.
+  /// What the problem is in each field of a form: the extension `errors`; each text is one plain line.
   ///
   /// Understands an object of texts or lists of texts by field, and a list of objects with `detail` or `message` and
   /// `name`, `field` or `pointer`.
@@ -43,7 +43,7 @@ public struct ProblemDetails: Hashable, Sendable {
     case .object(let fields):
       return fields.compactMapValues { value in
         let texts = value.elements?.compactMap(\.string) ?? value.string.map { [$0] } ?? []
-        return texts.isEmpty ? nil : texts
+        return texts.isEmpty ? nil : texts.map { $0.plainLine(limit: 300) }
       }
     case .array(let entries):
       var errors: [String: [String]] = [:]
@@ -53,7 +53,7 @@ public struct ProblemDetails: Hashable, Sendable {
           let field = entry["name"]?.string ?? entry["field"]?.string ?? pointer,
           let text = entry["detail"]?.string ?? entry["message"]?.string
         else { continue }
-        errors[field, default: []].append(text)
+        errors[field, default: []].append(text.plainLine(limit: 300))
       }
       return errors
     default:

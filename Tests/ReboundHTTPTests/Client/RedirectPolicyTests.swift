@@ -39,18 +39,29 @@ struct RedirectPolicyTests {
     #expect(calls.last?.request.headers.contains(name: "Content-Type") == (after == before && !body.isNone))
   }
 
-  @Test("credentials go to the same origin only")
+  @Test("fields go to the same origin only, but for those that say what is asked for, and those that are named")
   func credentials() throws {
-    let request = Anything(headers: ["Authorization": "a", "Cookie": "b", "X-Other": "c"])
+    let request = Anything(
+      headers: [
+        "Authorization": "a", "Cookie": "b", "X-Access-Token": "c", "X-Other": "d", "Accept-Language": "it",
+        "X-Lab": "e",
+      ]
+    )
     for (location, keeps) in [
       ("/b", true), ("https://api.example:443/b", true), ("https://other.example/b", false),
       ("https://api.example:8443/b", false),
     ] {
-      let (calls, _) = try Self.run([.redirect(to: location), .status(200)], request)
+      let (calls, _) = try Self.run(
+        [.redirect(to: location), .status(200)],
+        request,
+        .follow().carrying(header: "X-Lab")
+      )
       let headers = try #require(calls.last?.request.headers)
-      #expect(headers.contains(name: "Authorization") == keeps, "\(location)")
-      #expect(headers.contains(name: "Cookie") == keeps)
-      #expect(headers["X-Other"] == "c")
+      for name in ["Authorization", "Cookie", "X-Access-Token", "X-Other"] {
+        #expect(headers.contains(name: name) == keeps, "\(name) to \(location)")
+      }
+      #expect(headers["Accept-Language"] == "it")
+      #expect(headers["X-Lab"] == "e")
     }
   }
 

@@ -47,13 +47,13 @@ struct WebAPIClientTests {
     copy.deadlineHeader = "grpc-timeout"
     copy.redirects = .none
     copy.headers["User-Agent"] = "Example/1.0"
-    copy.redaction = copy.redaction.hiding(header: "X-Secret")
+    copy.redaction = copy.redaction.hiding(header: "X-Laboratory")
     #expect(copy.limits == .none && test.client.limits == .standard)
     #expect(copy.deadline == .seconds(1) && test.client.deadline == nil)
     #expect(copy.deadlineHeader == "grpc-timeout" && test.client.deadlineHeader == nil)
     #expect(copy.redirects == .none && test.client.redirects == .follow())
     #expect(copy.headers["User-Agent"] == "Example/1.0" && test.client.headers.isEmpty)
-    #expect(copy.redaction.hides(header: "X-Secret") && !test.client.redaction.hides(header: "X-Secret"))
+    #expect(copy.redaction.hides(header: "X-Laboratory") && !test.client.redaction.hides(header: "X-Laboratory"))
   }
 
   @Test("an id has as many digits as are asked for, of every kind, from few draws", arguments: [0, 1, 16, 32])
@@ -236,6 +236,23 @@ struct WebAPIClientTests {
     #expect(throws: NetworkFailure.self) { try result.get() }
     if case .failure(let error as NetworkFailure) = result { #expect(error.kind == .cancelled) }
     #expect(test.transport.calls.allSatisfy { $0.isCancelled })
+  }
+
+  @Test("an asynchronous call waits for no queue, and goes on where it was")
+  @MainActor func asynchronousWithoutQueue() async throws {
+    // Nobody runs what is scheduled there.
+    let stopped = TestScheduler()
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([.ok(rome), .ok(rome)]),
+      deliveringOn: stopped
+    )
+    let place = try await client.value(of: Forecast(city: "Rome"))
+    MainActor.assertIsolated()
+    #expect(place == Place(name: "Rome", temperature: 12))
+    let executor: any RequestExecutor = client
+    #expect(try await executor.value(of: Forecast(city: "Rome")) == place)
+    #expect(stopped.pendingCount == 0)
   }
 
   @Test("[N] responses arrive on the main queue unless told otherwise")

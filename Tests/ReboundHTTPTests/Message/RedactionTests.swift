@@ -80,6 +80,52 @@ struct RedactionTests {
     #expect(Array(Redaction.standard.pairs(text).utf8) == Array(shown.utf8))
   }
 
+  @Test(
+    "what has the name of a credential is hidden, whether or not it is on the list",
+    arguments: [
+      "X-Access-Token", "X-Api-Token", "sessionid", "x-amz-signature", "X-Amz-Credential", "csrfToken", "db_password",
+      "privateKey", "MyServiceSecret", "Authorization-Original", "jwt",
+    ]
+  )
+  func names(name: String) {
+    #expect(Redaction.standard.headers([name: "s3cret"])[name] == "…")
+    #expect(Redaction.standard.pairs("\(name)=s3cret&a=b") == "\(name)=…&a=b")
+    #expect(Redaction.standard.text(#"{"\#(name)":"s3cret","a":"b"}"#) == #"{"\#(name)":"…","a":"b"}"#)
+    let showing = Redaction.standard.showing(name)
+    #expect(showing.headers([name: "shown"])[name] == "shown")
+    #expect(showing.pairs("\(name)=shown") == "\(name)=shown")
+  }
+
+  @Test(
+    "what looks like a credential is hidden, whatever its name",
+    arguments: [
+      "Bearer s3cret", "basic dXNlcjpwYXNz", "eyJhbGciOiJIUzI1NiJ9.e30.s3cret", "ghp_0123456789abcdefghij",
+      "sk_live_0123456789abcdefghij", "AKIA0123456789ABCDEF",
+    ]
+  )
+  func values(value: String) {
+    #expect(Redaction.standard.headers(["X-Other": value])["X-Other"] == "…")
+    #expect(Redaction.standard.pairs("a=\(value.replacing(" ", with: "%20"))&b=c") == "a=…&b=c")
+    #expect(Redaction.standard.text(#"{"a":"\#(value)","b":"c"}"#) == #"{"a":"…","b":"c"}"#)
+  }
+
+  @Test(
+    "words that are no credentials are shown",
+    arguments: ["Bearer", "basically", "eye", "sk-1", "AKIA", "a key to the door", "eyJ"]
+  )
+  func plainValues(value: String) {
+    #expect(Redaction.standard.headers(["X-Other": value])["X-Other"] == value)
+    #expect(Redaction.standard.text(#"{"a":"\#(value)"}"#) == #"{"a":"\#(value)"}"#)
+  }
+
+  @Test(
+    "fields that a reader of logs needs are shown",
+    arguments: ["WWW-Authenticate", "Idempotency-Key", "X-Request-ID", "Author"]
+  )
+  func needed(name: String) {
+    #expect(Redaction.standard.headers([name: "shown"])[name] == "shown")
+  }
+
   @Test("names are known up to 256 bytes, and longer ones are not even looked up")
   func longNames() {
     let name = String(repeating: "n", count: 256)

@@ -1,0 +1,50 @@
+extension Redaction {
+  /// Words that names of secrets have in them, without what stands between the words of a name.
+  private static let words = [
+    "token", "secret", "passw", "passphrase", "apikey", "accesskey", "privatekey", "credential", "signature", "session",
+    "authoriz", "cookie", "jwt", "csrf", "xsrf",
+  ].map { Array($0.utf8) }
+
+  /// Whether a name is one that secrets have: "X-Access-Token", "sessionid", "x-amz-signature".
+  ///
+  /// - Complexity: O(n) in the length of the name, of which no more than 1,024 bytes are looked at.
+  static func speaksOfSecret(_ name: String) -> Bool {
+    let letters = name.utf8.prefix(1_024).compactMap { byte -> UInt8? in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+      default: nil
+      }
+    }
+    return letters.indices.contains { start in words.contains { letters[start...].starts(with: $0) } }
+  }
+
+  /// How the keys of large services begin.
+  private static let beginnings = [
+    "sk_live_", "sk_test_", "sk-", "ghp_", "gho_", "ghs_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza",
+  ]
+  .map { Array($0.utf8) }
+  private static let schemes = [
+    "basic ", "bearer ", "digest ", "negotiate ", "basic%20", "bearer%20", "basic+", "bearer+",
+  ]
+  .map { Array($0.utf8) }
+
+  /// Whether a value looks like a credential, and may not be shown all the same.
+  func isCredential(_ value: some Collection<UInt8>, of name: String) -> Bool {
+    isGuessing && Redaction.isCredential(value)
+      && !(name.utf8.count <= Redaction.longestName && shown.contains(name.lowercased()))
+  }
+
+  /// Whether a value is a scheme of authentication with its credential (RFC 9110 §11.4), a JSON web token (RFC 7519), or a
+  /// key that begins as those of a large service do.
+  ///
+  /// - Complexity: O(1).
+  static func isCredential(_ value: some Collection<UInt8>) -> Bool {
+    let start = Array(value.prefix(32))
+    let lower = start.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    if schemes.contains(where: { lower.starts(with: $0) && lower.count > $0.count }) { return true }
+    // All tokens begin with `{"` in the base of 64; no word does.
+    if start.count >= 20, start.starts(with: "eyJ".utf8) { return true }
+    return start.count >= 20 && beginnings.contains { start.starts(with: $0) }
+  }
+}
