@@ -12,6 +12,8 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     let carrier: URLSessionCarrier
     let request: TransportRequest
     var hasHead = false
+    /// The client answers for itself: the answer ends with its head.
+    var wasChallenged = false
   }
 
   private let reachability: any Reachability
@@ -56,6 +58,22 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     entry(for: task)?.carrier.answer { completionHandler(nil) }
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    task: URLSessionTask,
+    didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    #if canImport(Darwin)
+      completionHandler(.performDefaultHandling, nil)
+    #else
+      // Foundation on Linux has nothing to answer with, and would wait for ever; it calls this for 401 and 407 alone.
+      tellHead(challenge.failureResponse, of: task)
+      entries.withLock { $0[task.taskIdentifier]?.wasChallenged = true }
+      entry(for: task)?.carrier.answer { completionHandler(.cancelAuthenticationChallenge, nil) }
+    #endif
   }
 
   func urlSession(
@@ -114,7 +132,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if error == nil { tellHead(task.response, of: task) }
     guard let entry = entries.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-    if let error {
+    if let error, !(entry.hasHead && entry.wasChallenged) {
       entry.exchange.fail(failure(for: error, entry.request))
     } else {
       entry.exchange.finish()

@@ -25,6 +25,7 @@ import Rebound
 ///   when it stopped to watch a socket.
 /// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit.
 /// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process.
+/// - Of a 401 that names a scheme, and of a 407, it tells the head and keeps the body.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
 public final class URLSessionTransport: Transport {
   private let configuration: URLSessionConfiguration

@@ -60,7 +60,7 @@ struct FaultMatrixTests {
     )
     let log = TransportLog()
     let exchange = transport.start(request, telling: log.add)
-    let expected = faultCase.verdict(for: cell.sending)
+    let expected = faultCase.verdict(for: cell.sending, over: cell.transport)
 
     if faultCase.goesOnAfterChunk, cell.sending != .head {
       await log.until { $0.contains { if case .chunk = $0 { true } else { false } } }

@@ -56,6 +56,28 @@ struct TransportContractTests {
     #expect(server.requests.allSatisfy { $0[field: "Cookie"] == nil })
   }
 
+  @Test(
+    "tell a refusal that names a scheme at once, and ask nobody for credentials",
+    arguments: TransportKind.allCases,
+    [
+      "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"", "Bearer error=\"invalid_token\"", "Negotiate",
+    ]
+  )
+  func challenge(kind: TransportKind, scheme: String) async {
+    server.program("/", .status(401, fields: ["WWW-Authenticate: \(scheme)"]))
+    for method in [HTTPMethod.get, .post] {
+      let log = TransportLog()
+      let request = TransportRequest(server.url(), method: method, limits: .none)
+      let exchange = kind.make().start(request, telling: log.add)
+      await log.end()
+      #expect(log.heads.map(\.status) == [401])
+      #expect(log.heads.first?.headers["WWW-Authenticate"] == scheme)
+      #expect(log.failure == nil)
+      exchange.cancel()
+    }
+    #expect(server.requests.count == 2)
+  }
+
   @Test("keep a connection for the next request", arguments: TransportKind.allCases)
   func reuse(kind: TransportKind) async {
     server.program("/", .answer())
