@@ -60,7 +60,8 @@ struct TransportContractTests {
     "tell a refusal that names a scheme at once, and ask nobody for credentials",
     arguments: TransportKind.allCases,
     [
-      "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"", "Bearer error=\"invalid_token\"", "Negotiate",
+      "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\", qop=\"auth\"", "Bearer error=\"invalid_token\"",
+      "Negotiate",
     ]
   )
   func challenge(kind: TransportKind, scheme: String) async {
