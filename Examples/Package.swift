@@ -26,10 +26,16 @@ let package = Package(
       pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]
     ),
+    .systemLibrary(
+      name: "CICU",
+      pkgConfig: "icu-i18n",
+      providers: [.apt(["libicu-dev"]), .brew(["icu4c"])]
+    ),
 
     // MARK: The server that fails on command
     .target(name: "WebServer", dependencies: ["CMicroHTTPD"]),
-    .target(name: "Backend", dependencies: ["WebServer", "CSQLite", "CSodium"]),
+    .target(name: "CSkeleton", dependencies: ["CICU"]),
+    .target(name: "Backend", dependencies: ["WebServer", "CSkeleton", "CSQLite", "CSodium"]),
     .executableTarget(name: "backend-server", dependencies: ["Backend"]),
 
     // MARK: The apps

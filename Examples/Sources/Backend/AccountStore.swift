@@ -59,15 +59,6 @@ final class AccountStore: Sendable {
     }
     try database.run(
       """
-      CREATE TABLE IF NOT EXISTS accounts (
-        name_key TEXT NOT NULL UNIQUE,
-        name TEXT NOT NULL,
-        password_hash TEXT NOT NULL
-      ) STRICT
-      """
-    )
-    try database.run(
-      """
       CREATE TABLE IF NOT EXISTS answers (
         idempotency_key TEXT NOT NULL PRIMARY KEY,
         name TEXT NOT NULL,
@@ -76,7 +67,36 @@ final class AccountStore: Sendable {
       ) STRICT
       """
     )
+    try AccountStore.makeAccounts(in: database)
     self.database = Locked(database)
+  }
+
+  /// Makes the tables of accounts; a file from before names were compared by their looks gets them with its accounts.
+  ///
+  /// Of accounts whose names only look the same since then, the oldest has the looks for its own; the others stay.
+  private static func makeAccounts(in database: Database) throws(DatabaseError) {
+    let version = 1
+    guard try database.run("PRAGMA user_version") != [[.integer(version)]] else { return }
+    try database.transaction { () throws(DatabaseError) in
+      let isOlder = try !database.run("SELECT 1 FROM sqlite_schema WHERE name = 'accounts'").isEmpty
+      if isOlder { try database.run("ALTER TABLE accounts RENAME TO older_accounts") }
+      try database.run("CREATE TABLE accounts (name TEXT NOT NULL, password_hash TEXT NOT NULL) STRICT")
+      try database.run("CREATE TABLE name_keys (name_key TEXT NOT NULL PRIMARY KEY) STRICT")
+      if isOlder {
+        try database.run("INSERT INTO accounts SELECT name, password_hash FROM older_accounts ORDER BY rowid")
+        try database.run("DROP TABLE older_accounts")
+        for row in try database.run("SELECT name FROM accounts") {
+          if case .text(let name) = row[0] { try add(name, to: database) }
+        }
+      }
+      try database.run("PRAGMA user_version = \(version)")
+    }
+  }
+
+  private static func add(_ userName: String, to database: Database) throws(DatabaseError) {
+    for key in UserNameRules.comparisonKeys(of: userName) {
+      try database.run("INSERT OR IGNORE INTO name_keys (name_key) VALUES (?)", [.text(key)])
+    }
   }
 
   /// Whether an account has this name, in any spelling.
@@ -106,11 +126,11 @@ final class AccountStore: Sendable {
         let isTaken = try AccountStore.isTaken(wish.userName, in: database)
         let isFree = wish.isNameFree && !isTaken
         if isFree {
-          let nameKey = UserNameRules.caselessKey(of: wish.userName)
           try database.run(
-            "INSERT INTO accounts (name_key, name, password_hash) VALUES (?, ?, ?)",
-            [.text(nameKey), .text(wish.userName), .text(wish.passwordHash)]
+            "INSERT INTO accounts (name, password_hash) VALUES (?, ?)",
+            [.text(wish.userName), .text(wish.passwordHash)]
           )
+          try AccountStore.add(wish.userName, to: database)
         }
         if let key = wish.idempotencyKey {
           try database.run(
@@ -124,11 +144,10 @@ final class AccountStore: Sendable {
   }
 
   private static func isTaken(_ userName: String, in database: Database) throws(DatabaseError) -> Bool {
-    let rows = try database.run(
-      "SELECT 1 FROM accounts WHERE name_key = ?",
-      [.text(UserNameRules.caselessKey(of: userName))]
-    )
-    return !rows.isEmpty
+    for key in UserNameRules.comparisonKeys(of: userName) {
+      guard try database.run("SELECT 1 FROM name_keys WHERE name_key = ?", [.text(key)]).isEmpty else { return true }
+    }
+    return false
   }
 
   private static func answer(to key: String, in database: Database) throws(DatabaseError) -> RecordedAnswer? {

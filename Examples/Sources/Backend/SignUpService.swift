@@ -21,16 +21,22 @@ final class SignUpService: Sendable {
   private let hasher: PasswordHasher
   private let retryAfter: Int
   private let storeQueue = WorkQueue(name: "Backend.accounts", width: 1, backlog: 1000)
-  // Each hash takes 64 MiB, and a core for about 0.15 s.
-  private let hashQueue = WorkQueue(name: "Backend.passwords", width: 2, backlog: 30)
+  private let hashQueue: WorkQueue
   // One cycle for each question, so that signing up doesn't shift the answers of the other.
   private let availabilityCycle = Locked(MaintenanceCycle())
   private let signUpCycle = Locked(MaintenanceCycle())
 
-  init(store: AccountStore, hasher: PasswordHasher, retryAfter: Int) {
+  /// - Parameter hashQueue: Where passwords are hashed. Each hash takes 64 MiB, and a core for about 0.15 s.
+  init(
+    store: AccountStore,
+    hasher: PasswordHasher,
+    retryAfter: Int,
+    hashQueue: WorkQueue = WorkQueue(name: "Backend.passwords", width: 2, backlog: 30)
+  ) {
     self.store = store
     self.hasher = hasher
     self.retryAfter = retryAfter
+    self.hashQueue = hashQueue
   }
 
   /// Answers `GET /isUserNameAvailable?userName=NAME`.

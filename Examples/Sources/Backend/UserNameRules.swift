@@ -18,9 +18,9 @@ enum UserNameVerdict: Equatable {
 
 /// The rules for user names, and the names that make the service fail on command.
 ///
-/// Lengths count Characters, as people do. Nothing is trimmed: a name that begins with a space is another name.
-/// Reserved names and taken ones count in any spelling (`Admin`, `PAGE`), as accounts do; names that are commands count
-/// as written.
+/// Lengths count Characters, as people do. What nobody can see is refused rather than trimmed: who typed it learns of it.
+/// Reserved names and taken ones count in any spelling and in any letters that look the same (`Admin`, `PAGE`, a Cyrillic
+/// `аdmin`), as accounts do; names that are commands count as written.
 enum UserNameRules {
   /// Judges the values of the parameter `userName`, of which there should be one.
   static func judge(parameters: [String?]) -> UserNameVerdict {
@@ -34,9 +34,15 @@ enum UserNameRules {
     guard !name.isEmpty else { return .refused(reason: "Username must not be empty") }
     guard name.count > 3 else { return .refused(reason: "Username is too short.") }
     guard !name.allSatisfy(\.isWhitespace) else { return .refused(reason: "Username must not be blank") }
-    let key = caselessKey(of: name)
-    guard !reserved.contains(key) else { return .refused(reason: "Username is not valid: \(name).") }
-    if taken.contains(key) { return .taken }
+    guard !name.unicodeScalars.contains(where: isInvisible) else {
+      return .refused(reason: "Username must not contain invisible characters")
+    }
+    guard name.first?.isWhitespace == false, name.last?.isWhitespace == false else {
+      return .refused(reason: "Username must not begin or end with a space")
+    }
+    let keys = comparisonKeys(of: name)
+    guard reserved.isDisjoint(with: keys) else { return .refused(reason: "Username is not valid: \(name).") }
+    if !taken.isDisjoint(with: keys) { return .taken }
     switch name {
     case "illegalresponse": return .malformedAnswer
     case "servererror": return .permanentFailure
@@ -46,13 +52,27 @@ enum UserNameRules {
     }
   }
 
-  /// The form in which two spellings of one name are the same: without case, and composed (NFC).
+  /// Two names that a person could take for each other have one of these in common.
   ///
-  /// Upper case comes first so that `ß` meets `ss` and `ς` meets `σ`, as in Unicode's full case folding.
-  static func caselessKey(of name: String) -> String {
-    name.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
+  /// What letters look like depends on their case, and names are compared without it. So one key has the looks of the
+  /// name in small letters, and one those in capitals: a Cyrillic `М` is an `M`, though `м` is no `m`. There `I` and `l` look
+  /// the same, and so are one letter. Compatible forms (NFKC) are one in both; small letters are made of capitals, so that
+  /// `ß` meets `ss` and `ς` meets `σ`, as in Unicode's full case folding.
+  static func comparisonKeys(of name: String) -> Set<String> {
+    let capitals = name.precomposedStringWithCompatibilityMapping.uppercased()
+    return Set([capitals, capitals.lowercased()].map { (NameSkeleton.of($0) ?? $0).lowercased() })
   }
 
-  private static let reserved: Set = ["admin", "superuser"]
-  private static let taken: Set = ["peterfriese", "johnnyappleseed", "page", "johndoe"]
+  /// Controls, marks of direction, joiners, fillers and the like: what makes two names of one without being seen.
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: true
+    default: scalar.properties.isDefaultIgnorableCodePoint || scalar == brailleBlank
+    }
+  }
+
+  // A symbol by its category, of no dots.
+  private static let brailleBlank: Unicode.Scalar = "\u{2800}"
+  private static let reserved = Set(["admin", "superuser"].flatMap(comparisonKeys))
+  private static let taken = Set(["peterfriese", "johnnyappleseed", "page", "johndoe"].flatMap(comparisonKeys))
 }

@@ -2,7 +2,8 @@ import CMicroHTTPD
 import Foundation
 
 // libmicrohttpd's callbacks. A `context` is the ServerCore, which is retained while the daemon runs; a request's own
-// pointer is its Exchange, retained from the request line until the daemon reports the request as completed.
+// pointer is its Exchange, retained from the request line until the daemon reports the request as completed; a
+// connection's is its ClientConnection, retained until the daemon reports it as closed.
 
 /// How much libmicrohttpd asks for at a time, in bytes.
 let blockSize = 4096
@@ -54,7 +55,34 @@ func requestCompleted(
   guard let context, let exchange = request?.pointee else { return }
   request?.pointee = nil
   let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-  core.ended(Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue())
+  core.ended(Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue(), on: client(of: connection))
+}
+
+func connectionChanged(
+  context: UnsafeMutableRawPointer?,
+  connection: OpaquePointer?,
+  client: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+  change: MHD_ConnectionNotificationCode
+) {
+  guard let context, let connection, let client else { return }
+  let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+  switch change {
+  case .CONNECTION_NOTIFY_STARTED:
+    let began = ClientConnection(socket: shim_connection_socket(connection))
+    client.pointee = Unmanaged.passRetained(began).toOpaque()
+    core.began(began)
+  case .CONNECTION_NOTIFY_CLOSED:
+    guard let pointer = client.pointee else { return }
+    client.pointee = nil
+    core.ended(Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue())
+  @unknown default: break
+  }
+}
+
+/// The client whose connection this is.
+func client(of connection: OpaquePointer?) -> ClientConnection? {
+  guard let connection, let pointer = shim_connection_context(connection) else { return nil }
+  return Unmanaged<ClientConnection>.fromOpaque(pointer).takeUnretainedValue()
 }
 
 func collectHeader(

@@ -38,10 +38,18 @@ public final class HTTPServer: Sendable {
     public var bodyLimit = 1 << 20
     /// How many clients may be connected at once; fewer if the process may not open that many files.
     public var connectionLimit = 10_000
+    /// How many clients of one address may be connected at once; the others are hung up on.
+    ///
+    /// Less than `connectionLimit`, so that one address cannot shut out all others.
+    public var connectionLimitPerAddress = 1_000
     /// How long a connection may be idle or stuck before it is closed.
     ///
     /// Waiting for a handler isn't idle. Whole seconds.
     public var connectionTimeout: Duration = .seconds(60)
+    /// How long the head of a request may take, from connecting or from the end of the request before; nil for no end.
+    ///
+    /// A client that takes longer is hung up on, at the latest after half as long again, however it spreads its bytes.
+    public var headTimeout: Duration? = .seconds(30)
     /// How often streams of events that have nothing to send get a comment; nil for never.
     ///
     /// A client that has gone is noticed after two of them.

@@ -21,6 +21,7 @@ final class ServerCore: Sendable {
     var daemon: ForeignPointer?
     /// Those whose request is complete and whose answer isn't.
     var exchanges: [ObjectIdentifier: Exchange] = [:]
+    var connections: [ObjectIdentifier: ClientConnection] = [:]
     var waitingForIdle: CheckedContinuation<Void, Never>?
     var waitingForStop: [CheckedContinuation<Void, Never>] = []
   }
@@ -51,11 +52,13 @@ final class ServerCore: Sendable {
     let daemon = shim_start_daemon(
       socket.descriptor,
       configuration.usableConnectionLimit,
+      UInt32(clamping: max(1, configuration.connectionLimitPerAddress)),
       configuration.timeoutInSeconds,
       context.toOpaque(),
       receiveTarget,
       receiveRequest,
-      requestCompleted
+      requestCompleted,
+      connectionChanged
     )
     guard let daemon else {
       let reason = String(cString: strerror(errno))
@@ -67,6 +70,7 @@ final class ServerCore: Sendable {
     let started = ForeignPointer(pointer: daemon)
     state.withLock { $0.daemon = started }
     scheduleHeartbeat()
+    scheduleLook()
   }
 
   // MARK: Requests, on libmicrohttpd's thread
@@ -83,6 +87,7 @@ final class ServerCore: Sendable {
     consumeUpload: () -> Void
   ) -> MHD_Result {
     if exchange.beginBody() {
+      client(of: connection)?.headIsComplete()
       let declared = headers(of: connection)["Content-Length"].flatMap { UInt64($0) } ?? 0
       guard declared <= UInt64(configuration.bodyLimit) else { return queue(bodyTooLarge, on: connection, exchange) }
       return .YES
@@ -120,7 +125,13 @@ final class ServerCore: Sendable {
     do throws(HTTPError) {
       guard let target = exchange.target else { throw .targetIsNotUTF8 }
       let decoded = try RequestTarget(target)
-      if let refusal = policy.refusal(authority: decoded.authority, headers: headers) { throw refusal }
+      if let refusal = policy.refusal(
+        method: HTTPMethod(rawValue: method),
+        authority: decoded.authority,
+        headers: headers
+      ) {
+        throw refusal
+      }
       request = Request(
         method: HTTPMethod(rawValue: method),
         target: target,
@@ -166,8 +177,9 @@ final class ServerCore: Sendable {
     if state.withLock({ $0.phase != .running }) { exchange.closeStream() }
   }
 
-  func ended(_ exchange: Exchange) {
+  func ended(_ exchange: Exchange, on client: ClientConnection?) {
     exchange.end()
+    client?.requestIsOver()
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.exchanges[ObjectIdentifier(exchange)] = nil
       guard state.exchanges.isEmpty else { return nil }
@@ -294,6 +306,30 @@ final class ServerCore: Sendable {
     let exchanges = state.withLock { $0.phase == .stopped ? nil : Array($0.exchanges.values) }
     exchanges?.forEach { $0.beat() }
     return exchanges != nil
+  }
+
+  // MARK: Connections
+
+  func began(_ connection: ClientConnection) {
+    state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
+  }
+
+  func ended(_ connection: ClientConnection) {
+    connection.end()
+    state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+  }
+
+  /// Looks at all connections now and then, rather than at each with a timer of its own, which would cost every request one.
+  private func scheduleLook() {
+    guard let timeout = configuration.headTimeout else { return }
+    let looks = 2
+    configuration.timer.run(after: timeout / looks) { [weak self] in
+      guard let self else { return }
+      let connections = self.state.withLock { $0.phase == .stopped ? nil : Array($0.connections.values) }
+      guard let connections else { return }
+      for connection in connections { connection.look(allowing: looks) }
+      self.scheduleLook()
+    }
   }
 
   // MARK: Shutdown

@@ -27,6 +27,39 @@ struct AccountStoreTests {
     #expect(try !store.isTaken("Zoe-Unal"))
   }
 
+  @Test("a name that looks like another's isn't free")
+  func twins() throws {
+    let store = try AccountStore(path: ":memory:")
+    #expect(try store.register(wish("paula")) == .created)
+    for twin in ["раulа", "ｐａｕｌａ", "pau1a"] {
+      #expect(try store.register(wish(twin)) == .taken)
+    }
+  }
+
+  @Test("accounts from before names were compared by their looks keep their names; of twins, the oldest has it")
+  func olderFile() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("accounts.sqlite")
+    let database = try Database(path: path)
+    try database.run(
+      "CREATE TABLE accounts (name_key TEXT NOT NULL UNIQUE, name TEXT NOT NULL, password_hash TEXT NOT NULL) STRICT"
+    )
+    for (key, name) in [("paula", "Paula"), ("раulа", "раulа"), ("peter", "Peter")] {
+      try database.run(
+        "INSERT INTO accounts (name_key, name, password_hash) VALUES (?, ?, 'hash')",
+        [.text(key), .text(name)]
+      )
+    }
+
+    let store = try AccountStore(path: path)
+    for name in ["PAULA", "раulа", "pеter"] { #expect(try store.isTaken(name)) }
+    #expect(try !store.isTaken("somebody"))
+    #expect(try store.register(wish("somebody")) == .created)
+    #expect(try AccountStore(path: path).isTaken("somebody"))
+    let names = try database.run("SELECT name FROM accounts ORDER BY rowid")
+    #expect(names == [[.text("Paula")], [.text("раulа")], [.text("Peter")], [.text("somebody")]])
+  }
+
   @Test("a name that can't be had isn't given")
   func notFree() throws {
     let store = try AccountStore(path: ":memory:")

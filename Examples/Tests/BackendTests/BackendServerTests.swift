@@ -123,7 +123,7 @@ struct BackendServerTests {
     var configuration = BackendServer.Configuration(database: path) { report in reports.withLock { $0.append(report) } }
     configuration.passwordCost = .minimal
     try await withBackend(configuration) { backend in
-      try Database(path: path).run("DROP TABLE accounts")
+      try Database(path: path).run("DROP TABLE name_keys")
       let answer = try await backend.get("/isUserNameAvailable?userName=sjefke")
       #expect(answer?.status == 500)
       #expect(answer?.text == errorBody("The server failed to answer this request"))

@@ -93,6 +93,7 @@ struct ControlServiceTests {
     var configuration = BackendServer.Configuration.forTests()
     configuration.server.timer = timer
     configuration.server.heartbeat = nil
+    configuration.server.headTimeout = nil
     try await withBackend(configuration) { backend in
       for (fault, body) in [("none", realAnswer), (#"status","status":503,"reason":"Busy"#, errorBody("Busy"))] {
         _ = try await backend.post(
@@ -181,6 +182,19 @@ struct ControlServiceTests {
           {"fault":"drop","method":"GET","milliseconds":1500,"target":"/health"}]}
           """
       )
+    }
+  }
+
+  @Test("a page of another site can't change what fails, even if its browser sends no Origin")
+  func foreignPage() async throws {
+    try await withBackend { backend in
+      _ = try await backend.post("/control/faults", #"{"path":"*","fault":"status","status":503}"#)
+      let refused = try await backend.post("/control/reset", "{}", headers: ["Sec-Fetch-Site: cross-site"])
+      #expect(refused?.status == 403)
+      #expect(try await backend.get("/health")?.status == 503)
+      let accepted = try await backend.post("/control/reset", "{}", headers: ["Sec-Fetch-Site: same-origin"])
+      #expect(accepted?.status == 200)
+      #expect(try await backend.get("/health")?.status == 200)
     }
   }
 }

@@ -180,4 +180,42 @@ struct SignUpServiceTests {
       #expect(bytes.range(of: Data("unmistakable".utf8)) == nil)
     }
   }
+
+  @Test("a sign-up beyond the waiting is refused with 503 and Retry-After, while other questions are answered")
+  func rush() async throws {
+    let mayEnd = DispatchSemaphore(value: 0)
+    let began = Signal()
+    let hashQueue = WorkQueue(name: "test", width: 1, backlog: 0)
+    let hashing = Task {
+      try await hashQueue.run {
+        began.give()
+        mayEnd.wait()
+      }
+    }
+    try await began.wait()
+    let service = SignUpService(
+      store: try AccountStore(path: ":memory:"),
+      hasher: try PasswordHasher(cost: .minimal),
+      retryAfter: 2,
+      hashQueue: hashQueue
+    )
+    var router = Router { error, _ in Issue.record("the service failed: \(error)") }
+    router.on(.get, "/isUserNameAvailable") { try await service.availability($0) }
+    router.on(.post, "/signUp") { try await service.signUp($0) }
+    let server = try HTTPServer(.init()) { [router] in await router.respond(to: $0) }
+    let wish = #"{"userName":"sjefke","password":"correct horse"}"#
+
+    let refused = try await LoopbackClient.post(wish, to: "/signUp", port: server.port)
+    #expect(refused?.status == 503)
+    #expect(refused?["Retry-After"] == "1")
+    let question = "/isUserNameAvailable?userName=sjefke"
+    let answer = try await LoopbackClient.request("GET", question, port: server.port)
+    #expect(answer?.text == #"{"isAvailable":true,"userName":"sjefke"}"#)
+
+    mayEnd.signal()
+    try await hashing.value
+    let accepted = try await LoopbackClient.post(wish, to: "/signUp", port: server.port)
+    #expect(accepted?.status == 201)
+    await server.stop()
+  }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import ServerTesting
 import Testing
 import WebServer
@@ -48,5 +49,57 @@ struct WorkQueueTests {
     #expect(done.filter { $0 }.count == 2)
     #expect(running.withLock { $0.most } == 1)
     #expect(try await queue.run { 1 } == 1)
+  }
+
+  @Test("work that keeps every core busy holds up neither Swift's tasks nor Dispatch's queues")
+  func ownThreads() async throws {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let queue = WorkQueue(name: "test", width: cores, backlog: 0)
+    let mayEnd = Locked(false)
+    let began = Signal()
+    // No longer than the deadline, which only a broken queue reaches.
+    let end = ContinuousClock.now + LoopbackClient.deadline
+    let busy = (1...cores).map { _ in
+      Task {
+        try await queue.run {
+          began.give()
+          while ContinuousClock.now < end { if mayEnd.withLock({ $0 }) { return true } }
+          return false
+        }
+      }
+    }
+    for _ in busy { try await began.wait() }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume() }
+    }
+    await Task.detached { mayEnd.withLock { $0 = true } }.value
+    for task in busy { #expect(try await task.value) }
+  }
+
+  @Test("its threads end with it, after the work that it was given")
+  func ends() async throws {
+    let ended = Signal()
+    let mayEnd = DispatchSemaphore(value: 0)
+    final class Lease: Sendable {
+      let ended: Signal
+      init(_ ended: Signal) { self.ended = ended }
+      deinit { ended.give() }
+    }
+    var queue: WorkQueue? = WorkQueue(name: "test", width: 1, backlog: 1)
+    let began = Signal()
+    let first = Task { [queue] in
+      try await queue?.run {
+        // Held by the thread, until it ends.
+        Thread.current.threadDictionary["lease"] = Lease(ended)
+        began.give()
+        mayEnd.wait()
+        return 1
+      }
+    }
+    try await began.wait()
+    queue = nil
+    mayEnd.signal()
+    #expect(try await first.value == 1)
+    try await ended.wait()
   }
 }

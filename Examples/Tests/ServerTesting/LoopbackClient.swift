@@ -23,7 +23,9 @@ public final class LoopbackClient: Sendable {
   private let descriptor: Int32
 
   /// Connects to a port of this machine.
-  public init(port: UInt16) throws {
+  ///
+  /// - Parameter address: From which of this machine's addresses; nil for the usual one.
+  public init(port: UInt16, from address: String? = nil) throws {
     #if canImport(Darwin)
       descriptor = socket(AF_INET, SOCK_STREAM, 0)
     #else
@@ -38,6 +40,17 @@ public final class LoopbackClient: Sendable {
     name.sin_family = sa_family_t(AF_INET)
     name.sin_port = port.bigEndian
     name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    if let address {
+      var own = sockaddr_in()
+      own.sin_family = sa_family_t(AF_INET)
+      own.sin_addr.s_addr = inet_addr(address)
+      let isBound = withUnsafePointer(to: &own) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      guard isBound else { throw LoopbackClient.failure("bind") }
+    }
     let isConnected = withUnsafePointer(to: &name) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0

@@ -281,6 +281,7 @@ struct HTTPServerTests {
     var configuration = HTTPServer.Configuration()
     configuration.timer = timer
     configuration.heartbeat = nil
+    configuration.headTimeout = nil
     try await withServer(
       configuration,
       handler: { request in
@@ -425,6 +426,95 @@ struct HTTPServerTests {
         let numbers = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { $0.dropFirst(6) }
         #expect(numbers.map(String.init) == (1...20).map { "\($0);" })
       }
+    }
+  }
+
+  // MARK: Limits for clients
+
+  #if os(Linux)
+    // Only here the machine has more than one address without being told so.
+    @Test("clients of one address beyond its limit are hung up on; another address is served all the same")
+    func addressLimit() async throws {
+      var configuration = HTTPServer.Configuration()
+      configuration.connectionLimitPerAddress = 2
+      try await withServer(configuration) { server in
+        let request = "GET / HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n"
+        let idle = [try LoopbackClient(port: server.port), try LoopbackClient(port: server.port)]
+        for client in idle {
+          try await client.send(request)
+          #expect(try await client.receive(until: "[] 0").contains("200 OK"))
+        }
+        let refused = try LoopbackClient(port: server.port)
+        #expect(try await refused.receiveAll().isEmpty)
+        let other = try LoopbackClient(port: server.port, from: "127.0.0.2")
+        try await other.send(request)
+        #expect(try await other.receive(until: "[] 0").contains("200 OK"))
+        withExtendedLifetime(idle) {}
+      }
+    }
+  #endif
+
+  @Test("a client whose head takes too long is hung up on, though a byte of it comes now and then")
+  func drippingHead() async throws {
+    let timer = ManualTimer()
+    var configuration = HTTPServer.Configuration()
+    configuration.timer = timer
+    configuration.headTimeout = .seconds(10)
+    try await withServer(configuration) { server in
+      let client = try LoopbackClient(port: server.port)
+      try await client.send("GET / HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n")
+      #expect(try await client.receive(until: "[] 0").contains("200 OK"))
+      try await client.send("GET / HTTP/1.1\r\nX: ")
+      // As often as it takes the server's own thread to see that the first request is over.
+      for _ in 1...2_000 where !client.isReadable {
+        timer.advance(by: .seconds(5))
+        // Who was hung up on cannot send any more.
+        try? await client.send("x")
+      }
+      #expect(client.isReadable)
+      #expect(try await client.receiveAll().isEmpty)
+    }
+  }
+
+  @Test("a head that takes its time is served, and so is the next on the same connection")
+  func slowHead() async throws {
+    let timer = ManualTimer()
+    var configuration = HTTPServer.Configuration()
+    configuration.timer = timer
+    configuration.headTimeout = .seconds(10)
+    try await withServer(configuration) { server in
+      let client = try LoopbackClient(port: server.port)
+      for _ in 1...4 {
+        try await client.send("GET / HTTP/1.1\r\n")
+        timer.advance(by: .seconds(5))
+        try await client.send("Host: localhost:\(server.port)\r\n\r\n")
+        #expect(try await client.receive(until: "[] 0").contains("200 OK"))
+      }
+    }
+  }
+
+  @Test("who waits for an answer is not hung up on, however long it takes")
+  func slowAnswer() async throws {
+    let timer = ManualTimer()
+    var configuration = HTTPServer.Configuration()
+    configuration.timer = timer
+    configuration.headTimeout = .seconds(10)
+    let began = Signal()
+    let mayAnswer = Signal()
+    try await withServer(
+      configuration,
+      handler: { request in
+        began.give()
+        try? await mayAnswer.wait()
+        return HTTPServerTests.echo(request)
+      }
+    ) { server in
+      let client = try LoopbackClient(port: server.port)
+      try await client.send("GET / HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n")
+      try await began.wait()
+      timer.advance(by: .seconds(3600))
+      mayAnswer.give()
+      #expect(try await client.receive(until: "[] 0").contains("200 OK"))
     }
   }
 }

@@ -57,6 +57,7 @@ struct ServerCoreTests {
     var configuration = HTTPServer.Configuration()
     configuration.timer = timer
     configuration.heartbeat = nil
+    configuration.headTimeout = nil
     let began = Signal()
     let server = try HTTPServer(configuration) { request in
       began.give()
@@ -91,6 +92,7 @@ struct ServerCoreTests {
     var configuration = HTTPServer.Configuration()
     configuration.timer = timer
     configuration.heartbeat = nil
+    configuration.headTimeout = nil
     let stream = EventStream()
     let server = try HTTPServer(configuration) { _ in .events(stream) }
     let client = try await send("/", to: server)
