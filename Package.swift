@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
     .library(name: "ReboundStore", targets: ["ReboundStore"]),
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
+    .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
   ],
@@ -34,6 +35,11 @@ let package = Package(
       description: "Combine's schedulers RunLoop and OperationQueue, its publishers of timers, notifications and URLs."
     ),
     .trait(name: "Curl", description: "CurlTransport, which needs the headers of libcurl (libcurl4-openssl-dev)."),
+    .trait(
+      name: "Redis",
+      description:
+        "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
+    ),
     .default(enabledTraits: ["Foundation"]),
   ],
   targets: [
@@ -46,6 +52,13 @@ let package = Package(
       ] + combine
     ),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .target(
+      name: "ReboundRedis",
+      dependencies: [
+        "StreamSupport", "Rebound", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+      ] + combine
+    ),
+    .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
@@ -55,6 +68,10 @@ let package = Package(
     .testTarget(
       name: "ReboundHTTPTests",
       dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+    ),
+    .testTarget(
+      name: "ReboundRedisTests",
+      dependencies: ["ReboundRedis", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),

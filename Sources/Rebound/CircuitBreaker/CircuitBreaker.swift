@@ -110,6 +110,11 @@ public final class CircuitBreaker: Sendable {
     return self
   }
 
+  /// Tells an observer of each change from now on, as ``onEvent(_:)`` does, and of no refusal.
+  package func onChange(_ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) {
+    shared.observe(observer)
+  }
+
   /// What the breaker does with calls now; reading it changes nothing.
   ///
   /// One that is open is open until a call finds that its time is over; see ``stateChanges(on:)``.
@@ -131,6 +136,19 @@ public final class CircuitBreaker: Sendable {
 
   /// Closes, and forgets all calls.
   public func close() { change(nil) { machine, _ in machine.close() } }
+
+  /// Opens for a while, if it is closed: somebody else has found that the service fails.
+  ///
+  /// From then on it goes as if it had counted enough failures itself: probes find out whether the service is well again.
+  ///
+  /// - Parameters:
+  ///   - openTime: For how long.
+  ///   - now: The present, on the time of the executions.
+  /// - Returns: Whether it was closed.
+  @discardableResult
+  public func open(for openTime: Duration, at now: Duration = TimeSource.current.now) -> Bool {
+    change(now) { machine, now in machine.open(for: openTime, now: now) }
+  }
 
   /// Lets nothing through until it is closed by hand.
   public func isolate() { change(nil) { machine, _ in machine.isolate() } }
@@ -223,12 +241,16 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Changes the machine, then tells the observers.
-  private func change(_ present: Duration?, _ body: (inout CircuitBreakerMachine, Duration) -> Void) {
+  private func change<Result>(
+    _ present: Duration?,
+    _ body: (inout CircuitBreakerMachine, Duration) -> Result
+  ) -> Result {
     shared.change { state, events in
       let now = state.clamp(present ?? state.latest)
       let before = state.machine.state
-      body(&state.machine, now)
+      let result = body(&state.machine, now)
       note(before, state, now, &events)
+      return result
     }
   }
 

@@ -213,6 +213,17 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     enter(.closed)
   }
 
+  /// Opens for this long, if it is closed.
+  ///
+  /// - Returns: Whether it was.
+  package mutating func open(for openTime: Duration, now: Duration) -> Bool {
+    guard case .closed = phase else { return false }
+    openings += 1
+    outSince = outSince ?? now
+    enter(.open(until: now + openTime.clampedToDelay))
+    return true
+  }
+
   /// Lets nothing through until told otherwise.
   package mutating func isolate() {
     outSince = nil

@@ -6,7 +6,8 @@ public struct ExecutionContext: Sendable {
   @usableFromInline let origin: DecisionOrigin?
   /// The deadline of a publisher; an asynchronous function reads its task's.
   @usableFromInline let ownDeadline: Deadline?
-  @usableFromInline let isAsynchronous: Bool
+  /// Whether it is an asynchronous function, which goes on in its own task wherever it is woken.
+  @usableFromInline package let isAsynchronous: Bool
   /// A timer that was early by a tolerance has let this much time pass all the same.
   @usableFromInline var floor: Duration?
 

@@ -7,8 +7,16 @@ package struct RetryMachine<Failure: Error>: Sendable {
   package enum Action: Sendable {
     /// Try again after this long.
     case retry(after: Duration)
+    /// Ask the budget, whose account is elsewhere, with ``ask(at:_:)``; its answer is for ``answered(_:telling:)``.
+    case ask
     /// Pass this error on.
     case stop(with: Failure)
+  }
+
+  private struct Asked: Sendable {
+    let error: Failure
+    let context: RetryContext
+    let verdict: Verdict
   }
 
   private let policy: RetryPolicy<Failure>
@@ -24,6 +32,8 @@ package struct RetryMachine<Failure: Error>: Sendable {
   /// The present, and the time until the deadline of the call, at the failure that is being judged.
   private var now = Duration.zero
   private var callLeft: Duration?
+  /// The failure that the budget is asked about.
+  private var asked: Asked?
 
   private var settings: RetryPolicy<Failure>.Settings { policy.settings }
 
@@ -66,7 +76,37 @@ package struct RetryMachine<Failure: Error>: Sendable {
     }
     let hint = settings.hint(error)?.clampedToDelay
     let context = RetryContext(attempt: attempts, elapsed: elapsed, hint: hint)
-    let verdict = judge(error, context)
+    return conclude(judge(error, context), error, context, telling: tell)
+  }
+
+  /// Asks the budget for the retry.
+  package func ask(at now: Duration, _ answer: @escaping @Sendable (RetryBudget.Retry?) -> Void) {
+    settings.budget?.account.ask(at: now, answer)
+  }
+
+  /// The budget has answered.
+  ///
+  /// - Parameters:
+  ///   - retry: What it has granted; `nil` if it denies the retry.
+  ///   - tell: Gets the event, besides the policy's own observer.
+  package mutating func answered(_ retry: RetryBudget.Retry?, telling tell: ((RetryEvent) -> Void)? = nil) -> Action? {
+    guard let asked else { return nil }
+    self.asked = nil
+    granted = retry
+    let verdict = retry == nil ? .stop(.budgetExhausted, with: nil) : asked.verdict
+    return conclude(verdict, asked.error, asked.context, telling: tell)
+  }
+
+  private mutating func conclude(
+    _ verdict: Verdict,
+    _ error: Failure,
+    _ context: RetryContext,
+    telling tell: ((RetryEvent) -> Void)?
+  ) -> Action {
+    if case .ask(let delay, let source) = verdict {
+      asked = Asked(error: error, context: context, verdict: .retry(after: delay, source))
+      return .ask
+    }
     if settings.observer != nil || tell != nil {
       let event = RetryEvent(context, error: error, verdict: verdict)
       settings.observer?(event)
@@ -77,7 +117,8 @@ package struct RetryMachine<Failure: Error>: Sendable {
       retries += 1
       return .retry(after: delay)
     case .stop(let reason, let other):
-      return .stop(with: other ?? exhausted(reason, error, elapsed) ?? error)
+      return .stop(with: other ?? exhausted(reason, error, context.elapsed) ?? error)
+    case .ask: return .ask
     }
   }
 
@@ -106,8 +147,10 @@ package struct RetryMachine<Failure: Error>: Sendable {
     return exhaustion.error(all)
   }
 
-  fileprivate enum Verdict {
+  fileprivate enum Verdict: Sendable {
     case retry(after: Duration, RetryEvent.DelaySource)
+    /// As ``retry(after:_:)``, if the budget grants it.
+    case ask(after: Duration, RetryEvent.DelaySource)
     case stop(RetryEvent.Reason, with: Failure?)
   }
 
@@ -143,6 +186,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     if let left, delay >= left { return .stop(.deadlineExceeded, with: nil) }
     // Last, since a retry that is granted counts from here on.
     if let budget = settings.budget {
+      if budget.account.answersLater { return .ask(after: delay, source) }
       guard let retry = budget.grant(at: now) else { return .stop(.budgetExhausted, with: nil) }
       granted = retry
     }
@@ -172,7 +216,7 @@ extension RetryEvent {
   fileprivate init<Failure>(_ context: RetryContext, error: Failure, verdict: RetryMachine<Failure>.Verdict) {
     let (delay, source, outcome): (Duration?, DelaySource?, Outcome)
     switch verdict {
-    case .retry(let after, let from): (delay, source, outcome) = (after, from, .retrying)
+    case .retry(let after, let from), .ask(let after, let from): (delay, source, outcome) = (after, from, .retrying)
     case .stop(let reason, _): (delay, source, outcome) = (nil, nil, .stopped(reason))
     }
     self.init(

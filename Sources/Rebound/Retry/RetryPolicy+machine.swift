@@ -46,6 +46,12 @@ extension RetryPolicy: Policy {
       return history.failed(with: error, at: now, execution)
     }
 
+    /// Takes the answer of the budget, if that is what it waits for.
+    public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
+      if let decision = history?.woken(execution) { return decision }
+      return begins(execution)
+    }
+
     /// Gives back what was granted.
     @inlinable
     public mutating func cancelled(_ execution: ExecutionContext) {
@@ -68,6 +74,8 @@ final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
   private let storage: RetryPolicy<Failure>.Storage
   private let start: Duration
+  /// What comes of asking the budget.
+  private var waiter: AnswerWaiter<RetryBudget.Retry?>?
 
   init(_ storage: RetryPolicy<Failure>.Storage, start: Duration) {
     self.storage = storage
@@ -78,17 +86,49 @@ final class RetryHistory<Failure: Error> {
   func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
     var deadline = execution.deadline
     if let own = storage.settings.callDeadline { deadline = own.nearer(deadline) }
-    let tell = execution.isListened ? execution.surroundings.teller(of: RetryEvent.self) : nil
     let action = machine.failed(
       with: error,
       elapsed: now - start,
       now: now,
       left: deadline?.remaining(at: now, on: execution.time),
       delivered: execution.delivered,
-      telling: tell
+      telling: teller(execution)
     )
+    return decision(action, at: now, execution)
+  }
+
+  /// The budget has answered, if that is what it waits for.
+  func woken(_ execution: ExecutionContext) -> Decision<Failure>? {
+    waiter.map { decision(on: $0, execution) }
+  }
+
+  private func decision(
+    on waiter: AnswerWaiter<RetryBudget.Retry?>,
+    _ execution: ExecutionContext
+  ) -> Decision<Failure> {
+    guard let answer = waiter.take() else { return .park(waiter.wait) }
+    self.waiter = nil
+    guard let action = machine.answered(answer, telling: teller(execution)) else { return .proceed }
+    return decision(action, at: execution.now, execution)
+  }
+
+  private func teller(_ execution: ExecutionContext) -> (@Sendable (RetryEvent) -> Void)? {
+    execution.isListened ? execution.surroundings.teller(of: RetryEvent.self) : nil
+  }
+
+  private func decision(
+    _ action: RetryMachine<Failure>.Action,
+    at now: Duration,
+    _ execution: ExecutionContext
+  ) -> Decision<Failure> {
     switch action {
     case .retry(let delay): return .wait(delay)
+    case .ask:
+      let waiter = AnswerWaiter<RetryBudget.Retry?>()
+      self.waiter = waiter
+      // Nobody may wait any more: what is granted and forgotten is given back.
+      machine.ask(at: now) { _ = waiter.answer($0) }
+      return decision(on: waiter, execution)
     case .stop(let final):
       machine.end(succeeded: false, now: now)
       return .fail(final)
@@ -98,6 +138,8 @@ final class RetryHistory<Failure: Error> {
   @_specialize(where Failure == any Error)
   @usableFromInline
   func end(succeeded: Bool, _ execution: ExecutionContext) {
+    _ = waiter?.abandon()
+    waiter = nil
     machine.end(succeeded: succeeded, now: machine.hasGrant ? execution.now : .zero)
   }
 }

@@ -10,22 +10,20 @@ import StreamSupport
 /// error that it was to retry, and its event says ``RetryEvent/Reason/budgetExhausted``. A wait that is cancelled gives
 /// back what was taken for it.
 ///
-/// It has no time of its own: whoever asks brings the present.
+/// It has no time of its own: whoever asks brings the present. Its account is kept in memory, or where an
+/// ``RetryAccount`` keeps it: also for many processes together.
 public final class RetryBudget: Sendable {
-  private struct State: Sendable {
-    var ledger: RetryBudgetLedger
-    var granted = 0
-    var denied = 0
+  package let account: any RetryAccount
 
-    func snapshot(_ ledger: RetryBudgetLedger) -> Snapshot {
-      Snapshot(available: ledger.available, waiting: ledger.waiting, granted: granted, denied: denied)
-    }
+  /// Makes a budget whose account is kept elsewhere.
+  ///
+  /// - Parameter account: Where it is kept.
+  public init(_ account: any RetryAccount) {
+    self.account = account
   }
 
-  private let state: Locked<State>
-
-  private init(_ kind: RetryBudgetLedger.Kind) {
-    state = Locked(State(ledger: RetryBudgetLedger(kind)))
+  private convenience init(_ kind: RetryBudgetLedger.Kind) {
+    self.init(LocalRetryAccount(kind))
   }
 
   /// Retries up to a share of the requests of the last moments.
@@ -122,35 +120,25 @@ public final class RetryBudget: Sendable {
   /// What the budget holds now; reading it changes nothing.
   ///
   /// - Parameter time: Says what now is.
-  public func snapshot(on time: TimeSource) -> Snapshot {
-    let now = time.now
-    return state.withLock { state in
-      var ledger = state.ledger
-      ledger.move(to: now)
-      return state.snapshot(ledger)
-    }
-  }
+  public func snapshot(on time: TimeSource) -> Snapshot { account.snapshot(at: time.now) }
 
   /// A request begins; its retries are asked for apart.
   ///
   /// - Parameter now: The present, on the time of the execution; a step back counts as no time at all.
   public func begin(at now: Duration = TimeSource.current.now) {
-    state.withLock { state in
-      state.ledger.move(to: now)
-      state.ledger.begin()
-    }
+    account.begin(at: now)
   }
 
   /// A request or a retry has failed with an error that is worth a retry.
   public func fail() {
-    state.withLock { $0.ledger.fail() }
+    account.fail()
   }
 
   /// A request has succeeded.
   ///
   /// - Parameter retry: The retry that it took last; `nil` if it took none.
   public func succeed(after retry: Retry? = nil) {
-    state.withLock { $0.ledger.succeed(afterRetry: retry != nil) }
+    account.succeed(afterRetry: retry != nil)
   }
 
   /// Asks for a retry.
@@ -158,31 +146,21 @@ public final class RetryBudget: Sendable {
   /// - Parameter now: The present, on the time of the execution.
   /// - Returns: What stands for it; `nil` if it is denied.
   public func grant(at now: Duration = TimeSource.current.now) -> Retry? {
-    let isGranted = state.withLock { state in
-      state.ledger.move(to: now)
-      let isGranted = state.ledger.grant()
-      if isGranted { state.granted += 1 } else { state.denied += 1 }
-      return isGranted
-    }
-    return isGranted ? Retry(of: self) : nil
-  }
-
-  fileprivate func settle(begins: Bool, at now: Duration?) {
-    state.withLock { state in
-      if let now { state.ledger.move(to: now) }
-      state.ledger.settle(begins: begins)
-    }
+    account.grant(at: now)
   }
 
   /// A retry that is granted, and waits until it begins or is given back.
   ///
   /// One that is forgotten is given back.
   public final class Retry: Sendable {
-    private let budget: RetryBudget
+    private let settle: @Sendable (_ begins: Bool, _ now: Duration?) -> Void
     private let isWaiting = Locked(true)
 
-    fileprivate init(of budget: RetryBudget) {
-      self.budget = budget
+    /// Makes what stands for a retry.
+    ///
+    /// - Parameter settle: Called once, when the retry begins or is given back, with the present if it is known.
+    public init(settling settle: @escaping @Sendable (_ begins: Bool, _ now: Duration?) -> Void) {
+      self.settle = settle
     }
 
     deinit {
@@ -204,7 +182,7 @@ public final class RetryBudget: Sendable {
     }
 
     private func settle(begins: Bool, at now: Duration?) {
-      if isWaiting.exchange(false) { budget.settle(begins: begins, at: now) }
+      if isWaiting.exchange(false) { settle(begins, now) }
     }
   }
 }

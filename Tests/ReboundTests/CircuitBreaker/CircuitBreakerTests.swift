@@ -61,6 +61,20 @@ struct CircuitBreakerTests {
     #expect(recorder.failure == .permanent)
   }
 
+  @Test("opens for others' sake if it is closed, and then goes by its own probes")
+  func opensForOthers() throws {
+    let breaker = try makeBreaker()
+    let early = try breaker.admit()
+    #expect(breaker.open(for: .seconds(2)))
+    #expect(!breaker.open(for: .seconds(60)))
+    early.succeed()
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit() }?.retryAfter == .seconds(2))
+    scheduler.advance(by: 2)
+    #expect(!breaker.open(for: .seconds(60)))
+    try breaker.admit().succeed()
+    #expect(breaker.state == .closed)
+  }
+
   @Test("passes demand, values and the end through, unchanged")
   func transparent() throws {
     let breaker = try makeBreaker()

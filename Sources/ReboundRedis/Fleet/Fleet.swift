@@ -1,0 +1,298 @@
+#if Redis
+  import Combine
+  import Foundation
+  import Rebound
+  import StreamSupport
+
+  /// Policies that many processes share, through a server of Redis or Valkey.
+  ///
+  ///     let fleet = try Fleet("shop", at: .tcp("10.0.0.7"), instances: 10)
+  ///     let weather = Pipeline<Forecast>("weather") {
+  ///       Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
+  ///       try fleet.circuitBreaker("weather", policy: .consecutive(5))
+  ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
+  ///     }
+  ///
+  /// Each process makes one fleet, and its policies of it. The server decides, in one round trip and by its own clock, as
+  /// long as it answers within ``FleetSettings/bound``. If it does not, or answers nonsense, the process decides by itself
+  /// at once, with the share of one instance, says so (``FleetEvent/fellBack(_:)``), and asks the server again and again
+  /// until it answers in time (``FleetEvent/joined(instances:after:)``).
+  ///
+  /// All commands go over one connection, carried by a thread of its own.
+  ///
+  /// - Keys: `rebound:{fleet}:members`, a sorted set of the members with the moment at which each is given up; it expires
+  ///   with the last one. The keys of each policy are `rebound:{fleet:name}:…`: what one script touches is in one hash slot.
+  public final class Fleet: Sendable {
+    /// What takes part in the heartbeat of a fleet.
+    protocol Member: AnyObject, Sendable {
+      /// The server has answered a heartbeat.
+      func heartbeat()
+    }
+
+    private struct WeakMember {
+      weak var member: (any Member)?
+    }
+
+    private struct State {
+      /// `nil` while the server decides.
+      var aloneSince: Duration?
+      var instances: Int
+      var members: [WeakMember] = []
+      var timer: (any Cancellable)?
+      var isBeating = false
+    }
+
+    /// What the fleet is called; the same in all of its processes.
+    public let name: String
+    /// What this process is called among the members.
+    let member: String
+    let settings: FleetSettings
+    let time: TimeSource
+    let loop: RedisLoop
+    private let beat: RedisCommand
+    private let shared: Shared<State, FleetEvent>
+    /// 1 while the server decides; read without the lock, by each decision.
+    private let mode = AtomicWord()
+    private let lastNumber = Locked(0)
+
+    /// Joins a fleet; until the server answers, each policy goes by itself.
+    ///
+    /// - Parameters:
+    ///   - name: What the fleet is called; without braces.
+    ///   - address: Where the server is.
+    ///   - instances: How many processes there are, as long as the server has not said it: what a process lets through by
+    ///     itself is the share of one.
+    ///   - settings: How long decisions wait for the server, and so on.
+    ///   - time: Times heartbeats and waits.
+    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    public convenience init(
+      _ name: String,
+      at address: RedisAddress,
+      instances: Int,
+      settings: FleetSettings = .standard,
+      time: TimeSource = .current
+    ) throws(InvalidPolicy) {
+      try settings.validate()
+      try PolicyKind.fleet.require("instances", instances, "Give at least 1.") { (1...1_000_000).contains($0) }
+      try PolicyKind.fleet.require("name", name, "Give one without braces.") {
+        !$0.isEmpty && !$0.contains { "{}".contains($0) }
+      }
+      let member = String(UInt64.random(in: 0 ... .max), radix: 36)
+      self.init(name: name, member: member, address: address, instances: instances, settings: settings, time: time)
+      loop.start()
+      startBeating(after: .zero)
+    }
+
+    private init(
+      name: String,
+      member: String,
+      address: RedisAddress,
+      instances: Int,
+      settings: FleetSettings,
+      time: TimeSource
+    ) {
+      (self.name, self.member, self.settings, self.time) = (name, member, settings, time)
+      let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances))
+      self.shared = shared
+      var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members"])
+      beat.add(member)
+      beat.add(Int((settings.heartbeat.inSeconds * 3_000).rounded(.up)))
+      self.beat = beat
+      let relay = StatusRelay()
+      loop = RedisLoop(
+        RedisLoop.Settings(
+          address: address,
+          connectLimit: settings.connectLimit,
+          silenceLimit: settings.silenceLimit,
+          maxWaiting: settings.maxWaiting,
+          reconnect: settings.reconnect,
+          scripts: FleetScripts.all
+        )
+      ) { relay.tell($0) }
+      relay.fleet.withLock { $0 = WeakFleet(fleet: self) }
+    }
+
+    deinit {
+      shared.adjust { state, _ in state.timer }?.cancel()
+      loop.close()
+    }
+
+    /// Tells one more observer when the server decides, and when not, in order, with no lock held.
+    @discardableResult
+    public func onEvent(_ observer: @escaping @Sendable (FleetEvent) -> Void) -> Fleet {
+      shared.observe(observer)
+      return self
+    }
+
+    /// Whether the server decides now; if not, each policy goes by itself.
+    public var isJoined: Bool { mode.value == 1 }
+
+    /// How many processes there are, as far as is known.
+    public var instances: Int { shared.read { $0.instances } }
+
+    /// The keys of a policy begin with this.
+    func key(_ policy: String) -> String { "rebound:{\(name):\(policy)}:" }
+
+    /// A name that nothing else of any fleet has.
+    func makeName() -> String {
+      let number = lastNumber.withLock { number in
+        number += 1
+        return number
+      }
+      return "\(member):\(number)"
+    }
+
+    /// Has a policy take part in the heartbeat.
+    func add(_ member: any Member) {
+      shared.adjust { state, _ in
+        state.members.removeAll { $0.member == nil }
+        state.members.append(WeakMember(member: member))
+      }
+    }
+
+    // MARK: Decisions
+
+    /// Asks the server.
+    ///
+    /// - Parameters:
+    ///   - command: What to ask.
+    ///   - late: Gets an answer that came behind the bound, so that what was granted can be given back.
+    ///   - answer: Called once; gets `nil` if the member is to decide by itself. It must not wait.
+    func ask(
+      _ command: RedisCommand,
+      late: (@Sendable (RedisReply) -> Void)? = nil,
+      _ answer: @escaping @Sendable (RedisReply?) -> Void
+    ) {
+      guard isJoined else { return answer(nil) }
+      loop.post(
+        RedisRequest(command, limit: settings.bound, late: late) { [weak self] result in
+          switch result {
+          case .success(.error(let text)):
+            self?.fallBack(.refused(text))
+            answer(nil)
+          case .success(let reply): answer(reply)
+          case .failure(let failure):
+            self?.fallBack(failure)
+            answer(nil)
+          }
+        }
+      )
+    }
+
+    /// Tells the server something whose answer does not matter, such as what is given back: also while it does not decide.
+    func tell(_ command: RedisCommand) {
+      loop.post(
+        RedisRequest(command, limit: settings.bound) { [weak self] result in
+          switch result {
+          case .success(.error(let text)): self?.fallBack(.refused(text))
+          case .success: break
+          case .failure(let failure): self?.fallBack(failure)
+          }
+        }
+      )
+    }
+
+    /// The server has answered with something that makes no sense.
+    func distrust(_ reply: RedisReply) {
+      fallBack(.unexpected("\(reply)"))
+    }
+
+    private func fallBack(_ reason: RedisFailure) {
+      let now = time.now
+      let isNew: Bool = shared.change { state, events in
+        guard state.aloneSince == nil else { return false }
+        state.aloneSince = now
+        mode.set(0)
+        events.append(.fellBack(reason))
+        return true
+      }
+      // Whoever was slow only once is back at once.
+      if isNew { startBeating(after: .zero) }
+    }
+
+    // MARK: Heartbeats
+
+    fileprivate func heard(_ status: RedisLoop.Status) {
+      switch status {
+      case .ready: startBeating(after: .zero)
+      case .lost(let reason): fallBack(reason)
+      case .gaveUp(let reason):
+        fallBack(reason)
+        shared.change { _, events in events.append(.gaveUp(reason)) }
+      }
+    }
+
+    private func startBeating(after delay: Duration) {
+      let timer = time.after(delay) { [weak self] in self?.beatOnce() }
+      let before = shared.adjust { state, _ in
+        let before = state.timer
+        state.timer = timer
+        return before
+      }
+      before?.cancel()
+    }
+
+    private func beatOnce() {
+      let isFree: Bool = shared.adjust { state, _ in
+        defer { state.isBeating = true }
+        return !state.isBeating
+      }
+      guard isFree else { return }
+      loop.post(RedisRequest(beat, limit: settings.bound) { [weak self] result in self?.beaten(result) })
+    }
+
+    private func beaten(_ result: Result<RedisReply, RedisFailure>) {
+      let now = time.now
+      switch result {
+      case .success(.integer(let count)) where count > 0:
+        let members = shared.change { state, events in
+          state.isBeating = false
+          state.instances = count
+          if let since = state.aloneSince {
+            state.aloneSince = nil
+            mode.set(1)
+            events.append(.joined(instances: count, after: now - since))
+          }
+          return state.members.compactMap(\.member)
+        }
+        startBeating(after: settings.heartbeat)
+        for member in members { member.heartbeat() }
+      case .success(let reply):
+        endBeat()
+        if case .error(let text) = reply { fallBack(.refused(text)) } else { distrust(reply) }
+      case .failure(let failure):
+        endBeat()
+        fallBack(failure)
+      }
+    }
+
+    private func endBeat() {
+      shared.adjust { state, _ in state.isBeating = false }
+      startBeating(after: settings.probeInterval)
+    }
+  }
+
+  extension Fleet: PolicyObservable {
+    /// That of fleets.
+    public static var kind: PolicyKind { .fleet }
+
+    /// Tells one more observer when the server decides, and when not.
+    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+      onEvent { observer($0) }
+    }
+  }
+
+  private struct WeakFleet {
+    weak var fleet: Fleet?
+  }
+
+  /// Hands what a connection tells to the fleet, which is made after it.
+  private final class StatusRelay: Sendable {
+    let fleet = Locked(WeakFleet())
+
+    func tell(_ status: RedisLoop.Status) {
+      let fleet = fleet.withLock { $0.fleet }
+      fleet?.heard(status)
+    }
+  }
+#endif

@@ -1,0 +1,53 @@
+#if Redis
+  import Rebound
+
+  /// Something that happened between a fleet's member and its server.
+  public enum FleetEvent: Hashable, Sendable {
+    /// The server answers, and from now on it decides; with how many members there are, and for how long each policy has
+    /// gone by itself.
+    case joined(instances: Int, after: Duration)
+    /// The server gave no answer of use: each policy goes by itself, with one member's share.
+    case fellBack(RedisFailure)
+    /// The retry policy makes no other connection.
+    case gaveUp(RedisFailure)
+  }
+
+  extension FleetEvent: CustomStringConvertible {
+    /// One line for a log: "joined; 10 instances, 2.5 seconds alone".
+    public var description: String {
+      switch self {
+      case .joined(let instances, let duration): "joined; \(instances) instances, \(duration) alone"
+      case .fellBack(let reason): "fell back to the share of one instance (\(reason))"
+      case .gaveUp(let reason): "gave up (\(reason))"
+      }
+    }
+  }
+
+  extension FleetEvent: PolicyDecision {
+    /// That of fleets.
+    public static var kind: PolicyKind { .fleet }
+
+    /// A warning while policies go by themselves, an error if they will for ever.
+    public var severity: PolicyEvent.Severity {
+      switch self {
+      case .joined: .info
+      case .fellBack: .warning
+      case .gaveUp: .error
+      }
+    }
+
+    /// The event in a word.
+    public var word: String {
+      switch self {
+      case .joined: "joined"
+      case .fellBack: "fell_back"
+      case .gaveUp: "gave_up"
+      }
+    }
+  }
+
+  extension PolicyKind {
+    /// That of a ``Fleet``.
+    public static let fleet = PolicyKind("fleet")
+  }
+#endif

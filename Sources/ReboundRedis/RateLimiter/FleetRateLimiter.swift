@@ -1,0 +1,279 @@
+#if Redis
+  import Combine
+  import Rebound
+  import StreamSupport
+
+  /// Lets so many calls of all processes of a fleet begin in a time, and makes some of the others wait.
+  ///
+  ///     let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1), burst: 1))
+  ///     let result = try await limiter.run { try await client.search(text) }
+  ///
+  /// It goes where a ``RateLimiter`` does. A call that waits has its moment reserved by the server, so calls of all
+  /// processes begin in the order in which they asked; a reservation is not given back if the call is cancelled. When the
+  /// service itself asks for a pause, all processes keep it.
+  ///
+  /// While the fleet is not joined, a process lets through the share of one instance: the same policy, as many times
+  /// slower as there are instances.
+  ///
+  /// - Keys: `rebound:{fleet:name}:rate`, one number: when the bucket is full again, in microseconds. It expires then.
+  ///
+  /// Source: the generic cell rate algorithm (ITU-T I.371, virtual scheduling).
+  public final class FleetRateLimiter: Sendable {
+    private struct State {
+      var twin: RateLimiter
+      /// Of how many instances the twin is one.
+      var parts: Int
+      var queued = 0
+      var observers: [@Sendable (RateLimiterEvent) -> Void] = []
+    }
+
+    /// What it protects, for its errors.
+    public let name: String
+    private let policy: RateLimiterPolicy
+    private let isThrottling: @Sendable (any Error) -> Bool
+    private let fleet: Fleet
+    private let key: String
+    /// All that a decision takes is known before.
+    private let command: RedisCommand
+    private let shared: Shared<State, RateLimiterEvent>
+
+    init(
+      _ name: String,
+      policy: RateLimiterPolicy,
+      fleet: Fleet,
+      throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool
+    ) throws(InvalidPolicy) {
+      guard case .bucket(let burst) = policy.meter else {
+        throw InvalidPolicy(.rateLimiter, "the policy", "a window", "Give a token bucket; a fleet has no windows.")
+      }
+      (self.name, self.policy, self.fleet, self.isThrottling) = (name, policy, fleet, isThrottling)
+      key = fleet.key(name) + "rate"
+      var command = RedisCommand(Self.script, keys: [key])
+      let interval = policy.period.inSeconds * 1e6 / Double(policy.permits)
+      command.add("\(interval)")
+      command.add("\(interval * Double(burst - 1))")
+      command.add("\(policy.maxWait.inSeconds * 1e6)")
+      self.command = command
+      let parts = fleet.instances
+      let twin = RateLimiter(name, policy: policy.share(ofOneIn: parts), throttledWhen: isThrottling)
+      shared = Shared(State(twin: twin, parts: parts))
+    }
+
+    /// Tells one more observer what is decided here, in order, with no lock held.
+    @discardableResult
+    public func onEvent(_ observer: @escaping @Sendable (RateLimiterEvent) -> Void) -> FleetRateLimiter {
+      shared.observe(observer)
+      let twin = shared.adjust { state, _ in
+        state.observers.append(observer)
+        return state.twin
+      }
+      twin.onEvent(observer)
+      return self
+    }
+
+    /// The limiter of this process alone, with its share of the rate.
+    private func twin() -> RateLimiter {
+      let parts = fleet.instances
+      let known: RateLimiter? = shared.adjust { state, _ in state.parts == parts ? state.twin : nil }
+      if let known { return known }
+      let twin = RateLimiter(name, policy: policy.share(ofOneIn: parts), throttledWhen: isThrottling)
+      let observers = shared.adjust { state, _ in state.observers }
+      for observer in observers { twin.onEvent(observer) }
+      return shared.adjust { state, _ in
+        // Another thread may have been first.
+        if state.parts != parts { (state.twin, state.parts) = (twin, parts) }
+        return state.twin
+      }
+    }
+
+    /// The service has said that there were too many calls; no process begins one for so long.
+    ///
+    /// - Parameters:
+    ///   - pause: For how long it wants none.
+    ///   - now: The present, on the time of the execution.
+    public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
+      twin().throttle(pause: pause, at: now)
+      tell(pause: pause)
+    }
+
+    private func tell(pause: Duration?) {
+      guard let pause, pause > .zero else { return }
+      var command = RedisCommand(Self.pauseScript, keys: [key])
+      command.add("\(min(pause.clampedToDelay.inSeconds, 86_400) * 1e6)")
+      fleet.tell(command)
+    }
+
+    // MARK: The server
+
+    /// Moves the moment at which the bucket is full again, if a call may begin now or within its wait.
+    ///
+    /// Arguments: the interval between two calls, how far a burst may be ahead, and the longest wait, in microseconds.
+    /// Returns zero if the call begins, how long it waits, or, below zero, how long it would have to.
+    static let script = RedisScript(
+      """
+      local time = redis.call('TIME')
+      local now = time[1] * 1000000 + time[2]
+      local full = tonumber(redis.call('GET', KEYS[1]) or now)
+      if full < now then full = now end
+      local wait = full - now - ARGV[2]
+      if wait > tonumber(ARGV[3]) then return -math.ceil(wait) end
+      full = full + ARGV[1]
+      redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+      if wait > 0 then return math.ceil(wait) end
+      return 0
+      """
+    )
+
+    /// Argument: for how many microseconds nobody begins.
+    static let pauseScript = RedisScript(
+      """
+      local time = redis.call('TIME')
+      local now = time[1] * 1000000 + time[2]
+      local full = tonumber(redis.call('GET', KEYS[1]) or now)
+      local paused = now + ARGV[1]
+      if full >= paused then return 0 end
+      redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.ceil(ARGV[1] / 1000))
+      return 1
+      """
+    )
+
+    private func decide(
+      _ wait: Int,
+      _ execution: ExecutionContext,
+      _ pending: PendingSteps,
+      _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+    ) {
+      if wait == 0 {
+        tell { _ in .admitted }
+        return answer(.success(execution.now))
+      }
+      let length = Duration.microseconds(abs(wait))
+      guard wait > 0 else {
+        let queued = tell { _ in .rejected(retryAfter: length) }
+        return answer(.failure(RateLimited(name: name, retryAfter: length, queueLength: queued)))
+      }
+      tell { queued in
+        queued += 1
+        return .queued(wait: length, queued: queued)
+      }
+      let isOver = Locked(false)
+      let timer = execution.time.after(length) { [self] in
+        guard !isOver.exchange(true) else { return }
+        tell { queued in
+          queued -= 1
+          return .admittedAfterWait(queued: queued)
+        }
+        answer(.success(execution.now))
+      }
+      pending.begin(
+        AnyCancellable { [self] in
+          timer.cancel()
+          guard !isOver.exchange(true) else { return }
+          tell { queued in
+            queued -= 1
+            return .abandoned(queued: queued)
+          }
+        }
+      )
+    }
+
+    @discardableResult
+    private func tell(_ body: (inout Int) -> RateLimiterEvent) -> Int {
+      shared.change { state, events in
+        events.append(body(&state.queued))
+        return state.queued
+      }
+    }
+  }
+
+  extension FleetRateLimiter: AdmissionControl, Policy {
+    /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
+    public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
+      fleet.isJoined ? nil : twin().admitAtOnce(execution)
+    }
+
+    /// Asks the server to begin.
+    public func ask(
+      _ execution: ExecutionContext,
+      _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+    ) -> (any Cancellable)? {
+      guard fleet.isJoined else { return twin().ask(execution, answer) }
+      let pending = PendingSteps()
+      fleet.ask(command) { [self] reply in
+        execution.resume { [self] in
+          guard !pending.isCancelled else { return }
+          if let wait = reply?.integer { return decide(wait, execution, pending, answer) }
+          if let reply { fleet.distrust(reply) }
+          pending.begin(twin().ask(execution, answer))
+        }
+      }
+      return pending
+    }
+
+    /// Learns from how the call has ended that began at this moment.
+    public func settle(_ begun: Duration, _ end: ExecutionEnd, _ execution: ExecutionContext) {
+      guard case .failed(let error) = end, isThrottling(error) else { return }
+      twin().settle(begun, end, execution)
+      tell(pause: (error as? any RetryAfterProviding)?.retryAfter)
+    }
+
+    /// Its name.
+    public var descriptor: StageDescriptor { StageDescriptor(.rateLimiter, name: name) }
+
+    /// One call must not ask it twice.
+    public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
+
+    /// Lets its events, and those of the fleet, be seen.
+    public func register(with events: PolicyEvents?, pipeline: String) {
+      events?.watch(self)
+      events?.watch(fleet)
+    }
+  }
+
+  extension FleetRateLimiter: PolicyObservable {
+    /// That of rate limiters.
+    public static var kind: PolicyKind { .rateLimiter }
+
+    /// Tells one more observer what is decided here.
+    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+      onEvent { observer($0) }
+    }
+  }
+
+  extension Fleet {
+    /// A limit for the rate of the calls of all processes.
+    ///
+    /// - Parameters:
+    ///   - name: What it protects: processes that name the same share it.
+    ///   - policy: How many calls may begin in a time; a token bucket. With a burst of one, calls are an interval apart.
+    ///   - isThrottling: Which errors say that the service was called too often.
+    /// - Throws: ``InvalidPolicy`` if the policy is no token bucket, or the name has braces.
+    public func rateLimiter(
+      _ name: String,
+      policy: RateLimiterPolicy,
+      throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
+        ($0 as? any RetryAfterProviding)?.retryAfter != nil
+      }
+    ) throws(InvalidPolicy) -> FleetRateLimiter {
+      try FleetRateLimiter(checked(name, .rateLimiter), policy: policy, fleet: self, throttledWhen: isThrottling)
+    }
+
+    /// Refuses a name that would break the keys.
+    func checked(_ name: String, _ kind: PolicyKind) throws(InvalidPolicy) -> String {
+      try kind.require("name", name, "Give one without braces.") { !$0.isEmpty && !$0.contains { "{}".contains($0) } }
+      return name
+    }
+  }
+
+  extension RateLimiterPolicy {
+    /// The same policy for one of so many instances: as many times slower, with as small a part of the burst.
+    func share(ofOneIn instances: Int) -> RateLimiterPolicy {
+      guard case .bucket(let burst) = meter else { return self }
+      let longest = Int(Duration.longestDelay / period)
+      let slower = period * max(min(instances, longest), 1)
+      let bucket = try? RateLimiterPolicy.tokenBucket(permits, per: slower, burst: max(burst / max(instances, 1), 1))
+      // No number is out of range: those of a valid policy were made smaller, and the period at most as long as may be.
+      return (try? bucket?.waiting(atMost: maxWait, maxQueue: maxQueue).answering(feedback)) ?? self
+    }
+  }
+#endif

@@ -1,0 +1,210 @@
+#if Redis
+  import Rebound
+  import StreamSupport
+
+  /// The account of a ``RetryBudget`` for all processes of a fleet.
+  ///
+  /// Requests are counted here, and told with the next retry, or with the next heartbeat. A retry that is granted counts
+  /// from then on. The account of this process alone keeps count all the time, and decides while the fleet is not joined.
+  final class FleetRetryAccount: RetryAccount {
+    private struct State {
+      var twin: RetryBudget
+      /// Of how many instances the twin is one.
+      var parts: Int
+      /// Requests that the server has not been told of.
+      var untold = 0
+      var granted = 0
+      var denied = 0
+      /// How many more retries the server would have granted when it was asked last.
+      var available = 0
+    }
+
+    private let ratio: Double
+    private let window: Duration
+    private let floor: Int
+    private let fleet: Fleet
+    private let key: String
+    private let state: Locked<State>
+
+    private static let slotCount = 10
+
+    init(_ name: String, ratio: Double, window: Duration, floor: Int, fleet: Fleet) throws(InvalidPolicy) {
+      (self.ratio, self.window, self.floor, self.fleet) = (ratio, window, floor, fleet)
+      key = fleet.key(name) + "budget"
+      let parts = fleet.instances
+      // Of the same numbers, so that those that make no sense are refused.
+      _ = try RetryBudget.ratio(ratio, window: window, floor: floor)
+      let twin = try RetryBudget.ratio(ratio, window: window, floor: floor / parts)
+      state = Locked(State(twin: twin, parts: parts, available: floor))
+    }
+
+    private func twin() -> RetryBudget {
+      let parts = fleet.instances
+      return state.withLock { state in
+        // What was counted is kept as long as the number of instances is.
+        if state.parts != parts, let twin = try? RetryBudget.ratio(ratio, window: window, floor: floor / parts) {
+          (state.twin, state.parts) = (twin, parts)
+        }
+        return state.twin
+      }
+    }
+
+    // MARK: The server
+
+    /// Counts requests, and a retry if there may be one more.
+    ///
+    /// Arguments: the length of a slot in milliseconds, how many slots make the window, the ratio, the floor, how many
+    /// requests there were, and whether a retry is asked for. Returns whether it is granted, in which slot, and how many
+    /// more there would be.
+    static let script = RedisScript(
+      """
+      local time = redis.call('TIME')
+      local slot = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / ARGV[1])
+      local requests, retries = tonumber(ARGV[5]), 0
+      local counts = redis.call('HGETALL', KEYS[1])
+      for index = 1, #counts, 2 do
+        local field = counts[index]
+        if slot - string.sub(field, 2) >= tonumber(ARGV[2]) then
+          redis.call('HDEL', KEYS[1], field)
+        elseif string.sub(field, 1, 1) == 'q' then
+          requests = requests + counts[index + 1]
+        else
+          retries = retries + counts[index + 1]
+        end
+      end
+      if tonumber(ARGV[5]) > 0 then redis.call('HINCRBY', KEYS[1], 'q' .. slot, ARGV[5]) end
+      local left = math.floor(requests * ARGV[3] + 1e-9) + ARGV[4] - retries
+      local granted = 0
+      if ARGV[6] == '1' and left > 0 then
+        redis.call('HINCRBY', KEYS[1], 'r' .. slot, 1)
+        granted = 1
+        left = left - 1
+      end
+      redis.call('PEXPIRE', KEYS[1], ARGV[1] * (ARGV[2] + 1))
+      return {granted, slot, math.max(left, 0)}
+      """
+    )
+
+    private func command(requests: Int, asks: Bool) -> RedisCommand {
+      var command = RedisCommand(Self.script, keys: [key])
+      command.add(max(Int((window.inSeconds * 1_000).rounded(.up)) / Self.slotCount, 1))
+      command.add(Self.slotCount)
+      command.add("\(ratio)")
+      command.add(floor)
+      command.add(requests)
+      command.add(asks ? 1 : 0)
+      return command
+    }
+
+    private func takeUntold() -> Int {
+      state.withLock { state in
+        defer { state.untold = 0 }
+        return state.untold
+      }
+    }
+
+    // MARK: The account
+
+    func begin(at now: Duration) {
+      twin().begin(at: now)
+      state.withLock { $0.untold += 1 }
+    }
+
+    func fail() {}
+
+    func succeed(afterRetry: Bool) {}
+
+    /// For those who cannot wait for the server: by the share of this process.
+    func grant(at now: Duration) -> RetryBudget.Retry? {
+      count(twin().grant(at: now))
+    }
+
+    var answersLater: Bool { fleet.isJoined }
+
+    func ask(at now: Duration, _ answer: @escaping @Sendable (RetryBudget.Retry?) -> Void) {
+      let requests = takeUntold()
+      fleet.ask(
+        command(requests: requests, asks: true),
+        late: { [self] reply in
+          if let numbers = reply.integers(3), numbers[0] == 1 { giveBack(slot: numbers[1]) }
+        }
+      ) { [self] reply in
+        guard let numbers = reply?.integers(3) else {
+          if let reply { fleet.distrust(reply) }
+          // They may have been counted: then a little more is granted than it was worth.
+          state.withLock { $0.untold += requests }
+          return answer(grant(at: now))
+        }
+        state.withLock { $0.available = numbers[2] }
+        let slot = numbers[1]
+        answer(
+          count(numbers[0] == 1 ? RetryBudget.Retry { [self] begins, _ in if !begins { giveBack(slot: slot) } } : nil)
+        )
+      }
+    }
+
+    private func count(_ retry: RetryBudget.Retry?) -> RetryBudget.Retry? {
+      state.withLock { state in
+        if retry == nil { state.denied += 1 } else { state.granted += 1 }
+      }
+      return retry
+    }
+
+    private func giveBack(slot: Int) {
+      fleet.tell(RedisCommand("HINCRBY", key, "r\(slot)", "-1"))
+    }
+
+    func snapshot(at now: Duration) -> RetryBudget.Snapshot {
+      let isJoined = fleet.isJoined
+      return state.withLock { state in
+        let alone = state.twin.account.snapshot(at: now)
+        return RetryBudget.Snapshot(
+          available: isJoined ? state.available : alone.available,
+          waiting: alone.waiting,
+          granted: state.granted,
+          denied: state.denied
+        )
+      }
+    }
+  }
+
+  extension FleetRetryAccount: Fleet.Member {
+    /// Tells the server of the requests of the last moments.
+    func heartbeat() {
+      let requests = takeUntold()
+      if requests > 0 { fleet.tell(command(requests: requests, asks: false)) }
+    }
+  }
+
+  extension Fleet {
+    /// A budget for the retries of all processes.
+    ///
+    ///     Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
+    ///
+    /// Retries of all processes together are a share of their requests, wherever they are made: a process with few
+    /// requests may retry on account of one with many. A retry asks the server before its wait. A hedge, which cannot
+    /// wait, is granted by the share of this process. While the fleet is not joined, all are: by the requests of this
+    /// process, and its part of the floor.
+    ///
+    /// - Keys: `rebound:{fleet:name}:budget`, a hash of the requests and retries of the last slots. It expires a slot after
+    ///   the window.
+    ///
+    /// - Parameters:
+    ///   - name: What it protects: processes that name the same share it.
+    ///   - ratio: How many retries there may be for each request.
+    ///   - window: How long requests and retries count; a tenth leaves it at a time.
+    ///   - floor: How many retries there may be however few requests there are, in all processes together.
+    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    public func budget(
+      _ name: String,
+      ratio: Double = 0.1,
+      window: Duration = .seconds(10),
+      floor: Int = 3
+    ) throws(InvalidPolicy) -> RetryBudget {
+      let name = try checked(name, .budget)
+      let account = try FleetRetryAccount(name, ratio: ratio, window: window, floor: floor, fleet: self)
+      add(account)
+      return RetryBudget(account)
+    }
+  }
+#endif

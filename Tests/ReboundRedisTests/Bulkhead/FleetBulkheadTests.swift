@@ -1,0 +1,183 @@
+#if Redis
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct FleetBulkheadTests {
+    /// A call that runs until it is told to end.
+    private final class Call: Sendable {
+      private let task: Task<Bool, Never>
+      private let (gate, opener) = AsyncStream<Void>.makeStream()
+
+      init(_ bulkhead: FleetBulkhead, running: Log<Void>) {
+        let gate = gate
+        task = Task {
+          do {
+            try await bulkhead.run {
+              running.write(())
+              for await _ in gate {}
+            }
+            return true
+          } catch { return false }
+        }
+      }
+
+      func end() async -> Bool {
+        opener.finish()
+        return await task.value
+      }
+
+      func cancel() { task.cancel() }
+      func result() async -> Bool { await task.value }
+    }
+
+    @Test func allMembersShareThePlaces() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let bulkheads = try fleets.map { try $0.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 3)) }
+      let running = Log<Void>()
+      let calls = [0, 1, 0].map { Call(bulkheads[$0], running: running) }
+      await running.until(3)
+      for bulkhead in bulkheads {
+        let refusal = await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+        #expect(refusal?.limit == 3)
+      }
+      #expect(await calls[0].end())
+      // The place is free as soon as the server has been told, on the same connection.
+      try await bulkheads[0].run {}
+      for call in calls.dropFirst() { #expect(await call.end()) }
+    }
+
+    @Test func whoWaitsIsLetInInOrder() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let events = Log<BulkheadEvent>()
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 2))
+        .onEvent { events.write($0) }
+      let running = Log<Void>()
+      let first = Call(bulkhead, running: running)
+      await running.until(1)
+      let order = Log<Int>()
+      var waiting: [Task<Void, any Error>] = []
+      for number in 1...2 {
+        waiting.append(Task { try await bulkhead.run { order.write(number) } })
+        await events.until(1 + number)
+      }
+      await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+      #expect(bulkhead.snapshot == .init(running: 1, queued: 2, limit: 1))
+      #expect(await first.end())
+      for task in waiting { try await task.value }
+      #expect(order.entries == [1, 2])
+    }
+
+    @Test func aPlaceOfAnotherMemberIsTakenWhenItIsFree() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let events = Log<BulkheadEvent>()
+      let policy = try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1)
+      let bulkheads = try fleets.map { try $0.bulkhead("db", policy: policy) }
+      bulkheads[1].onEvent { events.write($0) }
+      let running = Log<Void>()
+      let first = Call(bulkheads[0], running: running)
+      await running.until(1)
+      let second = Call(bulkheads[1], running: running)
+      await events.until(1)
+      #expect(await first.end())
+      await running.until(2)
+      #expect(await second.end())
+    }
+
+    @Test func theLongestWaitEnds() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let policy = try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1, maxWait: .milliseconds(30))
+      let bulkhead = try fleet.bulkhead("db", policy: policy)
+      let running = Log<Void>()
+      let first = Call(bulkhead, running: running)
+      await running.until(1)
+      let refusal = await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+      #expect(refusal?.waited == .milliseconds(30))
+      #expect(await first.end())
+    }
+
+    @Test func whoeverCancelsWaitsNoMore() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let events = Log<BulkheadEvent>()
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
+        .onEvent { events.write($0) }
+      let running = Log<Void>()
+      let first = Call(bulkhead, running: running)
+      await running.until(1)
+      let second = Call(bulkhead, running: running)
+      await events.until(2)
+      second.cancel()
+      #expect(await !second.result())
+      #expect(await first.end())
+      #expect(bulkhead.snapshot == .init(running: 0, queued: 0, limit: 1))
+      try await bulkhead.run {}
+    }
+
+    @Test func thePlacesOfADeadMemberComeBackWithTheirLease() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(1, at: server)
+      let bulkhead = try fleets[0].bulkhead(
+        "db",
+        policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 1),
+        lease: .milliseconds(200)
+      )
+      // As a process that was killed has left it.
+      let link = await Link.ready(server.address)
+      var dead = RedisCommand(FleetBulkhead.script, keys: ["rebound:{test:db}:places"])
+      for word in ["dead", "1", "200"] { dead.add(word) }
+      #expect(await link.send(dead) == .success(.integer(1)))
+      try await bulkhead.run {}
+    }
+
+    @Test func theHeartbeatRenewsTheLeases() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .milliseconds(200))
+      let running = Log<Void>()
+      let call = Call(bulkhead, running: running)
+      await running.until(1)
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 10 }
+      await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+      #expect(await call.end())
+    }
+
+    @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let fleet = try Fleet("test", at: server.address, instances: 3, settings: .patient)
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 6))
+      let running = Log<Void>()
+      let calls = (0..<2).map { _ in Call(bulkhead, running: running) }
+      await running.until(2)
+      await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+      for call in calls { #expect(await call.end()) }
+    }
+
+    @Test func aPlaceThatIsGrantedTooLateIsGivenBack() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server, settings: .hasty)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .seconds(3_600))
+      server.freeze()
+      try await bulkhead.run {}
+      server.thaw()
+      await fleet.until { $0.isJoined }
+      let link = await Link.ready(server.address)
+      while await link.send(RedisCommand("ZCARD", "rebound:{test:db}:places")) != .success(.integer(0)) {}
+    }
+
+    @Test func aLeaseThatHeartbeatsCannotKeepIsRefused() throws {
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      #expect(throws: InvalidPolicy.self) {
+        try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .milliseconds(10))
+      }
+    }
+  }
+#endif

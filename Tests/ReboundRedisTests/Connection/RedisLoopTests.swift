@@ -1,0 +1,159 @@
+#if Redis
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct RedisLoopTests {
+    @Test func answersComeInTheOrderOfTheCommands() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      let answers = Log<Result<RedisReply, RedisFailure>>()
+      for _ in 0..<10_000 {
+        link.loop.post(RedisRequest(RedisCommand("INCR", "counter"), limit: .seconds(60)) { answers.write($0) })
+      }
+      await answers.until(10_000)
+      #expect(answers.entries == (1...10_000).map { .success(.integer($0)) })
+    }
+
+    @Test func answersHaveTheFormThatTheServerGivesThem() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      var command = RedisCommand("SET", "bytes")
+      command.add([0, 13, 10, 255])
+      #expect(await link.send(command) == .success(.status("OK")))
+      #expect(await link.send(RedisCommand("GET", "bytes")) == .success(.bytes([0, 13, 10, 255])))
+      #expect(await link.send(RedisCommand("GET", "nothing")) == .success(.missing))
+      #expect(
+        await link.send(RedisCommand("MGET", "nothing", "bytes"))
+          == .success(.array([.missing, .bytes([0, 13, 10, 255])]))
+      )
+      let refusal = await link.send(RedisCommand("NONSENSE"))
+      #expect(try refusal.get().isError)
+      var numbers = RedisCommand("ECHO")
+      numbers.add(.min)
+      #expect(await link.send(numbers) == .success(.bytes(Array("-9223372036854775808".utf8))))
+    }
+
+    @Test func aScriptThatTheServerHasForgottenIsSentAgain() async throws {
+      let server = try RedisServer()
+      let script = RedisScript("return {ARGV[1] + 1, #KEYS}")
+      let link = await Link.ready(server.address, scripts: [script])
+      var call = RedisCommand(script, keys: ["a", "b"])
+      call.add(41)
+      #expect(await link.send(call) == .success(.array([.integer(42), .integer(2)])))
+      #expect(await link.send(RedisCommand("SCRIPT", "FLUSH")) == .success(.status("OK")))
+      #expect(await link.send(call) == .success(.array([.integer(42), .integer(2)])))
+    }
+
+    @Test func aLostConnectionFailsWhatWaitsAndIsMadeAgain() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      server.freeze()
+      async let answer = link.send(RedisCommand("PING"))
+      server.kill()
+      let result = await answer
+      #expect(throws: RedisFailure.self) { try result.get() }
+      try server.start()
+      await link.untilReady(2)
+      #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+    }
+
+    @Test func withoutAConnectionACommandFailsAtOnce() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let link = Link(server.address)
+      await link.statuses.until(1)
+      #expect(await link.send(RedisCommand("PING")) == .failure(.disconnected))
+    }
+
+    @Test func theRetryPolicySaysHowOftenAConnectionIsTried() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let link = Link(server.address, reconnect: RetryPolicy(clamping: 2, backoff: .constant(.milliseconds(1))))
+      await link.statuses.until(3)
+      guard case .gaveUp(.connection) = try #require(link.statuses.entries.last) else {
+        Issue.record("told \(link.statuses.entries)")
+        return
+      }
+    }
+
+    @Test func anAnswerBehindTheLimitIsLate() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      let late = Log<RedisReply>()
+      server.freeze()
+      let answer = await link.send(RedisCommand("INCR", "a"), limit: .milliseconds(20)) { late.write($0) }
+      #expect(answer == .failure(.timedOut(after: .milliseconds(20))))
+      server.thaw()
+      await late.until(1)
+      #expect(late.entries == [.integer(1)])
+    }
+
+    @Test func aConnectionThatStaysSilentIsGivenUp() async throws {
+      let server = try RedisServer()
+      let link = Link(server.address, silenceLimit: .milliseconds(50))
+      await link.untilReady(1)
+      server.freeze()
+      let answer = await link.send(RedisCommand("PING"))
+      #expect(answer == .failure(.timedOut(after: .milliseconds(50))))
+      server.thaw()
+      await link.untilReady(2)
+    }
+
+    @Test func aPasswordOpensTheServer() async throws {
+      let server = try RedisServer("--requirepass", "open sesame")
+      let shut = Link(server.address)
+      await shut.statuses.until(1)
+      guard case .lost(.refused(let text)) = try #require(shut.statuses.entries.first) else {
+        Issue.record("told \(shut.statuses.entries)")
+        return
+      }
+      #expect(text.hasPrefix("NOAUTH"))
+      var address = server.address
+      address.password = "open sesame"
+      let open = await Link.ready(address)
+      #expect(await open.send(RedisCommand("PING")) == .success(.status("PONG")))
+      address.username = "default"
+      let named = await Link.ready(address)
+      #expect(await named.send(RedisCommand("PING")) == .success(.status("PONG")))
+    }
+
+    @Test func noMoreCommandsWaitThanMay() async throws {
+      let server = try RedisServer()
+      let link = Link(server.address, maxWaiting: 10)
+      await link.untilReady(1)
+      server.freeze()
+      let answers = Log<Result<RedisReply, RedisFailure>>()
+      for _ in 0..<12 {
+        link.loop.post(RedisRequest(RedisCommand("PING"), limit: .seconds(60)) { answers.write($0) })
+      }
+      await answers.until(2)
+      #expect(answers.entries == [.failure(.overloaded(waiting: 10)), .failure(.overloaded(waiting: 10))])
+      server.thaw()
+      await answers.until(12)
+    }
+
+    @Test func aConnectionThatIsClosedFailsWhatWaits() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      server.freeze()
+      async let answer = link.send(RedisCommand("PING"))
+      link.loop.close()
+      #expect(await answer == .failure(.closed))
+      #expect(await link.send(RedisCommand("PING")) == .failure(.closed))
+    }
+
+    @Test func digestsAreThoseOfTheStandard() {
+      #expect(SHA1.hexadecimalDigest(of: Array("abc".utf8)) == Array("a9993e364706816aba3e25717850c26c9cd0d89d".utf8))
+      #expect(SHA1.hexadecimalDigest(of: []) == Array("da39a3ee5e6b4b0d3255bfef95601890afd80709".utf8))
+      let long = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
+      #expect(SHA1.hexadecimalDigest(of: long) == Array("84983e441c3bd26ebaae4aa1f95129e5e54670f1".utf8))
+    }
+  }
+
+  extension RedisReply {
+    fileprivate var isError: Bool { if case .error = self { true } else { false } }
+  }
+#endif

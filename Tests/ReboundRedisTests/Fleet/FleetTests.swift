@@ -1,0 +1,74 @@
+#if Redis
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct FleetTests {
+    @Test func theServerCountsTheMembers() async throws {
+      let server = try RedisServer()
+      var fleets = try await Fleet.joined(3, at: server)
+      #expect(fleets[0].instances == 3)
+      fleets.removeLast()
+      await fleets[0].until { $0.instances == 2 }
+    }
+
+    @Test func withoutAServerItIsNotJoined() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let fleet = try Fleet("test", at: server.address, instances: 4, settings: .patient)
+      #expect(!fleet.isJoined)
+      #expect(fleet.instances == 4)
+      try server.start()
+      await fleet.until { $0.isJoined }
+      #expect(fleet.instances == 1)
+    }
+
+    @Test func aServerThatAnswersTooLateIsLeftAndJoinedAgain() async throws {
+      let server = try RedisServer()
+      let events = Log<FleetEvent>()
+      let fleet = try Fleet("test", at: server.address, instances: 1, settings: .hasty)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      server.freeze()
+      await fleet.until { !$0.isJoined }
+      server.thaw()
+      await fleet.until { $0.isJoined }
+      #expect(events.entries.contains(.fellBack(.timedOut(after: .milliseconds(20)))))
+    }
+
+    @Test func aServerThatIsFullIsLeft() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("CONFIG", "SET", "maxmemory", "1")) == .success(.status("OK")))
+      await fleet.until { !$0.isJoined }
+      #expect(await link.send(RedisCommand("CONFIG", "SET", "maxmemory", "0")) == .success(.status("OK")))
+      await fleet.until { $0.isJoined }
+    }
+
+    @Test func aServerThatHasForgottenAllIsToldAgain() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("SCRIPT", "FLUSH")) == .success(.status("OK")))
+      #expect(await link.send(RedisCommand("FLUSHALL")) == .success(.status("OK")))
+      let beats = Log<Void>()
+      await fleets[0].until { $0.isJoined && $0.instances == 2 && beats.number(()) > 4 }
+      withExtendedLifetime(fleets) {}
+    }
+
+    @Test(arguments: ["", "a{b", "}"])
+    func aNameThatWouldBreakTheKeysIsRefused(name: String) throws {
+      #expect(throws: InvalidPolicy.self) { try Fleet(name, at: .tcp("127.0.0.1", port: 1), instances: 1) }
+    }
+
+    @Test func settingsThatMakeNoSenseAreRefused() {
+      var settings = FleetSettings.standard
+      settings.bound = .zero
+      #expect(#expect(throws: InvalidPolicy.self) { try settings.validate() }?.setting == "bound")
+      #expect(throws: InvalidPolicy.self) { try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 0) }
+    }
+  }
+#endif

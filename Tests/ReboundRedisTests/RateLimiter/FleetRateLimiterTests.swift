@@ -1,0 +1,135 @@
+#if Redis
+  import Combine
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct FleetRateLimiterTests {
+    private static let hour = Duration.seconds(3_600)
+
+    /// How many of so many calls begin, spread over the limiters.
+    private func admitted(_ count: Int, _ limiters: [FleetRateLimiter]) async -> Int {
+      await withTaskGroup(of: Bool.self) { group in
+        for number in 0..<count {
+          let limiter = limiters[number % limiters.count]
+          group.addTask { (try? await limiter.run { true }) ?? false }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+    }
+
+    @Test func allMembersShareOneBurst() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(3, at: server)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(7, per: Self.hour)) }
+      #expect(await admitted(60, limiters) == 7)
+    }
+
+    @Test func aRefusalSaysWhenACallCouldBegin() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1, per: Self.hour))
+      try await limiter.run {}
+      let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      let pause = try #require(refusal?.retryAfter)
+      #expect(pause > Self.hour - .seconds(60) && pause <= Self.hour)
+      #expect(refusal?.name == "search")
+    }
+
+    @Test func callsThatMayWaitBeginAnIntervalApart() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let events = Log<RateLimiterEvent>()
+      let limiters = try fleets.map {
+        try $0.rateLimiter(
+          "search",
+          policy: .tokenBucket(100, per: .seconds(1), burst: 1).waiting(atMost: .seconds(60))
+        )
+        .onEvent { events.write($0) }
+      }
+      #expect(await admitted(20, limiters) == 20)
+      let waits = events.entries.compactMap { event -> Duration? in
+        if case .queued(let wait, _) = event { wait } else { nil }
+      }
+      // The server's clock runs on while they ask; what it has given is apart by the interval all the same.
+      #expect(waits.count >= 15)
+      #expect((waits.max() ?? .zero) <= .milliseconds(190))
+      #expect(Set(waits).count == waits.count)
+    }
+
+    @Test func aPauseHoldsForAllMembers() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1))) }
+      limiters[0].throttle(pause: Self.hour)
+      // Behind the pause on the same connection.
+      await #expect(throws: RateLimited.self) { try await limiters[0].run {} }
+      let refusal = await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
+      #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
+    }
+
+    @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server, instances: 5)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour)) }
+      server.kill()
+      for fleet in fleets { await fleet.until { !$0.isJoined } }
+      #expect(await admitted(20, [limiters[0]]) == 5)
+      #expect(await admitted(20, limiters) == 5)
+    }
+
+    @Test func aCallUnderWayToADyingServerIsDecidedHere() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server, instances: 1)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      server.freeze()
+      async let answer = limiter.run { 7 }
+      server.kill()
+      #expect(try await answer == 7)
+    }
+
+    @Test func nonsenseInTheKeyIsNoAnswer() async throws {
+      let server = try RedisServer()
+      let events = Log<FleetEvent>()
+      let fleet = try await Fleet.joined(1, at: server)[0].onEvent { events.write($0) }
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("SET", "rebound:{test:search}:rate", "soon")) == .success(.status("OK")))
+      #expect(try await limiter.run { 7 } == 7)
+      #expect(
+        events.entries.contains { if case .fellBack(.refused(let text)) = $0 { text.contains("nil") } else { false } }
+      )
+    }
+
+    @Test func theKeyExpires() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      try await fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(100))).run {}
+      let link = await Link.ready(server.address)
+      let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
+      #expect((1...10_000).contains(left))
+    }
+
+    @Test func publishersAreLimitedToo() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1, per: Self.hour))
+      let upstream = Just(1).setFailureType(to: (any Error).self)
+      var values: [Int] = []
+      for try await value in upstream.protected(by: limiter).values { values.append(value) }
+      #expect(values == [1])
+      await #expect(throws: RateLimited.self) {
+        for try await _ in upstream.protected(by: limiter).values {}
+      }
+    }
+
+    @Test func windowsAreRefused() throws {
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      #expect(throws: InvalidPolicy.self) {
+        try fleet.rateLimiter("search", policy: .slidingWindow(10, per: .seconds(1)))
+      }
+    }
+  }
+#endif

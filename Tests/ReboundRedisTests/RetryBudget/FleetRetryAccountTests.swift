@@ -1,0 +1,106 @@
+#if Redis
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct FleetRetryAccountTests {
+    private struct Failure: Error {}
+
+    private func retry(_ budget: RetryBudget) async -> RetryBudget.Retry? {
+      await withCheckedContinuation { continuation in
+        budget.account.ask(at: TimeSource.current.now) { continuation.resume(returning: $0) }
+      }
+    }
+
+    @Test func theRequestsOfOneMemberAreTheRetriesOfAnother() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let budgets = try fleets.map { try $0.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0) }
+      for _ in 0..<100 { budgets[0].begin() }
+      let first = try #require(await retry(budgets[0]))
+      var granted: [RetryBudget.Retry] = []
+      for _ in 0..<30 { if let retry = await retry(budgets[1]) { granted.append(retry) } }
+      #expect(granted.count == 9)
+      #expect(budgets[1].snapshot.denied == 21)
+      withExtendedLifetime(first) {}
+    }
+
+    @Test func allRetriesTogetherAreAShareOfAllRequests() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(5, at: server)
+      let budgets = try fleets.map { try $0.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0) }
+      let calls = Log<Int>()
+      // Very unequal: each has four times the load of the one before.
+      await withTaskGroup(of: Void.self) { group in
+        for (number, budget) in budgets.enumerated() {
+          let policy = RetryPolicy<any Error>(clamping: 3, backoff: .constant(.zero)).within(budget)
+          for _ in 0..<(1 << (2 * number)) * 3 {
+            group.addTask {
+              try? await policy.run {
+                calls.write(number)
+                throw Failure()
+              }
+            }
+          }
+        }
+      }
+      let requests = budgets.indices.reduce(0) { $0 + (1 << (2 * $1)) * 3 }
+      #expect(calls.count <= requests + requests / 10)
+      #expect(calls.count >= requests + requests / 10 - 5)
+    }
+
+    @Test func aRetryThatIsCancelledIsGivenBack() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
+      let first = try #require(await retry(budget))
+      #expect(await retry(budget) == nil)
+      first.giveBack()
+      let second = try #require(await retry(budget))
+      second.begin()
+      #expect(await retry(budget) == nil)
+    }
+
+    @Test func theHeartbeatTellsOfRequests() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let budgets = try fleets.map { try $0.budget("weather", ratio: 1, window: .seconds(3_600), floor: 0) }
+      budgets[0].begin()
+      var retry = await retry(budgets[1])
+      while retry == nil { retry = await self.retry(budgets[1]) }
+      retry?.begin()
+    }
+
+    @Test func withoutTheServerAMemberGoesByItsOwnRequests() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let fleet = try Fleet("test", at: server.address, instances: 3, settings: .patient)
+      let budget = try fleet.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 6)
+      #expect(!budget.account.answersLater)
+      for _ in 0..<10 { budget.begin() }
+      var granted: [RetryBudget.Retry] = []
+      while let retry = budget.grant() { granted.append(retry) }
+      // Its part of the floor, and a tenth of its requests.
+      #expect(granted.count == 3)
+    }
+
+    @Test func aPipelineTakesTheSharedBudget() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 2)
+      let calls = Log<Void>()
+      let pipeline = try Pipeline<Int>("weather") {
+        Retry(RetryPolicy<any Error>(clamping: 5, backoff: .constant(.zero)), budget: budget)
+      }
+      await #expect(throws: Failure.self) {
+        try await pipeline.run {
+          calls.write(())
+          throw Failure()
+        }
+      }
+      #expect(calls.count == 3)
+    }
+  }
+#endif

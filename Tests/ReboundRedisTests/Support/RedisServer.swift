@@ -1,0 +1,90 @@
+#if Redis
+  import Foundation
+  import Rebound
+  import StreamSupport
+  import Testing
+
+  @testable import ReboundRedis
+
+  /// A server of one test, on a free port of this machine, which ends with it.
+  final class RedisServer: Sendable {
+    static let executable: String? = ["/usr/bin/redis-server", "/usr/local/bin/redis-server", "/usr/bin/valkey-server"]
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    let port: Int
+    private let options: [String]
+    private let process = Locked<Process?>(nil)
+
+    /// Starts a server, and returns when it accepts connections.
+    init(_ options: String...) throws {
+      (port, self.options) = (try Self.freePort(), options)
+      try start()
+    }
+
+    deinit {
+      kill()
+    }
+
+    var address: RedisAddress { .tcp("127.0.0.1", port: port) }
+
+    func start() throws {
+      let (process, output) = (Process(), Pipe())
+      process.executableURL = URL(fileURLWithPath: try #require(Self.executable))
+      process.arguments = ["--port", "\(port)", "--save", "", "--enable-debug-command", "yes"] + options
+      process.currentDirectoryURL = FileManager.default.temporaryDirectory
+      process.standardOutput = output
+      try process.run()
+      self.process.withLock { $0 = process }
+      var text = Data()
+      while !text.contains("Ready to accept connections") {
+        let more = output.fileHandleForReading.availableData
+        try #require(!more.isEmpty, "redis-server has ended: \(String(decoding: text, as: UTF8.self))")
+        text += more
+      }
+    }
+
+    /// As a machine that loses its power.
+    func kill() { end(with: SIGKILL) }
+
+    /// As a machine that answers nobody, and keeps all connections.
+    func freeze() { signal(SIGSTOP) }
+    func thaw() { signal(SIGCONT) }
+
+    private func signal(_ number: Int32) {
+      process.withLock { if let process = $0 { _ = Glibc.kill(process.processIdentifier, number) } }
+    }
+
+    private func end(with number: Int32) {
+      guard let process = process.exchange(nil) else { return }
+      _ = Glibc.kill(process.processIdentifier, number)
+      process.waitUntilExit()
+    }
+
+    private static func freePort() throws -> Int {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let status = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+          bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
+        }
+      }
+      try #require(status == 0)
+      return Int(UInt16(bigEndian: address.sin_port))
+    }
+  }
+
+  extension Data {
+    fileprivate func contains(_ text: String) -> Bool { range(of: Data(text.utf8)) != nil }
+  }
+
+  extension Trait where Self == ConditionTrait {
+    /// The test needs a server of Redis.
+    static var needsRedis: Self {
+      .enabled(if: RedisServer.executable != nil, "redis-server is not installed: scripts/setup redis")
+    }
+  }
+#endif
