@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
+    .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
   traits: [
     // Without it, and only then, `import Combine` needs no more than Dispatch and the standard library. It is for packages
@@ -63,6 +64,8 @@ let package = Package(
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
+    .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
     .testTarget(

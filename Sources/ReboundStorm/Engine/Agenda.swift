@@ -1,0 +1,150 @@
+import Combine
+import Rebound
+
+/// What is due at which moment, and the virtual time that goes with it: a calendar queue.
+///
+/// Moments lie in slots of equal length; only those of the slot at hand are kept in order, in a heap. What is due at the
+/// same moment comes in the order in which it was entered. What is due behind the end is dropped.
+///
+/// Unchecked, because a play runs on one thread: it hands its time to nobody but the pipelines that it subscribes to there,
+/// and none of those has another.
+///
+/// - Complexity: Entering is O(1), or O(log *n*) in what the slot at hand holds; taking out is O(log *n*) in that.
+final class Agenda: @unchecked Sendable {
+  /// What is done.
+  enum Event {
+    case arrival
+    case client(Int)
+    case deliver(ServiceAttempt)
+    case workDone(ServiceAttempt)
+    case serviceChange(ServiceState)
+    case timer(Timer)
+  }
+
+  /// Somebody's closure, until it is cancelled.
+  final class Timer: Cancellable, @unchecked Sendable {
+    // Unchecked for the reason of the agenda's.
+    @exclusivity(unchecked) fileprivate var action: (@Sendable () -> Void)?
+
+    init(_ action: @escaping @Sendable () -> Void) {
+      self.action = action
+    }
+
+    func cancel() {
+      let action = self.action
+      self.action = nil
+      withExtendedLifetime(action) {}
+    }
+
+    func fire() {
+      let action = self.action
+      self.action = nil
+      action?()
+    }
+  }
+
+  private struct Entry {
+    let moment: Int
+    let number: Int
+    let event: Event
+
+    func isBefore(_ other: Entry) -> Bool {
+      moment == other.moment ? number < other.number : moment < other.moment
+    }
+  }
+
+  private static let slotCount = 1 << 16
+
+  /// Nanoseconds since the beginning.
+  @exclusivity(unchecked) private(set) var now = 0
+  private let end: Int
+  private let slotLength: Int
+  @exclusivity(unchecked) private var slots: [[Entry]]
+  @exclusivity(unchecked) private var slot = 0
+  @exclusivity(unchecked) private var heap: [Entry] = []
+  @exclusivity(unchecked) private var entered = 0
+
+  init(duration: Double) {
+    end = Int(duration * 1e9)
+    slotLength = max(end / Self.slotCount + 1, 1_000)
+    slots = Array(repeating: [], count: Self.slotCount + 1)
+  }
+
+  var seconds: Double { Double(now) * 1e-9 }
+
+  var time: TimeSource {
+    TimeSource(
+      now: { .nanoseconds(self.now) },
+      wallClock: { .nanoseconds(self.now) },
+      after: { delay, action in
+        let timer = Timer(action)
+        self.enter(.timer(timer), after: delay)
+        return timer
+      }
+    )
+  }
+
+  func enter(_ event: Event, after delay: Duration) {
+    let (seconds, attoseconds) = delay.components
+    // What is later than any end of a play is dropped anyway.
+    let whole = Int(clamping: min(seconds, 1_000_000_000)) * 1_000_000_000
+    enter(event, at: now + max(whole + Int(attoseconds / 1_000_000_000), 0))
+  }
+
+  func enter(_ event: Event, afterSeconds delay: Double) {
+    enter(event, at: now + Int(min(max(delay, 0), 1e9) * 1e9))
+  }
+
+  private func enter(_ event: Event, at moment: Int) {
+    guard moment < end else { return }
+    entered += 1
+    let entry = Entry(moment: moment, number: entered, event: event)
+    let place = moment / slotLength
+    if place <= slot { push(entry) } else { slots[place].append(entry) }
+  }
+
+  /// Goes to the next moment; `nil` at the end.
+  func next() -> Event? {
+    while heap.isEmpty {
+      slot += 1
+      guard slot < slots.count else { return nil }
+      guard !slots[slot].isEmpty else { continue }
+      let due = slots[slot]
+      slots[slot] = []
+      heap.reserveCapacity(due.count)
+      for entry in due { push(entry) }
+    }
+    let entry = pop()
+    now = entry.moment
+    return entry.event
+  }
+
+  private func push(_ entry: Entry) {
+    heap.append(entry)
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard entry.isBefore(heap[parent]) else { break }
+      heap[child] = heap[parent]
+      child = parent
+    }
+    heap[child] = entry
+  }
+
+  private func pop() -> Entry {
+    let first = heap[0]
+    let last = heap.removeLast()
+    guard !heap.isEmpty else { return first }
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      guard child < heap.count else { break }
+      if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
+      guard heap[child].isBefore(last) else { break }
+      heap[parent] = heap[child]
+      parent = child
+    }
+    heap[parent] = last
+    return first
+  }
+}

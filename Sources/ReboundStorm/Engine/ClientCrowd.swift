@@ -1,0 +1,127 @@
+import Combine
+import Rebound
+import ReboundTesting
+
+/// All clients of a play: begins their requests, and does what is due until the end.
+final class ClientCrowd<Output: Sendable> {
+  private let arrivals: Arrivals
+  private let agenda: Agenda
+  private let recorder: StormRecorder
+  private let requests: [AnyPublisher<Output, any Error>]
+  private var random: StormRandom
+  /// How many requests have begun.
+  private var begun = 0
+  /// Who still waits for an answer, of clients that ask at fixed intervals.
+  private var isBusy: [Bool] = []
+
+  init(
+    _ scenario: Scenario,
+    agenda: Agenda,
+    recorder: StormRecorder,
+    requests: [AnyPublisher<Output, any Error>]
+  ) {
+    arrivals = scenario.arrivals
+    self.agenda = agenda
+    self.recorder = recorder
+    self.requests = requests
+    random = StormRandom(seed: scenario.seed, part: 0)
+  }
+
+  func play() {
+    switch arrivals {
+    case .closed(let clients, let thinkTime):
+      for client in 0..<clients { agenda.enter(.client(client), afterSeconds: thinkTime.draw(&random)) }
+    case .periodic(let clients, _):
+      isBusy = Array(repeating: false, count: clients)
+      agenda.enter(.arrival, afterSeconds: 0)
+    case .constant, .poisson, .bursts, .daily: agenda.enter(.arrival, afterSeconds: pause())
+    }
+    while let event = agenda.next() {
+      switch event {
+      case .arrival: arrive()
+      case .client(let client): begin(client)
+      case .deliver(let attempt): attempt.deliver()
+      case .workDone(let attempt): attempt.service.workDone(attempt)
+      case .serviceChange(let service): service.outageBegins()
+      case .timer(let timer): timer.fire()
+      }
+    }
+  }
+
+  /// Until the next arrival.
+  private func pause() -> Double {
+    switch arrivals {
+    case .periodic, .constant: return 1 / arrivals.rate
+    case .poisson(let rate), .bursts(let rate, _): return random.exponential(mean: 1 / rate)
+    case .daily(let rate, let amplitude, let period):
+      // By thinning: Lewis and Shedler, "Simulation of Nonhomogeneous Poisson Processes", 1979.
+      let most = rate * (1 + amplitude)
+      var pause = 0.0
+      while true {
+        pause += random.exponential(mean: 1 / most)
+        let now = rate * (1 + amplitude * sine(turns: (agenda.seconds + pause) / period))
+        if random.unit() * most <= now { return pause }
+      }
+    case .closed: return .infinity
+    }
+  }
+
+  private func arrive() {
+    agenda.enter(.arrival, afterSeconds: pause())
+    switch arrivals {
+    case .periodic(let clients, _):
+      let client = begun % clients
+      begun += 1
+      guard !isBusy[client] else { return }
+      isBusy[client] = true
+      begin(client)
+    case .bursts(_, let size):
+      for _ in 0..<size { beginNext() }
+    case .constant, .poisson, .daily, .closed: beginNext()
+    }
+  }
+
+  private func beginNext() {
+    begun += 1
+    begin(begun)
+  }
+
+  private func begin(_ client: Int) {
+    recorder.begin(at: agenda.now)
+    requests[client % requests.count].subscribe(StormRequest(client, at: agenda.now, of: self))
+  }
+
+  fileprivate func end(_ request: StormRequest<Output>, isSuccess: Bool) {
+    recorder.end(at: agenda.now, begunAt: request.begin, isSuccess: isSuccess)
+    if !isBusy.isEmpty { isBusy[request.client] = false }
+    if case .closed(_, let thinkTime) = arrivals {
+      agenda.enter(.client(request.client), afterSeconds: thinkTime.draw(&random))
+    }
+  }
+}
+
+/// One request of a client, with all that is made again for it.
+private final class StormRequest<Output: Sendable>: Subscriber {
+  let client: Int
+  let begin: Int
+  private let crowd: ClientCrowd<Output>
+  private var subscription: (any Subscription)?
+
+  init(_ client: Int, at begin: Int, of crowd: ClientCrowd<Output>) {
+    self.client = client
+    self.begin = begin
+    self.crowd = crowd
+  }
+
+  func receive(subscription: any Subscription) {
+    self.subscription = subscription
+    subscription.request(.unlimited)
+  }
+
+  func receive(_ answer: Output) -> Subscribers.Demand { .none }
+
+  func receive(completion: Subscribers.Completion<any Error>) {
+    subscription = nil
+    if case .finished = completion { crowd.end(self, isSuccess: true) } else { crowd.end(self, isSuccess: false) }
+  }
+}

@@ -1,0 +1,124 @@
+import Rebound
+
+/// What came of a scenario under a policy.
+///
+///     #expect(storm.recovers(within: .seconds(30)))
+///     #expect(storm.amplification <= 1.2)
+///
+/// Its description says what to change, so that a failed expectation does.
+public struct Storm: Hashable, Sendable {
+  /// What reports call it.
+  public internal(set) var name: String
+  /// What happened.
+  public let scenario: Scenario
+  /// The stages of the pipeline; `nil` if there was none.
+  public internal(set) var pipeline: PipelineDescriptor?
+  /// What happened in each second.
+  public let series: StormSeries
+  /// How long the requests took that ended well, as clients see it: with all attempts and waits.
+  public let latency: LatencyHistogram
+
+  init(name: String, scenario: Scenario, series: StormSeries, latency: LatencyHistogram) {
+    self.name = name
+    self.scenario = scenario
+    self.series = series
+    self.latency = latency
+  }
+
+  // MARK: Figures
+
+  /// The seconds in which something was wrong; empty at the beginning if nothing ever was.
+  public var trouble: Range<Int> {
+    let count = series.begun.count
+    let begin = min(Int(scenario.beginOfFaults ?? 0), count)
+    return begin..<max(min(Int((scenario.endOfFaults ?? 0).rounded(.up)), count), begin)
+  }
+
+  /// From the first fault to the end.
+  private var affected: Range<Int> { trouble.lowerBound..<series.begun.count }
+
+  /// The requests a second without any trouble: as they were before the first fault, or as the scenario has it.
+  public var normalLoad: Double {
+    let before = 0..<trouble.lowerBound
+    guard before.count >= 5, scenario.arrivals.isSteady else { return scenario.arrivals.rate }
+    return Double(series.begun[before].reduce(0, +)) / Double(before.count)
+  }
+
+  /// All that the service got since the first fault came, as a multiple of what it would have got without it.
+  public var amplification: Double {
+    let normal = normalLoad * Double(affected.count)
+    return normal > 0 ? Double(series.offered[affected].reduce(0, +)) / normal : 0
+  }
+
+  /// The highest load of a second while something was wrong, as a multiple of the normal one.
+  public var peakInTrouble: Double { peak(trouble) }
+
+  /// The highest load of a second since nothing is wrong any more, as a multiple of the normal one.
+  public var peakAfterTrouble: Double { peak(trouble.upperBound..<series.begun.count) }
+
+  private func peak(_ seconds: Range<Int>) -> Double {
+    Double(series.offered[seconds].max() ?? 0) / max(normalLoad, 1e-9)
+  }
+
+  /// Which share of the requests that began since the first fault came was given up.
+  public var givenUpShare: Double {
+    Double(series.givenUp[affected].reduce(0, +)) / Double(max(series.begun[affected].reduce(0, +), 1))
+  }
+
+  /// Which share of the service's work since the first fault came was for nobody.
+  public var wastedShare: Double {
+    let wasted = series.wasted[affected].reduce(0, +)
+    return Double(wasted) / Double(max(wasted + series.served[affected].reduce(0, +), 1))
+  }
+
+  /// How many seconds after the last fault all is well, and stays so to the end; `nil` if it is not in the play.
+  ///
+  /// All is well in a second if, counted over as many seconds as it takes for a thousand requests, ten at most, 95 % of
+  /// what the service got and of what clients began was answered, and 90 % of the normal load.
+  public var secondsToRecover: Int? {
+    let window = min(max(Int((1_000 / max(normalLoad, 1)).rounded(.up)), 1), 10)
+    let served = series.served.windowSums(of: window)
+    let offered = series.offered.windowSums(of: window)
+    let begun = series.begun.windowSums(of: window)
+    let usual = scenario.arrivals.isSteady ? normalLoad * Double(window) : 0
+    // Chance alone moves a count by about the root of it.
+    let tolerance = 3 * usual.squareRoot()
+    let end = trouble.upperBound
+    guard end + window <= served.count else { return nil }
+    let lastBad = (end..<served.count).last { second in
+      let filled = min(second + 1, window) == window
+      let isWell =
+        served[second] >= 0.95 * begun[second] - tolerance / 2
+        && served[second] >= 0.95 * offered[second] - tolerance / 2 && served[second] >= 0.9 * usual - tolerance
+      return filled && !isWell
+    }
+    guard let lastBad else { return 0 }
+    // Too near to the end to say that it stays so.
+    guard lastBad < served.count - max(window, 5) else { return nil }
+    return max(lastBad + 2 - window - end, 0)
+  }
+
+  /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, and does not recover.
+  public var isMetastable: Bool {
+    secondsToRecover == nil && trouble.upperBound < series.begun.count - 10
+      && scenario.service.capacity > scenario.arrivals.rate
+  }
+
+  /// Whether all is well again by so long after the last fault, and stays so.
+  ///
+  /// - Parameter limit: How long it may take.
+  public func recovers(within limit: Duration) -> Bool {
+    secondsToRecover.map { .seconds($0) <= limit } ?? false
+  }
+}
+
+extension [Int] {
+  /// At each place, the sum of it and of those before it, so many in all.
+  fileprivate func windowSums(of length: Int) -> [Double] {
+    var sum = 0
+    return indices.map { index in
+      sum += self[index] - (index >= length ? self[index - length] : 0)
+      return Double(sum)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Combine
+import Rebound
+import ReboundStorm
+import Testing
+
+@Suite("A storm")
+struct StormTests {
+  private let scenario = Scenario.minuteOfOutage(clients: 500)
+
+  private func play(
+    _ scenario: Scenario,
+    _ backoff: Backoff,
+    retries: Int = 10,
+    budget: Double? = nil
+  ) throws -> Storm {
+    try Storm.play(scenario) { process in
+      let budget = try budget.map { try RetryBudget.ratio($0, window: .seconds(2), floor: 1) }
+      return try Pipeline("weather") {
+        Retry(try RetryPolicy(maxRetries: retries, backoff: backoff, random: process.random), budget: budget)
+      }
+    }
+  }
+
+  @Test func swampsAServiceThatComesBackUnlessABudgetBoundsTheRetries() throws {
+    let atOnce = try play(scenario, .immediate)
+    #expect(atOnce.peakAfterTrouble > 3)
+    #expect(atOnce.secondsToRecover == nil)
+    #expect(atOnce.isMetastable)
+    let bounded = try play(scenario, .standard, budget: 0.1)
+    #expect(bounded.recovers(within: .seconds(2)))
+    #expect(bounded.peakAfterTrouble < 1.3)
+  }
+
+  @Test func isTheSameForTheSameSeed() throws {
+    #expect(try play(scenario, .standard) == play(scenario, .standard))
+    #expect(try play(scenario, .standard).series != play(scenario.with(seed: 2), .standard).series)
+  }
+
+  @Test func accountsForEveryRequest() throws {
+    let series = try play(scenario, .standard).series
+    let begun = series.begun.reduce(0, +)
+    let ended = (series.succeeded + series.givenUp).reduce(0, +)
+    #expect(begun - ended <= 500)
+    #expect(series.offered.reduce(0, +) >= begun)
+    #expect(series.served[21..<80].allSatisfy { $0 == 0 })
+  }
+
+  @Test func isACalmWithoutAFault() throws {
+    var calm = scenario
+    calm.faults = []
+    let storm = try play(calm, .immediate)
+    #expect(storm.givenUpShare == 0)
+    #expect(storm.series.offered == storm.series.begun)
+    #expect(storm.secondsToRecover == 0)
+    #expect(!storm.isMetastable)
+  }
+
+  @Test func refusesAPipelineWithATimeOfItsOwn() throws {
+    #expect(throws: UnplayablePipeline.self) {
+      try Storm.play(scenario) { process in try Pipeline("weather", time: process.time) { Timeout(total: .seconds(1)) }
+      }
+    }
+  }
+
+  @Test func takesAnyChainOfOperators() throws {
+    let storm = try Storm.playCalls(scenario, name: "two retries", answer: 1) { call, _ in
+      call.retry(2).eraseToAnyPublisher()
+    }
+    #expect(storm.peakInTrouble > 2.5)
+  }
+}
