@@ -3,12 +3,12 @@ import Synchronization
 
 /// What a ``Published`` property stands on: a plain value, until somebody wants to hear of its changes.
 @usableFromInline
-final class PublishedSubject<Value>: Cell<Value> {
+final class PublishedSubject<Value>: AtomicBox<Value> {
   // Each holds one reference once it is set, and keeps it until `deinit`: set under `lock`, or by one exchange.
-  @usableFromInline let latest = Atomic<Unmanaged<Latest<Value, Never>>?>(nil)
+  @usableFromInline let latest = Atomic<Unmanaged<CurrentValueBroadcaster<Value, Never>>?>(nil)
   @usableFromInline let willChange = Atomic<Unmanaged<ObservableObjectPublisher>?>(nil)
   // Guarded by `lock`.
-  @exclusivity(unchecked) private var inflow: Inflow?
+  @exclusivity(unchecked) private var upstreams: SubjectUpstreams?
 
   @inlinable
   override init(_ value: Value) {
@@ -43,15 +43,15 @@ final class PublishedSubject<Value>: Cell<Value> {
   }
 
   @inlinable @inline(__always)
-  func publish(_ value: Value, to latest: Latest<Value, Never>) {
-    latest.fanout.beginRound()
+  func publish(_ value: Value, to latest: CurrentValueBroadcaster<Value, Never>) {
+    latest.broadcaster.beginRound()
     // A value sent from inside a subscriber goes round and is kept first, then the outer one: the outer one stays.
     let outer = latest.underway
     latest.underway = value
     latest.deliver(value)
     replace(with: value)
     latest.underway = outer
-    latest.fanout.endRound()
+    latest.broadcaster.endRound()
   }
 
   /// Keeps a value that nobody hears of.
@@ -73,16 +73,16 @@ final class PublishedSubject<Value>: Cell<Value> {
   }
 
   @usableFromInline
-  func attach(_ port: Port<Value, Never>) {
-    heard().attach(port, reading: self, name: "PublishedSubject", owner: self)
+  func attach(_ erased: ErasedSubscriber<Value, Never>) {
+    heard().attach(erased, reading: self, name: "PublishedSubject", owner: self)
   }
 
-  /// The fan-out, made now if this is the first time that somebody wants to listen.
-  private func heard() -> Latest<Value, Never> {
+  /// The broadcaster, made now if this is the first time that somebody wants to listen.
+  private func heard() -> CurrentValueBroadcaster<Value, Never> {
     lock.lock()
     defer { lock.unlock() }
     if let existing = latest.load(ordering: .relaxed) { return existing.takeUnretainedValue() }
-    let made = Latest<Value, Never>()
+    let made = CurrentValueBroadcaster<Value, Never>()
     latest.store(.passRetained(made), ordering: .releasing)
     return made
   }
@@ -90,10 +90,10 @@ final class PublishedSubject<Value>: Cell<Value> {
   /// Keeps the subscription of a publisher that is assigned to the property, as long as this lives.
   func keep(_ subscription: any Subscription) {
     lock.lock()
-    let inflow = inflow ?? Inflow(startsAtOnce: true)
-    self.inflow = inflow
+    let upstreams = upstreams ?? SubjectUpstreams(startsAtOnce: true)
+    self.upstreams = upstreams
     lock.unlock()
-    inflow.add(subscription)
+    upstreams.add(subscription)
   }
 }
 

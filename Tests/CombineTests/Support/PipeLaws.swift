@@ -10,7 +10,7 @@ enum PipeLaws {
   ///
   /// - Parameters:
   ///   - name: what the subscription calls itself; nil if it has no name of its own.
-  ///   - children: the labels in the subscription's mirror.
+  ///   - inner publishers: the labels in the subscription's mirror.
   static func check<P: Publisher>(
     named name: String?,
     children: [String] = [],

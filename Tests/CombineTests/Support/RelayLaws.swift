@@ -10,7 +10,7 @@ enum RelayLaws {
   ///
   /// - Parameters:
   ///   - name: what the subscriber that the upstream gets calls itself.
-  ///   - children: the labels in that subscriber's mirror.
+  ///   - inner publishers: the labels in that subscriber's mirror.
   static func check<P: Publisher>(
     named name: String,
     children: [String] = [],

@@ -71,16 +71,16 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the upstream.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S) where P.Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      let pipe = SwitchPipe<P, S>(to: subscriber)
-      subscriber.receive(subscription: pipe)
-      upstream.subscribe(pipe)
+      let parent = SwitchToLatestSubscriber<P, S>(to: subscriber)
+      subscriber.receive(subscription: parent)
+      upstream.subscribe(parent)
     }
   }
 }
 
 /// Delivers what the latest inner publisher sends.
 @usableFromInline
-final class SwitchPipe<Inner: Publisher, Downstream: Subscriber>: SwitchLink, Subscriber
+final class SwitchToLatestSubscriber<Inner: Publisher, Downstream: Subscriber>: LatestInnerSubscription, Subscriber
 where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline typealias Input = Inner
   @usableFromInline typealias Failure = Inner.Failure
@@ -97,29 +97,29 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription.tether) { subscription.request(.unlimited) }
+    if holdOuter(subscription.asBase) { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Inner) -> Subscribers.Demand {
-    guard settle() else {
+    guard mayProceed() else {
       delegate { [self] in _ = receive(input) }
       return .none
     }
-    guard !ledger.isClosed else { return .none }
+    guard !outstanding.isClosed else { return .none }
     let number = advance()
     // A `Just` delivers at once if something is owed; if not it has to wait, and needs a subscription.
-    if let output = input.soleOutput, takeOne(forInner: number) == .granted {
-      receive(sole: output, from: number)
+    if let output = input.scalarValue, takeOne(forInner: number) == .granted {
+      receive(scalar: output, from: number)
     } else {
-      input.subscribe(InnerSide(number, of: self))
+      input.subscribe(InnerSubscriber(number, of: self))
     }
     return .none
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard settle() else { return delegate { [self] in receive(completion: completion) } }
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
     let isDone = finishOuter()
     if case .finished = completion, !isDone { return }
     end(completion)
@@ -129,11 +129,11 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// Does what subscribing to a `Just` would do.
   @inlinable @inline(__always)
-  func receive(sole output: Inner.Output, from number: Int) {
-    guard enter() else { return delegate { [self] in receive(sole: output, from: number) } }
-    if isLatest(number), !ledger.isClosed {
+  func receive(scalar output: Inner.Output, from number: Int) {
+    guard enter() else { return delegate { [self] in receive(scalar: output, from: number) } }
+    if isLatest(number), !outstanding.isClosed {
       let answer = downstream.receive(output)
-      if answer != .none { _ = owe(answer, toInner: number) }
+      if answer != .none { _ = addDemand(answer, toInner: number) }
     }
     leave()
     if finishInner(number) == true { end(.finished) }
@@ -148,7 +148,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     switch takeOne(forInner: number) {
     case .granted:
       // Without a limit the claim did not look who asks.
-      if isLatest(number) { answer = owe(downstream.receive(output), toInner: number) }
+      if isLatest(number) { answer = addDemand(downstream.receive(output), toInner: number) }
     case .refused:
       violation(name, "received more values than it asked for", advice: "A publisher must not exceed the demand.")
     case .late:
@@ -160,7 +160,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>, from number: Int) {
-    guard settle() else { return delegate { [self] in receive(completion: completion, from: number) } }
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: number) } }
     if isAwaited(number) {
       violation(
         name,
@@ -192,36 +192,36 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// The subscriber of one inner publisher.
   @usableFromInline
-  struct InnerSide: Subscriber, CourierSide {
+  struct InnerSubscriber: Subscriber, SerialInput {
     @usableFromInline typealias Input = Inner.Output
     @usableFromInline typealias Failure = Inner.Failure
 
     @usableFromInline let number: Int
-    @usableFromInline let pipe: SwitchPipe
+    @usableFromInline let parent: SwitchToLatestSubscriber
     @usableFromInline let combineIdentifier = CombineIdentifier()
 
     @inlinable @inline(__always)
-    init(_ number: Int, of pipe: SwitchPipe) {
+    init(_ number: Int, of parent: SwitchToLatestSubscriber) {
       self.number = number
-      self.pipe = pipe
+      self.parent = parent
     }
 
-    @usableFromInline var courier: Courier { pipe }
+    @usableFromInline var owner: SerialSubscription { parent }
 
     @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
-      guard let owed = pipe.hold(subscription.tether, ofInner: number), owed != .none else { return }
+      guard let owed = parent.hold(subscription.asBase, ofInner: number), owed != .none else { return }
       subscription.request(owed)
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Inner.Output) -> Subscribers.Demand {
-      pipe.receive(input, from: number)
+      parent.receive(input, from: number)
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
-      pipe.receive(completion: completion, from: number)
+      parent.receive(completion: completion, from: number)
     }
   }
 }

@@ -33,7 +33,7 @@ extension Publishers {
     /// Attaches a subscriber to the upstream, through the decoder.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
-      upstream.subscribe(Codec(DecodeMachine<Output, Coder, Upstream.Failure>(decoder), to: subscriber))
+      upstream.subscribe(CodingSubscriber(DecodeMachine<Output, Coder, Upstream.Failure>(decoder), to: subscriber))
     }
   }
 }

@@ -34,7 +34,9 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Coder.Output == S.Input, S.Failure == any Error {
-      upstream.subscribe(Codec(EncodeMachine<Upstream.Output, Coder, Upstream.Failure>(encoder), to: subscriber))
+      upstream.subscribe(
+        CodingSubscriber(EncodeMachine<Upstream.Output, Coder, Upstream.Failure>(encoder), to: subscriber)
+      )
     }
   }
 }

@@ -293,7 +293,7 @@ struct BufferTests {
     let spy = SubscriptionSpy()
     let recorder = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>(handingOver: {
-      let subscription = $0.port.subject as? any Subscription
+      let subscription = $0.erased.subject as? any Subscription
       #expect(subscription != nil)
       subscription?.cancel()
       $0.receive(subscription: spy)

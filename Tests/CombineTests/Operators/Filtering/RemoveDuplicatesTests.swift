@@ -96,7 +96,7 @@ struct RemoveDuplicatesTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).removeDuplicates().subscribe(Recorder())
     let subscription = SubscriptionSpy()
-    (subscriber?.port.subject as? any Cancellable)?.cancel()
+    (subscriber?.erased.subject as? any Cancellable)?.cancel()
     subscriber?.receive(subscription: subscription)
 
     #expect(subscription.cancelCount == 1)
@@ -111,7 +111,7 @@ struct RemoveDuplicatesTests {
   @Test("a request before the subscription stops the process")
   func earlyRequest() async {
     await #expect(processExitsWith: .failure) {
-      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.erased.subject as? any Subscription)?.request(.max(1)) })
         .removeDuplicates().subscribe(Recorder())
     }
   }

@@ -52,7 +52,7 @@ struct DropWhileTests {
     .subscribe(recorder)
     #expect(subscriber?.receive(5) == Subscribers.Demand.none)
     subscriber?.receive(completion: .finished)
-    let early = subscriber?.port.subject as? any Cancellable
+    let early = subscriber?.erased.subject as? any Cancellable
     #expect(early != nil)
     early?.cancel()
     let subscription = SubscriptionSpy()

@@ -150,7 +150,7 @@ struct HandleEventsTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     watch(
       TestPublisher<Int, TestFailure>(handingOver: {
-        ($0.port.subject as? any Subscription)?.request(.max(7))
+        ($0.erased.subject as? any Subscription)?.request(.max(7))
         $0.receive(subscription: spy)
       }),
       log
