@@ -30,7 +30,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
 
   /// The next value; nil at the end.
   ///
-  /// Cancelling the task cancels the feed.
+  /// Cancelling the task cancels the subscription.
   func next() async -> Result<Input?, Failure> {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { wait($0) }.result
@@ -139,7 +139,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
   }
 }
 
-/// Holds a feed for an iterator, and cancels it when the last copy of the iterator goes.
+/// Holds a subscriber for an iterator, and cancels it when the last copy of the iterator goes.
 final class AsyncSubscriberLease<Input, Failure: Error> {
   let subscriber = AsyncSubscriber<Input, Failure>()
 

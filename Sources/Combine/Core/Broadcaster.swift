@@ -15,84 +15,29 @@ final class Broadcaster<Output, Failure: Error>: SubscriberList {
   @inlinable @inline(__always)
   func send(_ value: Output) {
     beginRound()
-    deliver(value) { subscription in
-      subscription.offer(value)
-      return subscription.outstanding.isUnlimited
-    }
+    deliver { $0.offer(value) }
     endRound()
   }
 
-  /// Delivers a value to each subscription that was there when the round began.
+  /// Runs `offer` for each subscription that was there when the round began.
   ///
   /// Called inside a round.
-  ///
-  /// - Parameter offer: delivers the value to an subscription if one is owed, and says whether the subscription wants everything
-  ///   and has got it so far.
   @inlinable @inline(__always)
-  func deliver(_ value: Output, _ offer: (SubjectSubscription<Output, Failure>) -> Bool) {
+  func deliver(_ offer: (SubjectSubscription<Output, Failure>) -> Void) {
     // Copies of first and count: a round inside this one may change them, not what they stand for.
-    var entry = first
+    var next = first
     var remaining = count
-    while remaining > 0, let current = entry, isOpen.load(ordering: .acquiring) {
-      var served = 1
-      current.pointee.erased._withUnsafeGuaranteedRef {
-        // A erased subscriber of these types is all that an subscription is made with.
-        let erased = unsafeDowncast($0, to: ErasedSubscriber<Output, Failure>.self)
-        // More can't be asked, so the answer doesn't matter.
-        if current.pointee.runLength == 1 {
-          _ = erased.receive(value)
-        } else {
-          served = deliver(value, from: current, erased)
-        }
-      }
-      entry = current + served
-      remaining &-= served
-    }
-    if remaining > 0 { walk(from: entry, remaining, offer) }
-  }
-
-  /// Delivers a value to a run of erased subscribers of one type, and says to how many.
-  @inlinable
-  func deliver(
-    _ value: Output,
-    from first: UnsafeMutablePointer<SnapshotEntry>,
-    _ erased: ErasedSubscriber<Output, Failure>
-  ) -> Int {
-    var served = 0
-    withUnsafeMutablePointer(to: &served) { erased.receive(value, in: SnapshotRun(of: self, from: first, served: $0)) }
-    return served
-  }
-
-  @usableFromInline
-  override func target(of erased: AnyObject) -> AnyObject? {
-    // As in `deliver`.
-    unsafeDowncast(erased, to: ErasedSubscriber<Output, Failure>.self).target
-  }
-
-  /// Runs `offer` for each of these subscriptions, and opens the snapshot if all of those that are there want everything.
-  @inlinable
-  func walk(
-    from start: UnsafeMutablePointer<SnapshotEntry>?,
-    _ number: Int,
-    _ offer: (SubjectSubscription<Output, Failure>) -> Bool
-  ) {
-    var entry = start
-    var remaining = number
-    var doAllWantAll = true
-    while remaining > 0, let current = entry {
-      // Outlets of these types are all that is attached here.
-      let wantsAll = current.pointee.place._withUnsafeGuaranteedRef {
+    while remaining > 0, let current = next {
+      // Subscriptions of these types are all that is attached here.
+      current.pointee._withUnsafeGuaranteedRef {
         offer(unsafeDowncast($0, to: SubjectSubscription<Output, Failure>.self))
       }
-      doAllWantAll = doAllWantAll && wantsAll
-      entry = current + 1
+      next = current + 1
       remaining &-= 1
     }
-    // If the snapshot is the one that was walked, and from its first entry on.
-    if doAllWantAll, start == first, number == count { open() }
   }
 
-  /// Adds an subscription and hands it to its subscriber; if the end has come already, the subscriber gets only that.
+  /// Adds a subscription and hands it to its subscriber; if the end has come already, the subscriber gets only that.
   @inlinable
   func attach(_ subscription: SubjectSubscription<Output, Failure>, _ erased: ErasedSubscriber<Output, Failure>) {
     if attach(subscription) {
@@ -115,9 +60,9 @@ final class Broadcaster<Output, Failure: Error>: SubscriberList {
     combiningLock.enter()
     if !hasEnded.load(ordering: .relaxed) {
       ending = completion
-      for place in disband() ?? [] {
-        // An subscription of these types is all that is attached here.
-        let subscription = unsafeDowncast(place, to: SubjectSubscription<Output, Failure>.self)
+      for listed in disband() ?? [] {
+        // A subscription of these types is all that is attached here.
+        let subscription = unsafeDowncast(listed, to: SubjectSubscription<Output, Failure>.self)
         if subscription.mayFinish() { subscription.finish(completion) }
       }
     }
@@ -125,7 +70,7 @@ final class Broadcaster<Output, Failure: Error>: SubscriberList {
   }
 }
 
-/// One subscriber's place at a broadcaster, and the subscription that it holds.
+/// The subscription that one subscriber holds to a broadcaster.
 @usableFromInline
 class SubjectSubscription<Output, Failure: Error>: ListedSubscription {
   // False until the subscriber has its subscription, or the end came; who sets it second sends the end.
@@ -151,8 +96,13 @@ class SubjectSubscription<Output, Failure: Error>: ListedSubscription {
   /// Delivers a value if one is owed; says whether it did.
   ///
   /// Called inside the combining lock.
-  @inlinable @discardableResult
+  @inlinable @inline(__always) @discardableResult
   final func offer(_ value: Output) -> Bool {
+    if outstanding.isUnlimited {
+      // More can't be asked, so the answer doesn't matter.
+      _ = deliver(value)
+      return true
+    }
     guard outstanding.takeOne() else { return false }
     outstanding.add(deliver(value))
     return true
@@ -162,7 +112,7 @@ class SubjectSubscription<Output, Failure: Error>: ListedSubscription {
   final func deliver(_ value: Output) -> Subscribers.Demand {
     guard let erased = erased.load(ordering: .acquiring) else { return .none }
     return erased._withUnsafeGuaranteedRef {
-      // A erased subscriber of these types is all that an subscription is made with.
+      // An erased subscriber of these types is all that a subscription is made with.
       unsafeDowncast($0, to: ErasedSubscriber<Output, Failure>.self).receive(value)
     }
   }

@@ -4,7 +4,7 @@ import Synchronization
 @usableFromInline
 final class CurrentValueBroadcaster<Output, Failure: Error> {
   @usableFromInline let broadcaster = Broadcaster<Output, Failure>()
-  // The value that goes round before the cell has it, if the source works that way; touched only inside the combining lock.
+  // The value that goes round before the box has it, if the source works that way; touched only inside the combining lock.
   @exclusivity(unchecked) @usableFromInline var underway: Output?
 
   @inlinable
@@ -18,17 +18,15 @@ final class CurrentValueBroadcaster<Output, Failure: Error> {
   /// Called inside a round.
   @inlinable @inline(__always)
   func deliver(_ value: Output) {
-    broadcaster.deliver(value) { subscription in
-      // A latest subscription is the only kind that is attached here.
-      let subscription = unsafeDowncast(subscription, to: CurrentValueSubscription<Output, Failure>.self)
-      subscription.offerLatest(value)
-      return subscription.outstanding.isUnlimited && !subscription.isOwedLatest.load(ordering: .relaxed)
+    broadcaster.deliver { subscription in
+      // Subscriptions of this kind are all that is attached here.
+      unsafeDowncast(subscription, to: CurrentValueSubscription<Output, Failure>.self).offerLatest(value)
     }
   }
 
   /// Adds a subscriber.
   ///
-  /// - Parameter owner: keeps this and the cell alive.
+  /// - Parameter owner: keeps this and the box alive.
   @inlinable
   func attach(
     _ erased: ErasedSubscriber<Output, Failure>,
@@ -40,27 +38,27 @@ final class CurrentValueBroadcaster<Output, Failure: Error> {
   }
 }
 
-/// A subscriber's place at a broadcaster with a latest value.
+/// A subscription to a broadcaster with a latest value.
 @usableFromInline
 final class CurrentValueSubscription<Output, Failure: Error>: SubjectSubscription<Output, Failure> {
   @usableFromInline let isOwedLatest = Atomic<Bool>(true)
   @usableFromInline let label: String
   // As long as the subscription is open its owner keeps both alive; they are only read between the two.
-  @usableFromInline unowned let latest: CurrentValueBroadcaster<Output, Failure>
+  @usableFromInline unowned let values: CurrentValueBroadcaster<Output, Failure>
   @usableFromInline unowned let box: AtomicBox<Output>
 
   @inlinable
   init(
     to erased: ErasedSubscriber<Output, Failure>,
-    of latest: CurrentValueBroadcaster<Output, Failure>,
+    of values: CurrentValueBroadcaster<Output, Failure>,
     reading box: AtomicBox<Output>,
     name: String,
     owner: AnyObject
   ) {
-    self.latest = latest
+    self.values = values
     self.box = box
     label = name
-    super.init(to: erased, of: latest.broadcaster, owner: owner)
+    super.init(to: erased, of: values.broadcaster, owner: owner)
   }
 
   @inlinable
@@ -87,7 +85,7 @@ final class CurrentValueSubscription<Output, Failure: Error>: SubjectSubscriptio
   override func didRequest() {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     guard isOwedLatest.load(ordering: .relaxed), let owner = openOwner else { return }
-    withExtendedLifetime(owner) { latest.broadcaster.serve(self) }
+    withExtendedLifetime(owner) { values.broadcaster.serve(self) }
   }
 
   @usableFromInline
@@ -96,7 +94,7 @@ final class CurrentValueSubscription<Output, Failure: Error>: SubjectSubscriptio
     withExtendedLifetime(owner) {
       // Cleared first: the subscriber may ask again from inside, and must not get the same value twice.
       isOwedLatest.store(false, ordering: .relaxed)
-      let value = latest.underway ?? box.value
+      let value = values.underway ?? box.value
       if !offer(value) { keepOwing(value) }
     }
   }

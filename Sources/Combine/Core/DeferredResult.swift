@@ -2,7 +2,7 @@ import Synchronization
 
 /// Opens once, when a result and the first request for it have both come: who comes second delivers.
 ///
-/// No lock, and no result in it: who holds a gate keeps the result in a field of its own, writes it before
+/// No lock, and no result in it: who holds this keeps the result in a field of its own, writes it before
 /// ``arrive()`` and takes it out when told to deliver.
 @usableFromInline
 struct DeferredResult: ~Copyable {

@@ -1,7 +1,7 @@
 import StreamSupport
 import Synchronization
 
-/// A link that is handed downstream before it has an upstream: what is asked meanwhile waits.
+/// A subscription that is handed downstream before it has an upstream: what is asked meanwhile waits.
 @usableFromInline
 class DeferredSubscription: UpstreamSubscription {
   // Guarded by `lock`: asked while waiting for a subscription.

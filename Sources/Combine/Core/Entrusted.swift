@@ -62,7 +62,7 @@ extension JoinInput: Entrusted {
   }
 }
 
-extension FlatMapSubscriber.Child: Entrusted {
+extension FlatMapSubscriber.InnerSubscriber: Entrusted {
   // The other inner publishers know nothing of the promise.
   @inlinable @inline(__always)
   func entrust() {}

@@ -4,8 +4,7 @@
 /// subscriber's type is known: what runs behind it is the specialised chain.
 @usableFromInline
 class ErasedSubscriber<Input, Failure: Error> {
-  /// Takes a value, for this erased subscriber or, if there is a run, for all of that.
-  @usableFromInline let receiveValue: (AnyObject, Input, UnsafePointer<SnapshotRun>?) -> Subscribers.Demand
+  @usableFromInline let receiveValue: (AnyObject, Input) -> Subscribers.Demand
   @usableFromInline let receiveSubscription: (AnyObject, SubscriptionBase) -> Void
   /// Takes the end, by address, so that no type has to be looked up at run time where the code is not specialised; nil is
   /// the promise of ``Entrusted``.
@@ -13,7 +12,7 @@ class ErasedSubscriber<Input, Failure: Error> {
 
   @inlinable
   init(
-    receiveValue: @escaping (AnyObject, Input, UnsafePointer<SnapshotRun>?) -> Subscribers.Demand,
+    receiveValue: @escaping (AnyObject, Input) -> Subscribers.Demand,
     receiveSubscription: @escaping (AnyObject, SubscriptionBase) -> Void,
     receiveEnd: @escaping (AnyObject, UnsafePointer<Subscribers.Completion<Failure>>?) -> Void
   ) {
@@ -25,18 +24,10 @@ class ErasedSubscriber<Input, Failure: Error> {
   /// The subscriber itself, for reflection only.
   @usableFromInline var subject: Any { self }
   @usableFromInline var identifier: CombineIdentifier { CombineIdentifier(self) }
-  /// What values end up in, past all operators that only pass them on, if that is known; see ``Passing``.
-  @usableFromInline var target: AnyObject? { nil }
 
   @inlinable @inline(__always)
   final func receive(_ input: Input) -> Subscribers.Demand {
-    receiveValue(self, input, nil)
-  }
-
-  /// Takes a value for this erased subscriber and those of the same type that follow it.
-  @inlinable @inline(__always)
-  final func receive(_ input: Input, in run: SnapshotRun) {
-    _ = withUnsafePointer(to: run) { receiveValue(self, input, $0) }
+    receiveValue(self, input)
   }
 
   @inlinable
@@ -65,12 +56,9 @@ final class SubscriberBox<Downstream: Subscriber>: ErasedSubscriber<Downstream.I
   init(_ downstream: consuming Downstream) {
     self.downstream = downstream
     super.init(
-      receiveValue: { erased, input, run in
-        // Ports hand themselves over, nothing else.
-        let erased = unsafeDowncast(erased, to: SubscriberBox<Downstream>.self)
-        guard let run else { return erased.downstream.receive(input) }
-        erased.deliver(input, in: run.pointee)
-        return .none
+      receiveValue: { erased, input in
+        // Boxes hand themselves over, nothing else.
+        unsafeDowncast(erased, to: SubscriberBox<Downstream>.self).downstream.receive(input)
       },
       receiveSubscription: { erased, subscription in
         // As above.
@@ -93,18 +81,6 @@ final class SubscriberBox<Downstream: Subscriber>: ErasedSubscriber<Downstream.I
     )
   }
 
-  @inlinable
-  func deliver(_ input: Downstream.Input, in run: SnapshotRun) {
-    if run.isDirect {
-      // Settled at compile time where the code is specialised: only who passes values on has targets.
-      withUnsafePointer(to: input) { (downstream as? any Passing)?.deliver($0, in: run) }
-    } else {
-      // Ports of a run have one type.
-      run.walk { _ = unsafeDowncast($0, to: SubscriberBox<Downstream>.self).downstream.receive(input) }
-    }
-  }
-
   @usableFromInline override var subject: Any { downstream }
   @usableFromInline override var identifier: CombineIdentifier { downstream.combineIdentifier }
-  @usableFromInline override var target: AnyObject? { Combine.target(of: downstream) }
 }

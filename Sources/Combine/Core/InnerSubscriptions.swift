@@ -1,12 +1,13 @@
 import StreamSupport
 import Synchronization
 
-/// The lives of an outer upstream and of the inner ones that it brought, any number at a time.
+/// The subscriptions to an outer upstream and to the inner publishers that it brought, any number at a time.
 ///
-/// Not generic, so that its code exists once; ``FlatMapSubscriber`` adds the values.
+/// What is outstanding downstream is the owner's: it is looked at and raised under the lock here, so that every inner
+/// publisher learns of the end, and of unlimited demand, once.
 @usableFromInline
-class InnerSubscriptions: SerialSubscription {
-  /// Tells a inner publisher from all others, also from one that had the same place before.
+struct InnerSubscriptions: ~Copyable {
+  /// Tells an inner publisher from all others, also from one that had the same slot before.
   @frozen
   @usableFromInline
   struct InnerID {
@@ -14,148 +15,139 @@ class InnerSubscriptions: SerialSubscription {
     @usableFromInline let serial: Int
   }
 
-  private struct ListedSubscription {
-    // 0 while the place is free.
+  struct Slot {
+    // 0 while the slot is free.
     var serial = 0
     var subscription: SubscriptionBase?
   }
 
-  // All guarded by `lock`.
-  @exclusivity(unchecked) private var outer: SubscriptionBase?
-  @exclusivity(unchecked) private var places: ContiguousArray<ListedSubscription> = []
-  @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
-  @exclusivity(unchecked) private var lastSerial = 0
-  @exclusivity(unchecked) private var innerCount = 0
-  // Set under `lock`.
+  struct State {
+    var outer: SubscriptionBase?
+    var slots: ContiguousArray<Slot> = []
+    var freeSlots: ContiguousArray<Int> = []
+    var lastSerial = 0
+    var count = 0
+
+    func has(_ inner: InnerID) -> Bool {
+      slots.indices.contains(inner.index) && slots[inner.index].serial == inner.serial
+    }
+  }
+
+  let state = Locked(State())
+  // Both set under the lock.
   @usableFromInline let hasOuterCome = Atomic<Bool>(false)
   @usableFromInline let isOuterOver = Atomic<Bool>(false)
 
+  @usableFromInline
+  init() {}
+
   /// Keeps the outer subscription, if it is the first and comes in time.
   @usableFromInline
-  final func holdOuter(_ subscription: consuming SubscriptionBase) -> Bool {
-    lock.lock()
-    guard !outstanding.isClosed, !hasOuterCome.load(ordering: .relaxed) else {
-      lock.unlock()
-      subscription.cancel()
-      return false
+  func holdOuter(_ subscription: SubscriptionBase, _ outstanding: borrowing DemandCounter) -> Bool {
+    let isKept = state.withLock { state in
+      guard !outstanding.isClosed, !hasOuterCome.load(ordering: .relaxed) else { return false }
+      hasOuterCome.store(true, ordering: .relaxed)
+      state.outer = subscription
+      return true
     }
-    hasOuterCome.store(true, ordering: .relaxed)
-    outer = subscription
-    lock.unlock()
-    return true
+    if !isKept { subscription.cancel() }
+    return isKept
   }
 
   /// Notes the end of the outer upstream, once.
   @usableFromInline
-  final func finishOuter() -> Bool {
-    lock.lock()
-    guard !outstanding.isClosed, !isOuterOver.load(ordering: .relaxed) else {
-      lock.unlock()
-      return false
+  func finishOuter(_ outstanding: borrowing DemandCounter) -> Bool {
+    var over: SubscriptionBase?
+    let isFirst = state.withLock { state in
+      guard !outstanding.isClosed, !isOuterOver.load(ordering: .relaxed) else { return false }
+      over = state.outer.take()
+      isOuterOver.store(true, ordering: .releasing)
+      return true
     }
-    let over = outer
-    outer = nil
-    isOuterOver.store(true, ordering: .releasing)
-    lock.unlock()
     withExtendedLifetime(over) {}
-    return true
+    return isFirst
   }
 
   /// The outer subscription, while it is held.
   @usableFromInline
-  final var heldOuter: SubscriptionBase? {
-    lock.lock()
-    defer { lock.unlock() }
-    return outer
-  }
+  var outer: SubscriptionBase? { state.withLock { $0.outer } }
 
-  /// Makes a place for a inner publisher that is about to be subscribed to; nil after the end.
+  /// Makes a slot for an inner publisher that is about to be subscribed to; nil after the end.
   @usableFromInline
-  final func admitInner() -> InnerID? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard !outstanding.isClosed else { return nil }
-    lastSerial += 1
-    innerCount += 1
-    let index = freePlaces.popLast() ?? places.count
-    if index == places.count { places.append(ListedSubscription()) }
-    places[index].serial = lastSerial
-    return InnerID(index: index, serial: lastSerial)
-  }
-
-  /// Keeps a inner publisher's subscription, if it is the first and comes in time, and says how much to ask of it.
-  @usableFromInline
-  final func hold(_ subscription: consuming SubscriptionBase, of child: InnerID) -> Subscribers.Demand? {
-    lock.lock()
-    guard !outstanding.isClosed, isPresent(child), places[child.index].subscription == nil else {
-      lock.unlock()
-      subscription.cancel()
-      return nil
+  func admit(_ outstanding: borrowing DemandCounter) -> InnerID? {
+    state.withLock { state in
+      guard !outstanding.isClosed else { return nil }
+      state.lastSerial += 1
+      state.count += 1
+      let index = state.freeSlots.popLast() ?? state.slots.count
+      if index == state.slots.count { state.slots.append(Slot()) }
+      state.slots[index].serial = state.lastSerial
+      return InnerID(index: index, serial: state.lastSerial)
     }
-    places[child.index].subscription = subscription
-    // Read under the lock that `addDemand` takes, so that every inner publisher learns of unlimited demand once.
-    let demand: Subscribers.Demand = outstanding.isUnlimited ? .unlimited : .max(1)
-    lock.unlock()
+  }
+
+  /// Keeps the subscription of an inner publisher, if it is the first and comes in time, and says how much to ask of it.
+  @usableFromInline
+  func hold(
+    _ subscription: SubscriptionBase,
+    of inner: InnerID,
+    _ outstanding: borrowing DemandCounter
+  ) -> Subscribers.Demand? {
+    let demand = state.withLock { state -> Subscribers.Demand? in
+      guard !outstanding.isClosed, state.has(inner), state.slots[inner.index].subscription == nil else { return nil }
+      state.slots[inner.index].subscription = subscription
+      return outstanding.isUnlimited ? .unlimited : .max(1)
+    }
+    if demand == nil { subscription.cancel() }
     return demand
   }
 
-  /// Takes a inner publisher out; false if it is out already.
+  /// Takes an inner publisher out; false if it is out already.
   @usableFromInline
-  final func removeInner(_ child: InnerID) -> Bool {
-    lock.lock()
-    guard isPresent(child) else {
-      lock.unlock()
-      return false
+  func remove(_ inner: InnerID) -> Bool {
+    var over: SubscriptionBase?
+    let isRemoved = state.withLock { state in
+      guard state.has(inner) else { return false }
+      over = state.slots[inner.index].subscription
+      state.slots[inner.index] = Slot()
+      state.freeSlots.append(inner.index)
+      state.count -= 1
+      return true
     }
-    let subscription = places[child.index].subscription
-    places[child.index] = ListedSubscription()
-    freePlaces.append(child.index)
-    innerCount -= 1
-    lock.unlock()
-    withExtendedLifetime(subscription) {}
-    return true
-  }
-
-  private func isPresent(_ child: InnerID) -> Bool {
-    places.indices.contains(child.index) && places[child.index].serial == child.serial
+    withExtendedLifetime(over) {}
+    return isRemoved
   }
 
   @usableFromInline
-  final func subscription(of child: InnerID) -> SubscriptionBase? {
-    lock.lock()
-    defer { lock.unlock() }
-    return isPresent(child) ? places[child.index].subscription : nil
+  func subscription(of inner: InnerID) -> SubscriptionBase? {
+    state.withLock { $0.has(inner) ? $0.slots[inner.index].subscription : nil }
   }
 
+  /// Whether the outer upstream and all inner publishers are over.
   @usableFromInline
-  final var isExhausted: Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return innerCount == 0 && isOuterOver.load(ordering: .relaxed)
-  }
+  var areAllOver: Bool { state.withLock { $0.count == 0 && isOuterOver.load(ordering: .relaxed) } }
 
-  /// Adds to what is owed.
+  /// Adds to what is outstanding.
   ///
-  /// The first time that there is no limit, gives all inner publishers's subscriptions, which are to be told so.
+  /// The first time that there is no limit, gives the subscriptions of all inner publishers, which are to be told so.
   @usableFromInline
-  final func addDemand(_ demand: Subscribers.Demand) -> [SubscriptionBase] {
-    lock.lock()
-    defer { lock.unlock() }
-    let wasUnlimited = outstanding.isUnlimited
-    outstanding.add(demand)
-    return outstanding.isUnlimited && !wasUnlimited ? places.compactMap(\.subscription) : []
+  func add(_ demand: Subscribers.Demand, to outstanding: borrowing DemandCounter) -> [SubscriptionBase] {
+    state.withLock { state in
+      let wasUnlimited = outstanding.isUnlimited
+      outstanding.add(demand)
+      return outstanding.isUnlimited && !wasUnlimited ? state.slots.compactMap(\.subscription) : []
+    }
   }
 
-  /// Ends everything, and gives the subscriptions to the one caller who did.
+  /// Closes what is outstanding, and gives the subscriptions to the one caller who did.
   @usableFromInline
-  final func end() -> (children: [SubscriptionBase], outer: SubscriptionBase?)? {
-    lock.lock()
-    defer { lock.unlock() }
-    guard outstanding.close() != nil else { return nil }
-    let held = (places.compactMap(\.subscription), outer)
-    places = []
-    freePlaces = []
-    outer = nil
-    return held
+  func end(_ outstanding: borrowing DemandCounter) -> (inners: [SubscriptionBase], outer: SubscriptionBase?)? {
+    state.withLock { state in
+      guard outstanding.close() != nil else { return nil }
+      let inners = state.slots.compactMap(\.subscription)
+      state.slots = []
+      state.freeSlots = []
+      return (inners, state.outer.take())
+    }
   }
 }

@@ -61,19 +61,19 @@ protocol InputBuffers<Output> {
   func isEmpty(at index: Int) -> Bool
 
   /// What waits in each buffer, for reflection.
-  var buffers: [Any] { get }
+  var contents: [Any] { get }
 }
 
 /// One buffer of a row, known at compile time.
 @usableFromInline
 protocol InputSlot {
-  associatedtype R: InputBuffers
+  associatedtype Buffers: InputBuffers
   associatedtype Input
 
   static var index: Int { get }
 
   /// Puts an input into the buffer, and gives the one that it displaces.
-  static func put(_ input: Input, into row: inout R) -> Input?
+  static func put(_ input: Input, into buffers: inout Buffers) -> Input?
 }
 
 @usableFromInline
@@ -93,20 +93,20 @@ struct InputBuffers2<A: InputBuffer, B: InputBuffer>: InputBuffers {
   @inlinable @inline(__always)
   func isEmpty(at index: Int) -> Bool { index == 0 ? a.isEmpty : b.isEmpty }
 
-  @usableFromInline var buffers: [Any] { [a, b] }
+  @usableFromInline var contents: [Any] { [a, b] }
 
   @usableFromInline
   enum SlotA: InputSlot {
     @inlinable static var index: Int { 0 }
     @inlinable @inline(__always)
-    static func put(_ input: A.Element, into row: inout InputBuffers2) -> A.Element? { row.a.put(input) }
+    static func put(_ input: A.Element, into buffers: inout InputBuffers2) -> A.Element? { buffers.a.put(input) }
   }
 
   @usableFromInline
   enum SlotB: InputSlot {
     @inlinable static var index: Int { 1 }
     @inlinable @inline(__always)
-    static func put(_ input: B.Element, into row: inout InputBuffers2) -> B.Element? { row.b.put(input) }
+    static func put(_ input: B.Element, into buffers: inout InputBuffers2) -> B.Element? { buffers.b.put(input) }
   }
 }
 
@@ -129,27 +129,27 @@ struct InputBuffers3<A: InputBuffer, B: InputBuffer, C: InputBuffer>: InputBuffe
   @inlinable @inline(__always)
   func isEmpty(at index: Int) -> Bool { index == 0 ? a.isEmpty : index == 1 ? b.isEmpty : c.isEmpty }
 
-  @usableFromInline var buffers: [Any] { [a, b, c] }
+  @usableFromInline var contents: [Any] { [a, b, c] }
 
   @usableFromInline
   enum SlotA: InputSlot {
     @inlinable static var index: Int { 0 }
     @inlinable @inline(__always)
-    static func put(_ input: A.Element, into row: inout InputBuffers3) -> A.Element? { row.a.put(input) }
+    static func put(_ input: A.Element, into buffers: inout InputBuffers3) -> A.Element? { buffers.a.put(input) }
   }
 
   @usableFromInline
   enum SlotB: InputSlot {
     @inlinable static var index: Int { 1 }
     @inlinable @inline(__always)
-    static func put(_ input: B.Element, into row: inout InputBuffers3) -> B.Element? { row.b.put(input) }
+    static func put(_ input: B.Element, into buffers: inout InputBuffers3) -> B.Element? { buffers.b.put(input) }
   }
 
   @usableFromInline
   enum SlotC: InputSlot {
     @inlinable static var index: Int { 2 }
     @inlinable @inline(__always)
-    static func put(_ input: C.Element, into row: inout InputBuffers3) -> C.Element? { row.c.put(input) }
+    static func put(_ input: C.Element, into buffers: inout InputBuffers3) -> C.Element? { buffers.c.put(input) }
   }
 }
 
@@ -181,33 +181,33 @@ struct InputBuffers4<A: InputBuffer, B: InputBuffer, C: InputBuffer, D: InputBuf
     }
   }
 
-  @usableFromInline var buffers: [Any] { [a, b, c, d] }
+  @usableFromInline var contents: [Any] { [a, b, c, d] }
 
   @usableFromInline
   enum SlotA: InputSlot {
     @inlinable static var index: Int { 0 }
     @inlinable @inline(__always)
-    static func put(_ input: A.Element, into row: inout InputBuffers4) -> A.Element? { row.a.put(input) }
+    static func put(_ input: A.Element, into buffers: inout InputBuffers4) -> A.Element? { buffers.a.put(input) }
   }
 
   @usableFromInline
   enum SlotB: InputSlot {
     @inlinable static var index: Int { 1 }
     @inlinable @inline(__always)
-    static func put(_ input: B.Element, into row: inout InputBuffers4) -> B.Element? { row.b.put(input) }
+    static func put(_ input: B.Element, into buffers: inout InputBuffers4) -> B.Element? { buffers.b.put(input) }
   }
 
   @usableFromInline
   enum SlotC: InputSlot {
     @inlinable static var index: Int { 2 }
     @inlinable @inline(__always)
-    static func put(_ input: C.Element, into row: inout InputBuffers4) -> C.Element? { row.c.put(input) }
+    static func put(_ input: C.Element, into buffers: inout InputBuffers4) -> C.Element? { buffers.c.put(input) }
   }
 
   @usableFromInline
   enum SlotD: InputSlot {
     @inlinable static var index: Int { 3 }
     @inlinable @inline(__always)
-    static func put(_ input: D.Element, into row: inout InputBuffers4) -> D.Element? { row.d.put(input) }
+    static func put(_ input: D.Element, into buffers: inout InputBuffers4) -> D.Element? { buffers.d.put(input) }
   }
 }

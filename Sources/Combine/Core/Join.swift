@@ -5,10 +5,11 @@ import Synchronization
 ///
 /// Downstream gets its subscription when the last upstream's has come; a failure before that waits for it.
 @usableFromInline
-class Join<R: InputBuffers, Downstream: Subscriber>: JoinUpstreams where Downstream.Input == R.Output {
+class Join<Buffers: InputBuffers, Downstream: Subscriber>: SerialSubscription where Downstream.Input == Buffers.Output {
   @usableFromInline final let downstream: Downstream
+  @usableFromInline final let upstreams: UpstreamSlots
   // Touched only inside the combining lock; nothing foreign runs while it changes.
-  @exclusivity(unchecked) @usableFromInline final var row = R()
+  @exclusivity(unchecked) @usableFromInline final var buffers = Buffers()
   // How many upstreams nobody has promised anything, see ``Entrusted``.
   @usableFromInline final let distrustedCount: Atomic<Int>
   // Touched only inside the combining lock.
@@ -18,14 +19,15 @@ class Join<R: InputBuffers, Downstream: Subscriber>: JoinUpstreams where Downstr
   init(upstreamCount: Int, to downstream: Downstream) {
     self.downstream = downstream
     distrustedCount = Atomic(upstreamCount)
-    super.init(upstreamCount: upstreamCount)
+    upstreams = UpstreamSlots(count: upstreamCount)
+    super.init()
   }
 
   @usableFromInline
   final func receive(subscription: any Subscription, at index: Int) {
     // Inside the combining lock, so that an end on another thread waits until downstream has its subscription.
     guard enter() else { return delegate { [self] in receive(subscription: subscription, at: index) } }
-    if hold(subscription.asBase, at: index)?.isLast == true {
+    if upstreams.hold(subscription.asBase, at: index, outstanding)?.isLast == true {
       downstream.receive(subscription: self)
       if let earlyFailure { end(earlyFailure) } else if isDone { end(.finished) }
     }
@@ -36,10 +38,10 @@ class Join<R: InputBuffers, Downstream: Subscriber>: JoinUpstreams where Downstr
   final func receive(completion: Subscribers.Completion<Downstream.Failure>, at index: Int) {
     // Inside, so that nobody takes the upstream for used up while a value of it is delegated.
     guard enter() else { return delegate { [self] in receive(completion: completion, at: index) } }
-    if finishUpstream(index) {
+    if upstreams.finish(index, outstanding) {
       switch completion {
-      case .finished: if !isAwaiting, isDone { end(.finished) }
-      case .failure: if isAwaiting { earlyFailure = earlyFailure ?? completion } else { end(completion) }
+      case .finished: if !upstreams.areAwaited, isDone { end(.finished) }
+      case .failure: if upstreams.areAwaited { earlyFailure = earlyFailure ?? completion } else { end(completion) }
       }
     }
     leave()
@@ -47,8 +49,8 @@ class Join<R: InputBuffers, Downstream: Subscriber>: JoinUpstreams where Downstr
 
   @usableFromInline
   final func end(_ completion: Subscribers.Completion<Downstream.Failure>) {
-    guard end() else { return }
-    dropRow()
+    guard upstreams.end(outstanding) else { return }
+    dropBuffers()
     downstream.receive(completion: completion)
   }
 
@@ -59,12 +61,25 @@ class Join<R: InputBuffers, Downstream: Subscriber>: JoinUpstreams where Downstr
 
   @usableFromInline
   override final func drainPendingWork() {
-    if outstanding.isClosed { dropRow() }
+    if outstanding.isClosed { dropBuffers() }
   }
 
-  private final func dropRow() {
-    let dropped = row
-    row = R()
+  @usableFromInline
+  override final func cancel() {
+    // What waits goes when nobody is inside.
+    if upstreams.end(outstanding) { scheduleWork() }
+  }
+
+  /// Asks all upstreams, in order, but one.
+  @usableFromInline
+  final func requestFromAll(_ demand: Subscribers.Demand, except index: Int? = nil) {
+    let held = if let index { upstreams.held(except: index) } else { upstreams.held }
+    for upstream in held { request(from: upstream, demand) }
+  }
+
+  private final func dropBuffers() {
+    let dropped = buffers
+    buffers = Buffers()
     withExtendedLifetime(dropped) {}
   }
 }
@@ -80,19 +95,19 @@ extension Join {
 /// What one upstream of a ``Join`` sees.
 @usableFromInline
 protocol JoinParent: SerialSubscription {
-  associatedtype R: InputBuffers
+  associatedtype Buffers: InputBuffers
   associatedtype Failure: Error
 
   func entrustInput()
 
   func receive(subscription: any Subscription, at index: Int)
-  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.R == R
+  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.Buffers == Buffers
   func receive(completion: Subscribers.Completion<Failure>, at index: Int)
 }
 
 /// The subscriber of one upstream, which knows its buffer at compile time.
 @usableFromInline
-struct JoinInput<S: InputSlot, Parent: JoinParent>: Subscriber, SerialInput where S.R == Parent.R {
+struct JoinInput<S: InputSlot, Parent: JoinParent>: Subscriber, SerialInput where S.Buffers == Parent.Buffers {
   @usableFromInline typealias Input = S.Input
   @usableFromInline typealias Failure = Parent.Failure
 

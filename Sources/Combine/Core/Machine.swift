@@ -22,6 +22,9 @@ protocol Machine<Input, Output> {
   associatedtype Memory
   associatedtype Failures: FailureFlow
 
+  /// What the operator's subscriber looks at before it takes an event.
+  static var caution: Caution { get }
+
   func step(_ memory: Memory, _ input: Input) throws(Failures.Thrown) -> (Step<Output>, Memory)
 
   /// What Apple's Combine calls the operator.
@@ -29,7 +32,20 @@ protocol Machine<Input, Output> {
   func children(of memory: Memory) -> [(label: String?, value: Any)]
 }
 
+/// What a ``MachineSubscriber`` looks at before it takes an event: Apple's operators differ in it.
+@usableFromInline
+enum Caution {
+  /// Nothing comes before the subscription, or the publisher or subscriber breaks the rules; after the end all is ignored.
+  case strict
+  /// Values and the end pass before the subscription, too; after the end all is ignored.
+  case untilEnd
+  /// Values pass in any state; the end only once the subscription is there.
+  case none
+}
+
 extension Machine {
+  @inlinable static var caution: Caution { .strict }
+
   @usableFromInline func children(of memory: Memory) -> [(label: String?, value: Any)] { [] }
 }
 

@@ -1,6 +1,6 @@
-/// An operator that runs values through a machine and can end the stream: Apple's filter producers.
+/// The subscriber of an operator that runs values through a machine and can end the stream.
 ///
-/// - Values before the subscription are a violation, and so are completions and requests.
+/// - What it takes, and when, is the machine's ``Caution``.
 /// - Demand passes up as it is; a skipped value asks for one more.
 /// - When the machine ends the stream or throws, upstream is cancelled first, then downstream told.
 @usableFromInline
@@ -29,7 +29,7 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
 
   @inlinable @inline(__always)
   func receive(_ input: M.Input) -> Subscribers.Demand {
-    guard isHolding else { return receiveOutOfTurn() }
+    guard mayTake else { return receiveOutOfTurn() }
     do throws(M.Failures.Thrown) {
       let (step, memory) = try machine.step(memory, input)
       self.memory = memory
@@ -46,34 +46,51 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
 
   @inlinable
   func receive(completion: Subscribers.Completion<M.Failures.Upstream>) {
-    guard !isWaiting else { outOfTurn("received its completion before its subscription") }
-    guard end() != nil else { return }
+    if M.caution == .strict, isWaiting { outOfTurn("received its completion before its subscription") }
+    guard endOnce() != nil else { return }
     downstream.receive(completion: completion.mapError(M.Failures.pass))
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    demand.mustNotBeNone(machine.name)
-    guard !isWaiting else {
-      violation(
-        machine.name,
-        "was asked for values before its subscription",
-        advice: "A subscriber must wait for receive(subscription:) before it calls request(_:)."
-      )
+    if M.caution == .strict {
+      demand.mustNotBeNone(machine.name)
+      guard !isWaiting else {
+        violation(
+          machine.name,
+          "was asked for values before its subscription",
+          advice: "A subscriber must wait for receive(subscription:) before it calls request(_:)."
+        )
+      }
     }
     held?.request(demand)
   }
 
   @usableFromInline
   override func cancel() {
-    endForGood()?.cancel()
+    if M.caution == .strict { endForGood()?.cancel() } else { end()?.cancel() }
+  }
+
+  // Settled at compile time where the code is specialised.
+  @inlinable @inline(__always)
+  var mayTake: Bool {
+    switch M.caution {
+    case .strict: isHolding
+    case .untilEnd: !isOver
+    case .none: true
+    }
+  }
+
+  @inlinable
+  func endOnce() -> Ending? {
+    M.caution == .untilEnd ? conclude() : end().map { Ending(upstream: $0) }
   }
 
   @inlinable
   func finish(_ completion: Subscribers.Completion<M.Failures.Downstream>) {
     // Upstream first: a subscriber may subscribe anew from inside `receive(completion:)`.
-    guard let upstream = end() else { return }
-    upstream.cancel()
+    guard let ending = endOnce() else { return }
+    ending.upstream?.cancel()
     downstream.receive(completion: completion)
   }
 
@@ -91,6 +108,12 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
   @usableFromInline override var name: String { machine.name }
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
-    [("downstream", downstream)] + machine.children(of: memory)
+    let memories = machine.children(of: memory)
+    return switch M.caution {
+    case .strict: [("downstream", downstream)] + memories
+    case .untilEnd: [("downstream", downstream), ("finished", isOver), ("upstreamSubscription", held as Any)]
+    // Apple's `TryMap`, which remembers nothing, shows nothing.
+    case .none: memories.isEmpty ? [] : [("downstream", downstream), ("status", status)] + memories
+    }
   }
 }

@@ -3,8 +3,9 @@ import Synchronization
 
 /// Keeps one value of each upstream that is not owed yet.
 @usableFromInline
-final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
+final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
   @usableFromInline let downstream: Downstream
+  @usableFromInline let upstreams: UpstreamSlots
   // All touched only inside the combining lock; nothing foreign runs while they change.
   @exclusivity(unchecked) @usableFromInline var slots: ContiguousArray<Downstream.Input?>
   @exclusivity(unchecked) @usableFromInline var fullSlots = SlotSet()
@@ -14,7 +15,8 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
   init(upstreamCount: Int, to downstream: Downstream) {
     self.downstream = downstream
     slots = ContiguousArray(repeating: nil, count: upstreamCount)
-    super.init(upstreamCount: upstreamCount)
+    upstreams = UpstreamSlots(count: upstreamCount)
+    super.init()
   }
 
   /// Makes the subscription and gives it to downstream, before any upstream is subscribed to.
@@ -30,7 +32,7 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
   @inlinable @inline(__always)
   func receive(_ input: Downstream.Input, at index: Int) -> Subscribers.Demand {
     guard enter() else {
-      return delegate({ [self] in receive(input, at: index) }, from: { [self] in held(at: index) })
+      return delegate({ [self] in receive(input, at: index) }, from: { [self] in upstreams.held(at: index) })
     }
     if outstanding.isUnlimited, fullSlots.isEmpty {
       let answer = downstream.receive(input)
@@ -63,11 +65,11 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
   func receive(completion: Subscribers.Completion<Downstream.Failure>, at index: Int) {
     // Inside, so that nobody takes this upstream for the last while a value of it is delegated.
     guard enter() else { return delegate { [self] in receive(completion: completion, at: index) } }
-    if finishUpstream(index) {
+    if upstreams.finish(index, outstanding) {
       switch completion {
       case .finished: finishIfDone()
       case .failure:
-        if end() {
+        if upstreams.end(outstanding) {
           dropSlots()
           downstream.receive(completion: completion)
         }
@@ -80,9 +82,15 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    let released = addDemand(demand)
+    let released = upstreams.add(demand, to: outstanding)
     scheduleWork()
     for subscription in released { request(from: subscription, .unlimited) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    // What waits goes when nobody is inside.
+    if upstreams.end(outstanding) { scheduleWork() }
   }
 
   @usableFromInline
@@ -100,7 +108,7 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
     isDraining = true
     while let index = fullSlots.first, outstanding.takeOne(), let waiting = takeSlot(index) {
       deliver(waiting)
-      if !outstanding.isUnlimited, let upstream = held(at: index) { request(from: upstream, .max(1)) }
+      if !outstanding.isUnlimited, let upstream = upstreams.held(at: index) { request(from: upstream, .max(1)) }
     }
     isDraining = false
     finishIfDone()
@@ -110,7 +118,7 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
   func deliver(_ output: Downstream.Input) {
     let more = downstream.receive(output)
     guard more != .none else { return }
-    for subscription in addDemand(more) { request(from: subscription, .unlimited) }
+    for subscription in upstreams.add(more, to: outstanding) { request(from: subscription, .unlimited) }
   }
 
   @usableFromInline
@@ -124,7 +132,7 @@ final class MergeSubscription<Downstream: Subscriber>: JoinUpstreams {
   /// Called inside the combining lock.
   @usableFromInline
   func finishIfDone() {
-    guard !isDraining, fullSlots.isEmpty, areAllOver, end() else { return }
+    guard !isDraining, fullSlots.isEmpty, upstreams.areAllOver, upstreams.end(outstanding) else { return }
     downstream.receive(completion: .finished)
   }
 
@@ -195,7 +203,9 @@ struct MergeInput<Downstream: Subscriber>: Subscriber, SerialInput {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if let arrival = parent.hold(subscription.asBase, at: index) { subscription.request(arrival.demand) }
+    if let arrival = parent.upstreams.hold(subscription.asBase, at: index, parent.outstanding) {
+      subscription.request(arrival.demand)
+    }
   }
 
   @inlinable @inline(__always)

@@ -61,7 +61,7 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
   // Moved out while it grows, or copied; written whole by the one upstream that sends.
   @exclusivity(unchecked) @usableFromInline var memory: A.Memory?
   @usableFromInline let deferred = DeferredResult()
-  // Written before the result arrives at the gate, taken by the one whom the gate tells to.
+  // Written before the result arrives, taken by the one who is told to.
   @exclusivity(unchecked) @usableFromInline var result: A.Output?
 
   @inlinable @inline(__always)

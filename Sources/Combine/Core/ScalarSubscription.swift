@@ -12,13 +12,13 @@ final class ScalarSubscription<Downstream: Subscriber>: SynchronousSource {
   init(_ output: Downstream.Input, label: String, to downstream: Downstream) {
     contents = Room { $0.initialize(to: (downstream, output)) }
     self.label = label
-    super.init { once, duty in
+    super.init { scalar, duty in
       // Sources hand themselves over, nothing else.
-      let once = unsafeDowncast(once, to: ScalarSubscription.self)
+      let scalar = unsafeDowncast(scalar, to: ScalarSubscription.self)
       switch duty {
-      case .drain: once.deliver()
-      case .release: once.release()
-      case .destroy: once.destroy()
+      case .drain: scalar.deliver()
+      case .release: scalar.release()
+      case .destroy: scalar.destroy()
       }
     }
   }

@@ -1,7 +1,7 @@
 import StreamSupport
 import Synchronization
 
-/// What a feed shows of itself.
+/// What such a subscription shows of itself.
 @frozen
 @usableFromInline
 enum SequenceKind {

@@ -4,11 +4,12 @@ import Synchronization
 /// The subscription of an operator with several upstreams, which brings one downstream one event at a time.
 ///
 /// - Values and ends come down through a combining lock; what is touched only inside it needs no other guard.
-/// - Requests go up and must not wait for a combining lock, or two threads could wait for each other. Work for inside the
-///   combining lock that a request brings is work: run at once if nobody is inside, else by whoever leaves last.
-/// - What upstreams are asked for from inside waits until the combining lock is open, see ``request(from:_:)``.
-/// - Who would wait for ever, since the thread inside waits for this one, delegates its event to that thread.
-/// - Who closes the demand counter has ended the subscription; whoever delivers looks at it inside the combining lock, so nothing
+/// - An event that comes while another thread is inside is delegated to that thread. So nobody waits here, and threads
+///   can't come to wait for each other, though upstreams send from inside requests.
+/// - Requests go up past the lock. What they make deliverable is delivered by a drain loop: at once if nobody is inside,
+///   else when the thread inside has left.
+/// - What upstreams are asked for from inside waits until the lock is open, see ``request(from:_:)``.
+/// - Who closes what is outstanding has ended the subscription; whoever delivers looks at it inside the lock, so nothing
 ///   follows the end.
 ///
 /// Not generic, so that its code exists once.
@@ -17,9 +18,8 @@ class SerialSubscription: SubscriptionBase, ReflectedSubscription {
   @usableFromInline let combiningLock = CombiningLock()
   // What downstream asked for and did not get yet; closed at the end.
   @usableFromInline let outstanding = DemandCounter()
-  @usableFromInline let lock = Lock()
-  // A message as ``CombiningLock`` has it: who brings work sets it before trying the combining lock, who leaves the
-  // combining lock reads it afterwards.
+  // A note as ``CombiningLock`` has it: who brings work sets it before trying the lock, who leaves the lock reads it
+  // afterwards.
   @usableFromInline let hasPendingWork = Atomic<Bool>(false)
   // The thread that asks upstreams; 0 if none does.
   private let requestingThread = Atomic<UInt>(0)
@@ -34,13 +34,15 @@ class SerialSubscription: SubscriptionBase, ReflectedSubscription {
   /// Enters, and says so; if not, the caller has to ``delegate(_:)`` its event.
   @inlinable @inline(__always)
   final func enter() -> Bool {
-    combiningLock.enterUnlessDeadlocked()
+    combiningLock.enterIfFree()
   }
 
-  /// Has the thread inside deal with an event before it leaves; only right after ``enter()`` has said false.
+  /// Has an event dealt with by the thread inside, or by this one if that has left meanwhile.
+  ///
+  /// Only right after ``enter()`` has said false.
   @usableFromInline
   final func delegate(_ event: @escaping () -> Void) {
-    combiningLock.delegate(event)
+    if combiningLock.delegate(event) { leave() }
   }
 
   /// Delegates a value, and answers nothing: the upstream is asked for what downstream answers.
@@ -106,8 +108,7 @@ class SerialSubscription: SubscriptionBase, ReflectedSubscription {
 
   /// Asks an upstream for more, with the combining lock open: at once, or when it has been left.
   ///
-  /// An upstream that delivers from inside the request may go through a combining lock of its own, and another thread may be
-  /// there already and wait for this one.
+  /// An upstream that answers from inside the request finds this open, and its subscriber one event at a time.
   @usableFromInline
   final func request(from upstream: SubscriptionBase, _ demand: Subscribers.Demand) {
     guard combiningLock.isMine else { return upstream.request(demand) }
@@ -132,10 +133,4 @@ extension SerialInput {
   @usableFromInline var playgroundDescription: Any { owner.name }
   @usableFromInline
   var customMirror: Mirror { Mirror(self, children: ["parentSubscription": owner.combineIdentifier]) }
-}
-
-extension CombiningLock {
-  /// Whether the calling thread is inside.
-  @usableFromInline
-  var isMine: Bool { holder.load(ordering: .relaxed) == currentThread() }
 }

@@ -79,6 +79,11 @@ class UpstreamSubscription: SubscriptionBase, ReflectedSubscription {
   struct Ending {
     /// The subscription, if it was held.
     @usableFromInline let upstream: SubscriptionBase?
+
+    @usableFromInline
+    init(upstream: SubscriptionBase?) {
+      self.upstream = upstream
+    }
   }
 
   /// Ends the link even if no subscription has come yet, and tells so the one caller who ended it.

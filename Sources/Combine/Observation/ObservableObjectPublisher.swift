@@ -31,7 +31,7 @@ public final class ObservableObjectPublisher: Publisher {
   }
 }
 
-/// A subscriber's place at an object's publisher: off until it asks for anything, then on for good.
+/// A subscription to an object's publisher: off until it asks for anything, then on for good.
 private final class ObservableObjectSubscription: SubjectSubscription<Void, Never> {
   override func request(_ demand: Subscribers.Demand) {
     if demand > .none { outstanding.add(.unlimited) }

@@ -1,7 +1,7 @@
 /// A subject that keeps its latest value, and gives it to newcomers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @usableFromInline let box: AtomicBox<Output>
-  @usableFromInline let latest = CurrentValueBroadcaster<Output, Failure>()
+  @usableFromInline let values = CurrentValueBroadcaster<Output, Failure>()
   @usableFromInline let upstreams = SubjectUpstreams(startsAtOnce: true)
 
   /// Makes a subject with a first value.
@@ -17,7 +17,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public var value: Output {
     get { box.value }
     set {
-      if latest.hasEnded { box.replace(with: newValue) } else { send(newValue) }
+      if values.hasEnded { box.replace(with: newValue) } else { send(newValue) }
     }
   }
 
@@ -30,23 +30,23 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @inlinable @inline(__always)
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     entrust(subscriber)
-    latest.attach(AnySubscriber(subscriber).erased, reading: box, name: "CurrentValueSubject", owner: self)
+    values.attach(AnySubscriber(subscriber).erased, reading: box, name: "CurrentValueSubject", owner: self)
   }
 
   /// Keeps a value and sends it to all who asked for one; the others get the latest when they ask.
   @inlinable @inline(__always)
   public func send(_ input: Output) {
-    let latest = latest
-    latest.broadcaster.beginRound()
-    if !latest.hasEnded {
+    let values = values
+    values.broadcaster.beginRound()
+    if !values.hasEnded {
       box.replace(with: input)
-      latest.deliver(input)
+      values.deliver(input)
     }
-    latest.broadcaster.endRound()
+    values.broadcaster.endRound()
   }
 
   /// Ends the subject for all subscribers, present and to come.
   public func send(completion: Subscribers.Completion<Failure>) {
-    latest.broadcaster.end(completion)
+    values.broadcaster.end(completion)
   }
 }

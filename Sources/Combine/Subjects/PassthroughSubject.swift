@@ -36,7 +36,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   }
 }
 
-/// A subscriber's place at a passthrough subject, which starts the subject's upstream when values are first wanted.
+/// A subscription to a passthrough subject, which starts the subject's upstream when values are first wanted.
 @usableFromInline
 final class PassthroughSubscription<Output, Failure: Error>: SubjectSubscription<Output, Failure> {
   // Values wanted once are wanted for good, so most subscriptions have nothing to start.

@@ -71,7 +71,7 @@ struct DeadlockTests {
 
   /// How the rows reach what joins them.
   enum Way: CaseIterable {
-    case straight, pastOnePipe, pastForeignCode, pastAnotherJoin
+    case straight, pastOneOperator, pastForeignCode, pastAnotherJoin
   }
 
   @Test("combineLatest of zips, which asks both for more", arguments: Way.allCases)
@@ -81,7 +81,7 @@ struct DeadlockTests {
       let row = side.zipped()
       return switch way {
       case .straight: row.eraseToAnyPublisher()
-      case .pastOnePipe: row.removeDuplicates { _, _ in false }.eraseToAnyPublisher()
+      case .pastOneOperator: row.removeDuplicates { _, _ in false }.eraseToAnyPublisher()
       case .pastForeignCode: Passage(upstream: row.eraseToAnyPublisher()).eraseToAnyPublisher()
       case .pastAnotherJoin:
         row.combineLatest(Just(0).setFailureType(to: TestFailure.self)) { $0 + $1 }.eraseToAnyPublisher()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Combine
 
-@Suite("Turnstile")
+@Suite("A combining lock")
 struct CombiningLockTests {
   /// Unchecked, because a combining lock is a lock, whose state is atomic.
   private final class Place: @unchecked Sendable {

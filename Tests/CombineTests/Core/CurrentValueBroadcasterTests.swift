@@ -4,7 +4,7 @@ import Foundation
 import ReboundTesting
 import Testing
 
-@Suite("Latest")
+@Suite("The latest value, for all who have not got it")
 struct CurrentValueBroadcasterTests {
   @Test("a request while another thread is inside does not wait, and is served by that thread")
   func requestDoesNotWait() {

@@ -7,13 +7,17 @@ struct InnerSubscriptionsTests {
   @Test("the slot of an inner publisher that has ended is the next one's, and nobody takes one for the other")
   func slots() throws {
     let inners = InnerSubscriptions()
-    let first = try #require(inners.admitInner())
-    let other = try #require(inners.admitInner())
-    #expect(inners.removeInner(first))
-    let next = try #require(inners.admitInner())
+    let outstanding = DemandCounter()
+    let firstID = inners.admit(outstanding)
+    let otherID = inners.admit(outstanding)
+    let (first, other) = (try #require(firstID), try #require(otherID))
+    let isFirstRemoved = inners.remove(first)
+    let nextID = inners.admit(outstanding)
+    let next = try #require(nextID)
+    let isFirstRemovedTwice = inners.remove(first)
+    let isNextRemoved = inners.remove(next)
+    #expect(isFirstRemoved && !isFirstRemovedTwice && isNextRemoved)
     #expect(next.index == first.index)
     #expect(Set([first.serial, other.serial, next.serial]).count == 3)
-    #expect(!inners.removeInner(first))
-    #expect(inners.removeInner(next))
   }
 }

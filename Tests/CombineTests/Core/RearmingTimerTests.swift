@@ -3,7 +3,7 @@ import Testing
 
 @testable import Combine
 
-@Suite("Alarm")
+@Suite("A timer that is re-armed")
 struct RearmingTimerTests {
   /// A timer, and what fired when.
   final class Rig {

@@ -110,15 +110,16 @@ extension Publishers {
 
 /// Takes values from many inner publishers, in turns; those beyond the demand wait in the order of their arrival.
 @usableFromInline
-final class FlatMapSubscriber<Input, Inner: Publisher, Downstream: Subscriber>: InnerSubscriptions, Subscriber
+final class FlatMapSubscriber<Input, Inner: Publisher, Downstream: Subscriber>: SerialSubscription, Subscriber
 where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline typealias Failure = Inner.Failure
 
   @usableFromInline let transform: (Input) -> Inner
   @usableFromInline let maxPublishers: Subscribers.Demand
   @usableFromInline let downstream: Downstream
+  @usableFromInline let inners = InnerSubscriptions()
   // Touched only inside the combining lock; nothing foreign runs while it changes.
-  @exclusivity(unchecked) @usableFromInline var queue = Queue<(value: Inner.Output, child: InnerID?)>()
+  @exclusivity(unchecked) @usableFromInline var queue = Queue<(value: Inner.Output, id: InnerSubscriptions.InnerID?)>()
   // How many values of a `Just` are being delivered; touched only inside the combining lock. They count as inner publishers.
   @exclusivity(unchecked) @usableFromInline var scalarCount = 0
   // Touched only inside the combining lock.
@@ -136,7 +137,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription.asBase) { subscription.request(maxPublishers) }
+    if inners.holdOuter(subscription.asBase, outstanding) { subscription.request(maxPublishers) }
   }
 
   @inlinable @inline(__always)
@@ -152,18 +153,18 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
     switch completion {
     case .finished:
-      if finishOuter() { finishIfDone() }
+      if inners.finishOuter(outstanding) { finishIfDone() }
     case .failure:
-      if finishOuter() { fail(completion) }
+      if inners.finishOuter(outstanding) { fail(completion) }
     }
   }
 
-  // MARK: Children
+  // MARK: Inner publishers
 
   @inlinable
   func subscribe(to inner: Inner) {
-    guard let id = admitInner() else { return }
-    inner.subscribe(Child(id, of: self))
+    guard let id = inners.admit(outstanding) else { return }
+    inner.subscribe(InnerSubscriber(id, of: self))
   }
 
   /// Does what subscribing to a `Just` would do.
@@ -179,29 +180,29 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     }
     scalarCount &-= 1
     leave()
-    if !maxPublishers.isUnlimited || isOuterOver.load(ordering: .acquiring) { innerDidFinish() }
+    if !maxPublishers.isUnlimited || inners.isOuterOver.load(ordering: .acquiring) { innerDidFinish() }
   }
 
   @inlinable @inline(__always)
-  func receive(_ output: Inner.Output, from child: InnerID) -> Subscribers.Demand {
+  func receive(_ output: Inner.Output, from id: InnerSubscriptions.InnerID) -> Subscribers.Demand {
     guard enter() else {
-      return delegate({ [self] in receive(output, from: child) }, from: { [self] in subscription(of: child) })
+      return delegate({ [self] in receive(output, from: id) }, from: { [self] in inners.subscription(of: id) })
     }
     if outstanding.isUnlimited, queue.isEmpty {
       _ = downstream.receive(output)
       leave()
       return .none
     }
-    let answer = receiveCounted(output, from: child)
+    let answer = receiveCounted(output, from: id)
     leave()
     return answer
   }
 
   @usableFromInline
-  func receiveCounted(_ output: Inner.Output, from child: InnerID?) -> Subscribers.Demand {
+  func receiveCounted(_ output: Inner.Output, from id: InnerSubscriptions.InnerID?) -> Subscribers.Demand {
     guard !outstanding.isClosed else { return .none }
     guard queue.isEmpty, outstanding.takeOne() else {
-      queue.append((output, child))
+      queue.append((output, id))
       return .none
     }
     add(downstream.receive(output))
@@ -210,9 +211,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   }
 
   @inlinable
-  func receive(completion: Subscribers.Completion<Failure>, from child: InnerID) {
-    guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: child) } }
-    guard removeInner(child) else { return }
+  func receive(completion: Subscribers.Completion<Failure>, from id: InnerSubscriptions.InnerID) {
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: id) } }
+    guard inners.remove(id) else { return }
     switch completion {
     case .finished: innerDidFinish()
     case .failure: fail(completion)
@@ -221,9 +222,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @usableFromInline
   func innerDidFinish() {
-    if !maxPublishers.isUnlimited, let outer = heldOuter { request(from: outer, .max(1)) }
+    if !maxPublishers.isUnlimited, let outer = inners.outer { request(from: outer, .max(1)) }
     // The inner publisher is out already: either this finds the upstream over, or the upstream finds the inner publisher out.
-    if isOuterOver.load(ordering: .acquiring) { finishIfDone() }
+    if inners.isOuterOver.load(ordering: .acquiring) { finishIfDone() }
   }
 
   // MARK: Downstream
@@ -238,15 +239,15 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline
   func add(_ demand: Subscribers.Demand) {
     guard demand != .none else { return }
-    let released = addDemand(demand)
+    let released = inners.add(demand, to: outstanding)
     scheduleWork()
     for subscription in released { request(from: subscription, .unlimited) }
   }
 
   @usableFromInline
   override func cancel() {
-    guard let (children, outer) = end() else { return }
-    for child in children { child.cancel() }
+    guard let (held, outer) = inners.end(outstanding) else { return }
+    for inner in held { inner.cancel() }
     outer?.cancel()
     scheduleWork()
   }
@@ -264,12 +265,12 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     // Inside itself there is nothing to do: the outer loop goes on.
     guard !isDraining, !queue.isEmpty else { return }
     isDraining = true
-    while !queue.isEmpty, outstanding.takeOne(), let (output, child) = queue.popFirst() {
+    while !queue.isEmpty, outstanding.takeOne(), let (output, id) = queue.popFirst() {
       let more = downstream.receive(output)
       if more != .none {
-        for subscription in addDemand(more) { request(from: subscription, .unlimited) }
+        for subscription in inners.add(more, to: outstanding) { request(from: subscription, .unlimited) }
       }
-      if let child, !outstanding.isUnlimited, let upstream = subscription(of: child) {
+      if let id, !outstanding.isUnlimited, let upstream = inners.subscription(of: id) {
         request(from: upstream, .max(1))
       }
     }
@@ -280,17 +281,17 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline
   func finishIfDone() {
     guard enter() else { return delegate { [self] in finishIfDone() } }
-    if queue.isEmpty, scalarCount == 0, !isDraining, isExhausted, end() != nil {
+    if queue.isEmpty, scalarCount == 0, !isDraining, inners.areAllOver, inners.end(outstanding) != nil {
       downstream.receive(completion: .finished)
     }
     leave()
   }
 
-  /// The outer upstream is not cancelled when a inner publisher fails: Apple's does not.
+  /// The outer upstream is not cancelled when an inner publisher fails: Apple's does not.
   @usableFromInline
   func fail(_ completion: Subscribers.Completion<Failure>) {
-    guard let (children, _) = end() else { return }
-    for child in children { child.cancel() }
+    guard let (held, _) = inners.end(outstanding) else { return }
+    for inner in held { inner.cancel() }
     deliver(completion)
   }
 
@@ -313,16 +314,16 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// The subscriber of one publisher made.
   @usableFromInline
-  struct Child: Subscriber, SerialInput {
+  struct InnerSubscriber: Subscriber, SerialInput {
     @usableFromInline typealias Input = Inner.Output
     @usableFromInline typealias Failure = Inner.Failure
 
-    @usableFromInline let id: InnerID
+    @usableFromInline let id: InnerSubscriptions.InnerID
     @usableFromInline let parent: FlatMapSubscriber
     @usableFromInline let combineIdentifier = CombineIdentifier()
 
     @inlinable @inline(__always)
-    init(_ id: InnerID, of parent: FlatMapSubscriber) {
+    init(_ id: InnerSubscriptions.InnerID, of parent: FlatMapSubscriber) {
       self.id = id
       self.parent = parent
     }
@@ -331,7 +332,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
-      if let demand = parent.hold(subscription.asBase, of: id) { subscription.request(demand) }
+      if let demand = parent.inners.hold(subscription.asBase, of: id, parent.outstanding) {
+        subscription.request(demand)
+      }
     }
 
     @inlinable @inline(__always)

@@ -80,12 +80,13 @@ extension Publishers {
 
 /// Delivers what the latest inner publisher sends.
 @usableFromInline
-final class SwitchToLatestSubscriber<Inner: Publisher, Downstream: Subscriber>: LatestInnerSubscription, Subscriber
+final class SwitchToLatestSubscriber<Inner: Publisher, Downstream: Subscriber>: SerialSubscription, Subscriber
 where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline typealias Input = Inner
   @usableFromInline typealias Failure = Inner.Failure
 
   @usableFromInline let downstream: Downstream
+  @usableFromInline let latest = LatestInner()
 
   @inlinable @inline(__always)
   init(to downstream: Downstream) {
@@ -97,7 +98,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription.asBase) { subscription.request(.unlimited) }
+    if latest.holdOuter(subscription.asBase, outstanding) { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
@@ -107,9 +108,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
       return .none
     }
     guard !outstanding.isClosed else { return .none }
-    let number = advance()
+    let number = latest.advance()
     // A `Just` delivers at once if something is owed; if not it has to wait, and needs a subscription.
-    if let output = input.scalarValue, takeOne(forInner: number) == .granted {
+    if let output = input.scalarValue, latest.takeOne(for: number, of: outstanding) == .granted {
       receive(scalar: output, from: number)
     } else {
       input.subscribe(InnerSubscriber(number, of: self))
@@ -120,7 +121,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
-    let isDone = finishOuter()
+    let isDone = latest.finishOuter()
     if case .finished = completion, !isDone { return }
     end(completion)
   }
@@ -131,24 +132,24 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @inlinable @inline(__always)
   func receive(scalar output: Inner.Output, from number: Int) {
     guard enter() else { return delegate { [self] in receive(scalar: output, from: number) } }
-    if isLatest(number), !outstanding.isClosed {
+    if latest.isLatest(number), !outstanding.isClosed {
       let answer = downstream.receive(output)
-      if answer != .none { _ = addDemand(answer, toInner: number) }
+      if answer != .none { _ = add(answer, from: number) }
     }
     leave()
-    if finishInner(number) == true { end(.finished) }
+    if latest.finish(number) == true { end(.finished) }
   }
 
   @inlinable @inline(__always)
   func receive(_ output: Inner.Output, from number: Int) -> Subscribers.Demand {
     guard enter() else {
-      return delegate({ [self] in receive(output, from: number) }, from: { [self] in subscription(ofInner: number) })
+      return delegate({ [self] in receive(output, from: number) }, from: { [self] in latest.subscription(of: number) })
     }
     var answer = Subscribers.Demand.none
-    switch takeOne(forInner: number) {
+    switch latest.takeOne(for: number, of: outstanding) {
     case .granted:
       // Without a limit the claim did not look who asks.
-      if isLatest(number) { answer = addDemand(downstream.receive(output), toInner: number) }
+      if latest.isLatest(number) { answer = add(downstream.receive(output), from: number) }
     case .refused:
       violation(name, "received more values than it asked for", advice: "A publisher must not exceed the demand.")
     case .late:
@@ -161,21 +162,47 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>, from number: Int) {
     guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: number) } }
-    if isAwaited(number) {
+    if latest.isAwaited(number, outstanding) {
       violation(
         name,
         "received the completion of an inner publisher before its subscription",
         advice: "A publisher must call receive(subscription:) first."
       )
     }
-    guard let isDone = finishInner(number) else { return }
+    guard let isDone = latest.finish(number) else { return }
     if case .finished = completion, !isDone { return }
     end(completion)
   }
 
+  // MARK: Downstream
+
+  /// Adds what downstream answered to a value, and says what to answer the inner publisher that sent it.
+  ///
+  /// If another has taken its place meanwhile, that one is asked instead.
+  @usableFromInline
+  func add(_ answer: Subscribers.Demand, from number: Int) -> Subscribers.Demand {
+    guard answer != .none else { return .none }
+    let (isLatest, successor) = latest.add(answer: answer, from: number, to: outstanding)
+    if let successor { request(from: successor, answer) }
+    return isLatest ? answer : .none
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.mustNotBeNone(name)
+    if let inner = latest.add(demand, to: outstanding) { request(from: inner, demand) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    guard let (inner, outer) = latest.end(outstanding) else { return }
+    inner?.cancel()
+    outer?.cancel()
+  }
+
   @usableFromInline
   func end(_ completion: Subscribers.Completion<Failure>) {
-    guard let (inner, outer) = end() else { return }
+    guard let (inner, outer) = latest.end(outstanding) else { return }
     inner?.cancel()
     outer?.cancel()
     deliver(completion)
@@ -210,7 +237,9 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
     @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
-      guard let owed = parent.hold(subscription.asBase, ofInner: number), owed != .none else { return }
+      guard let owed = parent.latest.hold(subscription.asBase, of: number, parent.outstanding), owed != .none else {
+        return
+      }
       subscription.request(owed)
     }
 

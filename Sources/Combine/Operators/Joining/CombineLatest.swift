@@ -111,10 +111,10 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
-      typealias R = InputBuffers2<LatestValue<A.Output>, LatestValue<B.Output>>
-      let parent = CombineLatestSubscription<R, S>(upstreamCount: 2, to: subscriber)
-      a.subscribe(JoinInput(R.SlotA.self, of: parent))
-      b.subscribe(JoinInput(R.SlotB.self, of: parent))
+      typealias Buffers = InputBuffers2<LatestValue<A.Output>, LatestValue<B.Output>>
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 2, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
     }
   }
 
@@ -147,11 +147,11 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
-      typealias R = InputBuffers3<LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>>
-      let parent = CombineLatestSubscription<R, S>(upstreamCount: 3, to: subscriber)
-      a.subscribe(JoinInput(R.SlotA.self, of: parent))
-      b.subscribe(JoinInput(R.SlotB.self, of: parent))
-      c.subscribe(JoinInput(R.SlotC.self, of: parent))
+      typealias Buffers = InputBuffers3<LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>>
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 3, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
     }
   }
 
@@ -188,14 +188,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
-      typealias R = InputBuffers4<
+      typealias Buffers = InputBuffers4<
         LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>, LatestValue<D.Output>
       >
-      let parent = CombineLatestSubscription<R, S>(upstreamCount: 4, to: subscriber)
-      a.subscribe(JoinInput(R.SlotA.self, of: parent))
-      b.subscribe(JoinInput(R.SlotB.self, of: parent))
-      c.subscribe(JoinInput(R.SlotC.self, of: parent))
-      d.subscribe(JoinInput(R.SlotD.self, of: parent))
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 4, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
+      d.subscribe(JoinInput(Buffers.SlotD.self, of: parent))
     }
   }
 }
@@ -206,8 +206,9 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
 
 /// Keeps the latest value of each upstream.
 @usableFromInline
-final class CombineLatestSubscription<R: InputBuffers, Downstream: Subscriber>: Join<R, Downstream>, JoinParent
-where Downstream.Input == R.Output {
+final class CombineLatestSubscription<Buffers: InputBuffers, Downstream: Subscriber>: Join<Buffers, Downstream>,
+  JoinParent
+where Downstream.Input == Buffers.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
   // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
@@ -220,18 +221,18 @@ where Downstream.Input == R.Output {
   }
 
   @inlinable @inline(__always)
-  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.R == R {
+  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.Buffers == Buffers {
     guard enter() else {
-      return delegate({ [self] in receive(input, at: slot) }, from: { [self] in held(at: S.index) })
+      return delegate({ [self] in receive(input, at: slot) }, from: { [self] in upstreams.held(at: S.index) })
     }
     guard !outstanding.isClosed else {
       leave()
       return .none
     }
-    let displaced = S.put(input, into: &row)
+    let displaced = S.put(input, into: &buffers)
     var answer = Subscribers.Demand.none
     var requested = Subscribers.Demand.none
-    if !isDelivering, let output = row.take(), outstanding.takeOne() {
+    if !isDelivering, let output = buffers.take(), outstanding.takeOne() {
       isDelivering = true
       answer = downstream.receive(output)
       isDelivering = false
@@ -258,14 +259,14 @@ where Downstream.Input == R.Output {
     }
   }
 
-  @usableFromInline override var isDone: Bool { areAllOver }
+  @usableFromInline override var isDone: Bool { upstreams.areAllOver }
 
   @usableFromInline override var name: String { "CombineLatest" }
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
     [
-      ("downstream", downstream), ("upstreamSubscriptions", heldSubscriptionsForMirror),
-      ("demand", outstanding.demand ?? .none), ("buffers", row.buffers),
+      ("downstream", downstream), ("upstreamSubscriptions", upstreams.held.map(\.original)),
+      ("demand", outstanding.demand ?? .none), ("buffers", buffers.contents),
     ]
   }
 }

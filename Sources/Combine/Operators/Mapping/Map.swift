@@ -93,7 +93,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
-        TryMachineSubscriber(
+        MachineSubscriber(
           TryMapMachine<Upstream.Output, Output, Upstream.Failure>(transform),
           remembering: (),
           to: subscriber
@@ -142,6 +142,8 @@ struct TryMapMachine<Input, Output, UpstreamFailure: Error>: Machine {
   init(_ transform: @escaping (Input) throws -> Output) {
     self.transform = transform
   }
+
+  @inlinable static var caution: Caution { .none }
 
   @inlinable @inline(__always)
   func step(_ memory: Void, _ input: Input) throws -> (Step<Output>, Void) { (.emit(try transform(input)), ()) }

@@ -99,7 +99,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
-        TryMachineSubscriber(
+        MachineSubscriber(
           TryScanMachine<Upstream.Output, Output, Upstream.Failure>(nextPartialResult),
           remembering: initialResult,
           to: subscriber
@@ -164,6 +164,8 @@ struct TryScanMachine<Input, Output, UpstreamFailure: Error>: Machine {
   init(_ nextPartialResult: @escaping (Output, Input) throws -> Output) {
     self.nextPartialResult = nextPartialResult
   }
+
+  @inlinable static var caution: Caution { .none }
 
   @inlinable @inline(__always)
   func step(_ result: Output, _ input: Input) throws -> (Step<Output>, Output) {

@@ -356,7 +356,7 @@ struct BufferTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Buffer", children: ["values", "state", "downstreamDemand", "terminal"]) {
+    SubscriptionLaws.check(named: "Buffer", children: ["values", "state", "downstreamDemand", "terminal"]) {
       $0.buffer(size: 5, prefetch: .keepFull, whenFull: .dropNewest)
     }
   }

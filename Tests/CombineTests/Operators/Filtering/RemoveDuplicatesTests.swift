@@ -88,7 +88,7 @@ struct RemoveDuplicatesTests {
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
   func laws() {
-    PipeLaws.check(named: "RemoveDuplicates", children: ["downstream", "last"]) { $0.removeDuplicates() }
+    SubscriptionLaws.check(named: "RemoveDuplicates", children: ["downstream", "last"]) { $0.removeDuplicates() }
   }
 
   @Test("a cancel before the subscription is remembered")
@@ -134,7 +134,7 @@ struct TryRemoveDuplicatesTests {
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
   func laws() {
-    PipeLaws.check(named: "TryRemoveDuplicates", children: ["downstream", "last"]) {
+    SubscriptionLaws.check(named: "TryRemoveDuplicates", children: ["downstream", "last"]) {
       $0.tryRemoveDuplicates { $0 == $1 }
     }
   }

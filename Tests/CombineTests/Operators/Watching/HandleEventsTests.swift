@@ -195,6 +195,6 @@ struct HandleEventsTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "HandleEvents") { $0.handleEvents(receiveOutput: { _ in }) }
+    SubscriptionLaws.check(named: "HandleEvents") { $0.handleEvents(receiveOutput: { _ in }) }
   }
 }

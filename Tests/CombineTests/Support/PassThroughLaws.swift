@@ -3,7 +3,7 @@ import ReboundTesting
 import Testing
 
 /// What holds for every operator that passes its upstream's own subscription on.
-enum RelayLaws {
+enum PassThroughLaws {
   typealias Upstream = TestPublisher<Int, TestFailure>
 
   /// Checks the laws on an operator, applied to an upstream by `build`.

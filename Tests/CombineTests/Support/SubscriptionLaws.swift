@@ -3,7 +3,7 @@ import ReboundTesting
 import Testing
 
 /// What holds for every operator that is a subscription of its own, however it treats values.
-enum PipeLaws {
+enum SubscriptionLaws {
   typealias Upstream = TestPublisher<Int, TestFailure>
 
   /// Checks the laws on an operator, applied to an upstream by `build`.

@@ -2,13 +2,13 @@ import Combine
 import ReboundTesting
 import Testing
 
-/// Sends enough values for the snapshot to be open: from then on values go straight to where they end up.
+/// Sends values, so that a round has been walked before.
 private func warmUp(_ subject: PassthroughSubject<Int, Never>) {
   for value in 1...2 { subject.send(value) }
 }
 
-@Suite("Values that skip pipes")
-struct PassingTests {
+@Suite("Subscribers that come, go and end while values go round")
+struct SnapshotTests {
   @Test("who leaves a shared publisher from inside a value gets no more, and the others miss nothing")
   func leave() {
     let subject = PassthroughSubject<Int, Never>()
