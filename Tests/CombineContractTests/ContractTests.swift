@@ -144,7 +144,7 @@ struct ContractTests {
   @Test("Watchers are told of each event of a subscriber once, also where it was handed on")
   func tapsOnce() async {
     final class Register: _Introspection {
-      // A trigger has the identifier of the subscription that it serves.
+      // A notifier has the identifier of the subscription that it serves.
       private(set) var beginnings: [[CombineIdentifier]] = []
       func willReceive<S: Subscriber>(subscriber: S, subscription: any Subscription) {
         beginnings.append([subscriber.combineIdentifier, subscription.combineIdentifier])

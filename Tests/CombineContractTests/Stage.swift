@@ -128,7 +128,7 @@ final class Stage {
 
   /// Cancels as somebody does who has no subscription yet, and takes the upstreams' subscribers for one.
   private func cancelEarly() {
-    for side in sides { (side.subscriber?.port.subject as? any Subscription)?.cancel() }
+    for side in sides { (side.subscriber?.erased.subject as? any Subscription)?.cancel() }
   }
 
   private func handOver(_ index: Int, _ wordForCancel: String) {

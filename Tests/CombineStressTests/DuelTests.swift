@@ -15,21 +15,22 @@ struct DuelTests {
     let tracker = LifetimeTracker()
     for round in 0..<rounds {
       let upstream = PassthroughSubject<Parcel, StressFailure>()
-      let trigger = PassthroughSubject<Int, StressFailure>()
+      let notifier = PassthroughSubject<Int, StressFailure>()
       let keeper = LawKeeper([.demand, .mayEndUnannounced], asksInside: false)
       keeper.request(.unlimited)
       let hasReturned = crew.run([
         {
           // Whoever takes a subscription may take its time.
-          upstream.prefix(untilOutputFrom: trigger).map { $0 }.handleEvents(receiveSubscription: { _ in sched_yield() })
-            .subscribe(keeper)
+          upstream.prefix(untilOutputFrom: notifier).map { $0 }.handleEvents(receiveSubscription: { _ in sched_yield() }
+          )
+          .subscribe(keeper)
         },
         {
-          for number in 0..<6 { trigger.send(number) }
+          for number in 0..<6 { notifier.send(number) }
         },
         { upstream.send(Parcel(source: 0, sender: 0, number: 0, tracked: tracker.make())) },
       ])
-      trigger.send(6)
+      notifier.send(6)
       #expect(hasReturned && keeper.breaches.isEmpty && keeper.hasEnded, "round \(round): \(keeper.breaches)")
       guard hasReturned, keeper.breaches.isEmpty else { return }
     }

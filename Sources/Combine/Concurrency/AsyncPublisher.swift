@@ -26,7 +26,7 @@ public struct AsyncPublisher<P: Publisher>: AsyncSequence where P.Failure == Nev
   /// Subscribes to the publisher.
   public func makeAsyncIterator() -> Iterator {
     let iterator = Iterator()
-    publisher.subscribe(iterator.lease.feed)
+    publisher.subscribe(iterator.lease.subscriber)
     return iterator
   }
 
@@ -37,11 +37,11 @@ public struct AsyncPublisher<P: Publisher>: AsyncSequence where P.Failure == Nev
     /// It can't fail.
     public typealias Failure = Never
 
-    fileprivate let lease = AsyncFeedLease<P.Output, Never>()
+    fileprivate let lease = AsyncSubscriberLease<P.Output, Never>()
 
     /// The next value; nil at the end, or if the task is cancelled.
     public mutating func next() async -> P.Output? {
-      await lease.feed.next().get()
+      await lease.subscriber.next().get()
     }
   }
 }

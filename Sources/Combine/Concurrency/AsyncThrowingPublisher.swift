@@ -26,7 +26,7 @@ public struct AsyncThrowingPublisher<P: Publisher>: AsyncSequence {
   /// Subscribes to the publisher.
   public func makeAsyncIterator() -> Iterator {
     let iterator = Iterator()
-    publisher.subscribe(iterator.lease.feed)
+    publisher.subscribe(iterator.lease.subscriber)
     return iterator
   }
 
@@ -37,13 +37,13 @@ public struct AsyncThrowingPublisher<P: Publisher>: AsyncSequence {
     /// Throws what the publisher fails with.
     public typealias Failure = any Error
 
-    fileprivate let lease = AsyncFeedLease<P.Output, P.Failure>()
+    fileprivate let lease = AsyncSubscriberLease<P.Output, P.Failure>()
 
     /// The next value; nil at the end, or if the task is cancelled.
     ///
     /// - Throws: the failure of the publisher, once.
     public mutating func next() async throws -> P.Output? {
-      try await lease.feed.next().get()
+      try await lease.subscriber.next().get()
     }
   }
 }

@@ -130,7 +130,7 @@ extension Publisher {
   func subscribeWatched<S>(_ subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
     for watcher in watchers.all { watcher.willReceive(publisher: self, subscriber: subscriber) }
     // A publisher may hand on the tap that it got, erased or not, by `subscribe`: one tap is enough for one subscriber.
-    let erased = (subscriber as? AnySubscriber<Output, Failure>)?.port.subject
+    let erased = (subscriber as? AnySubscriber<Output, Failure>)?.erased.subject
     if (erased ?? subscriber) is any SubscriberTap {
       receive(subscriber: subscriber)
     } else {

@@ -18,7 +18,7 @@ extension Subscriptions {
 
 /// A subscription to a publisher with nothing (more) to send.
 @usableFromInline
-final class EmptySubscription: Mooring {
+final class EmptySubscription: SubscriptionBase, ReflectedSubscription {
   // It has no state.
   @usableFromInline nonisolated(unsafe) static let shared = EmptySubscription()
 

@@ -60,9 +60,9 @@
     CustomPlaygroundDisplayConvertible
   {
     // What the subscriber asked for and did not get yet; closed once it has cancelled.
-    private let ledger = Ledger()
+    private let outstanding = DemandCounter()
     // Held while a notification goes to the subscriber: they may be posted on several threads at once.
-    private let turnstile = Turnstile()
+    private let combiningLock = CombiningLock()
     private let lock = Lock()
     // All guarded by `lock`, and emptied on cancellation.
     private var center: NotificationCenter?
@@ -83,14 +83,14 @@
 
     /// Called once, before the subscriber knows of the observation.
     func observe(for subscriber: AnySubscriber<Notification, Never>) {
-      let inlet = Inlet(self, subscriber)
+      let inlet = Slot(self, subscriber)
       token = center?.addObserver(forName: name, object: object, queue: nil) { inlet.post($0) }
     }
 
     /// What the notification center keeps: the subscriber, but not the observation.
     ///
-    /// Unchecked, because the observation's turnstile lets one notification at a time to the subscriber.
-    private struct Inlet: @unchecked Sendable {
+    /// Unchecked, because the observation's combining lock lets one notification at a time to the subscriber.
+    private struct Slot: @unchecked Sendable {
       weak var observation: Observation?
       let subscriber: AnySubscriber<Notification, Never>
 
@@ -101,18 +101,18 @@
 
       func post(_ notification: Notification) {
         guard let observation else { return }
-        observation.turnstile.pass {
-          if observation.ledger.takeOne() { observation.ledger.owe(subscriber.receive(notification)) }
+        observation.combiningLock.pass {
+          if observation.outstanding.takeOne() { observation.outstanding.add(subscriber.receive(notification)) }
         }
       }
     }
 
     func request(_ demand: Subscribers.Demand) {
-      ledger.owe(demand)
+      outstanding.add(demand)
     }
 
     func cancel() {
-      guard let owed = ledger.close() else { return }
+      guard let owed = outstanding.close() else { return }
       lock.lock()
       let held = (center, name, object, token)
       (center, name, object, token) = (nil, nil, nil, nil)
@@ -133,7 +133,8 @@
       return Mirror(
         self,
         children: [
-          "center": center as Any, "name": name as Any, "object": object as Any, "demand": ledger.demand ?? owedAtEnd,
+          "center": center as Any, "name": name as Any, "object": object as Any,
+          "demand": outstanding.demand ?? owedAtEnd,
         ]
       )
     }

@@ -140,7 +140,7 @@
   /// One subscriber of a timer.
   private final class TimerSubscription: Subscription {
     // What the subscriber asked for and did not get yet; closed once it has cancelled.
-    private let ledger = Ledger()
+    private let ledger = DemandCounter()
     private let lock = Lock()
     // Guarded by `lock`, emptied on cancellation.
     private var downstream: AnySubscriber<Date, Never>?
@@ -153,11 +153,11 @@
 
     func deliver(_ date: Date) {
       guard ledger.takeOne(), let downstream = lock.withLock({ self.downstream }) else { return }
-      ledger.owe(downstream.receive(date))
+      ledger.add(downstream.receive(date))
     }
 
     func request(_ demand: Subscribers.Demand) {
-      ledger.owe(demand)
+      ledger.add(demand)
     }
 
     func cancel() {

@@ -132,7 +132,8 @@
       return Mirror(
         self,
         children: [
-          "task": task as Any, "downstream": downstream?.port.subject as Any, "parent": parent as Any, "demand": demand,
+          "task": task as Any, "downstream": downstream?.erased.subject as Any, "parent": parent as Any,
+          "demand": demand,
         ]
       )
     }

@@ -7,7 +7,7 @@ public final class ObservableObjectPublisher: Publisher {
   /// It can't fail.
   public typealias Failure = Never
 
-  @usableFromInline let fanout = Fanout<Void, Never>()
+  @usableFromInline let broadcaster = Broadcaster<Void, Never>()
 
   /// Makes a publisher without subscribers.
   @inlinable
@@ -16,25 +16,25 @@ public final class ObservableObjectPublisher: Publisher {
   /// Attaches a subscriber, which gets every signal from its first request on, however many it asked for.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Failure == Never, S.Input == Void {
-    attach(AnySubscriber(subscriber).port)
+    attach(AnySubscriber(subscriber).erased)
   }
 
   /// Signals the subscribers.
   @inlinable
   public func send() {
-    fanout.send(())
+    broadcaster.send(())
   }
 
   @usableFromInline
-  func attach(_ port: Port<Void, Never>) {
-    fanout.attach(ObservableObjectOutlet(to: port, of: fanout, owner: self), port)
+  func attach(_ erased: ErasedSubscriber<Void, Never>) {
+    broadcaster.attach(ObservableObjectSubscription(to: erased, of: broadcaster, owner: self), erased)
   }
 }
 
-/// A subscriber's place at an object's publisher: off until it asks for anything, then on for good.
-private final class ObservableObjectOutlet: Outlet<Void, Never> {
+/// A subscription to an object's publisher: off until it asks for anything, then on for good.
+private final class ObservableObjectSubscription: SubjectSubscription<Void, Never> {
   override func request(_ demand: Subscribers.Demand) {
-    if demand > .none { ledger.owe(.unlimited) }
+    if demand > .none { outstanding.add(.unlimited) }
   }
 
   override var name: String { "ObservableObjectPublisher" }

@@ -48,7 +48,7 @@ public struct Published<Value> {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Failure == Never, Value == S.Input {
       entrust(subscriber)
-      state.attach(AnySubscriber(subscriber).port)
+      state.attach(AnySubscriber(subscriber).erased)
     }
   }
 

@@ -3,12 +3,12 @@ import Synchronization
 
 /// What a ``Published`` property stands on: a plain value, until somebody wants to hear of its changes.
 @usableFromInline
-final class PublishedSubject<Value>: Cell<Value> {
+final class PublishedSubject<Value>: AtomicBox<Value> {
   // Each holds one reference once it is set, and keeps it until `deinit`: set under `lock`, or by one exchange.
-  @usableFromInline let latest = Atomic<Unmanaged<Latest<Value, Never>>?>(nil)
+  @usableFromInline let values = Atomic<Unmanaged<CurrentValueBroadcaster<Value, Never>>?>(nil)
   @usableFromInline let willChange = Atomic<Unmanaged<ObservableObjectPublisher>?>(nil)
   // Guarded by `lock`.
-  @exclusivity(unchecked) private var inflow: Inflow?
+  @exclusivity(unchecked) private var upstreams: SubjectUpstreams?
 
   @inlinable
   override init(_ value: Value) {
@@ -16,7 +16,7 @@ final class PublishedSubject<Value>: Cell<Value> {
   }
 
   deinit {
-    latest.load(ordering: .acquiring)?.release()
+    values.load(ordering: .acquiring)?.release()
     willChange.load(ordering: .acquiring)?.release()
   }
 
@@ -25,33 +25,33 @@ final class PublishedSubject<Value>: Cell<Value> {
   func send(_ value: Value) {
     // Both live as long as this object does, so they need no retain.
     willChange.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.send() }
-    guard let latest = latest.load(ordering: .acquiring) else { return sendUnheard(value) }
-    latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+    guard let values = values.load(ordering: .acquiring) else { return sendUnheard(value) }
+    values._withUnsafeGuaranteedRef { publish(value, to: $0) }
   }
 
   /// Does as ``send(_:)`` if nothing foreign runs meanwhile but subscribers; says whether it did.
   ///
   /// The caller need not keep this by a retain, though a subscriber may put another in its place: the subscribers keep
-  /// it by their places until the round has ended.
+  /// it by their subscriptions until the round has ended.
   @inlinable @inline(__always)
   func sendUnretained(_ value: Value) -> Bool {
     // The deinit of a value, or somebody who is told of the change before, would be foreign, too.
-    guard Self.fitsWord, willChange.load(ordering: .acquiring) == nil, let latest = latest.load(ordering: .acquiring)
+    guard Self.fitsWord, willChange.load(ordering: .acquiring) == nil, let values = values.load(ordering: .acquiring)
     else { return false }
-    latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+    values._withUnsafeGuaranteedRef { publish(value, to: $0) }
     return true
   }
 
   @inlinable @inline(__always)
-  func publish(_ value: Value, to latest: Latest<Value, Never>) {
-    latest.fanout.beginRound()
+  func publish(_ value: Value, to values: CurrentValueBroadcaster<Value, Never>) {
+    values.broadcaster.beginRound()
     // A value sent from inside a subscriber goes round and is kept first, then the outer one: the outer one stays.
-    let outer = latest.underway
-    latest.underway = value
-    latest.deliver(value)
+    let outer = values.underway
+    values.underway = value
+    values.deliver(value)
     replace(with: value)
-    latest.underway = outer
-    latest.fanout.endRound()
+    values.underway = outer
+    values.broadcaster.endRound()
   }
 
   /// Keeps a value that nobody hears of.
@@ -60,9 +60,9 @@ final class PublishedSubject<Value>: Cell<Value> {
   @inlinable
   func sendUnheard(_ value: Value) {
     lock.lock()
-    if let latest = latest.load(ordering: .relaxed) {
+    if let values = values.load(ordering: .relaxed) {
       lock.unlock()
-      latest._withUnsafeGuaranteedRef { publish(value, to: $0) }
+      values._withUnsafeGuaranteedRef { publish(value, to: $0) }
       return
     }
     let previous = current
@@ -73,27 +73,27 @@ final class PublishedSubject<Value>: Cell<Value> {
   }
 
   @usableFromInline
-  func attach(_ port: Port<Value, Never>) {
-    heard().attach(port, reading: self, name: "PublishedSubject", owner: self)
+  func attach(_ erased: ErasedSubscriber<Value, Never>) {
+    heard().attach(erased, reading: self, name: "PublishedSubject", owner: self)
   }
 
-  /// The fan-out, made now if this is the first time that somebody wants to listen.
-  private func heard() -> Latest<Value, Never> {
+  /// The broadcaster, made now if this is the first time that somebody wants to listen.
+  private func heard() -> CurrentValueBroadcaster<Value, Never> {
     lock.lock()
     defer { lock.unlock() }
-    if let existing = latest.load(ordering: .relaxed) { return existing.takeUnretainedValue() }
-    let made = Latest<Value, Never>()
-    latest.store(.passRetained(made), ordering: .releasing)
+    if let existing = values.load(ordering: .relaxed) { return existing.takeUnretainedValue() }
+    let made = CurrentValueBroadcaster<Value, Never>()
+    values.store(.passRetained(made), ordering: .releasing)
     return made
   }
 
   /// Keeps the subscription of a publisher that is assigned to the property, as long as this lives.
   func keep(_ subscription: any Subscription) {
     lock.lock()
-    let inflow = inflow ?? Inflow(startsAtOnce: true)
-    self.inflow = inflow
+    let upstreams = upstreams ?? SubjectUpstreams(startsAtOnce: true)
+    self.upstreams = upstreams
     lock.unlock()
-    inflow.add(subscription)
+    upstreams.add(subscription)
   }
 }
 

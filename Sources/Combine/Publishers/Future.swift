@@ -13,7 +13,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   private let lock = Lock()
   // Guarded by `lock`: the result once it is there, and who waits for it, by the order of subscription.
   @exclusivity(unchecked) private var result: Result<Output, Failure>?
-  @exclusivity(unchecked) private var waiting: [Int: FutureConduit<Output, Failure>] = [:]
+  @exclusivity(unchecked) private var waiting: [Int: FutureSubscription<Output, Failure>] = [:]
   @exclusivity(unchecked) private var lastTicket = 0
 
   /// Starts work.
@@ -25,19 +25,19 @@ public final class Future<Output, Failure: Error>: Publisher {
 
   /// Attaches a subscriber, which gets the value and the end once it has asked for any, or the failure unasked.
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
-    let port = AnySubscriber(subscriber).port
+    let erased = AnySubscriber(subscriber).erased
     let ticket = lock.withLock {
       lastTicket += 1
       return lastTicket
     }
-    let conduit = FutureConduit(to: port, of: self, ticket: ticket)
-    port.receive(subscription: conduit)
+    let subscription = FutureSubscription(to: erased, of: self, ticket: ticket)
+    erased.receive(subscription: subscription)
     // Only now: a failure that another thread sends must not come before the subscription.
     lock.lock()
-    if result == nil, !conduit.isOver { waiting[ticket] = conduit }
+    if result == nil, !subscription.isOver { waiting[ticket] = subscription }
     let result = result
     lock.unlock()
-    if let result { conduit.settle(result) }
+    if let result { subscription.resolve(result) }
   }
 
   private func fulfill(_ result: Result<Output, Failure>) {
@@ -50,15 +50,15 @@ public final class Future<Output, Failure: Error>: Publisher {
     let waiting = waiting
     self.waiting = [:]
     lock.unlock()
-    for (_, conduit) in waiting.sorted(by: { $0.key < $1.key }) { conduit.settle(result) }
+    for (_, subscription) in waiting.sorted(by: { $0.key < $1.key }) { subscription.resolve(result) }
   }
 
   fileprivate func forget(_ ticket: Int) {
     lock.lock()
-    let conduit = waiting.removeValue(forKey: ticket)
+    let subscription = waiting.removeValue(forKey: ticket)
     lock.unlock()
     // Outside the lock: the subscriber behind it may run code of its own when it goes.
-    withExtendedLifetime(conduit) {}
+    withExtendedLifetime(subscription) {}
   }
 }
 
@@ -111,68 +111,68 @@ private final class Awaiter<Input, Failure: Error>: Subscriber {
 }
 
 /// One subscriber's subscription to a future.
-private final class FutureConduit<Output, Failure: Error>: Mooring {
+private final class FutureSubscription<Output, Failure: Error>: SubscriptionBase, ReflectedSubscription {
   private let ticket: Int
-  private let gate = Gate()
+  private let deferred = DeferredResult()
   private let lock = Lock()
   // Guarded by `lock`, and emptied upon delivery or cancellation. The future is not kept alive from here: it holds this
   // while the result is missing, and only its promise can bring one.
   @exclusivity(unchecked) private weak var future: Future<Output, Failure>?
-  @exclusivity(unchecked) private var port: Port<Output, Failure>?
+  @exclusivity(unchecked) private var erased: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) private var value: Output?
   @exclusivity(unchecked) private var hasAnyDemand = false
 
-  init(to port: Port<Output, Failure>, of future: Future<Output, Failure>, ticket: Int) {
-    self.port = port
+  init(to erased: ErasedSubscriber<Output, Failure>, of future: Future<Output, Failure>, ticket: Int) {
+    self.erased = erased
     self.future = future
     self.ticket = ticket
   }
 
-  var isOver: Bool { gate.isOver }
+  var isOver: Bool { deferred.isOver }
 
   /// Takes the result; called once.
-  func settle(_ result: Result<Output, Failure>) {
+  func resolve(_ result: Result<Output, Failure>) {
     switch result {
     case .success(let value):
       lock.withLock { self.value = value }
-      switch gate.arrive() {
+      switch deferred.arrive() {
       case .waits: break
       case .isWanted: deliver()
       case .isLate: _ = empty()
       }
     case .failure(let error):
-      guard gate.end() != .over else { return }
-      empty().port?.receive(completion: .failure(error))
+      guard deferred.end() != .over else { return }
+      empty().erased?.receive(completion: .failure(error))
     }
   }
 
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
-    lock.withLock { if port != nil { hasAnyDemand = true } }
-    if gate.request() { deliver() }
+    lock.withLock { if erased != nil { hasAnyDemand = true } }
+    if deferred.request() { deliver() }
   }
 
   override func cancel() {
-    guard gate.end() != .over else { return }
+    guard deferred.end() != .over else { return }
     let future = lock.withLock { self.future }
     _ = empty()
     future?.forget(ticket)
   }
 
   private func deliver() {
-    let (port, value) = empty()
-    guard let port, let value else { return }
-    _ = port.receive(value)
+    let (erased, value) = empty()
+    guard let erased, let value else { return }
+    _ = erased.receive(value)
     // The subscriber may have cancelled from inside.
-    if gate.end() != .over { port.receive(completion: .finished) }
+    if deferred.end() != .over { erased.receive(completion: .finished) }
   }
 
   /// Hands out subscriber and value, and keeps neither them nor the future.
-  private func empty() -> (port: Port<Output, Failure>?, value: Output?) {
+  private func empty() -> (erased: ErasedSubscriber<Output, Failure>?, value: Output?) {
     lock.lock()
     defer { lock.unlock() }
-    let held = (port, value)
-    port = nil
+    let held = (erased, value)
+    erased = nil
     value = nil
     future = nil
     return held
@@ -182,11 +182,11 @@ private final class FutureConduit<Output, Failure: Error>: Mooring {
   override var children: [(label: String?, value: Any)] {
     lock.lock()
     let future = future
-    let port = port
+    let erased = erased
     let hasAnyDemand = hasAnyDemand
     lock.unlock()
     return [
-      ("parent", future as Any), ("downstream", port?.subject as Any), ("hasAnyDemand", hasAnyDemand),
+      ("parent", future as Any), ("downstream", erased?.subject as Any), ("hasAnyDemand", hasAnyDemand),
       ("subject", future as Any),
     ]
   }

@@ -15,7 +15,7 @@ public struct Just<Output>: Publisher {
   /// Attaches a subscriber, which gets value and end upon its first request.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, S.Failure == Never {
-    subscriber.receive(subscription: Once(output, label: "Just", to: subscriber))
+    subscriber.receive(subscription: ScalarSubscription(output, label: "Just", to: subscriber))
   }
 }
 

@@ -27,7 +27,7 @@ extension Optional {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S) where Wrapped == S.Input, S: Subscriber, S.Failure == Never {
       if let output {
-        subscriber.receive(subscription: Once(output, label: "Optional", to: subscriber))
+        subscriber.receive(subscription: ScalarSubscription(output, label: "Optional", to: subscriber))
       } else {
         subscriber.receive(subscription: EmptySubscription.shared)
         subscriber.receive(completion: .finished)

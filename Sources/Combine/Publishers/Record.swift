@@ -25,7 +25,7 @@ public struct Record<Output, Failure: Error>: Publisher {
   /// Attaches a subscriber, which gets the values as it asks for them, and the end right after the last.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
-    Feed.subscribe(subscriber, to: recording.output, ending: recording.completion, as: .record)
+    SequenceSubscription.subscribe(subscriber, to: recording.output, ending: recording.completion, as: .record)
   }
 
   /// Values and an end, written down one by one or all at once.

@@ -36,7 +36,7 @@ extension Result {
     public func receive<S>(subscriber: S) where Success == S.Input, Failure == S.Failure, S: Subscriber {
       switch result {
       case .success(let output):
-        subscriber.receive(subscription: Once(output, label: "Once", to: subscriber))
+        subscriber.receive(subscription: ScalarSubscription(output, label: "Once", to: subscriber))
       case .failure(let error):
         subscriber.receive(subscription: EmptySubscription.shared)
         subscriber.receive(completion: .failure(error))

@@ -17,7 +17,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, Elements.Element == S.Input, S: Subscriber {
-      Feed.subscribe(subscriber, to: sequence)
+      SequenceSubscription.subscribe(subscriber, to: sequence)
     }
   }
 }

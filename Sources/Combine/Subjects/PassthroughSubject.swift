@@ -1,7 +1,7 @@
 /// A subject that sends values on as they come, and keeps none.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
-  @usableFromInline let fanout = Fanout<Output, Failure>()
-  @usableFromInline let inflow = Inflow(startsAtOnce: false)
+  @usableFromInline let broadcaster = Broadcaster<Output, Failure>()
+  @usableFromInline let upstreams = SubjectUpstreams(startsAtOnce: false)
 
   /// Makes a subject without subscribers.
   @inlinable
@@ -9,48 +9,48 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   /// Takes over the subscription of an upstream publisher; it is asked for everything once somebody wants values here.
   public func send(subscription: any Subscription) {
-    inflow.add(subscription)
+    upstreams.add(subscription)
   }
 
   /// Attaches a subscriber.
   @inlinable @inline(__always)
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     entrust(subscriber)
-    attach(AnySubscriber(subscriber).port)
+    attach(AnySubscriber(subscriber).erased)
   }
 
   /// Sends a value to all who asked for one; the others miss it.
   @inlinable @inline(__always)
   public func send(_ input: Output) {
-    fanout.send(input)
+    broadcaster.send(input)
   }
 
   /// Ends the subject for all subscribers, present and to come.
   public func send(completion: Subscribers.Completion<Failure>) {
-    fanout.end(completion)
+    broadcaster.end(completion)
   }
 
   @inlinable
-  func attach(_ port: Port<Output, Failure>) {
-    fanout.attach(PassthroughOutlet(to: port, of: self), port)
+  func attach(_ erased: ErasedSubscriber<Output, Failure>) {
+    broadcaster.attach(PassthroughSubscription(to: erased, of: self), erased)
   }
 }
 
-/// A subscriber's place at a passthrough subject, which starts the subject's upstream when values are first wanted.
+/// A subscription to a passthrough subject, which starts the subject's upstream when values are first wanted.
 @usableFromInline
-final class PassthroughOutlet<Output, Failure: Error>: Outlet<Output, Failure> {
-  // Values wanted once are wanted for good, so most outlets have nothing to start.
+final class PassthroughSubscription<Output, Failure: Error>: SubjectSubscription<Output, Failure> {
+  // Values wanted once are wanted for good, so most subscriptions have nothing to start.
   @usableFromInline let mayHaveToStart: Bool
 
   @inlinable
-  init(to port: Port<Output, Failure>, of subject: PassthroughSubject<Output, Failure>) {
-    mayHaveToStart = !subject.inflow.hasStarted
-    super.init(to: port, of: subject.fanout, owner: subject)
+  init(to erased: ErasedSubscriber<Output, Failure>, of subject: PassthroughSubject<Output, Failure>) {
+    mayHaveToStart = !subject.upstreams.hasStarted
+    super.init(to: erased, of: subject.broadcaster, owner: subject)
   }
 
   @usableFromInline
-  override func didOwe() {
-    if mayHaveToStart { (openOwner as? PassthroughSubject<Output, Failure>)?.inflow.start() }
+  override func didRequest() {
+    if mayHaveToStart { (openOwner as? PassthroughSubject<Output, Failure>)?.upstreams.start() }
   }
 
   @usableFromInline override var name: String { "PassthroughSubject" }

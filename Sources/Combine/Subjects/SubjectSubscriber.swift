@@ -14,7 +14,7 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   // Of a passthrough subject, this takes the values: to find a weakly held object costs more than to send. It does not
   // keep the subject, and while anybody listens, the subject is kept by that.
   // Holds one reference until `deinit`.
-  @usableFromInline let fanout: Unmanaged<Fanout<Downstream.Output, Downstream.Failure>>?
+  @usableFromInline let broadcaster: Unmanaged<Broadcaster<Downstream.Output, Downstream.Failure>>?
   // Whether the subscription is held; changed under `lock`, and spares values the lock.
   @usableFromInline let isActive = Atomic<Bool>(false)
   private let lock = Lock()
@@ -28,10 +28,12 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   @inlinable
   init(_ subject: Downstream) {
     self.subject = subject
-    fanout = (subject as? PassthroughSubject<Downstream.Output, Downstream.Failure>).map { .passRetained($0.fanout) }
+    broadcaster = (subject as? PassthroughSubject<Downstream.Output, Downstream.Failure>).map {
+      .passRetained($0.broadcaster)
+    }
   }
 
-  deinit { fanout?.release() }
+  deinit { broadcaster?.release() }
 
   @usableFromInline
   func receive(subscription: any Subscription) {
@@ -51,7 +53,7 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   @inlinable @inline(__always)
   func receive(_ input: Downstream.Output) -> Subscribers.Demand {
     guard isActive.load(ordering: .acquiring) else { return .none }
-    if let fanout { fanout._withUnsafeGuaranteedRef { $0.send(input) } } else { subject?.send(input) }
+    if let broadcaster { broadcaster._withUnsafeGuaranteedRef { $0.send(input) } } else { subject?.send(input) }
     return .none
   }
 

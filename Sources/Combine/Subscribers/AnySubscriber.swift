@@ -3,7 +3,7 @@
 public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
-  @usableFromInline let port: Port<Input, Failure>
+  @usableFromInline let erased: ErasedSubscriber<Input, Failure>
 
   /// Hides the type of a subscriber; what is hidden already is taken as it is.
   @inlinable @inline(__always)
@@ -11,7 +11,7 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
     if let erased = s as? AnySubscriber<Input, Failure> {
       self = erased
     } else {
-      port = SubscriberPort(s)
+      erased = SubscriberBox(s)
     }
   }
 
@@ -36,39 +36,39 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber, CustomStringConv
   }
 
   /// The identifier of the subscriber inside.
-  public var combineIdentifier: CombineIdentifier { port.identifier }
+  public var combineIdentifier: CombineIdentifier { erased.identifier }
 
   /// The description of the subscriber inside, or its type's name.
   public var description: String {
-    (port.subject as? any CustomStringConvertible)?.description ?? "\(type(of: port.subject))"
+    (erased.subject as? any CustomStringConvertible)?.description ?? "\(type(of: erased.subject))"
   }
 
-  /// The mirror of the subscriber inside, or one without children.
+  /// The mirror of the subscriber inside, or one without inner publishers.
   public var customMirror: Mirror {
-    (port.subject as? any CustomReflectable)?.customMirror ?? Mirror(port.subject, children: [:])
+    (erased.subject as? any CustomReflectable)?.customMirror ?? Mirror(erased.subject, children: [:])
   }
 
   /// What the subscriber inside shows in a playground.
   public var playgroundDescription: Any {
-    (port.subject as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? description
+    (erased.subject as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription ?? description
   }
 
   /// Passes the subscription on.
   @inlinable
   public func receive(subscription: any Subscription) {
-    port.receive(subscription: subscription.tether)
+    erased.receive(subscription: subscription.asBase)
   }
 
   /// Passes a value on, and returns the answer.
   @inlinable @inline(__always)
   public func receive(_ value: Input) -> Subscribers.Demand {
-    port.receive(value)
+    erased.receive(value)
   }
 
   /// Passes the end on.
   @inlinable
   public func receive(completion: Subscribers.Completion<Failure>) {
-    port.receive(completion: completion)
+    erased.receive(completion: completion)
   }
 }
 

@@ -22,7 +22,7 @@ extension Subscribers {
       }
     }
 
-    @usableFromInline let standing: Standing
+    @usableFromInline let state: SinkState
     // Whether a value is in the closure. Who delivers sets this and then looks whether the sink is over, who ends a sink
     // notes that and then looks here, all in one order: so the closures go while no value is inside, and a value inside
     // needs no retain.
@@ -41,7 +41,7 @@ extension Subscribers {
       receiveValue: @escaping ((Input) -> Void)
     ) {
       handlers = Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion)
-      standing = Standing(isTrustful: false)
+      state = SinkState(isTrustful: false)
     }
 
     /// Makes a sink that only its chain keeps, and the handle that stops it.
@@ -51,7 +51,7 @@ extension Subscribers {
       receiveValue: @escaping ((Input) -> Void)
     ) {
       handlers = Handlers(receiveValue: receiveValue, receiveCompletion: receiveCompletion)
-      standing = Standing(isTrustful: true)
+      state = SinkState(isTrustful: true)
     }
 
     /// The closure that takes values; an empty one once the sink is over.
@@ -65,13 +65,13 @@ extension Subscribers {
     /// Keeps the subscription and asks for everything; cancels a second one, or one that comes too late.
     @inlinable @inline(__always)
     public func receive(subscription: any Subscription) {
-      if standing.hold(subscription.tether) { subscription.request(.unlimited) } else { subscription.cancel() }
+      if state.hold(subscription.asBase) { subscription.request(.unlimited) } else { subscription.cancel() }
     }
 
     /// Runs the closure for values, on the thread that sends.
     @inlinable @inline(__always)
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if standing.isEntrustedAndOpen {
+      if state.isEntrustedAndOpen {
         // Nobody releases the closures before the sink goes, and whoever delivers keeps that.
         deliver(value)
         return .none
@@ -82,7 +82,7 @@ extension Subscribers {
     /// Runs the closure for the end, once, and releases both closures and the subscription.
     @inlinable
     public func receive(completion: Subscribers.Completion<Failure>) {
-      guard let ending = standing.end() else { return }
+      guard let ending = state.end() else { return }
       if ending.wasEntrusted {
         // As for values.
         handlers?.receiveCompletion(completion)
@@ -97,7 +97,7 @@ extension Subscribers {
     /// Cancels the subscription and releases it and both closures; without a subscription it does nothing.
     @inlinable
     public func cancel() {
-      guard let wasEntrusted = standing.cancel() else { return forgetKeeper() }
+      guard let wasEntrusted = state.cancel() else { return forgetKeeper() }
       if !wasEntrusted {
         // What the closures captured may run code of its own when it goes: here, with nothing held.
         _ = takeIdleHandlers()
@@ -106,7 +106,7 @@ extension Subscribers {
 
     /// Always `Sink`.
     public var description: String { "Sink" }
-    /// A mirror without children.
+    /// A mirror without inner publishers.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
     /// Always `Sink`.
     public var playgroundDescription: Any { description }
@@ -126,11 +126,11 @@ extension Subscribers.Sink {
   /// Takes a value if nobody promises to let go of the sink in time, or after the end.
   @inlinable @inline(__always)
   func receiveWithCare(_ value: Input) -> Subscribers.Demand {
-    if standing.isEntrusted { return .none }
+    if state.isEntrusted { return .none }
     guard !isDelivering.exchange(true, ordering: .sequentiallyConsistent) else { return receiveInside(value) }
-    if !standing.isOver { deliver(value) }
+    if !state.isOver { deliver(value) }
     isDelivering.store(false, ordering: .releasing)
-    if standing.isOver { releaseHandlers() }
+    if state.isOver { releaseHandlers() }
     return .none
   }
 
@@ -139,7 +139,7 @@ extension Subscribers.Sink {
   /// It was sent from inside, or by an upstream that breaks the rule of one at a time; so what it needs is retained.
   @inlinable
   func receiveInside(_ value: Input) -> Subscribers.Demand {
-    if !standing.isOver { receiveValue(value) }
+    if !state.isOver { receiveValue(value) }
     return .none
   }
 
@@ -167,7 +167,7 @@ extension Subscribers.Sink {
   /// Lets the closures go, if they do not go with the sink.
   @inlinable
   func releaseHandlers() {
-    guard !standing.isEntrusted else { return }
+    guard !state.isEntrusted else { return }
     lock.lock()
     let released = handlers.take()
     lock.unlock()
@@ -179,7 +179,7 @@ extension Subscribers.Sink {
 extension Subscribers.Sink: Entrusted {
   @inlinable
   func entrust() {
-    standing.entrust()
+    state.entrust()
   }
 
   /// Has the handle, which may be kept on, let go of this, which has ended.
@@ -198,7 +198,7 @@ extension Subscribers.Sink: Entrusted {
   /// Only the end of an entrusted sink looks at it, and that has not come yet, or may be under way.
   @usableFromInline
   func forgetKeeper() {
-    if standing.isOver, !standing.isEntrusted { return }
+    if state.isOver, !state.isEntrusted { return }
     lock.lock()
     keeper = nil
     lock.unlock()

@@ -108,43 +108,43 @@ struct AsyncPublisherTests {
 
   @Test("what is awaited before the subscription comes is asked for in one request, and goes to who waited longest")
   func requestsAddUp() async {
-    let feed = AsyncFeed<Int, Never>()
+    let subscriber = AsyncSubscriber<Int, Never>()
     let spy = SubscriptionSpy()
     let executor = ReadersExecutor()
-    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await subscriber.next().get() } }
     executor.waitUntilIdle()
-    feed.receive(subscription: spy)
+    subscriber.receive(subscription: spy)
     #expect(spy.requests == [.max(3)])
-    for value in 1...3 { #expect(feed.receive(value) == .none) }
+    for value in 1...3 { #expect(subscriber.receive(value) == .none) }
     for (index, reader) in readers.enumerated() { #expect(await reader.value == index + 1) }
   }
 
   @Test("the end gives nil to all who wait, and events after it change nothing")
   func endForAll() async {
-    let feed = AsyncFeed<Int, Never>()
+    let subscriber = AsyncSubscriber<Int, Never>()
     let spy = SubscriptionSpy()
-    feed.receive(subscription: spy)
+    subscriber.receive(subscription: spy)
     let executor = ReadersExecutor()
-    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await subscriber.next().get() } }
     executor.waitUntilIdle()
-    feed.receive(completion: .finished)
+    subscriber.receive(completion: .finished)
     for reader in readers { #expect(await reader.value == nil) }
-    #expect(feed.receive(1) == .none)
-    feed.receive(completion: .finished)
-    feed.cancel()
-    #expect(await feed.next().get() == nil)
+    #expect(subscriber.receive(1) == .none)
+    subscriber.receive(completion: .finished)
+    subscriber.cancel()
+    #expect(await subscriber.next().get() == nil)
     #expect(spy.requests == [.max(1), .max(1), .max(1)])
     #expect(spy.cancelCount == 0)
   }
 
   @Test("a failure goes to who has waited longest, and the others get nil")
   func failureForFirst() async {
-    let feed = AsyncFeed<Int, TestFailure>()
+    let subscriber = AsyncSubscriber<Int, TestFailure>()
     let executor = ReadersExecutor()
-    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await feed.next() } }
+    let readers = (0..<3).map { _ in Task(executorPreference: executor) { await subscriber.next() } }
     executor.waitUntilIdle()
-    feed.receive(subscription: SubscriptionSpy())
-    feed.receive(completion: .failure(.expected))
+    subscriber.receive(subscription: SubscriptionSpy())
+    subscriber.receive(completion: .failure(.expected))
     #expect(await readers[0].value == .failure(.expected))
     #expect(await readers[1].value == .success(nil))
     #expect(await readers[2].value == .success(nil))
@@ -171,15 +171,15 @@ struct AsyncPublisherTests {
 
   @Test("cancelled before the subscription comes, it cancels that; a task that is cancelled ends the wait of all")
   func cancelForAll() async {
-    let feed = AsyncFeed<Int, Never>()
+    let subscriber = AsyncSubscriber<Int, Never>()
     let executor = ReadersExecutor()
-    let readers = (0..<2).map { _ in Task(executorPreference: executor) { await feed.next().get() } }
+    let readers = (0..<2).map { _ in Task(executorPreference: executor) { await subscriber.next().get() } }
     executor.waitUntilIdle()
     readers[1].cancel()
     for reader in readers { #expect(await reader.value == nil) }
     let spy = SubscriptionSpy()
-    feed.receive(subscription: spy)
-    feed.cancel()
+    subscriber.receive(subscription: spy)
+    subscriber.cancel()
     #expect(spy.cancelCount == 1)
     #expect(spy.requests.isEmpty)
   }
@@ -188,7 +188,7 @@ struct AsyncPublisherTests {
   func form() throws {
     var seen: AnySubscriber<Int, Never>?
     let iterator = TestPublisher<Int, Never>(handingOver: { seen = $0 }).values.makeAsyncIterator()
-    let subject = try #require(seen?.port.subject)
+    let subject = try #require(seen?.erased.subject)
     #expect(subject is any Cancellable)
     #expect(!(subject is any CustomStringConvertible) && !(subject is any CustomReflectable))
     #expect(!(subject is any CustomPlaygroundDisplayConvertible))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Combine
 
-/// Each of these stopped both threads for ever, when each waited for a turnstile that the other one was inside of.
+/// Each of these stopped both threads for ever, when each waited for a combining lock that the other one was inside of.
 @Suite("Joins and flattening operators on two threads that are on their way to each other")
 struct DeadlockTests {
   typealias Values = PassthroughSubject<Int, TestFailure>
@@ -33,7 +33,7 @@ struct DeadlockTests {
     }
   }
 
-  /// A join of a subject and a faucet: who asks it for more is sent through its turnstile by the faucet.
+  /// A join of a subject and a faucet: who asks it for more is sent through its combining lock by the faucet.
   private final class Side {
     let subject = Values()
     let faucet = Faucet()
@@ -71,7 +71,7 @@ struct DeadlockTests {
 
   /// How the rows reach what joins them.
   enum Way: CaseIterable {
-    case straight, pastOnePipe, pastForeignCode, pastAnotherJoin
+    case straight, pastOneOperator, pastForeignCode, pastAnotherJoin
   }
 
   @Test("combineLatest of zips, which asks both for more", arguments: Way.allCases)
@@ -81,7 +81,7 @@ struct DeadlockTests {
       let row = side.zipped()
       return switch way {
       case .straight: row.eraseToAnyPublisher()
-      case .pastOnePipe: row.removeDuplicates { _, _ in false }.eraseToAnyPublisher()
+      case .pastOneOperator: row.removeDuplicates { _, _ in false }.eraseToAnyPublisher()
       case .pastForeignCode: Passage(upstream: row.eraseToAnyPublisher()).eraseToAnyPublisher()
       case .pastAnotherJoin:
         row.combineLatest(Just(0).setFailureType(to: TestFailure.self)) { $0 + $1 }.eraseToAnyPublisher()
@@ -104,7 +104,7 @@ struct DeadlockTests {
     if areDone { recorder.cancel() }
   }
 
-  /// Passes everything on, in types that no pipe knows.
+  /// Passes everything on, in types that no operator knows.
   private struct Passage: Publisher {
     typealias Output = Int
     typealias Failure = TestFailure

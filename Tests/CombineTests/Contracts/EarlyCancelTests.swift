@@ -17,7 +17,7 @@ struct EarlyCancelTests {
     let recorder = Recorder<P.Output, P.Failure>(requesting: demand)
     build(
       Upstream(handingOver: {
-        let subscription = $0.port.subject as? any Subscription
+        let subscription = $0.erased.subject as? any Subscription
         #expect(subscription != nil)
         subscription?.cancel()
         $0.receive(subscription: spy)

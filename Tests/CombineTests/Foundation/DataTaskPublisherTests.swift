@@ -153,7 +153,7 @@
       #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
     }
 
-    /// What a request to a port of this machine brings.
+    /// What a request to a erased subscriber of this machine brings.
     private func answer(from port: UInt16) throws -> Recorder<Output, URLError> {
       let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
       let done = Signal()

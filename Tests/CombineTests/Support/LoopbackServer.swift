@@ -12,7 +12,7 @@
   final class LoopbackServer: Sendable {
     struct CannotListen: Error {}
 
-    /// The port that it listens on.
+    /// The erased subscriber that it listens on.
     let port: UInt16
     private let socket: Int32
 

@@ -9,7 +9,7 @@ extension Publisher {
   }
 }
 
-/// How something describes itself: as text, in a playground, and the labels of its mirror's children.
+/// How something describes itself: as text, in a playground, and the labels of its mirror's inner publishers.
 struct SelfPortrait: Equatable {
   let description: String
   let playgroundDescription: String

@@ -88,14 +88,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(BufferPipe(size, prefetch, whenFull, to: subscriber))
+      upstream.subscribe(BufferSubscriber(size, prefetch, whenFull, to: subscriber))
     }
   }
 }
 
 /// Keeps values, and delivers them while something is owed: one drain at a time, whoever started it.
 @usableFromInline
-final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
+final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
@@ -170,7 +170,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
     demand -= 1
     isDraining = true
     lock.unlock()
-    owe(downstream.receive(input))
+    addDemand(downstream.receive(input))
     let delivered = 1 + drain()
     return prefetch == .keepFull && isHolding ? .max(delivered) : .none
   }
@@ -261,7 +261,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
   }
 
   @inlinable
-  func owe(_ demand: Subscribers.Demand) {
+  func addDemand(_ demand: Subscribers.Demand) {
     guard demand != .none else { return }
     lock.lock()
     self.demand += demand
@@ -278,7 +278,7 @@ final class BufferPipe<Downstream: Subscriber>: Link, Subscriber {
       switch next() {
       case .deliver(let value):
         delivered += 1
-        owe(downstream.receive(value))
+        addDemand(downstream.receive(value))
       case .end(let completion, _):
         downstream.receive(completion: completion)
         return delivered

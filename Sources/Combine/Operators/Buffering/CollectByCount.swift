@@ -45,7 +45,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
-      upstream.subscribe(CollectByCountPipe<Upstream.Output, S>(count, to: subscriber))
+      upstream.subscribe(CollectByCountSubscriber<Upstream.Output, S>(count, to: subscriber))
     }
   }
 }
@@ -54,7 +54,8 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
 
 /// Fills an array, and passes it on when it is full or the upstream finishes.
 @usableFromInline
-final class CollectByCountPipe<Input, Downstream: Subscriber>: Link, Subscriber where Downstream.Input == [Input] {
+final class CollectByCountSubscriber<Input, Downstream: Subscriber>: UpstreamSubscription, Subscriber
+where Downstream.Input == [Input] {
   @usableFromInline typealias Failure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream

@@ -43,7 +43,9 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      upstream.subscribe(Relay(CompactMapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber))
+      upstream.subscribe(
+        PassThroughSubscriber(CompactMapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber)
+      )
     }
 
     /// Fuses with another transformation that may leave values out into one.
@@ -83,7 +85,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
-        Conduit(
+        MachineSubscriber(
           TryCompactMapMachine<Upstream.Output, Output, Upstream.Failure>(transform),
           remembering: (),
           to: subscriber
@@ -101,7 +103,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct CompactMapMachine<Input, Output, Failure: Error>: RelayMachine {
+struct CompactMapMachine<Input, Output, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let transform: (Input) -> Output?
 

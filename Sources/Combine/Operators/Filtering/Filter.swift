@@ -45,7 +45,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(Relay(FilterMachine<Output, Failure>(isIncluded), to: subscriber))
+      upstream.subscribe(PassThroughSubscriber(FilterMachine<Output, Failure>(isIncluded), to: subscriber))
     }
 
     /// Fuses with another condition into one.
@@ -88,7 +88,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Conduit(TryFilterMachine<Output, Upstream.Failure>(isIncluded), remembering: (), to: subscriber)
+        MachineSubscriber(TryFilterMachine<Output, Upstream.Failure>(isIncluded), remembering: (), to: subscriber)
       )
     }
 
@@ -109,7 +109,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct FilterMachine<Input, Failure: Error>: RelayMachine {
+struct FilterMachine<Input, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let isIncluded: (Input) -> Bool
 

@@ -31,7 +31,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Never {
-      upstream.subscribe(IgnoreOutputRelay<Upstream.Output, S>(to: subscriber))
+      upstream.subscribe(IgnoreOutputSubscriber<Upstream.Output, S>(to: subscriber))
     }
   }
 }
@@ -40,7 +40,7 @@ extension Publishers.IgnoreOutput: Equatable where Upstream: Equatable {}
 
 /// Passes everything but values, in any state and any number, and asks for all values itself.
 @usableFromInline
-struct IgnoreOutputRelay<Input, Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
+struct IgnoreOutputSubscriber<Input, Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 where Downstream.Input == Never {
   @usableFromInline typealias Failure = Downstream.Failure

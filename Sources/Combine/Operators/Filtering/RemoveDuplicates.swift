@@ -62,7 +62,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
-        Conduit(
+        MachineSubscriber(
           RemoveDuplicatesMachine<Output, Total<Failure>>("RemoveDuplicates", predicate),
           remembering: nil,
           to: subscriber
@@ -96,7 +96,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Conduit(
+        MachineSubscriber(
           RemoveDuplicatesMachine<Output, Partial<Upstream.Failure>>("TryRemoveDuplicates", predicate),
           remembering: nil,
           to: subscriber

@@ -35,7 +35,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(ReplaceEmptyPipe(with: output, to: subscriber))
+      upstream.subscribe(ReplaceEmptySubscriber(with: output, to: subscriber))
     }
   }
 }
@@ -44,7 +44,7 @@ extension Publishers.ReplaceEmpty: Equatable where Upstream: Equatable, Upstream
 
 /// Passes values on, and delivers a replacement at the end if there were none.
 @usableFromInline
-final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
+final class ReplaceEmptySubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
@@ -53,7 +53,7 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
   // Written by the one upstream that sends.
   @exclusivity(unchecked) @usableFromInline var isEmpty = true
   // Whether the replacement is due, and wanted.
-  @usableFromInline let gate = Gate()
+  @usableFromInline let deferred = DeferredResult()
 
   @inlinable
   init(with output: Input, to downstream: Downstream) {
@@ -84,20 +84,20 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
       downstream.receive(completion: completion)
       return
     }
-    if gate.arrive() == .isWanted { replace() }
+    if deferred.arrive() == .isWanted { replace() }
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     guard !isWaiting else { return }
-    if gate.request() { replace() } else { super.request(demand) }
+    if deferred.request() { replace() } else { super.request(demand) }
   }
 
   @usableFromInline
   override func cancel() {
     guard !isWaiting else { return }
-    _ = gate.end()
+    _ = deferred.end()
     super.cancel()
   }
 
@@ -105,7 +105,7 @@ final class ReplaceEmptyPipe<Downstream: Subscriber>: Link, Subscriber {
   func replace() {
     _ = downstream.receive(output)
     // Downstream may have cancelled from inside.
-    if gate.end() != .over { downstream.receive(completion: .finished) }
+    if deferred.end() != .over { downstream.receive(completion: .finished) }
   }
 
   @usableFromInline override var name: String { "ReplaceEmpty" }

@@ -101,27 +101,28 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S)
     where NewPublisher.Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      let pipe = FlatMapPipe(transform, maxPublishers: maxPublishers, to: subscriber)
-      subscriber.receive(subscription: pipe)
-      upstream.subscribe(pipe)
+      let parent = FlatMapSubscriber(transform, maxPublishers: maxPublishers, to: subscriber)
+      subscriber.receive(subscription: parent)
+      upstream.subscribe(parent)
     }
   }
 }
 
-/// Takes values from many children, in turns; those beyond the demand wait in the order of their arrival.
+/// Takes values from many inner publishers, in turns; those beyond the demand wait in the order of their arrival.
 @usableFromInline
-final class FlatMapPipe<Input, Inner: Publisher, Downstream: Subscriber>: Brood, Subscriber
+final class FlatMapSubscriber<Input, Inner: Publisher, Downstream: Subscriber>: SerialSubscription, Subscriber
 where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline typealias Failure = Inner.Failure
 
   @usableFromInline let transform: (Input) -> Inner
   @usableFromInline let maxPublishers: Subscribers.Demand
   @usableFromInline let downstream: Downstream
-  // Touched only inside the turnstile; nothing foreign runs while it changes.
-  @exclusivity(unchecked) @usableFromInline var queue = Queue<(value: Inner.Output, child: ChildID?)>()
-  // How many values of a `Just` are being delivered; touched only inside the turnstile. They count as children.
-  @exclusivity(unchecked) @usableFromInline var soleCount = 0
-  // Touched only inside the turnstile.
+  @usableFromInline let inners = InnerSubscriptions()
+  // Touched only inside the combining lock; nothing foreign runs while it changes.
+  @exclusivity(unchecked) @usableFromInline var queue = Queue<(value: Inner.Output, id: InnerSubscriptions.InnerID?)>()
+  // How many values of a `Just` are being delivered; touched only inside the combining lock. They count as inner publishers.
+  @exclusivity(unchecked) @usableFromInline var scalarCount = 0
+  // Touched only inside the combining lock.
   @exclusivity(unchecked) @usableFromInline var isDraining = false
 
   @inlinable @inline(__always)
@@ -136,72 +137,72 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription.tether) { subscription.request(maxPublishers) }
+    if inners.holdOuter(subscription.asBase, outstanding) { subscription.request(maxPublishers) }
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    guard !ledger.isClosed else { return .none }
+    guard !outstanding.isClosed else { return .none }
     let inner = transform(input)
-    if let output = inner.soleOutput { receive(sole: output) } else { subscribe(to: inner) }
+    if let output = inner.scalarValue { receive(scalar: output) } else { subscribe(to: inner) }
     return .none
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard settle() else { return delegate { [self] in receive(completion: completion) } }
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
     switch completion {
     case .finished:
-      if finishOuter() { finishIfDone() }
+      if inners.finishOuter(outstanding) { finishIfDone() }
     case .failure:
-      if finishOuter() { fail(completion) }
+      if inners.finishOuter(outstanding) { fail(completion) }
     }
   }
 
-  // MARK: Children
+  // MARK: Inner publishers
 
   @inlinable
   func subscribe(to inner: Inner) {
-    guard let id = admitChild() else { return }
-    inner.subscribe(Child(id, of: self))
+    guard let id = inners.admit(outstanding) else { return }
+    inner.subscribe(InnerSubscriber(id, of: self))
   }
 
   /// Does what subscribing to a `Just` would do.
   @inlinable @inline(__always)
-  func receive(sole output: Inner.Output) {
-    guard enter() else { return delegate { [self] in receive(sole: output) } }
-    soleCount &+= 1
-    if ledger.isUnlimited, queue.isEmpty {
+  func receive(scalar output: Inner.Output) {
+    guard enter() else { return delegate { [self] in receive(scalar: output) } }
+    scalarCount &+= 1
+    if outstanding.isUnlimited, queue.isEmpty {
       // More can't be asked, so the answer doesn't matter.
       _ = downstream.receive(output)
     } else {
       _ = receiveCounted(output, from: nil)
     }
-    soleCount &-= 1
+    scalarCount &-= 1
     leave()
-    if !maxPublishers.isUnlimited || isOuterOver.load(ordering: .acquiring) { childDidFinish() }
+    if !maxPublishers.isUnlimited || inners.isOuterOver.load(ordering: .acquiring) { innerDidFinish() }
   }
 
   @inlinable @inline(__always)
-  func receive(_ output: Inner.Output, from child: ChildID) -> Subscribers.Demand {
+  func receive(_ output: Inner.Output, from id: InnerSubscriptions.InnerID) -> Subscribers.Demand {
     guard enter() else {
-      return delegate({ [self] in receive(output, from: child) }, from: { [self] in subscription(of: child) })
+      return delegate({ [self] in receive(output, from: id) }, from: { [self] in inners.subscription(of: id) })
     }
-    if ledger.isUnlimited, queue.isEmpty {
+    if outstanding.isUnlimited, queue.isEmpty {
       _ = downstream.receive(output)
       leave()
       return .none
     }
-    let answer = receiveCounted(output, from: child)
+    let answer = receiveCounted(output, from: id)
     leave()
     return answer
   }
 
   @usableFromInline
-  func receiveCounted(_ output: Inner.Output, from child: ChildID?) -> Subscribers.Demand {
-    guard !ledger.isClosed else { return .none }
-    guard queue.isEmpty, ledger.takeOne() else {
-      queue.append((output, child))
+  func receiveCounted(_ output: Inner.Output, from id: InnerSubscriptions.InnerID?) -> Subscribers.Demand {
+    guard !outstanding.isClosed else { return .none }
+    guard queue.isEmpty, outstanding.takeOne() else {
+      queue.append((output, id))
       return .none
     }
     add(downstream.receive(output))
@@ -210,20 +211,20 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   }
 
   @inlinable
-  func receive(completion: Subscribers.Completion<Failure>, from child: ChildID) {
-    guard settle() else { return delegate { [self] in receive(completion: completion, from: child) } }
-    guard removeChild(child) else { return }
+  func receive(completion: Subscribers.Completion<Failure>, from id: InnerSubscriptions.InnerID) {
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: id) } }
+    guard inners.remove(id) else { return }
     switch completion {
-    case .finished: childDidFinish()
+    case .finished: innerDidFinish()
     case .failure: fail(completion)
     }
   }
 
   @usableFromInline
-  func childDidFinish() {
-    if !maxPublishers.isUnlimited, let outer = heldOuter { ask(outer, for: .max(1)) }
-    // The child is out already: either this finds the upstream over, or the upstream finds the child out.
-    if isOuterOver.load(ordering: .acquiring) { finishIfDone() }
+  func innerDidFinish() {
+    if !maxPublishers.isUnlimited, let outer = inners.outer { request(from: outer, .max(1)) }
+    // The inner publisher is out already: either this finds the upstream over, or the upstream finds the inner publisher out.
+    if inners.isOuterOver.load(ordering: .acquiring) { finishIfDone() }
   }
 
   // MARK: Downstream
@@ -234,42 +235,44 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
     add(demand)
   }
 
-  /// Owes more, delivers what waits, and lets children know when there is no limit any more.
+  /// Owes more, delivers what waits, and lets inner publishers know when there is no limit any more.
   @usableFromInline
   func add(_ demand: Subscribers.Demand) {
     guard demand != .none else { return }
-    let released = owe(demand)
-    callErrand()
-    for subscription in released { ask(subscription, for: .unlimited) }
+    let released = inners.add(demand, to: outstanding)
+    scheduleWork()
+    for subscription in released { request(from: subscription, .unlimited) }
   }
 
   @usableFromInline
   override func cancel() {
-    guard let (children, outer) = end() else { return }
-    for child in children { child.cancel() }
+    guard let (held, outer) = inners.end(outstanding) else { return }
+    for inner in held { inner.cancel() }
     outer?.cancel()
-    callErrand()
+    scheduleWork()
   }
 
   @usableFromInline
-  override func runErrand() {
-    if ledger.isClosed { dropQueue() } else { drain() }
+  override func drainPendingWork() {
+    if outstanding.isClosed { dropQueue() } else { drain() }
   }
 
   /// Delivers what waits, as far as it is owed.
   ///
-  /// Called inside the turnstile.
+  /// Called inside the combining lock.
   @usableFromInline
   func drain() {
     // Inside itself there is nothing to do: the outer loop goes on.
     guard !isDraining, !queue.isEmpty else { return }
     isDraining = true
-    while !queue.isEmpty, ledger.takeOne(), let (output, child) = queue.popFirst() {
+    while !queue.isEmpty, outstanding.takeOne(), let (output, id) = queue.popFirst() {
       let more = downstream.receive(output)
       if more != .none {
-        for subscription in owe(more) { ask(subscription, for: .unlimited) }
+        for subscription in inners.add(more, to: outstanding) { request(from: subscription, .unlimited) }
       }
-      if let child, !ledger.isUnlimited, let upstream = subscription(of: child) { ask(upstream, for: .max(1)) }
+      if let id, !outstanding.isUnlimited, let upstream = inners.subscription(of: id) {
+        request(from: upstream, .max(1))
+      }
     }
     isDraining = false
     finishIfDone()
@@ -278,17 +281,17 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline
   func finishIfDone() {
     guard enter() else { return delegate { [self] in finishIfDone() } }
-    if queue.isEmpty, soleCount == 0, !isDraining, isBarren, end() != nil {
+    if queue.isEmpty, scalarCount == 0, !isDraining, inners.areAllOver, inners.end(outstanding) != nil {
       downstream.receive(completion: .finished)
     }
     leave()
   }
 
-  /// The outer upstream is not cancelled when a child fails: Apple's does not.
+  /// The outer upstream is not cancelled when an inner publisher fails: Apple's does not.
   @usableFromInline
   func fail(_ completion: Subscribers.Completion<Failure>) {
-    guard let (children, _) = end() else { return }
-    for child in children { child.cancel() }
+    guard let (held, _) = inners.end(outstanding) else { return }
+    for inner in held { inner.cancel() }
     deliver(completion)
   }
 
@@ -311,35 +314,37 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// The subscriber of one publisher made.
   @usableFromInline
-  struct Child: Subscriber, CourierSide {
+  struct InnerSubscriber: Subscriber, SerialInput {
     @usableFromInline typealias Input = Inner.Output
     @usableFromInline typealias Failure = Inner.Failure
 
-    @usableFromInline let id: ChildID
-    @usableFromInline let pipe: FlatMapPipe
+    @usableFromInline let id: InnerSubscriptions.InnerID
+    @usableFromInline let parent: FlatMapSubscriber
     @usableFromInline let combineIdentifier = CombineIdentifier()
 
     @inlinable @inline(__always)
-    init(_ id: ChildID, of pipe: FlatMapPipe) {
+    init(_ id: InnerSubscriptions.InnerID, of parent: FlatMapSubscriber) {
       self.id = id
-      self.pipe = pipe
+      self.parent = parent
     }
 
-    @usableFromInline var courier: Courier { pipe }
+    @usableFromInline var owner: SerialSubscription { parent }
 
     @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
-      if let demand = pipe.hold(subscription.tether, of: id) { subscription.request(demand) }
+      if let demand = parent.inners.hold(subscription.asBase, of: id, parent.outstanding) {
+        subscription.request(demand)
+      }
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Inner.Output) -> Subscribers.Demand {
-      pipe.receive(input, from: id)
+      parent.receive(input, from: id)
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
-      pipe.receive(completion: completion, from: id)
+      parent.receive(completion: completion, from: id)
     }
   }
 }

@@ -71,21 +71,22 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the upstream.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S) where P.Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      let pipe = SwitchPipe<P, S>(to: subscriber)
-      subscriber.receive(subscription: pipe)
-      upstream.subscribe(pipe)
+      let parent = SwitchToLatestSubscriber<P, S>(to: subscriber)
+      subscriber.receive(subscription: parent)
+      upstream.subscribe(parent)
     }
   }
 }
 
 /// Delivers what the latest inner publisher sends.
 @usableFromInline
-final class SwitchPipe<Inner: Publisher, Downstream: Subscriber>: SwitchLink, Subscriber
+final class SwitchToLatestSubscriber<Inner: Publisher, Downstream: Subscriber>: SerialSubscription, Subscriber
 where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
   @usableFromInline typealias Input = Inner
   @usableFromInline typealias Failure = Inner.Failure
 
   @usableFromInline let downstream: Downstream
+  @usableFromInline let latest = LatestInner()
 
   @inlinable @inline(__always)
   init(to downstream: Downstream) {
@@ -97,30 +98,30 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(subscription: any Subscription) {
-    if holdOuter(subscription.tether) { subscription.request(.unlimited) }
+    if latest.holdOuter(subscription.asBase, outstanding) { subscription.request(.unlimited) }
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Inner) -> Subscribers.Demand {
-    guard settle() else {
+    guard mayProceed() else {
       delegate { [self] in _ = receive(input) }
       return .none
     }
-    guard !ledger.isClosed else { return .none }
-    let number = advance()
+    guard !outstanding.isClosed else { return .none }
+    let number = latest.advance()
     // A `Just` delivers at once if something is owed; if not it has to wait, and needs a subscription.
-    if let output = input.soleOutput, takeOne(forInner: number) == .granted {
-      receive(sole: output, from: number)
+    if let output = input.scalarValue, latest.takeOne(for: number, of: outstanding) == .granted {
+      receive(scalar: output, from: number)
     } else {
-      input.subscribe(InnerSide(number, of: self))
+      input.subscribe(InnerSubscriber(number, of: self))
     }
     return .none
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    guard settle() else { return delegate { [self] in receive(completion: completion) } }
-    let isDone = finishOuter()
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
+    let isDone = latest.finishOuter()
     if case .finished = completion, !isDone { return }
     end(completion)
   }
@@ -129,26 +130,26 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// Does what subscribing to a `Just` would do.
   @inlinable @inline(__always)
-  func receive(sole output: Inner.Output, from number: Int) {
-    guard enter() else { return delegate { [self] in receive(sole: output, from: number) } }
-    if isLatest(number), !ledger.isClosed {
+  func receive(scalar output: Inner.Output, from number: Int) {
+    guard enter() else { return delegate { [self] in receive(scalar: output, from: number) } }
+    if latest.isLatest(number), !outstanding.isClosed {
       let answer = downstream.receive(output)
-      if answer != .none { _ = owe(answer, toInner: number) }
+      if answer != .none { _ = add(answer, from: number) }
     }
     leave()
-    if finishInner(number) == true { end(.finished) }
+    if latest.finish(number) == true { end(.finished) }
   }
 
   @inlinable @inline(__always)
   func receive(_ output: Inner.Output, from number: Int) -> Subscribers.Demand {
     guard enter() else {
-      return delegate({ [self] in receive(output, from: number) }, from: { [self] in subscription(ofInner: number) })
+      return delegate({ [self] in receive(output, from: number) }, from: { [self] in latest.subscription(of: number) })
     }
     var answer = Subscribers.Demand.none
-    switch takeOne(forInner: number) {
+    switch latest.takeOne(for: number, of: outstanding) {
     case .granted:
       // Without a limit the claim did not look who asks.
-      if isLatest(number) { answer = owe(downstream.receive(output), toInner: number) }
+      if latest.isLatest(number) { answer = add(downstream.receive(output), from: number) }
     case .refused:
       violation(name, "received more values than it asked for", advice: "A publisher must not exceed the demand.")
     case .late:
@@ -160,22 +161,48 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>, from number: Int) {
-    guard settle() else { return delegate { [self] in receive(completion: completion, from: number) } }
-    if isAwaited(number) {
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion, from: number) } }
+    if latest.isAwaited(number, outstanding) {
       violation(
         name,
         "received the completion of an inner publisher before its subscription",
         advice: "A publisher must call receive(subscription:) first."
       )
     }
-    guard let isDone = finishInner(number) else { return }
+    guard let isDone = latest.finish(number) else { return }
     if case .finished = completion, !isDone { return }
     end(completion)
   }
 
+  // MARK: Downstream
+
+  /// Adds what downstream answered to a value, and says what to answer the inner publisher that sent it.
+  ///
+  /// If another has taken its place meanwhile, that one is asked instead.
+  @usableFromInline
+  func add(_ answer: Subscribers.Demand, from number: Int) -> Subscribers.Demand {
+    guard answer != .none else { return .none }
+    let (isLatest, successor) = latest.add(answer: answer, from: number, to: outstanding)
+    if let successor { request(from: successor, answer) }
+    return isLatest ? answer : .none
+  }
+
+  @usableFromInline
+  override func request(_ demand: Subscribers.Demand) {
+    demand.mustNotBeNone(name)
+    if let inner = latest.add(demand, to: outstanding) { request(from: inner, demand) }
+  }
+
+  @usableFromInline
+  override func cancel() {
+    guard let (inner, outer) = latest.end(outstanding) else { return }
+    inner?.cancel()
+    outer?.cancel()
+  }
+
   @usableFromInline
   func end(_ completion: Subscribers.Completion<Failure>) {
-    guard let (inner, outer) = end() else { return }
+    guard let (inner, outer) = latest.end(outstanding) else { return }
     inner?.cancel()
     outer?.cancel()
     deliver(completion)
@@ -192,36 +219,38 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
 
   /// The subscriber of one inner publisher.
   @usableFromInline
-  struct InnerSide: Subscriber, CourierSide {
+  struct InnerSubscriber: Subscriber, SerialInput {
     @usableFromInline typealias Input = Inner.Output
     @usableFromInline typealias Failure = Inner.Failure
 
     @usableFromInline let number: Int
-    @usableFromInline let pipe: SwitchPipe
+    @usableFromInline let parent: SwitchToLatestSubscriber
     @usableFromInline let combineIdentifier = CombineIdentifier()
 
     @inlinable @inline(__always)
-    init(_ number: Int, of pipe: SwitchPipe) {
+    init(_ number: Int, of parent: SwitchToLatestSubscriber) {
       self.number = number
-      self.pipe = pipe
+      self.parent = parent
     }
 
-    @usableFromInline var courier: Courier { pipe }
+    @usableFromInline var owner: SerialSubscription { parent }
 
     @inlinable @inline(__always)
     func receive(subscription: any Subscription) {
-      guard let owed = pipe.hold(subscription.tether, ofInner: number), owed != .none else { return }
+      guard let owed = parent.latest.hold(subscription.asBase, of: number, parent.outstanding), owed != .none else {
+        return
+      }
       subscription.request(owed)
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Inner.Output) -> Subscribers.Demand {
-      pipe.receive(input, from: number)
+      parent.receive(input, from: number)
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
-      pipe.receive(completion: completion, from: number)
+      parent.receive(completion: completion, from: number)
     }
   }
 }

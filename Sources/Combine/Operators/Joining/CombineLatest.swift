@@ -111,10 +111,10 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
-      typealias R = Row2<Newest<A.Output>, Newest<B.Output>>
-      let pipe = CombineLatestPipe<R, S>(inletCount: 2, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
+      typealias Buffers = InputBuffers2<LatestValue<A.Output>, LatestValue<B.Output>>
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 2, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
     }
   }
 
@@ -147,11 +147,11 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
-      typealias R = Row3<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>>
-      let pipe = CombineLatestPipe<R, S>(inletCount: 3, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
-      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
+      typealias Buffers = InputBuffers3<LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>>
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 3, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
     }
   }
 
@@ -188,12 +188,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
-      typealias R = Row4<Newest<A.Output>, Newest<B.Output>, Newest<C.Output>, Newest<D.Output>>
-      let pipe = CombineLatestPipe<R, S>(inletCount: 4, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
-      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
-      d.subscribe(MeetingInlet(R.SeatD.self, of: pipe))
+      typealias Buffers = InputBuffers4<
+        LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>, LatestValue<D.Output>
+      >
+      let parent = CombineLatestSubscription<Buffers, S>(upstreamCount: 4, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
+      d.subscribe(JoinInput(Buffers.SlotD.self, of: parent))
     }
   }
 }
@@ -204,43 +206,44 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
 
 /// Keeps the latest value of each upstream.
 @usableFromInline
-final class CombineLatestPipe<R: Row, Downstream: Subscriber>: Meeting<R, Downstream>, MeetingPipe
-where Downstream.Input == R.Output {
+final class CombineLatestSubscription<Buffers: InputBuffers, Downstream: Subscriber>: Join<Buffers, Downstream>,
+  JoinParent
+where Downstream.Input == Buffers.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
-  // Both are touched only inside the turnstile: whether a row is being delivered, and what was requested meanwhile.
+  // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) @usableFromInline var requestedInside = Subscribers.Demand.none
 
   @inlinable @inline(__always)
-  override init(inletCount: Int, to downstream: Downstream) {
-    super.init(inletCount: inletCount, to: downstream)
+  override init(upstreamCount: Int, to downstream: Downstream) {
+    super.init(upstreamCount: upstreamCount, to: downstream)
   }
 
   @inlinable @inline(__always)
-  func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R {
+  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.Buffers == Buffers {
     guard enter() else {
-      return delegate({ [self] in receive(input, at: seat) }, from: { [self] in held(at: S.index) })
+      return delegate({ [self] in receive(input, at: slot) }, from: { [self] in upstreams.held(at: S.index) })
     }
-    guard !ledger.isClosed else {
+    guard !outstanding.isClosed else {
       leave()
       return .none
     }
-    let displaced = S.put(input, into: &row)
+    let displaced = S.put(input, into: &buffers)
     var answer = Subscribers.Demand.none
     var requested = Subscribers.Demand.none
-    if !isDelivering, let output = row.take(), ledger.takeOne() {
+    if !isDelivering, let output = buffers.take(), outstanding.takeOne() {
       isDelivering = true
       answer = downstream.receive(output)
       isDelivering = false
       requested = requestedInside
       requestedInside = .none
-      if answer != .none { ledger.owe(answer) }
+      if answer != .none { outstanding.add(answer) }
     }
     leave()
     // A value may run code of its own when it goes.
     withExtendedLifetime(displaced) {}
-    // With the turnstile open, see `ask`.
+    // With the combining lock open, see `ask`.
     if requested != .none { requestFromAll(requested) }
     return answer
   }
@@ -248,22 +251,22 @@ where Downstream.Input == R.Output {
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
-    ledger.owe(demand)
-    if turnstile.isMine, isDelivering {
+    outstanding.add(demand)
+    if combiningLock.isMine, isDelivering {
       requestedInside += demand
     } else {
       requestFromAll(demand)
     }
   }
 
-  @usableFromInline override var isDone: Bool { areAllOver }
+  @usableFromInline override var isDone: Bool { upstreams.areAllOver }
 
   @usableFromInline override var name: String { "CombineLatest" }
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
     [
-      ("downstream", downstream), ("upstreamSubscriptions", heldSubscriptionsForMirror),
-      ("demand", ledger.demand ?? .none), ("buffers", row.buffers),
+      ("downstream", downstream), ("upstreamSubscriptions", upstreams.held.map(\.original)),
+      ("demand", outstanding.demand ?? .none), ("buffers", buffers.contents),
     ]
   }
 }

@@ -93,8 +93,8 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Suffix.Failure == S.Failure, Suffix.Output == S.Input {
-      let pipe = ConcatenatePipe<Suffix, S>(to: subscriber, suffix: suffix)
-      prefix.subscribe(ConcatenatePipe<Suffix, S>.Prefix(pipe))
+      let parent = ConcatenateSubscription<Suffix, S>(to: subscriber, suffix: suffix)
+      prefix.subscribe(ConcatenateSubscription<Suffix, S>.Prefix(parent))
     }
   }
 }
@@ -103,7 +103,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
 
 /// Counts what the prefix delivers, so that the suffix is asked for the rest.
 @usableFromInline
-final class ConcatenatePipe<Suffix: Publisher, Downstream: Subscriber>: Succession
+final class ConcatenateSubscription<Suffix: Publisher, Downstream: Subscriber>: SubscriptionArbiter
 where Downstream.Input == Suffix.Output, Downstream.Failure == Suffix.Failure {
   @usableFromInline let downstream: Downstream
   // Guarded by `lock`; emptied when it is subscribed to or no longer needed.
@@ -119,14 +119,14 @@ where Downstream.Input == Suffix.Output, Downstream.Failure == Suffix.Failure {
   @inlinable @inline(__always)
   func receive(_ input: Suffix.Output, in phase: UInt8) -> Subscribers.Demand {
     // A value that nobody asked for is dropped.
-    guard isIn(phase), ledger.takeOne() else { return .none }
+    guard isIn(phase), outstanding.takeOne() else { return .none }
     let answer = downstream.receive(input)
-    return answer == .none ? .none : owe(answer, answeringIn: phase)
+    return answer == .none ? .none : addDemand(answer, answeringIn: phase)
   }
 
   /// Does what subscribing to a `Just` would do.
   @inlinable
-  func finish(sole output: Suffix.Output) {
+  func finish(scalar output: Suffix.Output) {
     _ = receive(output, in: Phase.second)
     if advance(from: Phase.second, to: Phase.over) { downstream.receive(completion: .finished) }
   }
@@ -154,82 +154,82 @@ where Downstream.Input == Suffix.Output, Downstream.Failure == Suffix.Failure {
     @usableFromInline typealias Input = Suffix.Output
     @usableFromInline typealias Failure = Suffix.Failure
 
-    @usableFromInline let pipe: ConcatenatePipe
+    @usableFromInline let parent: ConcatenateSubscription
 
     @inlinable @inline(__always)
-    init(_ pipe: ConcatenatePipe) {
-      self.pipe = pipe
+    init(_ parent: ConcatenateSubscription) {
+      self.parent = parent
     }
 
     @inlinable
     func receive(subscription: any Subscription) {
-      guard pipe.hold(subscription, from: Phase.awaitingFirst, to: Phase.first) != nil else { return }
-      pipe.downstream.receive(subscription: pipe)
+      guard parent.hold(subscription, from: Phase.awaitingFirst, to: Phase.first) != nil else { return }
+      parent.downstream.receive(subscription: parent)
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Input) -> Subscribers.Demand {
-      pipe.receive(input, in: Phase.first)
+      parent.receive(input, in: Phase.first)
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished:
-        guard pipe.advance(from: Phase.first, to: Phase.awaitingSecond) else { return }
-        guard let suffix = pipe.takeSuffix() else { return }
-        if let output = suffix.soleOutput, pipe.beginSole() {
-          pipe.finish(sole: output)
+        guard parent.advance(from: Phase.first, to: Phase.awaitingSecond) else { return }
+        guard let suffix = parent.takeSuffix() else { return }
+        if let output = suffix.scalarValue, parent.beginScalar() {
+          parent.finish(scalar: output)
         } else {
-          suffix.subscribe(SuffixSide(pipe))
+          suffix.subscribe(SuffixSubscriber(parent))
         }
       case .failure:
-        guard pipe.advance(from: Phase.first, to: Phase.over) else { return }
-        withExtendedLifetime(pipe.takeSuffix()) {}
-        pipe.downstream.receive(completion: completion)
+        guard parent.advance(from: Phase.first, to: Phase.over) else { return }
+        withExtendedLifetime(parent.takeSuffix()) {}
+        parent.downstream.receive(completion: completion)
       }
     }
 
-    @usableFromInline var combineIdentifier: CombineIdentifier { pipe.combineIdentifier }
-    @usableFromInline var description: String { pipe.name }
-    @usableFromInline var playgroundDescription: Any { pipe.name }
-    @usableFromInline var customMirror: Mirror { pipe.customMirror }
+    @usableFromInline var combineIdentifier: CombineIdentifier { parent.combineIdentifier }
+    @usableFromInline var description: String { parent.name }
+    @usableFromInline var playgroundDescription: Any { parent.name }
+    @usableFromInline var customMirror: Mirror { parent.customMirror }
   }
 
   /// The subscriber of the second publisher.
   @usableFromInline
-  struct SuffixSide: Subscriber, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
+  struct SuffixSubscriber: Subscriber, CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {
     @usableFromInline typealias Input = Suffix.Output
     @usableFromInline typealias Failure = Suffix.Failure
 
-    @usableFromInline let pipe: ConcatenatePipe
+    @usableFromInline let parent: ConcatenateSubscription
 
     @inlinable @inline(__always)
-    init(_ pipe: ConcatenatePipe) {
-      self.pipe = pipe
+    init(_ parent: ConcatenateSubscription) {
+      self.parent = parent
     }
 
     @inlinable
     func receive(subscription: any Subscription) {
-      guard let owed = pipe.hold(subscription, from: Phase.awaitingSecond, to: Phase.second), owed != .none
+      guard let owed = parent.hold(subscription, from: Phase.awaitingSecond, to: Phase.second), owed != .none
       else { return }
       subscription.request(owed)
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Input) -> Subscribers.Demand {
-      pipe.receive(input, in: Phase.second)
+      parent.receive(input, in: Phase.second)
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
-      guard pipe.advance(from: Phase.second, to: Phase.over) else { return }
-      pipe.downstream.receive(completion: completion)
+      guard parent.advance(from: Phase.second, to: Phase.over) else { return }
+      parent.downstream.receive(completion: completion)
     }
 
-    @usableFromInline var combineIdentifier: CombineIdentifier { pipe.combineIdentifier }
-    @usableFromInline var description: String { pipe.name }
-    @usableFromInline var playgroundDescription: Any { pipe.name }
-    @usableFromInline var customMirror: Mirror { pipe.customMirror }
+    @usableFromInline var combineIdentifier: CombineIdentifier { parent.combineIdentifier }
+    @usableFromInline var description: String { parent.name }
+    @usableFromInline var playgroundDescription: Any { parent.name }
+    @usableFromInline var customMirror: Mirror { parent.customMirror }
   }
 }

@@ -159,9 +159,9 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where B.Failure == S.Failure, B.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 2, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 2, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
     }
 
     /// Joins another publisher into one publisher of three.
@@ -261,10 +261,10 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where C.Failure == S.Failure, C.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 3, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 3, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
     }
 
     /// Joins another publisher into one publisher of four.
@@ -352,11 +352,11 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where D.Failure == S.Failure, D.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 4, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
-      d.subscribe(MergeInlet(3, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 4, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
+      d.subscribe(MergeInput(3, of: parent))
     }
 
     /// Joins another publisher into one publisher of five.
@@ -437,12 +437,12 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where E.Failure == S.Failure, E.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 5, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
-      d.subscribe(MergeInlet(3, of: pipe))
-      e.subscribe(MergeInlet(4, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 5, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
+      d.subscribe(MergeInput(3, of: parent))
+      e.subscribe(MergeInput(4, of: parent))
     }
 
     /// Joins another publisher into one publisher of six.
@@ -517,13 +517,13 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where F.Failure == S.Failure, F.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 6, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
-      d.subscribe(MergeInlet(3, of: pipe))
-      e.subscribe(MergeInlet(4, of: pipe))
-      f.subscribe(MergeInlet(5, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 6, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
+      d.subscribe(MergeInput(3, of: parent))
+      e.subscribe(MergeInput(4, of: parent))
+      f.subscribe(MergeInput(5, of: parent))
     }
 
     /// Joins another publisher into one publisher of seven.
@@ -600,14 +600,14 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where G.Failure == S.Failure, G.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 7, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
-      d.subscribe(MergeInlet(3, of: pipe))
-      e.subscribe(MergeInlet(4, of: pipe))
-      f.subscribe(MergeInlet(5, of: pipe))
-      g.subscribe(MergeInlet(6, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 7, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
+      d.subscribe(MergeInput(3, of: parent))
+      e.subscribe(MergeInput(4, of: parent))
+      f.subscribe(MergeInput(5, of: parent))
+      g.subscribe(MergeInput(6, of: parent))
     }
 
     /// Joins another publisher into one publisher of eight.
@@ -680,15 +680,15 @@ extension Publishers {
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where H.Failure == S.Failure, H.Output == S.Input, S: Subscriber {
-      let pipe = MergePipe.handOver(inletCount: 8, to: subscriber)
-      a.subscribe(MergeInlet(0, of: pipe))
-      b.subscribe(MergeInlet(1, of: pipe))
-      c.subscribe(MergeInlet(2, of: pipe))
-      d.subscribe(MergeInlet(3, of: pipe))
-      e.subscribe(MergeInlet(4, of: pipe))
-      f.subscribe(MergeInlet(5, of: pipe))
-      g.subscribe(MergeInlet(6, of: pipe))
-      h.subscribe(MergeInlet(7, of: pipe))
+      let parent = MergeSubscription.handOver(upstreamCount: 8, to: subscriber)
+      a.subscribe(MergeInput(0, of: parent))
+      b.subscribe(MergeInput(1, of: parent))
+      c.subscribe(MergeInput(2, of: parent))
+      d.subscribe(MergeInput(3, of: parent))
+      e.subscribe(MergeInput(4, of: parent))
+      f.subscribe(MergeInput(5, of: parent))
+      g.subscribe(MergeInput(6, of: parent))
+      h.subscribe(MergeInput(7, of: parent))
     }
   }
 
@@ -718,8 +718,8 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      let pipe = MergePipe.handOver(inletCount: publishers.count, to: subscriber)
-      for (index, publisher) in publishers.enumerated() { publisher.subscribe(MergeInlet(index, of: pipe)) }
+      let parent = MergeSubscription.handOver(upstreamCount: publishers.count, to: subscriber)
+      for (index, publisher) in publishers.enumerated() { publisher.subscribe(MergeInput(index, of: parent)) }
     }
 
     /// Joins another publisher of the same type.

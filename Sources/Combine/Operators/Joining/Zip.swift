@@ -113,10 +113,10 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
-      typealias R = Row2<Queue<A.Output>, Queue<B.Output>>
-      let pipe = ZipPipe<R, S>(inletCount: 2, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
+      typealias Buffers = InputBuffers2<Queue<A.Output>, Queue<B.Output>>
+      let parent = ZipSubscription<Buffers, S>(upstreamCount: 2, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
     }
   }
 
@@ -149,11 +149,11 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
-      typealias R = Row3<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>>
-      let pipe = ZipPipe<R, S>(inletCount: 3, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
-      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
+      typealias Buffers = InputBuffers3<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>>
+      let parent = ZipSubscription<Buffers, S>(upstreamCount: 3, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
     }
   }
 
@@ -190,12 +190,12 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
-      typealias R = Row4<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>, Queue<D.Output>>
-      let pipe = ZipPipe<R, S>(inletCount: 4, to: subscriber)
-      a.subscribe(MeetingInlet(R.SeatA.self, of: pipe))
-      b.subscribe(MeetingInlet(R.SeatB.self, of: pipe))
-      c.subscribe(MeetingInlet(R.SeatC.self, of: pipe))
-      d.subscribe(MeetingInlet(R.SeatD.self, of: pipe))
+      typealias Buffers = InputBuffers4<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>, Queue<D.Output>>
+      let parent = ZipSubscription<Buffers, S>(upstreamCount: 4, to: subscriber)
+      a.subscribe(JoinInput(Buffers.SlotA.self, of: parent))
+      b.subscribe(JoinInput(Buffers.SlotB.self, of: parent))
+      c.subscribe(JoinInput(Buffers.SlotC.self, of: parent))
+      d.subscribe(JoinInput(Buffers.SlotD.self, of: parent))
     }
   }
 }
@@ -206,26 +206,26 @@ extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equata
 
 /// Keeps in queues what has no partner yet.
 @usableFromInline
-final class ZipPipe<R: Row, Downstream: Subscriber>: Meeting<R, Downstream>, MeetingPipe
-where Downstream.Input == R.Output {
+final class ZipSubscription<Buffers: InputBuffers, Downstream: Subscriber>: Join<Buffers, Downstream>, JoinParent
+where Downstream.Input == Buffers.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
-  // Both are touched only inside the turnstile: whether a row is being delivered, and what was requested meanwhile.
+  // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) @usableFromInline var requestedInside = Subscribers.Demand.none
 
   @inlinable @inline(__always)
-  override init(inletCount: Int, to downstream: Downstream) {
-    super.init(inletCount: inletCount, to: downstream)
+  override init(upstreamCount: Int, to downstream: Downstream) {
+    super.init(upstreamCount: upstreamCount, to: downstream)
   }
 
   @inlinable @inline(__always)
-  func receive<S: Seat>(_ input: S.Input, at seat: S.Type) -> Subscribers.Demand where S.R == R {
+  func receive<S: InputSlot>(_ input: S.Input, at slot: S.Type) -> Subscribers.Demand where S.Buffers == Buffers {
     guard enter() else {
-      return delegate({ [self] in receive(input, at: seat) }, from: { [self] in held(at: S.index) })
+      return delegate({ [self] in receive(input, at: slot) }, from: { [self] in upstreams.held(at: S.index) })
     }
     // Nothing is displaced from a queue.
-    guard !ledger.isClosed, S.put(input, into: &row) == nil, let output = row.take() else {
+    guard !outstanding.isClosed, S.put(input, into: &buffers) == nil, let output = buffers.take() else {
       leave()
       return .none
     }
@@ -246,7 +246,7 @@ where Downstream.Input == R.Output {
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
-    if turnstile.isMine, isDelivering {
+    if combiningLock.isMine, isDelivering {
       requestedInside += demand
     } else {
       requestFromAll(demand)
@@ -256,9 +256,9 @@ where Downstream.Input == R.Output {
   /// Whether an upstream has finished whose values are used up.
   @inlinable @inline(__always)
   var isUsedUp: Bool {
-    var finished = finishedInlets.load(ordering: .relaxed)
+    var finished = upstreams.finished.load(ordering: .relaxed)
     while finished != 0 {
-      if row.isEmpty(at: finished.trailingZeroBitCount) { return true }
+      if buffers.isEmpty(at: finished.trailingZeroBitCount) { return true }
       finished &= finished - 1
     }
     return false

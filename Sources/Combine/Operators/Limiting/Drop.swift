@@ -40,9 +40,9 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      let pipe = DropPipe(count, to: subscriber)
-      subscriber.receive(subscription: pipe)
-      upstream.subscribe(pipe)
+      let parent = DropSubscriber(count, to: subscriber)
+      subscriber.receive(subscription: parent)
+      upstream.subscribe(parent)
     }
   }
 }
@@ -54,7 +54,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
 /// Like Apple's, it does not look at its state before it takes a value or an end, and takes another subscription after
 /// an end and after a cancel.
 @usableFromInline
-final class DropPipe<Downstream: Subscriber>: EarlyLink, Subscriber {
+final class DropSubscriber<Downstream: Subscriber>: DeferredSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 

@@ -41,30 +41,30 @@ extension Publishers {
     /// Attaches a subscriber to the upstream, with the other publisher to open it.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, Other.Failure == S.Failure {
-      let pipe = DropUntilOutputPipe(to: subscriber)
-      subscriber.receive(subscription: pipe)
-      other.subscribe(Signal<Other.Output, DropUntilOutputPipe<S>>(to: pipe))
-      upstream.subscribe(pipe)
+      let parent = DropUntilOutputSubscriber(to: subscriber)
+      subscriber.receive(subscription: parent)
+      other.subscribe(NotifierSubscriber<Other.Output, DropUntilOutputSubscriber<S>>(to: parent))
+      upstream.subscribe(parent)
     }
   }
 }
 
 extension Publishers.DropUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
 
-/// Leaves out values until a trigger signals.
+/// Leaves out values until a notifier signals.
 @usableFromInline
-final class DropUntilOutputPipe<Downstream: Subscriber>: EarlyLink, Subscriber, Signalled {
+final class DropUntilOutputSubscriber<Downstream: Subscriber>: DeferredSubscription, Subscriber, Notified {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
-  @usableFromInline typealias SignalFailure = Downstream.Failure
+  @usableFromInline typealias NotifierFailure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream
-  @usableFromInline let trigger = Link()
+  @usableFromInline let notifier = UpstreamSubscription()
   @usableFromInline let isOpen = Atomic<Bool>(false)
   // What was asked for, less what was left out.
-  @usableFromInline let ledger = Ledger()
-  // Upstream and trigger may send on two threads.
-  @usableFromInline let turnstile = Turnstile()
+  @usableFromInline let outstanding = DemandCounter()
+  // Upstream and notifier may send on two threads.
+  @usableFromInline let combiningLock = CombiningLock()
 
   @inlinable
   init(to downstream: Downstream) {
@@ -79,7 +79,7 @@ final class DropUntilOutputPipe<Downstream: Subscriber>: EarlyLink, Subscriber, 
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    turnstile.pass {
+    combiningLock.pass {
       guard isHolding else { return .none }
       guard isOpen.load(ordering: .acquiring) else { return drop() }
       return downstream.receive(input)
@@ -88,7 +88,7 @@ final class DropUntilOutputPipe<Downstream: Subscriber>: EarlyLink, Subscriber, 
 
   @usableFromInline
   func drop() -> Subscribers.Demand {
-    guard ledger.takeOne() else {
+    guard outstanding.takeOne() else {
       violation(name, "received a value that nobody asked for", advice: "A publisher must not send beyond the demand.")
     }
     return .none
@@ -97,34 +97,34 @@ final class DropUntilOutputPipe<Downstream: Subscriber>: EarlyLink, Subscriber, 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard end() != nil else { return }
-    // Nothing can come of the trigger any more.
-    trigger.endForGood()?.cancel()
-    turnstile.pass { downstream.receive(completion: completion) }
+    // Nothing can come of the notifier any more.
+    notifier.endForGood()?.cancel()
+    combiningLock.pass { downstream.receive(completion: completion) }
   }
 
   @usableFromInline
-  func signal() {
+  func notify() {
     isOpen.store(true, ordering: .releasing)
   }
 
   @usableFromInline
-  func signalEnded(_ completion: Subscribers.Completion<Failure>) {
+  func notifierEnded(_ completion: Subscribers.Completion<Failure>) {
     guard let ending = conclude() else { return }
     ending.upstream?.cancel()
-    turnstile.pass { downstream.receive(completion: completion) }
+    combiningLock.pass { downstream.receive(completion: completion) }
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     guard demand != .none else { return }
-    ledger.owe(demand)
+    outstanding.add(demand)
     super.request(demand)
   }
 
   @usableFromInline
   override func cancel() {
     super.cancel()
-    trigger.endForGood()?.cancel()
+    notifier.endForGood()?.cancel()
   }
 
   @usableFromInline override var name: String { "DropUntilOutput" }

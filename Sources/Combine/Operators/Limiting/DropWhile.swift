@@ -48,7 +48,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(DropWhilePipe<Total<Failure>, S>("DropWhile", predicate, to: subscriber))
+      upstream.subscribe(DropWhileSubscriber<Total<Failure>, S>("DropWhile", predicate, to: subscriber))
     }
   }
 
@@ -76,14 +76,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
-      upstream.subscribe(DropWhilePipe<Partial<Upstream.Failure>, S>("TryDropWhile", predicate, to: subscriber))
+      upstream.subscribe(DropWhileSubscriber<Partial<Upstream.Failure>, S>("TryDropWhile", predicate, to: subscriber))
     }
   }
 }
 
 /// Leaves out values until its predicate says no, once.
 @usableFromInline
-final class DropWhilePipe<Failures: FailureFlow, Downstream: Subscriber>: Link, Subscriber
+final class DropWhileSubscriber<Failures: FailureFlow, Downstream: Subscriber>: UpstreamSubscription, Subscriber
 where Downstream.Failure == Failures.Downstream {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Failures.Upstream

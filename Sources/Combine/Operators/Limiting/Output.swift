@@ -65,7 +65,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(OutputPipe(range, to: subscriber))
+      upstream.subscribe(OutputSubscriber(range, to: subscriber))
     }
   }
 }
@@ -82,7 +82,7 @@ func refuseOutput(number: Int) -> Never {
 ///
 /// Like Apple's, it does not look at its state before it takes a value; only the counts decide.
 @usableFromInline
-final class OutputPipe<Downstream: Subscriber>: Link, Subscriber {
+final class OutputSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 

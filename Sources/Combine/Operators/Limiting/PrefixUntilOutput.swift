@@ -37,23 +37,25 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      let pipe = PrefixUntilOutputPipe<Other.Failure, S>(to: subscriber)
-      other.subscribe(Signal<Other.Output, PrefixUntilOutputPipe<Other.Failure, S>>(to: pipe))
-      upstream.subscribe(pipe)
+      let parent = PrefixUntilOutputSubscriber<Other.Failure, S>(to: subscriber)
+      other.subscribe(NotifierSubscriber<Other.Output, PrefixUntilOutputSubscriber<Other.Failure, S>>(to: parent))
+      upstream.subscribe(parent)
     }
   }
 }
 
-/// Passes values on until a trigger signals.
+/// Passes values on until a notifier signals.
 @usableFromInline
-final class PrefixUntilOutputPipe<SignalFailure: Error, Downstream: Subscriber>: Link, Subscriber, Signalled {
+final class PrefixUntilOutputSubscriber<NotifierFailure: Error, Downstream: Subscriber>: UpstreamSubscription,
+  Subscriber, Notified
+{
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream
-  @usableFromInline let trigger = Link()
-  // Upstream and trigger may send on two threads.
-  @usableFromInline let turnstile = Turnstile()
+  @usableFromInline let notifier = UpstreamSubscription()
+  // Upstream and notifier may send on two threads.
+  @usableFromInline let combiningLock = CombiningLock()
 
   @inlinable
   init(to downstream: Downstream) {
@@ -63,37 +65,37 @@ final class PrefixUntilOutputPipe<SignalFailure: Error, Downstream: Subscriber>:
 
   @inlinable
   func receive(subscription: any Subscription) {
-    // Inside the turnstile, so that a signal on another thread does not get ahead of the subscription.
-    turnstile.pass {
+    // Inside the combining lock, so that a signal on another thread does not get ahead of the subscription.
+    combiningLock.pass {
       if hold(subscription) { downstream.receive(subscription: self) }
     }
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    turnstile.pass { isHolding ? downstream.receive(input) : .none }
+    combiningLock.pass { isHolding ? downstream.receive(input) : .none }
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    trigger.endForGood()?.cancel()
+    notifier.endForGood()?.cancel()
     guard end() != nil else { return }
-    turnstile.pass { downstream.receive(completion: completion) }
+    combiningLock.pass { downstream.receive(completion: completion) }
   }
 
   @usableFromInline
-  func signal() {
+  func notify() {
     guard let ending = conclude() else { return }
     ending.upstream?.cancel()
-    turnstile.pass { downstream.receive(completion: .finished) }
+    combiningLock.pass { downstream.receive(completion: .finished) }
   }
 
   @usableFromInline
-  func signalEnded(_ completion: Subscribers.Completion<SignalFailure>) {}
+  func notifierEnded(_ completion: Subscribers.Completion<NotifierFailure>) {}
 
   @usableFromInline
   override func cancel() {
     endForGood()?.cancel()
-    trigger.endForGood()?.cancel()
+    notifier.endForGood()?.cancel()
   }
 }

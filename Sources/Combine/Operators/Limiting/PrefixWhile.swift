@@ -46,7 +46,11 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
-        Conduit(PrefixWhileMachine<Output, Total<Failure>>("PrefixWhile", predicate), remembering: (), to: subscriber)
+        MachineSubscriber(
+          PrefixWhileMachine<Output, Total<Failure>>("PrefixWhile", predicate),
+          remembering: (),
+          to: subscriber
+        )
       )
     }
   }
@@ -76,7 +80,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Conduit(
+        MachineSubscriber(
           PrefixWhileMachine<Output, Partial<Upstream.Failure>>("TryPrefixWhile", predicate),
           remembering: (),
           to: subscriber

@@ -33,7 +33,9 @@ extension Publishers {
     /// Attaches a subscriber to the upstream, through the decoder.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
-      upstream.subscribe(Codec(DecodeMachine<Output, Coder, Upstream.Failure>(decoder), to: subscriber))
+      upstream.subscribe(
+        MachineSubscriber(DecodeMachine<Output, Coder, Upstream.Failure>(decoder), remembering: (), to: subscriber)
+      )
     }
   }
 }
@@ -47,6 +49,8 @@ struct DecodeMachine<Output: Decodable, Coder: TopLevelDecoder, UpstreamFailure:
   init(_ decoder: Coder) {
     self.decoder = decoder
   }
+
+  @inlinable static var caution: Caution { .untilEnd }
 
   @inlinable @inline(__always)
   func step(_ memory: Void, _ input: Coder.Input) throws -> (Step<Output>, Void) {

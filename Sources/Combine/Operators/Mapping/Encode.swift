@@ -34,7 +34,13 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Coder.Output == S.Input, S.Failure == any Error {
-      upstream.subscribe(Codec(EncodeMachine<Upstream.Output, Coder, Upstream.Failure>(encoder), to: subscriber))
+      upstream.subscribe(
+        MachineSubscriber(
+          EncodeMachine<Upstream.Output, Coder, Upstream.Failure>(encoder),
+          remembering: (),
+          to: subscriber
+        )
+      )
     }
   }
 }
@@ -48,6 +54,8 @@ struct EncodeMachine<Input: Encodable, Coder: TopLevelEncoder, UpstreamFailure: 
   init(_ encoder: Coder) {
     self.encoder = encoder
   }
+
+  @inlinable static var caution: Caution { .untilEnd }
 
   @inlinable @inline(__always)
   func step(_ memory: Void, _ input: Input) throws -> (Step<Coder.Output>, Void) {

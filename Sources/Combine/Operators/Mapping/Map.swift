@@ -53,7 +53,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      upstream.subscribe(Relay(MapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber))
+      upstream.subscribe(PassThroughSubscriber(MapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber))
     }
 
     /// Fuses with another transformation into one.
@@ -93,7 +93,11 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
-        TryConduit(TryMapMachine<Upstream.Output, Output, Upstream.Failure>(transform), remembering: (), to: subscriber)
+        MachineSubscriber(
+          TryMapMachine<Upstream.Output, Output, Upstream.Failure>(transform),
+          remembering: (),
+          to: subscriber
+        )
       )
     }
 
@@ -114,7 +118,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct MapMachine<Input, Output, Failure: Error>: RelayMachine {
+struct MapMachine<Input, Output, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let transform: (Input) -> Output
 
@@ -138,6 +142,8 @@ struct TryMapMachine<Input, Output, UpstreamFailure: Error>: Machine {
   init(_ transform: @escaping (Input) throws -> Output) {
     self.transform = transform
   }
+
+  @inlinable static var caution: Caution { .none }
 
   @inlinable @inline(__always)
   func step(_ memory: Void, _ input: Input) throws -> (Step<Output>, Void) { (.emit(try transform(input)), ()) }

@@ -39,13 +39,15 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
-      upstream.subscribe(Relay(MapErrorMachine<Output, Upstream.Failure, Failure>(transform), to: subscriber))
+      upstream.subscribe(
+        PassThroughSubscriber(MapErrorMachine<Output, Upstream.Failure, Failure>(transform), to: subscriber)
+      )
     }
   }
 }
 
 @usableFromInline
-struct MapErrorMachine<Input, Failure: Error, NewFailure: Error>: RelayMachine {
+struct MapErrorMachine<Input, Failure: Error, NewFailure: Error>: PassThroughMachine {
   @usableFromInline let transform: (Failure) -> NewFailure
 
   @inlinable @inline(__always)

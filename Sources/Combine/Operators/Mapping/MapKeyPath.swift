@@ -59,7 +59,9 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
-      upstream.subscribe(Relay(MapKeyPathMachine<Upstream.Output, Output, Failure>(keyPath), to: subscriber))
+      upstream.subscribe(
+        PassThroughSubscriber(MapKeyPathMachine<Upstream.Output, Output, Failure>(keyPath), to: subscriber)
+      )
     }
   }
 
@@ -95,7 +97,10 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1) {
       upstream.subscribe(
-        Relay(MapKeyPath2Machine<Upstream.Output, Output0, Output1, Failure>(keyPath0, keyPath1), to: subscriber)
+        PassThroughSubscriber(
+          MapKeyPath2Machine<Upstream.Output, Output0, Output1, Failure>(keyPath0, keyPath1),
+          to: subscriber
+        )
       )
     }
   }
@@ -137,7 +142,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1, Output2) {
       upstream.subscribe(
-        Relay(
+        PassThroughSubscriber(
           MapKeyPath3Machine<Upstream.Output, Output0, Output1, Output2, Failure>(keyPath0, keyPath1, keyPath2),
           to: subscriber
         )
@@ -147,7 +152,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct MapKeyPathMachine<Input, Output, Failure: Error>: RelayMachine {
+struct MapKeyPathMachine<Input, Output, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let keyPath: KeyPath<Input, Output>
 
@@ -164,7 +169,7 @@ struct MapKeyPathMachine<Input, Output, Failure: Error>: RelayMachine {
 }
 
 @usableFromInline
-struct MapKeyPath2Machine<Input, Output0, Output1, Failure: Error>: RelayMachine {
+struct MapKeyPath2Machine<Input, Output0, Output1, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let keyPath0: KeyPath<Input, Output0>
   @usableFromInline let keyPath1: KeyPath<Input, Output1>
@@ -186,7 +191,7 @@ struct MapKeyPath2Machine<Input, Output0, Output1, Failure: Error>: RelayMachine
 }
 
 @usableFromInline
-struct MapKeyPath3Machine<Input, Output0, Output1, Output2, Failure: Error>: RelayMachine {
+struct MapKeyPath3Machine<Input, Output0, Output1, Output2, Failure: Error>: PassThroughMachine {
   @usableFromInline typealias NewFailure = Failure
   @usableFromInline let keyPath0: KeyPath<Input, Output0>
   @usableFromInline let keyPath1: KeyPath<Input, Output1>

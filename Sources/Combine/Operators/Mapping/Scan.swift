@@ -64,7 +64,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        ScanRelay<Upstream.Output, S>(startingWith: initialResult, nextPartialResult, to: subscriber)
+        ScanSubscriber<Upstream.Output, S>(startingWith: initialResult, nextPartialResult, to: subscriber)
       )
     }
   }
@@ -99,7 +99,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
-        TryConduit(
+        MachineSubscriber(
           TryScanMachine<Upstream.Output, Output, Upstream.Failure>(nextPartialResult),
           remembering: initialResult,
           to: subscriber
@@ -111,7 +111,7 @@ extension Publishers {
 
 /// Adds up values on their way, without a subscription of its own: events pass in any state and any number.
 @usableFromInline
-final class ScanRelay<Input, Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
+final class ScanSubscriber<Input, Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
   @usableFromInline typealias Failure = Downstream.Failure
@@ -164,6 +164,8 @@ struct TryScanMachine<Input, Output, UpstreamFailure: Error>: Machine {
   init(_ nextPartialResult: @escaping (Output, Input) throws -> Output) {
     self.nextPartialResult = nextPartialResult
   }
+
+  @inlinable static var caution: Caution { .none }
 
   @inlinable @inline(__always)
   func step(_ result: Output, _ input: Input) throws -> (Step<Output>, Output) {

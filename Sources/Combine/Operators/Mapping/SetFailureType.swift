@@ -29,7 +29,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
-      upstream.subscribe(Relay(SetFailureTypeMachine<Output, Failure>(), to: subscriber))
+      upstream.subscribe(PassThroughSubscriber(SetFailureTypeMachine<Output, Failure>(), to: subscriber))
     }
 
     /// Declares another kind of failure over the same upstream.
@@ -43,7 +43,7 @@ extension Publishers {
 extension Publishers.SetFailureType: Equatable where Upstream: Equatable {}
 
 @usableFromInline
-struct SetFailureTypeMachine<Input, NewFailure: Error>: RelayMachine {
+struct SetFailureTypeMachine<Input, NewFailure: Error>: PassThroughMachine {
   @usableFromInline typealias Failure = Never
 
   @inlinable @inline(__always)

@@ -54,14 +54,17 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
       upstream.subscribe(
-        Relay(AssertNoFailureMachine<Output, Upstream.Failure>(prefix, file: file, line: line), to: subscriber)
+        PassThroughSubscriber(
+          AssertNoFailureMachine<Output, Upstream.Failure>(prefix, file: file, line: line),
+          to: subscriber
+        )
       )
     }
   }
 }
 
 @usableFromInline
-struct AssertNoFailureMachine<Input, Failure: Error>: RelayMachine {
+struct AssertNoFailureMachine<Input, Failure: Error>: PassThroughMachine {
   @usableFromInline let prefix: String
   @usableFromInline let file: StaticString
   @usableFromInline let line: UInt

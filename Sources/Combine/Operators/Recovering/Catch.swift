@@ -54,7 +54,11 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where NewPublisher.Failure == S.Failure, NewPublisher.Output == S.Input, S: Subscriber {
       upstream.subscribe(
-        CatchPipe<Upstream.Failure, NewPublisher, Total<NewPublisher.Failure>, S>("Catch", handler, to: subscriber)
+        CatchSubscriber<Upstream.Failure, NewPublisher, Total<NewPublisher.Failure>, S>(
+          "Catch",
+          handler,
+          to: subscriber
+        )
       )
     }
   }
@@ -85,7 +89,11 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where NewPublisher.Output == S.Input, S.Failure == any Error, S: Subscriber {
       upstream.subscribe(
-        CatchPipe<Upstream.Failure, NewPublisher, Partial<NewPublisher.Failure>, S>("TryCatch", handler, to: subscriber)
+        CatchSubscriber<Upstream.Failure, NewPublisher, Partial<NewPublisher.Failure>, S>(
+          "TryCatch",
+          handler,
+          to: subscriber
+        )
       )
     }
   }
@@ -93,8 +101,8 @@ extension Publishers {
 
 /// Counts what the first upstream delivers, so that the second is asked for the rest.
 @usableFromInline
-final class CatchPipe<Failure: Error, NewPublisher: Publisher, Failures: FailureFlow, Downstream: Subscriber>:
-  Succession, Subscriber
+final class CatchSubscriber<Failure: Error, NewPublisher: Publisher, Failures: FailureFlow, Downstream: Subscriber>:
+  SubscriptionArbiter, Subscriber
 where
   Downstream.Input == NewPublisher.Output, Downstream.Failure == Failures.Downstream,
   Failures.Upstream == NewPublisher.Failure
@@ -126,9 +134,9 @@ where
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isIn(Phase.first) else { return receiveOutOfTurn() }
-    guard ledger.takeOne() else { beyondDemand() }
+    guard outstanding.takeOne() else { beyondDemand() }
     let answer = downstream.receive(input)
-    return answer == .none ? .none : owe(answer, answeringIn: Phase.first)
+    return answer == .none ? .none : addDemand(answer, answeringIn: Phase.first)
   }
 
   @inlinable
@@ -145,8 +153,8 @@ where
   func goOn(after error: Failure) {
     do throws(Failures.Thrown) {
       let successor = try handler(error)
-      if let output = successor.soleOutput, beginSole() {
-        finish(sole: output)
+      if let output = successor.scalarValue, beginScalar() {
+        finish(scalar: output)
       } else {
         successor.subscribe(Second(self))
       }
@@ -158,7 +166,7 @@ where
 
   /// Does what subscribing to a `Just` would do.
   @inlinable
-  func finish(sole output: Input) {
+  func finish(scalar output: Input) {
     _ = downstream.receive(output)
     if advance(from: Phase.second, to: Phase.over) { downstream.receive(completion: .finished) }
   }
@@ -193,7 +201,7 @@ where
   @usableFromInline override var name: String { label }
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
-    [("downstream", downstream), ("demand", ledger.demand ?? .none)]
+    [("downstream", downstream), ("demand", outstanding.demand ?? .none)]
   }
 
   /// The subscriber of the handler's publisher.
@@ -202,35 +210,35 @@ where
     @usableFromInline typealias Input = NewPublisher.Output
     @usableFromInline typealias Failure = NewPublisher.Failure
 
-    @usableFromInline let pipe: CatchPipe
+    @usableFromInline let parent: CatchSubscriber
     @usableFromInline let combineIdentifier = CombineIdentifier()
 
     @inlinable @inline(__always)
-    init(_ pipe: CatchPipe) {
-      self.pipe = pipe
+    init(_ parent: CatchSubscriber) {
+      self.parent = parent
     }
 
     @inlinable
     func receive(subscription: any Subscription) {
-      guard let owed = pipe.hold(subscription, from: Phase.awaitingSecond, to: Phase.second), owed != .none
+      guard let owed = parent.hold(subscription, from: Phase.awaitingSecond, to: Phase.second), owed != .none
       else { return }
       subscription.request(owed)
     }
 
     @inlinable @inline(__always)
     func receive(_ input: Input) -> Subscribers.Demand {
-      pipe.isIn(Phase.second) ? pipe.downstream.receive(input) : .none
+      parent.isIn(Phase.second) ? parent.downstream.receive(input) : .none
     }
 
     @inlinable
     func receive(completion: Subscribers.Completion<Failure>) {
-      guard pipe.advance(from: Phase.second, to: Phase.over) else { return }
-      pipe.downstream.receive(completion: completion.mapError(Failures.pass))
+      guard parent.advance(from: Phase.second, to: Phase.over) else { return }
+      parent.downstream.receive(completion: completion.mapError(Failures.pass))
     }
 
-    @usableFromInline var description: String { pipe.name }
-    @usableFromInline var playgroundDescription: Any { pipe.name }
+    @usableFromInline var description: String { parent.name }
+    @usableFromInline var playgroundDescription: Any { parent.name }
     @usableFromInline
-    var customMirror: Mirror { pipe.customMirror }
+    var customMirror: Mirror { parent.customMirror }
   }
 }

@@ -38,7 +38,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
-      upstream.subscribe(ReplaceErrorPipe<Upstream.Failure, S>(output, to: subscriber))
+      upstream.subscribe(ReplaceErrorSubscriber<Upstream.Failure, S>(output, to: subscriber))
     }
   }
 }
@@ -47,7 +47,7 @@ extension Publishers.ReplaceError: Equatable where Upstream: Equatable, Upstream
 
 /// Counts what the upstream delivers, so that the value in place of a failure waits for demand.
 @usableFromInline
-final class ReplaceErrorPipe<Failure: Error, Downstream: Subscriber>: Succession, Subscriber
+final class ReplaceErrorSubscriber<Failure: Error, Downstream: Subscriber>: SubscriptionArbiter, Subscriber
 where Downstream.Failure == Never {
   @usableFromInline typealias Input = Downstream.Input
 
@@ -70,7 +70,7 @@ where Downstream.Failure == Never {
   @inlinable @inline(__always)
   func receive(_ input: Downstream.Input) -> Subscribers.Demand {
     guard isIn(Phase.first) else { return .none }
-    guard ledger.takeOne() else { beyondDemand() }
+    guard outstanding.takeOne() else { beyondDemand() }
     let answer = downstream.receive(input)
     return answer == .none ? .none : add(answer)
   }
@@ -100,7 +100,7 @@ where Downstream.Failure == Never {
 
   @usableFromInline
   func add(_ answer: Subscribers.Demand) -> Subscribers.Demand {
-    let passedOn = owe(answer, answeringIn: Phase.first)
+    let passedOn = addDemand(answer, answeringIn: Phase.first)
     // The upstream may have failed from inside the value.
     replaceIfOwed()
     return passedOn
@@ -111,7 +111,7 @@ where Downstream.Failure == Never {
   func replaceIfOwed() {
     // What is owed is read after the failure is known, and raised before the failure is looked for: so one of the two
     // who may come here at the same time finds both.
-    guard isIn(Phase.awaitingSecond), ledger.demand != Subscribers.Demand.none,
+    guard isIn(Phase.awaitingSecond), outstanding.demand != Subscribers.Demand.none,
       advance(from: Phase.awaitingSecond, to: Phase.second)
     else { return }
     _ = downstream.receive(output)

@@ -42,7 +42,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      RetryPipe(upstream, retries: retries, to: subscriber).subscribe()
+      RetrySubscriber(upstream, retries: retries, to: subscriber).subscribe()
     }
   }
 }
@@ -51,7 +51,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
 /// Subscribes to the upstream again and again, with one subscription for downstream.
 @usableFromInline
-final class RetryPipe<Upstream: Publisher, Downstream: Subscriber>: Succession, Subscriber
+final class RetrySubscriber<Upstream: Publisher, Downstream: Subscriber>: SubscriptionArbiter, Subscriber
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
   @usableFromInline typealias Input = Upstream.Output
   @usableFromInline typealias Failure = Upstream.Failure
@@ -100,9 +100,9 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isIn(Phase.first) else { return .none }
-    guard ledger.takeOne() else { beyondDemand() }
+    guard outstanding.takeOne() else { beyondDemand() }
     let answer = downstream.receive(input)
-    if answer != .none { owe(answer)?.request(answer) }
+    if answer != .none { addDemand(answer)?.request(answer) }
     return .none
   }
 

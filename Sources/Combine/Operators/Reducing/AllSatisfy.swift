@@ -48,7 +48,10 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(Verdict<Upstream.Output, Total<Upstream.Failure>>("AllSatisfy", on: false, predicate), to: subscriber)
+        ReduceSubscriber(
+          PredicateReducer<Upstream.Output, Total<Upstream.Failure>>("AllSatisfy", on: false, predicate),
+          to: subscriber
+        )
       )
     }
   }
@@ -77,8 +80,8 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Input == Bool, S.Failure == any Error {
       upstream.subscribe(
-        Gather(
-          Verdict<Upstream.Output, Partial<Upstream.Failure>>("TryAllSatisfy", on: false, predicate),
+        ReduceSubscriber(
+          PredicateReducer<Upstream.Output, Partial<Upstream.Failure>>("TryAllSatisfy", on: false, predicate),
           to: subscriber
         )
       )

@@ -31,7 +31,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, S.Input == [Upstream.Output], Upstream.Failure == S.Failure {
-      upstream.subscribe(Gather(CollectAccumulator<Upstream.Output, Failure>(), to: subscriber))
+      upstream.subscribe(ReduceSubscriber(CollectReducer<Upstream.Output, Failure>(), to: subscriber))
     }
   }
 }
@@ -39,7 +39,7 @@ extension Publishers {
 extension Publishers.Collect: Equatable where Upstream: Equatable {}
 
 @usableFromInline
-struct CollectAccumulator<Input, Failure: Error>: Accumulator {
+struct CollectReducer<Input, Failure: Error>: Reducer {
   @usableFromInline typealias Failures = Total<Failure>
 
   @inlinable @inline(__always)
@@ -49,7 +49,7 @@ struct CollectAccumulator<Input, Failure: Error>: Accumulator {
   @inlinable var initial: [Input] { [] }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to collected: consuming [Input]) -> Sum<[Input], [Input]> {
+  func add(_ input: Input, to collected: consuming [Input]) -> Reduction<[Input], [Input]> {
     collected.append(input)
     return .more(collected)
   }

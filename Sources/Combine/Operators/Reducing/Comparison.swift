@@ -94,8 +94,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(
-          ComparisonAccumulator<Upstream.Output, Total<Upstream.Failure>>("Comparison", areInIncreasingOrder),
+        ReduceSubscriber(
+          ComparisonReducer<Upstream.Output, Total<Upstream.Failure>>("Comparison", areInIncreasingOrder),
           to: subscriber
         )
       )
@@ -127,8 +127,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Gather(
-          ComparisonAccumulator<Upstream.Output, Partial<Upstream.Failure>>("TryComparison", areInIncreasingOrder),
+        ReduceSubscriber(
+          ComparisonReducer<Upstream.Output, Partial<Upstream.Failure>>("TryComparison", areInIncreasingOrder),
           to: subscriber
         )
       )
@@ -137,7 +137,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct ComparisonAccumulator<Input, Failures: FailureFlow>: Accumulator {
+struct ComparisonReducer<Input, Failures: FailureFlow>: Reducer {
   @usableFromInline let name: String
   @usableFromInline let isExceeded: (Input, Input) throws(Failures.Thrown) -> Bool
 
@@ -150,7 +150,7 @@ struct ComparisonAccumulator<Input, Failures: FailureFlow>: Accumulator {
   @inlinable var initial: Input? { nil }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to best: consuming Input?) throws(Failures.Thrown) -> Sum<Input?, Input> {
+  func add(_ input: Input, to best: consuming Input?) throws(Failures.Thrown) -> Reduction<Input?, Input> {
     guard let best else { return .more(input) }
     return .more(try isExceeded(best, input) ? input : best)
   }

@@ -37,8 +37,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(
-          Verdict<Upstream.Output, Total<Upstream.Failure>>("Contains", on: true) { [output] in $0 == output },
+        ReduceSubscriber(
+          PredicateReducer<Upstream.Output, Total<Upstream.Failure>>("Contains", on: true) { [output] in $0 == output },
           to: subscriber
         )
       )

@@ -30,7 +30,7 @@ extension Publishers {
     /// Attaches a subscriber to the upstream, with a memory of its own.
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Input == Int, Upstream.Failure == S.Failure {
-      upstream.subscribe(Gather(CountAccumulator<Upstream.Output, Failure>(), to: subscriber))
+      upstream.subscribe(ReduceSubscriber(CountReducer<Upstream.Output, Failure>(), to: subscriber))
     }
   }
 }
@@ -38,7 +38,7 @@ extension Publishers {
 extension Publishers.Count: Equatable where Upstream: Equatable {}
 
 @usableFromInline
-struct CountAccumulator<Input, Failure: Error>: Accumulator {
+struct CountReducer<Input, Failure: Error>: Reducer {
   @usableFromInline typealias Failures = Total<Failure>
 
   @inlinable @inline(__always)
@@ -48,7 +48,7 @@ struct CountAccumulator<Input, Failure: Error>: Accumulator {
   @inlinable var initial: Int { 0 }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to count: consuming Int) -> Sum<Int, Int> { .more(count + 1) }
+  func add(_ input: Input, to count: consuming Int) -> Reduction<Int, Int> { .more(count + 1) }
 
   @inlinable
   func result(of count: Int) -> Int? { count }

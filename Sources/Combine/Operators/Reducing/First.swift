@@ -32,7 +32,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(FirstAccumulator<Upstream.Output, Total<Upstream.Failure>>("First") { _ in true }, to: subscriber)
+        ReduceSubscriber(FirstReducer<Upstream.Output, Total<Upstream.Failure>>("First") { _ in true }, to: subscriber)
       )
     }
   }
@@ -42,7 +42,7 @@ extension Publishers.First: Equatable where Upstream: Equatable {}
 
 /// Takes the first value that a predicate accepts, for all operators that do.
 @usableFromInline
-struct FirstAccumulator<Input, Failures: FailureFlow>: Accumulator {
+struct FirstReducer<Input, Failures: FailureFlow>: Reducer {
   @usableFromInline let name: String
   @usableFromInline let predicate: (Input) throws(Failures.Thrown) -> Bool
 
@@ -55,7 +55,7 @@ struct FirstAccumulator<Input, Failures: FailureFlow>: Accumulator {
   @inlinable var initial: Void { () }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to memory: consuming Void) throws(Failures.Thrown) -> Sum<Void, Input> {
+  func add(_ input: Input, to memory: consuming Void) throws(Failures.Thrown) -> Reduction<Void, Input> {
     try predicate(input) ? .decided(input) : .more(())
   }
 

@@ -48,7 +48,10 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(FirstAccumulator<Upstream.Output, Total<Upstream.Failure>>("TryFirst", where: predicate), to: subscriber)
+        ReduceSubscriber(
+          FirstReducer<Upstream.Output, Total<Upstream.Failure>>("TryFirst", where: predicate),
+          to: subscriber
+        )
       )
     }
   }
@@ -78,8 +81,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Gather(
-          FirstAccumulator<Upstream.Output, Partial<Upstream.Failure>>("TryFirstWhere", where: predicate),
+        ReduceSubscriber(
+          FirstReducer<Upstream.Output, Partial<Upstream.Failure>>("TryFirstWhere", where: predicate),
           to: subscriber
         )
       )

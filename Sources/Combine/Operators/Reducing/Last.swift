@@ -32,7 +32,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(LastAccumulator<Upstream.Output, Total<Upstream.Failure>>("Last") { _ in true }, to: subscriber)
+        ReduceSubscriber(LastReducer<Upstream.Output, Total<Upstream.Failure>>("Last") { _ in true }, to: subscriber)
       )
     }
   }
@@ -42,7 +42,7 @@ extension Publishers.Last: Equatable where Upstream: Equatable {}
 
 /// Keeps the last value that a predicate accepts, for all operators that do.
 @usableFromInline
-struct LastAccumulator<Input, Failures: FailureFlow>: Accumulator {
+struct LastReducer<Input, Failures: FailureFlow>: Reducer {
   @usableFromInline let name: String
   @usableFromInline let predicate: (Input) throws(Failures.Thrown) -> Bool
 
@@ -55,7 +55,7 @@ struct LastAccumulator<Input, Failures: FailureFlow>: Accumulator {
   @inlinable var initial: Input? { nil }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to last: consuming Input?) throws(Failures.Thrown) -> Sum<Input?, Input> {
+  func add(_ input: Input, to last: consuming Input?) throws(Failures.Thrown) -> Reduction<Input?, Input> {
     .more(try predicate(input) ? input : last)
   }
 

@@ -48,7 +48,10 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(LastAccumulator<Upstream.Output, Total<Upstream.Failure>>("LastWhere", where: predicate), to: subscriber)
+        ReduceSubscriber(
+          LastReducer<Upstream.Output, Total<Upstream.Failure>>("LastWhere", where: predicate),
+          to: subscriber
+        )
       )
     }
   }
@@ -78,8 +81,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Gather(
-          LastAccumulator<Upstream.Output, Partial<Upstream.Failure>>("TryLastWhere", where: predicate),
+        ReduceSubscriber(
+          LastReducer<Upstream.Output, Partial<Upstream.Failure>>("TryLastWhere", where: predicate),
           to: subscriber
         )
       )

@@ -58,8 +58,8 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
-        Gather(
-          ReduceAccumulator<Upstream.Output, Output, Total<Upstream.Failure>>("Reduce", initial, nextPartialResult),
+        ReduceSubscriber(
+          ClosureReducer<Upstream.Output, Output, Total<Upstream.Failure>>("Reduce", initial, nextPartialResult),
           to: subscriber
         )
       )
@@ -96,8 +96,8 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S) where S: Subscriber, Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
-        Gather(
-          ReduceAccumulator<Upstream.Output, Output, Partial<Upstream.Failure>>(
+        ReduceSubscriber(
+          ClosureReducer<Upstream.Output, Output, Partial<Upstream.Failure>>(
             "TryReduce",
             initial,
             nextPartialResult
@@ -110,7 +110,7 @@ extension Publishers {
 }
 
 @usableFromInline
-struct ReduceAccumulator<Input, Output, Failures: FailureFlow>: Accumulator {
+struct ClosureReducer<Input, Output, Failures: FailureFlow>: Reducer {
   @usableFromInline let name: String
   @usableFromInline let initial: Output
   @usableFromInline let nextPartialResult: (Output, Input) throws(Failures.Thrown) -> Output
@@ -127,7 +127,7 @@ struct ReduceAccumulator<Input, Output, Failures: FailureFlow>: Accumulator {
   }
 
   @inlinable @inline(__always)
-  func add(_ input: Input, to result: consuming Output) throws(Failures.Thrown) -> Sum<Output, Output> {
+  func add(_ input: Input, to result: consuming Output) throws(Failures.Thrown) -> Reduction<Output, Output> {
     .more(try nextPartialResult(result, input))
   }
 

@@ -39,7 +39,7 @@ extension Publishers {
     public final func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let isFirst = connection.countIn()
-      upstream.subscribe(AutoconnectConduit(to: subscriber, sharing: connection, of: self))
+      upstream.subscribe(AutoconnectSubscriber(to: subscriber, sharing: connection, of: self))
       if isFirst { connection.keep(upstream.connect()) }
     }
   }
@@ -88,7 +88,7 @@ final class SharedConnection {
 
 /// Hands values through, and a subscription that counts its subscriber out when it is cancelled.
 @usableFromInline
-struct AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
+struct AutoconnectSubscriber<Downstream: Subscriber>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
 {
   @usableFromInline typealias Input = Downstream.Input
@@ -129,8 +129,8 @@ struct AutoconnectConduit<Downstream: Subscriber>: Subscriber, CustomStringConve
 
 /// A subscription that counts its subscriber out of a connection when it is cancelled the first time.
 @usableFromInline
-final class CountedSubscription: Tether, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
-  private let subscription: Tether
+final class CountedSubscription: SubscriptionBase, CustomStringConvertible, CustomPlaygroundDisplayConvertible {
+  private let subscription: SubscriptionBase
   private let connection: SharedConnection
   // Keeps the publisher, as subscribers of anything shared do.
   private let parent: AnyObject
@@ -138,7 +138,7 @@ final class CountedSubscription: Tether, CustomStringConvertible, CustomPlaygrou
 
   @usableFromInline
   init(_ subscription: any Subscription, to connection: SharedConnection, of parent: AnyObject) {
-    self.subscription = subscription.tether
+    self.subscription = subscription.asBase
     self.connection = connection
     self.parent = parent
   }

@@ -40,9 +40,9 @@ extension Publishers {
     /// Makes the subject.
     public let createSubject: () -> SubjectType
 
-    // Held while the subject is made, so that it is made once; a turnstile, since the closure is foreign code.
-    private let turnstile = Turnstile()
-    // Written once, inside the turnstile.
+    // Held while the subject is made, so that it is made once; a combining lock, since the closure is foreign code.
+    private let combiningLock = CombiningLock()
+    // Written once, inside the combining lock.
     @exclusivity(unchecked) private var existingSubject: SubjectType?
 
     /// Makes a publisher that shares another.
@@ -53,7 +53,7 @@ extension Publishers {
 
     @usableFromInline
     var subject: SubjectType {
-      turnstile.pass {
+      combiningLock.pass {
         if let existingSubject { return existingSubject }
         let made = createSubject()
         existingSubject = made
@@ -65,7 +65,7 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, SubjectType.Failure == S.Failure, SubjectType.Output == S.Input {
-      subject.subscribe(MulticastConduit(to: subscriber))
+      subject.subscribe(MulticastSubscriber(to: subscriber))
     }
 
     /// Subscribes the subject to the upstream.
@@ -84,7 +84,7 @@ extension Publishers {
 ///
 /// What a value's answer asks for goes up as a request of its own.
 @usableFromInline
-final class MulticastConduit<Downstream: Subscriber>: Link, Subscriber {
+final class MulticastSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline let downstream: Downstream
 
   @inlinable @inline(__always)

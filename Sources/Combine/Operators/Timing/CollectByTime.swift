@@ -65,14 +65,14 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
-      upstream.subscribe(CollectByTimeConduit(strategy, options, to: subscriber))
+      upstream.subscribe(CollectByTimeSubscriber(strategy, options, to: subscriber))
     }
   }
 }
 
 /// Fills groups and hands them out when they are due.
 @usableFromInline
-final class CollectByTimeConduit<Context: Scheduler, Input, Downstream: Subscriber>: Link, Subscriber
+final class CollectByTimeSubscriber<Context: Scheduler, Input, Downstream: Subscriber>: UpstreamSubscription, Subscriber
 where Downstream.Input == [Input] {
   @usableFromInline typealias Failure = Downstream.Failure
   @usableFromInline typealias Stride = Context.SchedulerTimeType.Stride
@@ -84,9 +84,9 @@ where Downstream.Input == [Input] {
   @usableFromInline let options: Context.SchedulerOptions?
   @usableFromInline let downstream: Downstream
   // Groups that downstream asked for and did not get yet; closed at the end.
-  @usableFromInline let ledger = Ledger()
+  @usableFromInline let outstanding = DemandCounter()
   // Held while something goes downstream, and from the decision what it is.
-  @usableFromInline let turnstile = Turnstile()
+  @usableFromInline let combiningLock = CombiningLock()
   // All guarded by `lock`.
   @exclusivity(unchecked) @usableFromInline var group: [Input] = []
   @exclusivity(unchecked) @usableFromInline var fullGroups = Queue<[Input]>()
@@ -113,7 +113,7 @@ where Downstream.Input == [Input] {
   @inlinable
   func receive(subscription: any Subscription) {
     guard hold(subscription) else { return }
-    turnstile.pass { downstream.receive(subscription: self) }
+    combiningLock.pass { downstream.receive(subscription: self) }
     restartTimer()
   }
 
@@ -167,7 +167,7 @@ where Downstream.Input == [Input] {
   /// Delivers the oldest full group, in its job; without demand it waits for a tick.
   @inlinable
   func emitFullGroup() {
-    turnstile.pass {
+    combiningLock.pass {
       if emitGroup(onlyFull: true), isHolding { restartTimer() }
     }
   }
@@ -175,7 +175,7 @@ where Downstream.Input == [Input] {
   /// Delivers one group, full or not.
   @inlinable
   func tick() {
-    turnstile.pass {
+    combiningLock.pass {
       if isHolding { _ = emitGroup(onlyFull: false) }
     }
   }
@@ -185,7 +185,7 @@ where Downstream.Input == [Input] {
   func emitGroup(onlyFull: Bool) -> Bool {
     guard let (group, isFull) = takeGroup(onlyFull: onlyFull) else { return false }
     let more = downstream.receive(group)
-    ledger.owe(more)
+    outstanding.add(more)
     if isFull, more != .none, let size { held?.request(more * size) }
     return true
   }
@@ -194,7 +194,7 @@ where Downstream.Input == [Input] {
   func takeGroup(onlyFull: Bool) -> (group: [Input], isFull: Bool)? {
     lock.lock()
     defer { lock.unlock() }
-    guard fullGroups.count > 0 || !onlyFull && !group.isEmpty, ledger.takeOne() else { return nil }
+    guard fullGroups.count > 0 || !onlyFull && !group.isEmpty, outstanding.takeOne() else { return nil }
     if let full = fullGroups.popFirst() { return (full, true) }
     let started = group
     group = []
@@ -210,13 +210,13 @@ where Downstream.Input == [Input] {
 
   @inlinable
   func finish(_ completion: Subscribers.Completion<Failure>) {
-    turnstile.pass {
+    combiningLock.pass {
       var (groups, last) = takeAll()
       if case .finished = completion {
         if !last.isEmpty { groups.append(last) }
-        while !ledger.isClosed, let group = groups.popFirst() { _ = downstream.receive(group) }
+        while !outstanding.isClosed, let group = groups.popFirst() { _ = downstream.receive(group) }
       }
-      if ledger.close() != nil { downstream.receive(completion: completion) }
+      if outstanding.close() != nil { downstream.receive(completion: completion) }
     }
   }
 
@@ -232,13 +232,13 @@ where Downstream.Input == [Input] {
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    guard demand != .none, ledger.owe(demand) else { return }
+    guard demand != .none, outstanding.add(demand) else { return }
     held?.request(size.map { demand * $0 } ?? .max(1))
   }
 
   @usableFromInline
   override func cancel() {
-    _ = ledger.close()
+    _ = outstanding.close()
     // Ended first: a job on another thread that is about to set a new timer then sees that none is wanted.
     let upstream = end()
     takeTimer().timer?.cancel()

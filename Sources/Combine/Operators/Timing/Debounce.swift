@@ -63,72 +63,72 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(DebounceConduit(self, to: subscriber))
+      upstream.subscribe(DebounceSubscriber(self, to: subscriber))
     }
   }
 }
 
 /// Keeps the latest value until its time has come.
 @usableFromInline
-final class DebounceConduit<Context: Scheduler, Downstream: Subscriber>: Link, Subscriber {
+final class DebounceSubscriber<Context: Scheduler, Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream
-  @usableFromInline let alarm: Alarm<Context, Input>
+  @usableFromInline let timer: RearmingTimer<Context, Input>
   // What downstream asked for and did not get yet; closed at the end.
-  @usableFromInline let ledger = Ledger()
+  @usableFromInline let outstanding = DemandCounter()
   // Held while something goes downstream, and from the decision what it is.
-  @usableFromInline let turnstile = Turnstile()
+  @usableFromInline let combiningLock = CombiningLock()
 
   @inlinable
   init<Upstream>(_ publisher: Publishers.Debounce<Upstream, Context>, to downstream: Downstream) {
     self.downstream = downstream
-    alarm = Alarm(on: publisher.scheduler, publisher.options, after: publisher.dueTime)
+    timer = RearmingTimer(on: publisher.scheduler, publisher.options, after: publisher.dueTime)
     super.init()
   }
 
   @inlinable
   func receive(subscription: any Subscription) {
     guard hold(subscription) else { return }
-    turnstile.pass { downstream.receive(subscription: self) }
+    combiningLock.pass { downstream.receive(subscription: self) }
     held?.request(.unlimited)
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    if isHolding { alarm.putOff(input) { { self.ring($0) } } }
+    if isHolding { timer.postpone(input) { { self.fire($0) } } }
     return .none
   }
 
   @inlinable
-  func ring(_ number: Int) {
-    turnstile.pass {
-      guard let input = alarm.ring(number, { self.ring($0) }), ledger.takeOne() else { return }
-      ledger.owe(downstream.receive(input))
+  func fire(_ number: Int) {
+    combiningLock.pass {
+      guard let input = timer.fire(number, { self.fire($0) }), outstanding.takeOne() else { return }
+      outstanding.add(downstream.receive(input))
     }
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     guard end() != nil else { return }
-    alarm.stop()
-    alarm.scheduler.schedule(options: nil) {
-      self.turnstile.pass {
-        if self.ledger.close() != nil { self.downstream.receive(completion: completion) }
+    timer.stop()
+    timer.scheduler.schedule(options: nil) {
+      self.combiningLock.pass {
+        if self.outstanding.close() != nil { self.downstream.receive(completion: completion) }
       }
     }
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    ledger.owe(demand)
+    outstanding.add(demand)
   }
 
   @usableFromInline
   override func cancel() {
-    _ = ledger.close()
-    alarm.stop()
+    _ = outstanding.close()
+    timer.stop()
     end()?.cancel()
   }
 
@@ -136,8 +136,8 @@ final class DebounceConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
   @usableFromInline
   override var children: [(label: String?, value: Any)] {
     [
-      ("downstream", downstream), ("downstreamDemand", ledger.demand ?? .none),
-      ("currentValue", alarm.current as Any),
+      ("downstream", downstream), ("downstreamDemand", outstanding.demand ?? .none),
+      ("currentValue", timer.current as Any),
     ]
   }
 }

@@ -72,7 +72,7 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(Hop(nil, to: subscriber, on: scheduler, options, after: (interval, tolerance)))
+      upstream.subscribe(ReceiveOnSubscriber(nil, to: subscriber, on: scheduler, options, after: (interval, tolerance)))
     }
   }
 }

@@ -41,14 +41,15 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Context.SchedulerTimeType.Stride {
-      upstream.subscribe(MeasureIntervalPipe<Upstream.Output, Context, S>(scheduler, to: subscriber))
+      upstream.subscribe(MeasureIntervalSubscriber<Upstream.Output, Context, S>(scheduler, to: subscriber))
     }
   }
 }
 
 /// Reads the time at each value.
 @usableFromInline
-final class MeasureIntervalPipe<Input, Context: Scheduler, Downstream: Subscriber>: Link, Subscriber
+final class MeasureIntervalSubscriber<Input, Context: Scheduler, Downstream: Subscriber>: UpstreamSubscription,
+  Subscriber
 where Downstream.Input == Context.SchedulerTimeType.Stride {
   @usableFromInline typealias Failure = Downstream.Failure
 

@@ -51,7 +51,7 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(Hop("ReceiveOn", to: subscriber, on: scheduler, options))
+      upstream.subscribe(ReceiveOnSubscriber("ReceiveOn", to: subscriber, on: scheduler, options))
     }
   }
 }

@@ -56,7 +56,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let upstream = self.upstream
-      let inner = SubscribeOnConduit(to: subscriber, on: scheduler, options)
+      let inner = SubscribeOnSubscriber(to: subscriber, on: scheduler, options)
       scheduler.schedule(options: options) { upstream.subscribe(inner) }
     }
   }
@@ -64,7 +64,7 @@ extension Publishers {
 
 /// One subscriber's way to an upstream through a scheduler.
 @usableFromInline
-final class SubscribeOnConduit<Context: Scheduler, Downstream: Subscriber>: Link, Subscriber {
+final class SubscribeOnSubscriber<Context: Scheduler, Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
@@ -72,7 +72,7 @@ final class SubscribeOnConduit<Context: Scheduler, Downstream: Subscriber>: Link
   @usableFromInline let options: Context.SchedulerOptions?
   @usableFromInline let downstream: Downstream
   // Held while the subscription goes downstream.
-  @usableFromInline let handover = Turnstile()
+  @usableFromInline let handover = CombiningLock()
   // Both guarded by `lock`: requests that came on other threads meanwhile.
   @exclusivity(unchecked) @usableFromInline var isHandedOver = false
   @exclusivity(unchecked) @usableFromInline var early: [Subscribers.Demand] = []

@@ -63,14 +63,14 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(ThrottleConduit(self, to: subscriber))
+      upstream.subscribe(ThrottleSubscriber(self, to: subscriber))
     }
   }
 }
 
 /// Keeps one value until the interval is over.
 @usableFromInline
-final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, Subscriber {
+final class ThrottleSubscriber<Context: Scheduler, Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
   @usableFromInline typealias Time = Context.SchedulerTimeType
@@ -80,9 +80,9 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
   @usableFromInline let latest: Bool
   @usableFromInline let downstream: Downstream
   // What downstream asked for and is not scheduled yet; closed at the end.
-  @usableFromInline let ledger = Ledger()
+  @usableFromInline let outstanding = DemandCounter()
   // Held while something goes downstream, and from the decision what it is.
-  @usableFromInline let turnstile = Turnstile()
+  @usableFromInline let combiningLock = CombiningLock()
   // All guarded by `lock`.
   @exclusivity(unchecked) @usableFromInline var waiting: Input?
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
@@ -103,7 +103,7 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
   func receive(subscription: any Subscription) {
     guard hold(subscription) else { return }
     subscription.request(.unlimited)
-    turnstile.pass { downstream.receive(subscription: self) }
+    combiningLock.pass { downstream.receive(subscription: self) }
     lock.lock()
     isOpen = true
     let isLate = ending != nil || waiting != nil
@@ -116,7 +116,7 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
     guard isHolding else { return .none }
     lock.lock()
     if waiting == nil {
-      guard ledger.takeOne() else {
+      guard outstanding.takeOne() else {
         lock.unlock()
         return .none
       }
@@ -163,7 +163,7 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
   @inlinable
   func emit() {
     let now = scheduler.now
-    turnstile.pass {
+    combiningLock.pass {
       lock.lock()
       guard isOpen else {
         lock.unlock()
@@ -174,19 +174,19 @@ final class ThrottleConduit<Context: Scheduler, Downstream: Subscriber>: Link, S
       self.ending = nil
       if input != nil { lastEmission = now }
       lock.unlock()
-      if let input, !ledger.isClosed { ledger.owe(downstream.receive(input)) }
-      if let ending, ledger.close() != nil { downstream.receive(completion: ending) }
+      if let input, !outstanding.isClosed { outstanding.add(downstream.receive(input)) }
+      if let ending, outstanding.close() != nil { downstream.receive(completion: ending) }
     }
   }
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    ledger.owe(demand)
+    outstanding.add(demand)
   }
 
   @usableFromInline
   override func cancel() {
-    _ = ledger.close()
+    _ = outstanding.close()
     lock.lock()
     let dropped = (waiting, ending)
     waiting = nil

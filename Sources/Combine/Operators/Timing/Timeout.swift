@@ -80,30 +80,30 @@ extension Publishers {
     @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(TimeoutConduit(self, to: subscriber))
+      upstream.subscribe(TimeoutSubscriber(self, to: subscriber))
     }
   }
 }
 
 /// Delivers what comes, and the end when nothing does.
 @usableFromInline
-final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Subscriber {
+final class TimeoutSubscriber<Context: Scheduler, Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream
-  @usableFromInline let alarm: Alarm<Context, Void>
+  @usableFromInline let timer: RearmingTimer<Context, Void>
   @usableFromInline let makeError: (() -> Failure)?
-  @usableFromInline let timetable = Timetable<TimetableEvent<Input, Failure>>()
+  @usableFromInline let mailbox = OrderedMailbox<MailboxEvent<Input, Failure>>()
   @usableFromInline let isRequested = Atomic<Bool>(false)
   // Guarded by `lock`: an upstream that has ended, until its end is delivered. A cancel still reaches it, as Apple's does.
-  @exclusivity(unchecked) @usableFromInline var ended: Tether?
+  @exclusivity(unchecked) @usableFromInline var ended: SubscriptionBase?
 
   @inlinable
   init<Upstream>(_ publisher: Publishers.Timeout<Upstream, Context>, to downstream: Downstream)
   where Upstream.Failure == Failure {
     self.downstream = downstream
-    alarm = Alarm(on: publisher.scheduler, publisher.options, after: publisher.interval)
+    timer = RearmingTimer(on: publisher.scheduler, publisher.options, after: publisher.interval)
     makeError = publisher.customError
     super.init()
   }
@@ -111,22 +111,22 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
   @inlinable
   func receive(subscription: any Subscription) {
     guard hold(subscription) else { return }
-    timetable.turnstile.pass { downstream.receive(subscription: self) }
-    // The first request has set the alarm already, if there was one.
-    if !isRequested.load(ordering: .relaxed) { restartAlarm() }
+    mailbox.combiningLock.pass { downstream.receive(subscription: self) }
+    // The first request has set the timer already, if there was one.
+    if !isRequested.load(ordering: .relaxed) { restartTimer() }
   }
 
   @inlinable @inline(__always)
-  func restartAlarm() {
-    alarm.putOff(()) { { self.ring($0) } }
+  func restartTimer() {
+    timer.postpone(()) { { self.fire($0) } }
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
     guard isHolding else { return .none }
-    restartAlarm()
-    timetable.post(.value(input))
-    alarm.scheduler.schedule(options: alarm.options) { self.deliverOldest() }
+    restartTimer()
+    mailbox.post(.value(input))
+    timer.scheduler.schedule(options: timer.options) { self.deliverOldest() }
     return .none
   }
 
@@ -134,24 +134,24 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
   func receive(completion: Subscribers.Completion<Failure>) {
     guard let upstream = end() else { return }
     lock.withLock { ended = upstream }
-    alarm.stop()
-    timetable.postLast(.completion(completion))
-    alarm.scheduler.schedule(options: alarm.options) { self.deliverOldest() }
+    timer.stop()
+    mailbox.postLast(.completion(completion))
+    timer.scheduler.schedule(options: timer.options) { self.deliverOldest() }
   }
 
   @inlinable
-  func ring(_ number: Int) {
-    guard alarm.ring(number, { self.ring($0) }) != nil, let upstream = end() else { return }
-    alarm.stop()
+  func fire(_ number: Int) {
+    guard timer.fire(number, { self.fire($0) }) != nil, let upstream = end() else { return }
+    timer.stop()
     upstream.cancel()
-    timetable.postLast(.completion(makeError.map { .failure($0()) } ?? .finished))
+    mailbox.postLast(.completion(makeError.map { .failure($0()) } ?? .finished))
     // Values before the end have jobs of their own: this one stands for the end.
     deliverOldest()
   }
 
   @inlinable
   func deliverOldest() {
-    timetable.deliverOldest { event in
+    mailbox.deliverOldest { event in
       switch event {
       case .value(let input):
         let more = downstream.receive(input)
@@ -165,19 +165,19 @@ final class TimeoutConduit<Context: Scheduler, Downstream: Subscriber>: Link, Su
 
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
-    if !isRequested.exchange(true, ordering: .relaxed) { restartAlarm() }
+    if !isRequested.exchange(true, ordering: .relaxed) { restartTimer() }
     held?.request(demand)
   }
 
   @usableFromInline
   override func cancel() {
-    alarm.stop()
-    timetable.close()
+    timer.stop()
+    mailbox.close()
     (end() ?? takeEnded())?.cancel()
   }
 
   @usableFromInline
-  func takeEnded() -> Tether? {
+  func takeEnded() -> SubscriptionBase? {
     lock.lock()
     defer { lock.unlock() }
     let upstream = ended

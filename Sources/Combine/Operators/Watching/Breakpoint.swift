@@ -85,14 +85,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(BreakpointRelay(self, to: subscriber))
+      upstream.subscribe(BreakpointSubscriber(self, to: subscriber))
     }
   }
 }
 
 /// Asks closures and passes events on, in any state and any number.
 @usableFromInline
-struct BreakpointRelay<Upstream: Publisher, Downstream: Subscriber>: Subscriber, CustomStringConvertible,
+struct BreakpointSubscriber<Upstream: Publisher, Downstream: Subscriber>: Subscriber, CustomStringConvertible,
   CustomReflectable, CustomPlaygroundDisplayConvertible
 where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure {
   @usableFromInline typealias Input = Downstream.Input

@@ -80,7 +80,7 @@ extension Publishers {
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
-        HandleEventsPipe(
+        HandleEventsSubscriber(
           EventHandlers(
             receiveSubscription: receiveSubscription,
             receiveOutput: receiveOutput,
@@ -122,7 +122,7 @@ final class EventHandlers<Input, Failure: Error> {
 
 /// Runs closures and passes events on; values and completions in any state.
 @usableFromInline
-final class HandleEventsPipe<Downstream: Subscriber>: Link, Subscriber {
+final class HandleEventsSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 

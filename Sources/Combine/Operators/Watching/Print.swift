@@ -45,14 +45,14 @@ extension Publishers {
     @inlinable @inline(__always)
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
-      upstream.subscribe(PrintPipe(prefix, to: stream, then: subscriber))
+      upstream.subscribe(PrintSubscriber(prefix, to: stream, then: subscriber))
     }
   }
 }
 
 /// Prints events and passes them on; values and completions in any state.
 @usableFromInline
-final class PrintPipe<Downstream: Subscriber>: Link, Subscriber {
+final class PrintSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subscriber {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 

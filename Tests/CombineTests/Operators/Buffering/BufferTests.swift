@@ -293,7 +293,7 @@ struct BufferTests {
     let spy = SubscriptionSpy()
     let recorder = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>(handingOver: {
-      let subscription = $0.port.subject as? any Subscription
+      let subscription = $0.erased.subject as? any Subscription
       #expect(subscription != nil)
       subscription?.cancel()
       $0.receive(subscription: spy)
@@ -356,7 +356,7 @@ struct BufferTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Buffer", children: ["values", "state", "downstreamDemand", "terminal"]) {
+    SubscriptionLaws.check(named: "Buffer", children: ["values", "state", "downstreamDemand", "terminal"]) {
       $0.buffer(size: 5, prefetch: .keepFull, whenFull: .dropNewest)
     }
   }

@@ -82,7 +82,7 @@ struct CollectByCountTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(
+    SubscriptionLaws.check(
       named: "CollectByCount",
       children: ["downstream", "upstreamSubscription", "buffer", "count"]
     ) { $0.collect(2) }

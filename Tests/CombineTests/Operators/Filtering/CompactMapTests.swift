@@ -60,7 +60,7 @@ struct CompactMapTests {
 
   @Test("the upstream's own subscription and every event pass")
   func laws() {
-    RelayLaws.check(named: "CompactMap") { $0.compactMap { $0 } }
+    PassThroughLaws.check(named: "CompactMap") { $0.compactMap { $0 } }
   }
 }
 
@@ -124,7 +124,7 @@ struct TryCompactMapTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "TryCompactMap", children: ["downstream"]) { $0.tryCompactMap(text) }
+    SubscriptionLaws.check(named: "TryCompactMap", children: ["downstream"]) { $0.tryCompactMap(text) }
   }
 
   @Test("a value before the subscription stops the process")

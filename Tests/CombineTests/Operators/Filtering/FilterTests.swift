@@ -48,7 +48,7 @@ struct FilterTests {
 
   @Test("the upstream's own subscription and every event pass")
   func laws() {
-    RelayLaws.check(named: "Filter") { $0.filter { _ in true } }
+    PassThroughLaws.check(named: "Filter") { $0.filter { _ in true } }
   }
 }
 
@@ -103,6 +103,6 @@ struct TryFilterTests {
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
   func laws() {
-    PipeLaws.check(named: "TryFilter", children: ["downstream"]) { $0.tryFilter { _ in true } }
+    SubscriptionLaws.check(named: "TryFilter", children: ["downstream"]) { $0.tryFilter { _ in true } }
   }
 }

@@ -37,6 +37,6 @@ struct IgnoreOutputTests {
 
   @Test("the upstream's own subscription and every event pass")
   func laws() {
-    RelayLaws.check(named: "IgnoreOutput") { $0.ignoreOutput() }
+    PassThroughLaws.check(named: "IgnoreOutput") { $0.ignoreOutput() }
   }
 }

@@ -88,7 +88,7 @@ struct RemoveDuplicatesTests {
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
   func laws() {
-    PipeLaws.check(named: "RemoveDuplicates", children: ["downstream", "last"]) { $0.removeDuplicates() }
+    SubscriptionLaws.check(named: "RemoveDuplicates", children: ["downstream", "last"]) { $0.removeDuplicates() }
   }
 
   @Test("a cancel before the subscription is remembered")
@@ -96,7 +96,7 @@ struct RemoveDuplicatesTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).removeDuplicates().subscribe(Recorder())
     let subscription = SubscriptionSpy()
-    (subscriber?.port.subject as? any Cancellable)?.cancel()
+    (subscriber?.erased.subject as? any Cancellable)?.cancel()
     subscriber?.receive(subscription: subscription)
 
     #expect(subscription.cancelCount == 1)
@@ -111,7 +111,7 @@ struct RemoveDuplicatesTests {
   @Test("a request before the subscription stops the process")
   func earlyRequest() async {
     await #expect(processExitsWith: .failure) {
-      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.erased.subject as? any Subscription)?.request(.max(1)) })
         .removeDuplicates().subscribe(Recorder())
     }
   }
@@ -134,7 +134,7 @@ struct TryRemoveDuplicatesTests {
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
   func laws() {
-    PipeLaws.check(named: "TryRemoveDuplicates", children: ["downstream", "last"]) {
+    SubscriptionLaws.check(named: "TryRemoveDuplicates", children: ["downstream", "last"]) {
       $0.tryRemoveDuplicates { $0 == $1 }
     }
   }

@@ -129,7 +129,7 @@ struct ReplaceEmptyTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "ReplaceEmpty") { $0.replaceEmpty(with: 42) }
+    SubscriptionLaws.check(named: "ReplaceEmpty") { $0.replaceEmpty(with: 42) }
   }
 
   @Test("a request for no values stops the process")

@@ -132,7 +132,7 @@ struct DropTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Drop") { $0.dropFirst(3) }
+    SubscriptionLaws.check(named: "Drop") { $0.dropFirst(3) }
   }
 
   @Test("a negative count stops the process at the subscription, and so does a request for no values")

@@ -151,7 +151,7 @@ struct DropUntilOutputTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "DropUntilOutput") { $0.drop(untilOutputFrom: TestPublisher<Int, TestFailure>()) }
+    SubscriptionLaws.check(named: "DropUntilOutput") { $0.drop(untilOutputFrom: TestPublisher<Int, TestFailure>()) }
   }
 
   @Test("a value left out that nobody asked for stops the process")

@@ -52,7 +52,7 @@ struct DropWhileTests {
     .subscribe(recorder)
     #expect(subscriber?.receive(5) == Subscribers.Demand.none)
     subscriber?.receive(completion: .finished)
-    let early = subscriber?.port.subject as? any Cancellable
+    let early = subscriber?.erased.subject as? any Cancellable
     #expect(early != nil)
     early?.cancel()
     let subscription = SubscriptionSpy()
@@ -85,7 +85,7 @@ struct DropWhileTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "DropWhile") { $0.drop { $0 < 3 } }
+    SubscriptionLaws.check(named: "DropWhile") { $0.drop { $0 < 3 } }
   }
 
   @Test("a request for no values stops the process")
@@ -135,6 +135,6 @@ struct TryDropWhileTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "TryDropWhile") { $0.tryDrop(while: isSmall) }
+    SubscriptionLaws.check(named: "TryDropWhile") { $0.tryDrop(while: isSmall) }
   }
 }

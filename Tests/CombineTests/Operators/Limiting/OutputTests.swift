@@ -163,7 +163,7 @@ struct OutputTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Output") { $0.prefix(3) }
+    SubscriptionLaws.check(named: "Output") { $0.prefix(3) }
   }
 
   @Test("numbers that no value has stop the process")

@@ -148,7 +148,7 @@ struct PrefixUntilOutputTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: nil) { $0.prefix(untilOutputFrom: TestPublisher<Int, Never>()) }
+    SubscriptionLaws.check(named: nil) { $0.prefix(untilOutputFrom: TestPublisher<Int, Never>()) }
   }
 
   @Test("the trigger and the upstream see subscribers with the subscription's identifier")

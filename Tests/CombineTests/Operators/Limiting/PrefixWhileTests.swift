@@ -35,7 +35,7 @@ struct PrefixWhileTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "PrefixWhile", children: ["downstream"]) { $0.prefix { $0 < 3 } }
+    SubscriptionLaws.check(named: "PrefixWhile", children: ["downstream"]) { $0.prefix { $0 < 3 } }
   }
 }
 
@@ -74,6 +74,6 @@ struct TryPrefixWhileTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "TryPrefixWhile", children: ["downstream"]) { $0.tryPrefix(while: isSmall) }
+    SubscriptionLaws.check(named: "TryPrefixWhile", children: ["downstream"]) { $0.tryPrefix(while: isSmall) }
   }
 }

@@ -74,7 +74,7 @@ struct DecodeTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Decode", children: ["downstream", "finished", "upstreamSubscription"]) {
+    SubscriptionLaws.check(named: "Decode", children: ["downstream", "finished", "upstreamSubscription"]) {
       $0.decode(type: String.self, decoder: TestCoder())
     }
   }

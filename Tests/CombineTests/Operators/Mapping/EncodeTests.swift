@@ -74,7 +74,7 @@ struct EncodeTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Encode", children: ["downstream", "finished", "upstreamSubscription"]) {
+    SubscriptionLaws.check(named: "Encode", children: ["downstream", "finished", "upstreamSubscription"]) {
       $0.encode(encoder: TestCoder())
     }
   }

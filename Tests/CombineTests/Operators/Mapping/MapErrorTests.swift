@@ -44,6 +44,6 @@ struct MapErrorTests {
 
   @Test("the upstream's own subscription and every event pass")
   func laws() {
-    RelayLaws.check(named: "MapError") { $0.mapError { Wrapped(inner: $0) } }
+    PassThroughLaws.check(named: "MapError") { $0.mapError { Wrapped(inner: $0) } }
   }
 }

@@ -50,7 +50,7 @@ struct ScanTests {
 
   @Test("the upstream's own subscription and every event pass, and the mirror shows the result")
   func laws() {
-    RelayLaws.check(named: "Scan", children: ["downstream", "result"]) { $0.scan(0, +) }
+    PassThroughLaws.check(named: "Scan", children: ["downstream", "result"]) { $0.scan(0, +) }
   }
 }
 
@@ -107,8 +107,8 @@ struct TryScanTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "TryScan", children: ["downstream", "status", "result"]) { $0.tryScan(0, sum) }
-    PipeLaws.check(named: "TryMap") { $0.tryMap { $0 } }
+    SubscriptionLaws.check(named: "TryScan", children: ["downstream", "status", "result"]) { $0.tryScan(0, sum) }
+    SubscriptionLaws.check(named: "TryMap") { $0.tryMap { $0 } }
   }
 
   @Test("values after an error go on, and another error changes nothing more")

@@ -18,7 +18,7 @@ struct AssertNoFailureTests {
 
   @Test("the upstream's own subscription and every event pass, and the mirror shows the place")
   func laws() {
-    RelayLaws.check(named: "AssertNoFailure", children: ["file", "line", "prefix"]) { $0.assertNoFailure() }
+    PassThroughLaws.check(named: "AssertNoFailure", children: ["file", "line", "prefix"]) { $0.assertNoFailure() }
   }
 
   @Test("a failure stops the process, with prefix, error and place in the message")

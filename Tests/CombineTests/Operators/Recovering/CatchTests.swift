@@ -211,7 +211,7 @@ struct CatchTests {
   @Test("a request before the subscription stops the process")
   func requestBeforeSubscription() async {
     await #expect(processExitsWith: .failure) {
-      TestPublisher<Int, TestFailure>(handingOver: { ($0.port.subject as? any Subscription)?.request(.max(1)) })
+      TestPublisher<Int, TestFailure>(handingOver: { ($0.erased.subject as? any Subscription)?.request(.max(1)) })
         .catch { _ in Just(1) }.subscribe(Recorder<Int, Never>())
     }
   }

@@ -94,7 +94,7 @@ struct RetryTests {
   func earlyCancel() {
     let spy = SubscriptionSpy()
     TestPublisher<Int, TestFailure>(handingOver: {
-      let subscription = $0.port.subject as? any Subscription
+      let subscription = $0.erased.subject as? any Subscription
       #expect(subscription != nil)
       subscription?.cancel()
       $0.receive(subscription: spy)

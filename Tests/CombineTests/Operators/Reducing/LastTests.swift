@@ -12,23 +12,23 @@ struct LastTests {
 
   @Test("a value that sends another when it goes loses none")
   func deinitSends() {
-    final class Relay {
+    final class PassThroughSubscriber {
       let whenGone: () -> Void
       init(whenGone: @escaping () -> Void) { self.whenGone = whenGone }
       deinit { whenGone() }
     }
-    let upstream = TestPublisher<Relay, Never>()
-    var last: Relay? = Relay {}
-    let recorder = Recorder<Relay, Never>(answering: { value, _ in
+    let upstream = TestPublisher<PassThroughSubscriber, Never>()
+    var last: PassThroughSubscriber? = PassThroughSubscriber {}
+    let recorder = Recorder<PassThroughSubscriber, Never>(answering: { value, _ in
       last = value
       return .none
     })
     upstream.last().subscribe(recorder)
-    var sent: Relay? = Relay {}
+    var sent: PassThroughSubscriber? = PassThroughSubscriber {}
     let final = sent
-    upstream.send(Relay { if let final = sent { upstream.send(final) } })
+    upstream.send(PassThroughSubscriber { if let final = sent { upstream.send(final) } })
     // Goes when the next one takes its place.
-    upstream.send(Relay {})
+    upstream.send(PassThroughSubscriber {})
     upstream.send(completion: .finished)
     #expect(last === final)
     sent = nil

@@ -85,6 +85,6 @@ struct MeasureIntervalTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "MeasureInterval") { $0.measureInterval(using: scheduler) }
+    SubscriptionLaws.check(named: "MeasureInterval") { $0.measureInterval(using: scheduler) }
   }
 }

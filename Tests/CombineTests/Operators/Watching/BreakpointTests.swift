@@ -60,7 +60,7 @@ struct BreakpointTests {
 
   @Test("the upstream's own subscription and every event pass")
   func laws() {
-    RelayLaws.check(named: "Breakpoint") { $0.breakpoint() }
+    PassThroughLaws.check(named: "Breakpoint") { $0.breakpoint() }
   }
 
   @Test("a normal end does not stop a breakpoint on errors")

@@ -150,7 +150,7 @@ struct HandleEventsTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     watch(
       TestPublisher<Int, TestFailure>(handingOver: {
-        ($0.port.subject as? any Subscription)?.request(.max(7))
+        ($0.erased.subject as? any Subscription)?.request(.max(7))
         $0.receive(subscription: spy)
       }),
       log
@@ -195,6 +195,6 @@ struct HandleEventsTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "HandleEvents") { $0.handleEvents(receiveOutput: { _ in }) }
+    SubscriptionLaws.check(named: "HandleEvents") { $0.handleEvents(receiveOutput: { _ in }) }
   }
 }

@@ -203,6 +203,6 @@ struct PrintTests {
 
   @Test("it holds one subscription, cancels it once and lets go")
   func laws() {
-    PipeLaws.check(named: "Print") { $0.print(to: Lines()) }
+    SubscriptionLaws.check(named: "Print") { $0.print(to: Lines()) }
   }
 }
