@@ -80,10 +80,10 @@ public final class AdaptiveThrottle: Sendable {
   }
 
   fileprivate func refusal(at now: Duration) -> Throttled? {
-    // Drawn before the lock, since the source may be anybody's.
-    let draw = random.next()
-    let probability = state.withLock { $0.refusal(at: now, draw: draw) }
-    return probability.map { Throttled(name: name, refusalProbability: $0) }
+    let probability = state.withLock { $0.request(at: now) }
+    // Nothing is drawn while nothing is to be decided.
+    guard probability > 0, random.next() < probability else { return nil }
+    return Throttled(name: name, refusalProbability: probability)
   }
 
   fileprivate func accept(at now: Duration) {

@@ -55,13 +55,16 @@ struct AdaptiveThrottleMachine: Sendable {
     max(0, (Double(requests) - factor * Double(accepts)) / Double(requests + 1))
   }
 
-  /// - Returns: How likely the refusal was; `nil` if the call may be made.
-  mutating func refusal(at now: Duration, draw: Double) -> Double? {
+  /// Counts a call, refused or not.
+  ///
+  /// - Returns: How likely it is to be refused.
+  mutating func request(at now: Duration) -> Double {
     move(to: now)
-    let probability = refusalProbability
-    requests += 1
-    slots[current].requests += 1
-    return draw < probability ? probability : nil
+    defer {
+      requests += 1
+      slots[current].requests += 1
+    }
+    return refusalProbability
   }
 
   mutating func accept(at now: Duration) {

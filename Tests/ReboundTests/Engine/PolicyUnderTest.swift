@@ -181,7 +181,7 @@ struct PauseBefore: Policy {
 extension PolicyUnderTest {
   static let all = [
     retry, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker, bulkhead, prioritised,
-    limiter, authentication, retryOn, retryWhen, pause,
+    limiter, throttle, authentication, retryOn, retryWhen, pause,
   ]
 
   /// Why a type of the sources stands for nothing here.
@@ -313,6 +313,11 @@ extension PolicyUnderTest {
     subject.block = { try limiter.acquire(at: scheduler.elapsed) }
     subject.isIdle = { limiter.queued == 0 }
     return subject
+  }
+
+  /// The call is counted when it begins, and again when it was accepted.
+  static let throttle = PolicyUnderTest(types: ["AdaptiveThrottle"], wait: .never, readsOnSuccess: 2) { _ in
+    PolicySubject(AdaptiveThrottle("service", random: .seeded(1), overloadedWhen: { _ in false }))
   }
 
   static let authentication = PolicyUnderTest(
