@@ -1,4 +1,3 @@
-import StreamSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -40,6 +39,14 @@ func currentThread() -> UInt {
 ///
 /// The number of the thread inside and the mark that somebody waits, or has delegated something, share a word. So to
 /// enter is one atomic exchange and to leave is another, which fails if there is a mark.
+///
+/// Until two threads meet here for the first time, to leave is a store. Who comes second announces that, runs a
+/// ``ProcessBarrier``, and only then marks the lock, or looks at `owner` once more. The barrier finds the thread inside
+///
+/// - before its look at `sharing` in ``leave()``: it leaves by the exchange, and finds the mark;
+/// - after its store: all see that `owner` is free;
+/// - between the two: the store may wipe the mark away. Then its second look at `sharing`, after the store, sends it to
+///   see what was left here (``catchUp()``), and who enters before it does so sees to that first.
 @usableFromInline
 struct CombiningLock: ~Copyable {
   // The thread inside, or 0, with the mark in its lowest bit. Only the thread inside writes its own number here, so a
@@ -47,13 +54,27 @@ struct CombiningLock: ~Copyable {
   @usableFromInline let owner = Atomic<UInt>(0)
   // Touched by the thread inside alone; atomic only because the structure is read through a `let`.
   @usableFromInline let depth = Atomic<Int>(0)
+  @usableFromInline let sharing: Atomic<UInt8>
   // Holds one reference; made when two threads meet for the first time.
-  private let contention = Atomic<Unmanaged<Contention>?>(nil)
+  let contention = Atomic<Unmanaged<Contention>?>(nil)
 
   @inlinable static var mark: UInt { 1 }
 
+  /// Whether two threads have met here: once they have, that stays so.
+  @usableFromInline
+  enum Sharing {
+    /// They have not: to leave is a store.
+    @inlinable static var alone: UInt8 { 0 }
+    /// They have, but some thread may not know yet.
+    @inlinable static var announced: UInt8 { 1 }
+    /// They have, and every thread inside knows when it leaves.
+    @inlinable static var settled: UInt8 { 2 }
+  }
+
   @inlinable
-  init() {}
+  init() {
+    sharing = Atomic(ProcessBarrier.isAvailable ? Sharing.alone : Sharing.settled)
+  }
 
   deinit {
     contention.load(ordering: .acquiring)?.release()
@@ -81,11 +102,12 @@ struct CombiningLock: ~Copyable {
   @inlinable @inline(__always)
   func enterIfFree() -> Bool {
     let thread = currentThread()
-    let current = owner.load(ordering: .relaxed)
-    if current & ~Self.mark == thread {
-      guard current == thread || mayEnterAgain() else { return false }
+    if owner.load(ordering: .relaxed) & ~Self.mark == thread {
+      guard isAlone || mayEnterAgain() else { return false }
     } else if !take(as: thread) {
       return false
+    } else if !isAlone {
+      doDelegated()
     }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return true
@@ -97,7 +119,7 @@ struct CombiningLock: ~Copyable {
   @inlinable
   func tryEnter() -> Bool {
     let thread = currentThread()
-    if owner.load(ordering: .relaxed) & ~Self.mark != thread, !take(as: thread) { return false }
+    if owner.load(ordering: .relaxed) & ~Self.mark != thread, !take(as: thread), !tryAgain(as: thread) { return false }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return true
   }
@@ -108,6 +130,17 @@ struct CombiningLock: ~Copyable {
     let remaining = depth.load(ordering: .relaxed) &- 1
     depth.store(remaining, ordering: .relaxed)
     guard remaining == 0 else { return false }
+    if isAlone {
+      // The memory model would let the compiler exchange these two; LLVM moves no ordered atomic operation past another.
+      // The processor may, see above.
+      #if arch(x86_64)
+        owner.store(0, ordering: .releasing)
+      #else
+        owner.store(0, ordering: .sequentiallyConsistent)
+      #endif
+      if sharing.load(ordering: .sequentiallyConsistent) != Sharing.alone { catchUp() }
+      return true
+    }
     let current = owner.load(ordering: .relaxed) & ~Self.mark
     if !owner.compareExchange(expected: current, desired: 0, ordering: .sequentiallyConsistent).exchanged {
       leaveMarked()
@@ -124,77 +157,10 @@ struct CombiningLock: ~Copyable {
   }
 
   @inlinable @inline(__always)
+  var isAlone: Bool { sharing.load(ordering: .relaxed) == Sharing.alone }
+
+  @inlinable @inline(__always)
   func take(as thread: UInt) -> Bool {
     owner.compareExchange(expected: 0, desired: thread, ordering: .sequentiallyConsistent).exchanged
-  }
-}
-
-// When threads meet.
-extension CombiningLock {
-  /// Has an event dealt with inside, behind all that was delegated before: by the thread inside, before it leaves, or at
-  /// once if that has left meanwhile.
-  ///
-  /// Only after ``enterIfFree()`` has said no.
-  ///
-  /// - Returns: Whether the caller has done it and is still inside; it has to ``leave()`` then.
-  @usableFromInline
-  func delegate(_ event: @escaping () -> Void) -> Bool {
-    guard findContention().delegate(event, to: owner, by: currentThread()) else { return false }
-    depth.store(1, ordering: .relaxed)
-    event()
-    return true
-  }
-
-  /// Whether something that was delegated is not done yet, as far as this thread knows.
-  @inlinable @inline(__always)
-  var hasDelegated: Bool { owner.load(ordering: .relaxed) & Self.mark != 0 && isDelegating() }
-
-  @usableFromInline
-  func isDelegating() -> Bool {
-    contention.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { $0.isDelegating } ?? false
-  }
-
-  /// Whether a thread inside may enter once more, though something may be delegated.
-  ///
-  /// Only if it is what was delegated that enters, or if nothing else is left of that.
-  @usableFromInline
-  func mayEnterAgain() -> Bool {
-    contention.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { contention in
-      contention.isWorking ? isOutermost || !contention.hasMore : !contention.hasMore
-    } ?? true
-  }
-
-  @usableFromInline
-  func wait(as thread: UInt) {
-    // Most are inside for less time than it takes to fall asleep.
-    for _ in 0..<100 where owner.load(ordering: .relaxed) == 0 {
-      if take(as: thread) { return }
-    }
-    findContention().wait(for: owner, as: thread)
-  }
-
-  /// Does what was delegated, and leaves.
-  @usableFromInline
-  func leaveMarked() {
-    contention.load(ordering: .acquiring)?._withUnsafeGuaranteedRef { contention in
-      repeat {
-        depth.store(1, ordering: .relaxed)
-        contention.work()
-        depth.store(0, ordering: .relaxed)
-      } while !contention.open(owner)
-    }
-  }
-
-  private func findContention() -> Contention {
-    if let present = contention.load(ordering: .acquiring) { return present.takeUnretainedValue() }
-    let made = Contention()
-    let (exchanged, original) = contention.compareExchange(
-      expected: nil,
-      desired: .passRetained(made),
-      ordering: .sequentiallyConsistent
-    )
-    guard !exchanged, let original else { return made }
-    Unmanaged.passUnretained(made).release()
-    return original.takeUnretainedValue()
   }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// What threads that meet at a ``CombiningLock`` leave there: events to be dealt with, and themselves, asleep.
 ///
 /// Whoever adds something marks the lock under `lock` while another thread is inside, so that thread can't leave without
-/// coming here. While somebody sleeps, the lock is marked, or one that was woken is on its way.
+/// coming here; or it wipes the mark away, and comes at once. While somebody sleeps, the lock is marked, or one that was
+/// woken, or that has wiped the mark away, is on its way.
 final class Contention {
   private let lock = Lock()
   // Guarded by `lock`, in the order in which they came.
@@ -28,6 +29,13 @@ final class Contention {
     delegated.append(event)
     delegatedCount.store(delegated.count, ordering: .sequentiallyConsistent)
     return false
+  }
+
+  /// If something is left to be done here, takes the lock, or marks it if another thread is inside; says whether it took it.
+  func takeIfLeft(_ owner: borrowing Atomic<UInt>, by thread: UInt) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return (!delegated.isEmpty || !sleepers.isEmpty) && takeOrMark(owner, as: thread)
   }
 
   /// Sleeps until nobody is inside, and enters.

@@ -58,6 +58,7 @@
       var asking = 0
       /// Has those who wait ask again.
       var hasTimer = false
+      var timerNumber = 0
       var timer: (any Cancellable)?
       var observers: [@Sendable (BulkheadEvent) -> Void] = []
     }
@@ -66,7 +67,7 @@
     public let name: String
     private let policy: BulkheadPolicy
     private let lease: Duration
-    private let fleet: Fleet
+    let fleet: Fleet
     private let key: String
     private let shared: Shared<State, BulkheadEvent>
 
@@ -222,13 +223,14 @@
 
     /// Has those who wait ask again after a while.
     private func setTimer() {
-      let first: Waiter? = shared.adjust { state, _ in
+      let armed: (TimeSource, Int)? = shared.adjust { state, _ in
         guard !state.hasTimer, let first = state.waiters.first(where: \.isQueued) else { return nil }
         state.hasTimer = true
-        return first
+        state.timerNumber += 1
+        return (first.execution.time, state.timerNumber)
       }
-      guard let first else { return }
-      let timer = first.execution.time.after(Self.pollInterval) { [weak self] in
+      guard let (time, number) = armed else { return }
+      let timer = time.after(Self.pollInterval) { [weak self] in
         guard let self else { return }
         let timer = shared.adjust { state, _ in
           state.hasTimer = false
@@ -238,7 +240,10 @@
         withExtendedLifetime(timer) {}
         askForQueued()
       }
-      shared.adjust { state, _ in if state.hasTimer { state.timer = timer } }
+      shared.adjust { state, _ in
+        // It may have rung, and another one be set.
+        if state.hasTimer, state.timerNumber == number { state.timer = timer }
+      }
     }
 
     /// The server does not decide: those who wait ask the bulkhead of this process.
@@ -356,30 +361,6 @@
         giveBack(name)
         askForQueued()
       }
-    }
-
-    /// Its name.
-    public var descriptor: StageDescriptor { StageDescriptor(.bulkhead, name: name) }
-
-    /// One call must not ask it twice.
-    public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
-
-    /// Lets its events, and those of the fleet, be seen.
-    public func register(with events: PolicyEvents?, pipeline: String) {
-      events?.watch(self)
-      events?.watch(fleet)
-    }
-  }
-
-  extension FleetBulkhead: PolicyObservable {
-    /// That of bulkheads.
-    public static var kind: PolicyKind { .bulkhead }
-    /// Its ``snapshot``.
-    public var reading: (any PolicyReading)? { snapshot }
-
-    /// Tells one more observer what is decided here.
-    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent { observer($0) }
     }
   }
 #endif

@@ -11,7 +11,7 @@
   /// ``RetryPolicy`` says. Nothing waits while there is no connection: such requests fail at once.
   ///
   /// Unchecked, because the lock guards what threads share, and only the loop's own thread uses the rest.
-  final class RedisLoop: @unchecked Sendable {
+  package final class RedisLoop: @unchecked Sendable {
     private struct Mailbox {
       var requests: [RedisRequest] = []
       var isReady = false
@@ -49,13 +49,13 @@
     private var queues: [RedisRequestQueue] = []
     private var output: [UInt8] = []
 
-    init(_ settings: Settings, telling tell: @escaping @Sendable (Status) -> Void) {
+    package init(_ settings: Settings, telling tell: @escaping @Sendable (Status) -> Void) {
       self.settings = settings
       self.tell = tell
       rebound_epoll_add(epoll, wakeup, 1, 0)
     }
 
-    func start() {
+    package func start() {
       let thread = Thread { self.run() }
       thread.name = "rebound.redis"
       thread.start()
@@ -64,7 +64,7 @@
     // MARK: Other threads
 
     /// Leaves a request to the thread, or fails it at once if there is no connection.
-    func post(_ request: RedisRequest) {
+    package func post(_ request: RedisRequest) {
       let failure: RedisFailure? = mailbox.withLock { mailbox in
         guard mailbox.isReady else { return mailbox.isClosed ? .closed : .disconnected }
         let waiting = mailbox.waiting + mailbox.requests.count
@@ -78,7 +78,7 @@
     }
 
     /// Ends the thread; what is under way fails.
-    func close() {
+    package func close() {
       mailbox.withLock { mailbox in
         mailbox.isClosed = true
         mailbox.isReady = false

@@ -2,7 +2,7 @@
   import CHiredis
 
   /// What a server has answered.
-  enum RedisReply: Hashable, Sendable {
+  package enum RedisReply: Hashable, Sendable {
     case integer(Int)
     case bytes([UInt8])
     case status(String)
@@ -28,7 +28,7 @@
     }
 
     /// The number, if it is one.
-    var integer: Int? { if case .integer(let value) = self { value } else { nil } }
+    package var integer: Int? { if case .integer(let value) = self { value } else { nil } }
 
     /// The numbers of an array, if there are this many at least.
     func integers(_ count: Int) -> [Int]? {

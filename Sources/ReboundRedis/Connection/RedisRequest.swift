@@ -2,8 +2,8 @@
   /// A command that waits for its answer.
   ///
   /// Unchecked, because whoever makes it hands it to the loop's thread, which alone uses it from then on.
-  final class RedisRequest: @unchecked Sendable {
-    typealias Answer = @Sendable (Result<RedisReply, RedisFailure>) -> Void
+  package final class RedisRequest: @unchecked Sendable {
+    package typealias Answer = @Sendable (Result<RedisReply, RedisFailure>) -> Void
 
     let command: RedisCommand
     /// How long the answer may take.
@@ -17,7 +17,7 @@
     /// Whether the script's text went with it.
     var hasText = false
 
-    init(
+    package init(
       _ command: RedisCommand,
       limit: Duration,
       late: (@Sendable (RedisReply) -> Void)? = nil,

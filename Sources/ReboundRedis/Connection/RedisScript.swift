@@ -3,37 +3,37 @@
   ///
   /// It is called by the digest of its text. A server that does not know it, after a restart or a fail-over, is sent the
   /// text with the call.
-  struct RedisScript: Sendable {
+  package struct RedisScript: Sendable {
     let text: [UInt8]
     let digest: [UInt8]
 
-    init(_ text: String) {
+    package init(_ text: String) {
       self.text = Array(text.utf8)
       digest = SHA1.hexadecimalDigest(of: self.text)
     }
   }
 
   /// One command, ready to be sent.
-  struct RedisCommand: Sendable {
+  package struct RedisCommand: Sendable {
     let script: RedisScript?
     /// How many arguments there are; without those that call the script.
     private(set) var count: Int
     /// The arguments, as the protocol has them.
     private(set) var arguments: [UInt8]
 
-    init(_ words: String...) {
+    package init(_ words: String...) {
       (script, count, arguments) = (nil, 0, [])
       for word in words { add(word) }
     }
 
-    init(_ script: RedisScript, keys: [String]) {
+    package init(_ script: RedisScript, keys: [String]) {
       (self.script, count, arguments) = (script, 0, [])
       arguments.reserveCapacity(128)
       add(keys.count)
       for key in keys { add(key) }
     }
 
-    mutating func add(_ word: String) {
+    package mutating func add(_ word: String) {
       var word = word
       word.withUTF8 { add(bytes: $0) }
     }

@@ -39,6 +39,7 @@
       var instances: Int
       var members: [WeakMember] = []
       var timer: (any Cancellable)?
+      var timerNumber = 0
       var isBeating = false
     }
 
@@ -223,13 +224,20 @@
     }
 
     private func startBeating(after delay: Duration) {
-      let timer = time.after(delay) { [weak self] in self?.beatOnce() }
-      let before = shared.adjust { state, _ in
-        let before = state.timer
-        state.timer = timer
-        return before
+      let (number, before) = shared.adjust { state, _ in
+        state.timerNumber += 1
+        defer { state.timer = nil }
+        return (state.timerNumber, state.timer)
       }
       before?.cancel()
+      let timer = time.after(delay) { [weak self] in self?.beatOnce() }
+      let isCurrent = shared.adjust { state, _ in
+        // The beat may have come and gone, and another one be on its way.
+        guard state.timerNumber == number else { return false }
+        state.timer = timer
+        return true
+      }
+      if !isCurrent { timer.cancel() }
     }
 
     private func beatOnce() {

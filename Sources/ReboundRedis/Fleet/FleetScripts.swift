@@ -4,7 +4,8 @@
     /// All that a connection loads when it is made.
     static let all = [
       beat, FleetRateLimiter.script, FleetRateLimiter.pauseScript, FleetBulkhead.script, FleetBulkhead.renewalScript,
-      FleetRetryAccount.script, FleetVotes.script,
+      FleetRetryAccount.script, FleetVotes.script, CredentialScripts.take, CredentialScripts.write,
+      CredentialScripts.release,
     ]
 
     /// A member is alive; returns how many are.

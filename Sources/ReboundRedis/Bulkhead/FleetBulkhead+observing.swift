@@ -1,0 +1,29 @@
+#if Redis
+  import Rebound
+
+  extension FleetBulkhead {
+    /// Its name.
+    public var descriptor: StageDescriptor { StageDescriptor(.bulkhead, name: name) }
+
+    /// One call must not ask it twice.
+    public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
+
+    /// Lets its events, and those of the fleet, be seen.
+    public func register(with events: PolicyEvents?, pipeline: String) {
+      events?.watch(self)
+      events?.watch(fleet)
+    }
+  }
+
+  extension FleetBulkhead: PolicyObservable {
+    /// That of bulkheads.
+    public static var kind: PolicyKind { .bulkhead }
+    /// Its ``snapshot``.
+    public var reading: (any PolicyReading)? { snapshot }
+
+    /// Tells one more observer what is decided here.
+    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+      onEvent { observer($0) }
+    }
+  }
+#endif
