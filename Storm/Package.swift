@@ -2,19 +2,17 @@
 import PackageDescription
 
 let package = Package(
-  name: "ReboundStorm",
+  name: "Storm",
   platforms: [.macOS(.v13)],
   dependencies: [.package(name: "Rebound", path: "..")],
   targets: [
-    .target(
-      name: "StormSimulation",
+    .executableTarget(name: "storm", dependencies: [.product(name: "ReboundStorm", package: "Rebound")]),
+    .testTarget(
+      name: "StormTests",
       dependencies: [
-        .product(name: "Rebound", package: "Rebound"),
-        .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundStorm", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
       ]
     ),
-    .executableTarget(name: "storm", dependencies: ["StormSimulation"]),
-    .testTarget(name: "StormSimulationTests", dependencies: ["StormSimulation"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -76,26 +76,13 @@ public struct Storm: Hashable, Sendable {
   /// All is well in a second if, counted over as many seconds as it takes for a thousand requests, ten at most, 95 % of
   /// what the service got and of what clients began was answered, and 90 % of the normal load.
   public var secondsToRecover: Int? {
-    let window = min(max(Int((1_000 / max(normalLoad, 1)).rounded(.up)), 1), 10)
-    let served = series.served.windowSums(of: window)
-    let offered = series.offered.windowSums(of: window)
-    let begun = series.begun.windowSums(of: window)
-    let usual = scenario.arrivals.isSteady ? normalLoad * Double(window) : 0
-    // Chance alone moves a count by about the root of it.
-    let tolerance = 3 * usual.squareRoot()
-    let end = trouble.upperBound
-    guard end + window <= served.count else { return nil }
-    let lastBad = (end..<served.count).last { second in
-      let filled = min(second + 1, window) == window
-      let isWell =
-        served[second] >= 0.95 * begun[second] - tolerance / 2
-        && served[second] >= 0.95 * offered[second] - tolerance / 2 && served[second] >= 0.9 * usual - tolerance
-      return filled && !isWell
-    }
-    guard let lastBad else { return 0 }
-    // Too near to the end to say that it stays so.
-    guard lastBad < served.count - max(window, 5) else { return nil }
-    return max(lastBad + 2 - window - end, 0)
+    Recovery(
+      served: series.served.map(Double.init),
+      offered: series.offered.map(Double.init),
+      begun: series.begun.map(Double.init),
+      normalLoad: scenario.arrivals.isSteady ? normalLoad : nil,
+      isRandom: true
+    ).seconds(after: trouble.upperBound)
   }
 
   /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, and does not recover.
@@ -109,16 +96,5 @@ public struct Storm: Hashable, Sendable {
   /// - Parameter limit: How long it may take.
   public func recovers(within limit: Duration) -> Bool {
     secondsToRecover.map { .seconds($0) <= limit } ?? false
-  }
-}
-
-extension [Int] {
-  /// At each place, the sum of it and of those before it, so many in all.
-  fileprivate func windowSums(of length: Int) -> [Double] {
-    var sum = 0
-    return indices.map { index in
-      sum += self[index] - (index >= length ? self[index - length] : 0)
-      return Double(sum)
-    }
   }
 }

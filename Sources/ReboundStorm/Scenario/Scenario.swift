@@ -48,6 +48,20 @@ public struct Scenario: Codable, Hashable, Sendable {
     self.seed = seed
   }
 
+  /// Reads a scenario; what is not said is as ``init(arrivals:service:networkDelay:faults:processes:duration:seed:)`` has it.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      arrivals: try values.decode(Arrivals.self, forKey: .arrivals),
+      service: try values.decode(Service.self, forKey: .service),
+      networkDelay: try values.decodeIfPresent(Double.self, forKey: .networkDelay) ?? 0,
+      faults: try values.decodeIfPresent([Fault].self, forKey: .faults) ?? [],
+      processes: try values.decodeIfPresent(Int.self, forKey: .processes) ?? 1,
+      duration: try values.decodeIfPresent(Double.self, forKey: .duration) ?? 120,
+      seed: try values.decodeIfPresent(UInt64.self, forKey: .seed) ?? 1
+    )
+  }
+
   /// A minute in which a server answers nobody, from the 20th second to the 80th of 180.
   ///
   /// Each client asks every 20 s. The server bears 1.5 times the normal load, a tenth of a second of work waits in its

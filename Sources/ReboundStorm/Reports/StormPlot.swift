@@ -1,9 +1,12 @@
-/// The load of each policy over time as a picture: what came, what was served, and when the server was down.
+/// The load of each policy over time as a picture: what came, what was served, and when something was wrong.
 ///
 /// The text depends on nothing but the results. Colours follow the reader's light or dark scheme.
 public struct StormPlot {
-  private let results: [StormResult]
+  private let results: [Storm]
   private let scenario: Scenario
+
+  private var normalLoad: Double { scenario.arrivals.rate }
+  private var seconds: Int { Int(scenario.duration.rounded(.up)) }
 
   private let left = 60
   private let plotWidth = 720
@@ -16,7 +19,7 @@ public struct StormPlot {
   /// - Parameters:
   ///   - results: One panel each.
   ///   - scenario: Which they all went through.
-  public init(_ results: [StormResult], scenario: Scenario) {
+  public init(_ results: [Storm], scenario: Scenario) {
     self.results = results
     self.scenario = scenario
   }
@@ -50,51 +53,56 @@ public struct StormPlot {
       """
   }
 
-  private var title: String { "A server that is down for \(scenario.outage.count) s, and \(scenario.clients) clients" }
+  private var title: String {
+    "A fault of \((end - begin).shown(0)) s, and \(scenario.arrivals.rate.shown(0)) requests a second"
+  }
+
+  private var begin: Double { scenario.beginOfFaults ?? 0 }
+  private var end: Double { scenario.endOfFaults ?? 0 }
 
   private var description: String {
     results.map { result in
       let recovery = result.secondsToRecover.map { "recovered after \($0) s" } ?? "never recovered"
-      return "\(result.policy): at most \(result.peakInOutage.rounded(to: 2)) times the normal load in the outage and "
-        + "\(result.peakInRecovery.rounded(to: 2)) times after it, \(recovery)."
+      return "\(result.name): at most \(result.peakInTrouble.shown(2)) times the normal load in the fault and "
+        + "\(result.peakAfterTrouble.shown(2)) times after it, \(recovery)."
     }.joined(separator: " ")
   }
 
   /// How many times the normal load the plots are high.
   private var ceiling: Double {
-    max(results.map { max($0.peakInOutage, $0.peakInRecovery) }.max() ?? 1, 1)
+    max(results.map { max($0.peakInTrouble, $0.peakAfterTrouble) }.max() ?? 1, 1)
   }
 
-  private func panel(_ result: StormResult, at y: Int) -> String {
+  private func panel(_ result: Storm, at y: Int) -> String {
     let base = y + panelHeight - 12
-    let outage = (x(result.outage.lowerBound), x(result.outage.upperBound))
+    let trouble = (x(result.trouble.lowerBound), x(result.trouble.upperBound))
     let normal = height(1)
     return """
-      <text class="ink" x="\(left)" y="\(y + 12)" font-weight="bold">\(result.policy)</text>
-      <rect class="down" x="\(outage.0)" y="\(base - plotHeight)" width="\(outage.1 - outage.0)" height="\(plotHeight)"/>
-      <path class="offered" d="\(area(result.offered, base))"/>
-      <path class="served" d="\(area(result.served, base))"/>
+      <text class="ink" x="\(left)" y="\(y + 12)" font-weight="bold">\(result.name)</text>
+      <rect class="down" x="\(trouble.0)" y="\(base - plotHeight)" width="\(trouble.1 - trouble.0)" height="\(plotHeight)"/>
+      <path class="offered" d="\(area(result.series.offered, base))"/>
+      <path class="served" d="\(area(result.series.served, base))"/>
       <line class="normal" x1="\(left)" x2="\(left + plotWidth)" y1="\(base - normal)" y2="\(base - normal)"/>
       <text class="faint" x="\(left - 6)" y="\(base - normal + 4)" text-anchor="end">1 ×</text>
-      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceiling.rounded(to: 0)) ×</text>
+      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceiling.shown(0)) ×</text>
       """
   }
 
   private func area(_ counts: [Int], _ base: Int) -> String {
     var path = "M\(left) \(base)"
     for (second, count) in counts.enumerated() {
-      path += "L\(x(second)) \(base - height(Double(count) / scenario.normalLoad))H\(x(second + 1))"
+      path += "L\(x(second)) \(base - height(Double(count) / normalLoad))H\(x(second + 1))"
     }
     return path + "V\(base)Z"
   }
 
   private func axis(at y: Int) -> String {
-    stride(from: 0, through: scenario.duration, by: 20).map { second in
+    stride(from: 0, through: seconds, by: max(seconds / 9, 1)).map { second in
       "<text class=\"faint\" x=\"\(x(second))\" y=\"\(y + 8)\" text-anchor=\"middle\">\(second) s</text>"
     }.joined(separator: "\n")
   }
 
-  private func x(_ second: Int) -> Int { left + second * plotWidth / scenario.duration }
+  private func x(_ second: Int) -> Int { left + second * plotWidth / seconds }
 
   private func height(_ load: Double) -> Int { Int((load / ceiling * Double(plotHeight)).rounded()) }
 }

@@ -1,0 +1,332 @@
+import Foundation
+
+/// A scenario as amounts that flow; see ``Prediction`` for what it assumes.
+///
+/// Clients of class *n* make their *n*th retry; those of class 0 their first attempt.
+struct FluidModel {
+  private static let stepsPerSecond = 50
+
+  // What happened in each second.
+  private(set) var offered: [Double]
+  private(set) var served: [Double]
+  private(set) var begun: [Double]
+  private(set) var givenUp: [Double]
+
+  private let settings: PolicySettings
+  private let scenario: Scenario
+  private let length = 1 / Double(stepsPerSecond)
+  private let stepCount: Int
+  private let workers: Double
+  private let workTime: Double
+  private var now = 0
+  /// What comes at the service, by step and class.
+  private var due: [[Double]]
+  /// Who waits at the service, by class.
+  private var queue: [Double]
+  /// Work that refusals have cost, in seconds.
+  private var debt = 0.0
+  /// Clients between the beginning of a request and its end, by class.
+  private var busy: [Double]
+  /// Which share of the clients of a class count as those who leave their next turn out.
+  private var overdueShares: [Double]
+  private var budget: FluidBudget?
+  private var throttle: FluidThrottle?
+
+  /// - Parameter capacity: As a multiple of what the service bears.
+  init(_ settings: PolicySettings, _ scenario: Scenario, capacity: Double = 1) {
+    self.settings = settings
+    self.scenario = scenario
+    let seconds = Int(scenario.duration.rounded(.up))
+    offered = Array(repeating: 0, count: seconds)
+    (served, begun, givenUp) = (offered, offered, offered)
+    stepCount = seconds * Self.stepsPerSecond
+    let service = scenario.service
+    workers = Double(service.replicas * service.concurrency)
+    let pauses = service.pauseEvery > 0 ? service.pauseLength / service.pauseEvery : 0
+    workTime = workers / service.capacity / (1 - pauses) / capacity
+    queue = Array(repeating: 0, count: settings.maxRetries + 1)
+    (busy, overdueShares) = (queue, queue)
+    due = Array(repeating: [], count: stepCount + 1)
+    if let ratio = settings.budgetRatio {
+      budget = FluidBudget(ratio: ratio, processes: scenario.processes, steps: 2 * Self.stepsPerSecond, stepCount)
+    }
+    if let throttle = settings.throttle { self.throttle = FluidThrottle(throttle, step: length) }
+    // A request leaves out as many turns as there are whole periods in it: half a period less than its length, on the mean.
+    if case .periodic(_, let period) = scenario.arrivals { overdueShares = shares(olderThan: period / 2) }
+  }
+
+  /// As ``Prediction/secondsToRecover`` has it.
+  var recovery: Int? {
+    Recovery(
+      served: served,
+      offered: offered,
+      begun: begun,
+      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil,
+      isRandom: false
+    ).seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
+  }
+
+  private func shares(olderThan period: Double) -> [Double] {
+    var age = 0.0
+    return queue.indices.map { retries in
+      guard retries > 0 else { return 0 }
+      let range = delay(beforeRetry: retries)
+      let mean = (range.shortest + range.longest) / 2 + scenario.networkDelay
+      age += mean
+      return mean > 0 ? min(max((age - period) / mean, 0), 1) : 0
+    }
+  }
+
+  /// Between what a delay lies; retries count from 1.
+  private func delay(beforeRetry retry: Int) -> (shortest: Double, longest: Double) {
+    let longest = min(
+      settings.firstDelay * pow(settings.multiplier, Double(retry - 1)),
+      settings.multiplier > 1 ? max(settings.longestDelay, settings.firstDelay) : settings.firstDelay
+    )
+    switch settings.spread {
+    case .none: return (longest, longest)
+    case .equal: return (longest / 2, longest)
+    case .full: return (0, longest)
+    }
+  }
+
+  private var time: Double { Double(now) * length }
+  private var second: Int { now / Self.stepsPerSecond }
+
+  /// - Returns: Whether there is another step.
+  mutating func step() -> Bool {
+    guard now < stepCount else { return false }
+    var coming = due[now]
+    due[now] = []
+    if coming.isEmpty { coming = Array(repeating: 0, count: queue.count) }
+    let new = newRequests()
+    busy[0] += new
+    begun[second] += new
+    coming[0] += new
+    budget?.begin(new, coming.dropFirst().reduce(0, +), at: now)
+    if let share = throttle?.refusedShare, share > 0 {
+      fail(coming.map { $0 * share }, after: 0)
+      throttle?.count(coming.reduce(0, +) * share, accepted: 0)
+      coming = coming.map { $0 * (1 - share) }
+    }
+    offer(coming)
+    throttle?.move()
+    now += 1
+    return true
+  }
+
+  private func newRequests() -> Double {
+    switch scenario.arrivals {
+    // Who still waits when it is time to ask again leaves the turn out.
+    case .periodic(let clients, let period):
+      max(Double(clients) - zip(busy, overdueShares).reduce(0) { $0 + $1.0 * $1.1 }, 0) / period * length
+    case .closed(let clients, let thinkTime):
+      max(Double(clients) - busy.reduce(0, +), 0) / thinkTime.mean * length
+    case .daily(let rate, let amplitude, let period):
+      rate * length * (1 + amplitude * sine(turns: time / period))
+    case .constant, .poisson, .bursts: scenario.arrivals.rate * length
+    }
+  }
+
+  // MARK: The service
+
+  private mutating func offer(_ coming: [Double]) {
+    let amount = coming.reduce(0, +)
+    offered[second] += amount
+    let lost = faults.reduce(0) { lost, fault in
+      switch fault {
+      case .packetLoss(let share, _, _), .partition(let share, _, _): max(lost, share)
+      default: lost
+      }
+    }
+    if lost > 0 { loseShare(lost, of: coming) }
+    if isOut {
+      fail(coming.map { $0 * (1 - lost) }, after: scenario.networkDelay)
+      fail(queue, after: scenario.networkDelay)
+      queue = queue.map { _ in 0 }
+      throttle?.count(amount, accepted: 0)
+      return
+    }
+    let heard = held(coming.map { $0 * (1 - lost) })
+    for index in queue.indices { queue[index] += heard[index] }
+    let done = work()
+    throttle?.count(amount, accepted: done)
+  }
+
+  private var faults: [Fault] { scenario.faults.filter { $0.begin <= time && time < $0.end } }
+
+  private var isOut: Bool {
+    faults.contains { fault in
+      switch fault {
+      case .outage, .dependencyOutage: true
+      default: false
+      }
+    }
+  }
+
+  /// What is lost is known when the attempt's timeout is over; without one, never.
+  private mutating func loseShare(_ share: Double, of coming: [Double]) {
+    guard let timeout = settings.attemptTimeout else { return }
+    fail(coming.map { $0 * share }, after: timeout)
+  }
+
+  /// What a service that starts slowly lets in.
+  private mutating func held(_ coming: [Double]) -> [Double] {
+    guard scenario.service.slowStart < 1, let warmth else { return coming }
+    let share = scenario.service.slowStart + (1 - scenario.service.slowStart) * warmth
+    fail(coming.map { $0 * (1 - share) }, after: scenario.networkDelay)
+    return coming.map { $0 * share }
+  }
+
+  private var warmth: Double? {
+    let back = scenario.faults.filter { fault in
+      if case .outage = fault { return fault.end <= time }
+      return false
+    }.map(\.end).max()
+    guard let back, scenario.service.warmUp > 0 else { return nil }
+    let warmth = (time - back) / scenario.service.warmUp
+    return warmth < 1 ? warmth : nil
+  }
+
+  /// How long the work on a request takes now.
+  private var presentTime: Double {
+    let service = scenario.service
+    var time = workTime
+    for fault in faults {
+      switch fault {
+      case .brownout(let factor, _, _): time *= factor
+      case .slowReplica(_, let factor, _, _): time *= 1 + (factor - 1) / Double(service.replicas)
+      default: break
+      }
+    }
+    if service.coldFactor > 1, let warmth { time *= service.coldFactor + (1 - service.coldFactor) * warmth }
+    time *= 1 + service.collapse * queue.reduce(0, +) / Double(service.replicas)
+    return time
+  }
+
+  /// Does a step's work, and refuses who does not fit into the queue any more.
+  ///
+  /// - Returns: How much was answered.
+  private mutating func work() -> Double {
+    let share = debt / workers
+    let rate = workers / (presentTime + share)
+    let waiting = queue.reduce(0, +)
+    guard waiting > 0 else { return 0 }
+    let done = min(waiting, rate * length)
+    debt = max(debt - done * share, 0)
+    let answered = queue.map { $0 * done / waiting }
+    for index in queue.indices { queue[index] -= answered[index] }
+    let isLate = settings.attemptTimeout.map { waiting / rate + presentTime > $0 } ?? false
+    if isLate {
+      fail(answered, after: 0)
+    } else {
+      served[second] += done
+      for index in busy.indices { busy[index] -= answered[index] }
+    }
+    refuseWhoDoesNotFit(rate)
+    return isLate ? 0 : done
+  }
+
+  private mutating func refuseWhoDoesNotFit(_ rate: Double) {
+    let service = scenario.service
+    let waiting = queue.reduce(0, +)
+    var most = service.queueLimit.map { Double($0 * service.replicas) } ?? .infinity
+    var costs = service.refusalCost
+    if let timeout = settings.attemptTimeout, service.noticesAbandoned, timeout * rate < most {
+      (most, costs) = (timeout * rate, 0)
+    }
+    guard waiting > most else { return }
+    let refused = queue.map { $0 * (waiting - most) / waiting }
+    for index in queue.indices { queue[index] -= refused[index] }
+    debt = min(debt + refused.reduce(0, +) * costs * service.time.mean, 0.1 * workers)
+    fail(refused, after: scenario.networkDelay)
+  }
+
+  // MARK: The clients
+
+  /// So much has failed, of each class, and is known to have after a while.
+  private mutating func fail(_ amounts: [Double], after delay: Double) {
+    for (retries, amount) in amounts.enumerated() where amount > 0 {
+      var granted = retries < settings.maxRetries ? amount : 0
+      if budget != nil, granted > 0 { granted = budget?.grant(granted) ?? 0 }
+      givenUp[second] += amount - granted
+      busy[retries] -= amount
+      if granted > 0 { retry(granted, retries, after: delay) }
+    }
+  }
+
+  private mutating func retry(_ amount: Double, _ retries: Int, after delay: Double) {
+    let (shortest, longest) = self.delay(beforeRetry: retries + 1)
+    busy[retries + 1] += amount
+    // Before the next step nobody can be back.
+    let first = now + max(Int(((delay + shortest) / length).rounded()), 1)
+    let last = max(now + Int(((delay + longest) / length).rounded()), first)
+    let part = amount / Double(last - first + 1)
+    for step in first...last where step < due.count {
+      if due[step].isEmpty { due[step] = Array(repeating: 0, count: queue.count) }
+      due[step][retries + 1] += part
+    }
+  }
+}
+
+/// A retry budget as an amount: a share of the requests of the last steps, less the retries that wait or were made in them.
+private struct FluidBudget {
+  private let ratio: Double
+  private let floor: Double
+  private let steps: Int
+  private var requests: [Double]
+  private var retries: [Double]
+  private var recentRequests = 0.0
+  private var recentRetries = 0.0
+  private var waiting = 0.0
+
+  init(ratio: Double, processes: Int, steps: Int, _ stepCount: Int) {
+    self.ratio = ratio
+    floor = Double(processes)
+    self.steps = steps
+    requests = Array(repeating: 0, count: stepCount)
+    retries = requests
+  }
+
+  mutating func begin(_ new: Double, _ again: Double, at step: Int) {
+    requests[step] = new
+    retries[step] = again
+    recentRequests += new
+    recentRetries += again
+    waiting = max(waiting - again, 0)
+    guard step >= steps else { return }
+    recentRequests -= requests[step - steps]
+    recentRetries -= retries[step - steps]
+  }
+
+  mutating func grant(_ amount: Double) -> Double {
+    let granted = min(amount, max(floor + ratio * recentRequests - waiting - recentRetries, 0))
+    waiting += granted
+    return granted
+  }
+}
+
+/// An adaptive throttle as an amount; what it has counted fades instead of falling out of a window.
+private struct FluidThrottle {
+  private let factor: Double
+  private let fading: Double
+  private var requests = 0.0
+  private var accepts = 0.0
+
+  init(_ settings: PolicySettings.Throttle, step: Double) {
+    factor = settings.factor
+    fading = exp(-2 * step / settings.window)
+  }
+
+  var refusedShare: Double { max(0, (requests - factor * accepts) / (requests + 1)) }
+
+  mutating func count(_ requests: Double, accepted: Double) {
+    self.requests += requests
+    accepts += accepted
+  }
+
+  mutating func move() {
+    requests *= fading
+    accepts *= fading
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// What becomes of a scenario under a policy, computed without playing it.
+///
+///     let prediction = try Prediction(of: settings, in: scenario)
+///     prediction.secondsToRecover        // nil: never, as far as the scenario's duration reaches
+///
+/// It is a fluid model: clients, requests and work are amounts that flow, in steps of a fiftieth of a second. What it assumes:
+///
+/// - There are so many clients that chance evens out: a single queue at the mean load, no waiting below capacity.
+/// - All replicas are one, and all processes the same; a share that is lost or cut off is spread over all.
+/// - Delays are uniform in the range that their jitter gives them; those who retry for the *n*th time are alike.
+/// - Who waits is mixed well: first in, first out only decides whether a wait is longer than the attempt's timeout.
+/// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.
+/// - Work takes its mean time. Pauses and dependencies take what they take on the mean.
+/// - A breaker is not in the model: ``UnpredictablePolicy``.
+public struct Prediction: Hashable, Sendable {
+  /// How many seconds after the last fault all is well, as ``Storm/secondsToRecover`` has it; `nil` for never.
+  public let secondsToRecover: Int?
+  /// Whether a tenth more or less of what the service bears would make "never" of a recovery, or the other way round.
+  ///
+  /// Chance decides there: one play recovers, another does not.
+  public let isOnTheBrink: Bool
+  /// The highest load of a second since nothing is wrong any more, as a multiple of the normal one.
+  public let peakAfterTrouble: Double
+  /// All that the service gets since the first fault, as a multiple of what it would get without it.
+  public let amplification: Double
+  /// Which share of the requests that begin since the first fault comes is given up.
+  public let givenUpShare: Double
+
+  /// Computes what becomes of a scenario.
+  ///
+  /// - Parameters:
+  ///   - settings: The policy.
+  ///   - scenario: What happens.
+  /// - Throws: ``InvalidScenario``, or ``UnpredictablePolicy`` for a policy that is not in the model.
+  /// - Complexity: O(seconds · retries).
+  public init(of settings: PolicySettings, in scenario: Scenario) throws {
+    try scenario.validate()
+    if settings.breaker != nil { throw UnpredictablePolicy(stage: "circuit breaker") }
+    var model = FluidModel(settings, scenario)
+    while model.step() {}
+    let recovers = model.recovery != nil
+    isOnTheBrink = [0.9, 1.1].contains { capacity in
+      var other = FluidModel(settings, scenario, capacity: capacity)
+      while other.step() {}
+      return (other.recovery != nil) != recovers
+    }
+    secondsToRecover = model.recovery
+    let end = min(Int((scenario.endOfFaults ?? 0).rounded(.up)), model.begun.count)
+    let begin = min(Int(scenario.beginOfFaults ?? 0), end)
+    let normal = scenario.arrivals.rate
+    peakAfterTrouble = (model.offered[end...].max() ?? 0) / normal
+    amplification = model.offered[begin...].reduce(0, +) / (normal * Double(max(model.offered.count - begin, 1)))
+    givenUpShare = model.givenUp[begin...].reduce(0, +) / max(model.begun[begin...].reduce(0, +), 1e-9)
+  }
+}
+
+/// A policy of which a prediction knows nothing.
+public struct UnpredictablePolicy: Error, Hashable, CustomStringConvertible {
+  /// What it is.
+  public let stage: String
+
+  /// What is wrong, and what to do about it.
+  public var description: String { "A prediction knows nothing of a \(stage). Play the scenario instead." }
+}

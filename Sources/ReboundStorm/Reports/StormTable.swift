@@ -1,0 +1,39 @@
+/// The results of several policies as a table for people, in Markdown.
+public struct StormTable {
+  private let storms: [Storm]
+
+  /// Makes a table.
+  ///
+  /// - Parameter storms: One row each.
+  public init(_ storms: [Storm]) {
+    self.storms = storms
+  }
+
+  /// The table.
+  public var text: String {
+    let head = [
+      "policy", "peak load in the fault", "peak load after it", "requests in all", "recovered after", "given up", "p99",
+    ]
+    let rows = storms.map { storm in
+      [
+        storm.name,
+        "\(storm.peakInTrouble.shown(2)) ×",
+        "\(storm.peakAfterTrouble.shown(2)) ×",
+        "\(storm.amplification.shown(2)) ×",
+        storm.secondsToRecover.map { "\($0) s" } ?? "never",
+        storm.givenUpShare.percent,
+        "\(storm.latency.percentile(0.99).shown(2)) s",
+      ]
+    }
+    let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+    let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
+    return ([line(head, widths), rule] + rows.map { line($0, widths) }).joined(separator: "\n")
+  }
+
+  private func line(_ cells: [String], _ widths: [Int]) -> String {
+    let padded = zip(cells, widths).map { cell, width in
+      cell + String(repeating: " ", count: width - cell.count)
+    }
+    return "| " + padded.joined(separator: " | ") + " |"
+  }
+}

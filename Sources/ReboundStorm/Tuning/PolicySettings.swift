@@ -1,0 +1,280 @@
+import Rebound
+
+/// The numbers of a pipeline, as a search varies them and a prediction reads them.
+///
+/// Lengths of time are seconds.
+public struct PolicySettings: Codable, Hashable, Sendable {
+  /// How chance spreads the delays of retries.
+  public enum Spread: String, Codable, Hashable, Sendable, CaseIterable {
+    /// Not at all.
+    case none
+    /// Half of the delay for certain.
+    case equal
+    /// Anything up to the delay.
+    case full
+  }
+
+  /// The numbers of a circuit breaker.
+  public struct Breaker: Codable, Hashable, Sendable {
+    /// From which share of failed calls on it opens.
+    public var failureRatio = 0.5
+    /// How many calls there must be before.
+    public var minimumCalls = 10
+    /// Over how many seconds they are counted.
+    public var window = 10.0
+    /// How long it stays open the first time.
+    public var openTime = 5.0
+    /// By what that grows each time.
+    public var openGrowth = 1.5
+    /// How long it stays open at most.
+    public var maxOpenTime = 15.0
+    /// How many calls find out whether the service is well again.
+    public var probes = 3
+
+    /// The breaker of the table.
+    public init() {}
+  }
+
+  /// The numbers of an adaptive throttle.
+  public struct Throttle: Codable, Hashable, Sendable {
+    /// How many times as many calls as are accepted may be made.
+    public var factor: Double
+    /// Over how many seconds they are counted.
+    public var window: Double
+
+    /// Describes a throttle.
+    ///
+    /// - Parameters:
+    ///   - factor: How many times as many calls as are accepted may be made.
+    ///   - window: Over how many seconds they are counted.
+    public init(factor: Double = 2, window: Double = 120) {
+      self.factor = factor
+      self.window = window
+    }
+  }
+
+  /// How many attempts may follow the first.
+  public var maxRetries: Int
+  /// How long the first retry waits; 0 for all at once.
+  public var firstDelay: Double
+  /// By what the delays grow.
+  public var multiplier: Double
+  /// How long a retry waits at most.
+  public var longestDelay: Double
+  /// How chance spreads the delays.
+  public var spread: Spread
+  /// How long all attempts and waits may take, `nil` for any time.
+  ///
+  /// With one, an open breaker is waited for.
+  public var deadline: Double?
+  /// How many retries there may be for each request of a process, over two seconds; `nil` for any number.
+  public var budgetRatio: Double?
+  /// When a process stops calling; `nil` for never.
+  public var breaker: Breaker?
+  /// When a process calls less; `nil` for never.
+  public var throttle: Throttle?
+  /// How long an attempt may take; `nil` for any time.
+  public var attemptTimeout: Double?
+
+  /// Describes a retry.
+  ///
+  /// - Parameters:
+  ///   - maxRetries: How many attempts may follow the first.
+  ///   - firstDelay: How long the first retry waits; 0 for all at once.
+  ///   - multiplier: By what the delays grow; 1 for not at all.
+  ///   - longestDelay: How long a retry waits at most.
+  ///   - spread: How chance spreads the delays.
+  ///   - budgetRatio: How many retries there may be for each request of a process.
+  public init(
+    maxRetries: Int = 0,
+    firstDelay: Double = 0,
+    multiplier: Double = 1,
+    longestDelay: Double = 20,
+    spread: Spread = .none,
+    budgetRatio: Double? = nil
+  ) {
+    self.maxRetries = maxRetries
+    self.firstDelay = firstDelay
+    self.multiplier = multiplier
+    self.longestDelay = longestDelay
+    self.spread = spread
+    self.budgetRatio = budgetRatio
+  }
+
+  /// The pipeline with these numbers, for the clients of a process.
+  ///
+  /// - Parameters:
+  ///   - name: What it protects.
+  ///   - process: Where its chance comes from.
+  /// - Throws: What a policy is refused with, if a number in it makes no sense.
+  public func pipeline(_ name: String, in process: ClientProcess) throws -> Pipeline<Void> {
+    let random = process.random
+    let budget = try budgetRatio.map { try RetryBudget.ratio($0, window: .seconds(2), floor: 1) }
+    let retry = try RetryPolicy<any Error>(
+      maxRetries: maxRetries,
+      backoff: backoff,
+      deadline: deadline.map { .seconds($0) },
+      random: random
+    )
+    let breaker = try breaker.map { CircuitBreaker(name, policy: try $0.policy, random: random) }
+    let throttle = try throttle.map { AdaptiveThrottle(name, policy: try $0.policy, random: random) }
+    return try Pipeline(name) {
+      Retry(retry, budget: budget)
+      if let breaker { breaker }
+      if let throttle { throttle }
+      if let attemptTimeout { Timeout(attempt: .seconds(attemptTimeout)) }
+    }
+  }
+
+  var backoff: Backoff {
+    guard firstDelay > 0 else { return .immediate }
+    let plain: Backoff =
+      multiplier > 1
+      ? .exponential(
+        from: .seconds(firstDelay),
+        multiplier: multiplier,
+        upTo: .seconds(max(longestDelay, firstDelay)),
+        jitter: .none
+      )
+      : .constant(.seconds(firstDelay))
+    switch spread {
+    case .none: return plain
+    case .equal: return plain.jittered(.equal)
+    case .full: return plain.jittered(.full)
+    }
+  }
+
+  /// The pipeline with these numbers as Swift, to be copied into a program.
+  ///
+  /// What is shared stands in a constant of its own, to be made once.
+  public var swiftSource: String {
+    var shared: [String] = []
+    var retry = ["maxRetries: \(maxRetries)", "backoff: \(backoffSource)"]
+    if let deadline { retry.append("deadline: .seconds(\(deadline))") }
+    var stages = ["Retry(try RetryPolicy(\(retry.joined(separator: ", "))))"]
+    if let budgetRatio {
+      shared.append("let budget = try RetryBudget.ratio(\(budgetRatio), window: .seconds(2), floor: 1)")
+      stages = ["Retry(try RetryPolicy(\(retry.joined(separator: ", "))), budget: budget)"]
+    }
+    if let breaker {
+      shared.append(
+        """
+        let breaker = CircuitBreaker(
+          "service",
+          policy: try CircuitBreakerPolicy(
+            failureRatio: \(breaker.failureRatio),
+            minimumCalls: \(breaker.minimumCalls),
+            window: .time(.seconds(\(breaker.window))),
+            openTime: .seconds(\(breaker.openTime)),
+            openGrowth: \(breaker.openGrowth),
+            maxOpenTime: .seconds(\(breaker.maxOpenTime)),
+            probes: \(breaker.probes)
+          )
+        )
+        """
+      )
+      stages.append("breaker")
+    }
+    if let throttle {
+      shared.append(
+        """
+        let throttle = AdaptiveThrottle(
+          "service",
+          policy: try AdaptiveThrottlePolicy(factor: \(throttle.factor), window: .seconds(\(throttle.window)))
+        )
+        """
+      )
+      stages.append("throttle")
+    }
+    if let attemptTimeout { stages.append("Timeout(attempt: .seconds(\(attemptTimeout)))") }
+    let pipeline = """
+      let pipeline = try Pipeline<Answer>("service") {
+      \(stages.map { "  \($0)" }.joined(separator: "\n"))
+      }
+      """
+    return (shared + [pipeline]).joined(separator: "\n")
+  }
+
+  private var backoffSource: String {
+    guard firstDelay > 0 else { return ".immediate" }
+    let jitter = spread == .none ? "" : ".jittered(.\(spread.rawValue))"
+    guard multiplier > 1 else { return ".constant(.seconds(\(firstDelay)))\(jitter)" }
+    return ".exponential(from: .seconds(\(firstDelay)), multiplier: \(multiplier), "
+      + "upTo: .seconds(\(max(longestDelay, firstDelay))), jitter: .\(spread.rawValue))"
+  }
+}
+
+extension PolicySettings.Breaker {
+  fileprivate var policy: CircuitBreakerPolicy {
+    get throws {
+      try CircuitBreakerPolicy(
+        failureRatio: failureRatio,
+        minimumCalls: minimumCalls,
+        window: .time(.seconds(window)),
+        openTime: .seconds(openTime),
+        openGrowth: openGrowth,
+        maxOpenTime: .seconds(max(maxOpenTime, openTime)),
+        probes: probes
+      )
+    }
+  }
+}
+
+extension PolicySettings.Throttle {
+  fileprivate var policy: AdaptiveThrottlePolicy {
+    get throws { try AdaptiveThrottlePolicy(factor: factor, window: .seconds(window)) }
+  }
+}
+
+extension PolicySettings {
+  /// Plays a scenario with the pipeline of these numbers.
+  ///
+  /// - Parameters:
+  ///   - scenario: What happens.
+  ///   - name: What reports call it.
+  /// - Throws: What a policy is refused with, or ``InvalidScenario``.
+  public func play(_ scenario: Scenario, name: String = "service") throws -> Storm {
+    try Storm.play(scenario, name: name) { try pipeline("service", in: $0) }
+  }
+}
+
+/// A policy with a name, as a row of a table.
+public struct NamedPolicy: Hashable, Sendable {
+  /// What the table calls it.
+  public let name: String
+  /// Its numbers.
+  public let settings: PolicySettings
+
+  /// Names a policy.
+  ///
+  /// - Parameters:
+  ///   - name: What the table calls it.
+  ///   - settings: Its numbers.
+  public init(_ name: String, _ settings: PolicySettings) {
+    self.name = name
+    self.settings = settings
+  }
+
+  /// From no retry at all to a breaker, each a step further than the one before.
+  public static var ladder: [NamedPolicy] {
+    let plain = PolicySettings(maxRetries: 10, firstDelay: 0.5, multiplier: 2, longestDelay: 20)
+    var spread = plain
+    spread.spread = .full
+    var bounded = spread
+    bounded.budgetRatio = 0.1
+    var broken = bounded
+    broken.breaker = PolicySettings.Breaker()
+    var throttled = spread
+    throttled.throttle = PolicySettings.Throttle(factor: 2, window: 30)
+    return [
+      NamedPolicy("no retry", PolicySettings()),
+      NamedPolicy("10 retries, at once", PolicySettings(maxRetries: 10)),
+      NamedPolicy("10 retries, after 1 s", PolicySettings(maxRetries: 10, firstDelay: 1)),
+      NamedPolicy("exponential, 0.5 s to 20 s", plain),
+      NamedPolicy("… with full jitter", spread),
+      NamedPolicy("… and a budget of 10 %", bounded),
+      NamedPolicy("… and a circuit breaker", broken),
+      NamedPolicy("full jitter, adaptive throttle", throttled),
+    ]
+  }
+}

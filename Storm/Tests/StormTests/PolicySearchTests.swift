@@ -1,0 +1,25 @@
+import ReboundStorm
+import Testing
+
+@Suite("A search for a policy")
+struct PolicySearchTests {
+  private let seen = [Scenario.minuteOfOutage(clients: 500)]
+
+  @Test func findsAFrontWhoseBestIsBetterThanTheLadderOnWhatItHasNotSeen() throws {
+    let front = try PolicySearch(scenarios: seen, tries: 120).run()
+    let unseen = [11, 12].map { Scenario.minuteOfOutage(clients: 800, seed: $0) }
+    let best = try #require(try front.judged(on: unseen).best)
+    for policy in NamedPolicy.ladder {
+      let score = try policy.settings.score(on: unseen)
+      #expect(best.score.cost < score.cost, "\(policy.name)")
+    }
+    for policy in front.policies {
+      #expect(!front.policies.contains { $0.score.dominates(policy.score) })
+    }
+  }
+
+  @Test func findsTheSameForTheSameSeed() throws {
+    let search = PolicySearch(scenarios: [.minuteOfOutage(clients: 100)], tries: 20)
+    #expect(try search.run() == search.run())
+  }
+}

@@ -1,0 +1,71 @@
+import Rebound
+import ReboundStorm
+import Testing
+
+@Suite("The advice of a storm")
+struct AdviceTests {
+  private let scenario = Scenario.minuteOfOutage(clients: 300)
+
+  @Test func namesTheStageToChangeAndHelpsIfFollowedLiterally() throws {
+    let bad = try Storm.play(scenario) { process in
+      try Pipeline("weather") { Retry(try RetryPolicy(maxRetries: 10, backoff: .immediate, random: process.random)) }
+    }
+    #expect(!bad.recovers(within: .seconds(30)))
+    #expect(bad.advice.map(\.position) == [1])
+    #expect(
+      bad.advice.first.map { "\($0)" }?.hasSuffix(
+        """
+        Bound it: give it budget: try RetryBudget.ratio(0.1, window: .seconds(2), floor: 1), one for the process, and \
+        backoff: .standard, which spreads them.
+        """
+      ) == true
+    )
+    #expect(bad.description.contains("never recovered (metastable"))
+    #expect(bad.description.contains("Change stage 1, retry: it made the load"))
+
+    let advised = try Storm.play(scenario) { process in
+      let budget = try RetryBudget.ratio(0.1, window: .seconds(2), floor: 1)
+      return try Pipeline("weather") {
+        Retry(try RetryPolicy(maxRetries: 10, backoff: .standard, random: process.random), budget: budget)
+      }
+    }
+    #expect(advised.recovers(within: .seconds(30)))
+    #expect(advised.advice.isEmpty)
+    try advised.requireRecovery(within: .seconds(30))
+  }
+
+  @Test func isTheMessageOfAFailedRequirement() throws {
+    let bad = try PolicySettings(maxRetries: 10).play(scenario)
+    let failure = #expect(throws: StormFailure.self) { try bad.requireRecovery(within: .seconds(30)) }
+    #expect(failure?.description.contains("Change stage 1, retry") == true)
+  }
+
+  @Test func asksForATimeoutWhereRequestsAreLost() throws {
+    var lossy = Scenario(arrivals: .poisson(perSecond: 20), service: Service(concurrency: 10, time: .constant(0.05)))
+    lossy.faults = [.packetLoss(share: 0.5, from: 20, to: 60)]
+    func play(@PipelineBuilder<Void> _ stages: () throws -> some PipelineStage<Void>) throws -> Storm {
+      try Storm.play(lossy) { _ in try Pipeline("weather", stages: stages) }
+    }
+    let budget = try RetryBudget.ratio(0.5)
+    let endless = try play { Retry(.standard, budget: budget) }
+    #expect(endless.advice.contains { $0.stage == .timeout && $0.position == nil })
+    let ended = try play {
+      Retry(.standard, budget: budget)
+      Timeout(attempt: .seconds(1))
+    }
+    #expect(!ended.advice.contains { $0.stage == .timeout })
+  }
+
+  @Test func asksForMoreTimeWhereTheWorkIsForNobody() throws {
+    var service = Service(concurrency: 1, time: .constant(0.1))
+    service.noticesAbandoned = false
+    let overloaded = Scenario(arrivals: .poisson(perSecond: 20), service: service, duration: 60)
+    let storm = try Storm.play(overloaded) { _ in try Pipeline("weather") { Timeout(attempt: .seconds(1)) } }
+    #expect(storm.advice.map(\.stage) == [.timeout])
+  }
+
+  @Test func isNoneWhereAllIsWell() throws {
+    let storm = try PolicySettings().play(scenario)
+    #expect(storm.advice.isEmpty)
+  }
+}

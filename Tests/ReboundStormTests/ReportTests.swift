@@ -1,0 +1,40 @@
+import ReboundStorm
+import Testing
+
+@Suite("The report of a storm")
+struct ReportTests {
+  private let scenario = Scenario.minuteOfOutage(clients: 500)
+
+  private func storms() throws -> [Storm] {
+    try NamedPolicy.ladder.prefix(3).map { try $0.settings.play(scenario, name: $0.name) }
+  }
+
+  @Test func hasARowForEachPolicyWithAllColumnsAligned() throws {
+    let storms = try storms()
+    let lines = StormTable(storms).text.split(separator: "\n")
+    #expect(lines.count == storms.count + 2)
+    #expect(Set(lines.map(\.count)).count == 1)
+    for (line, storm) in zip(lines.dropFirst(2), storms) { #expect(line.hasPrefix("| \(storm.name) ")) }
+    #expect(lines[2].hasPrefix("| no retry              | 1.00 ×"))
+    #expect(lines[3].contains("| never "))
+  }
+
+  @Test func hasAPictureThatSaysInWordsWhatItShows() throws {
+    let storms = try storms()
+    let svg = StormPlot(storms, scenario: scenario).svg
+    #expect(svg == StormPlot(storms, scenario: scenario).svg)
+    #expect(svg.contains("<title id=\"title\">A fault of 60 s, and 25 requests a second</title>"))
+    #expect(svg.contains("no retry: at most 1.00 times the normal load in the fault and 1.00 times after it"))
+    #expect(svg.contains("prefers-color-scheme: dark"))
+  }
+
+  @Test func hasAPageThatNeedsNothingFromOutsideAndTakesNamesAsText() throws {
+    let storm = try PolicySettings(maxRetries: 10).play(scenario, name: "<b>10 retries</b> & more")
+    let html = StormPage([storm]).html
+    #expect(html.contains("&lt;b&gt;10 retries&lt;/b&gt; &amp; more"))
+    #expect(!html.contains("<b>10 retries"))
+    for word in ["http:", "https:", "src=", "url(", "import "] { #expect(!html.contains(word), "\(word)") }
+    #expect(html.contains("Change stage 1, retry"))
+    #expect(html.contains("\"offered\":[25, 25,"))
+  }
+}
