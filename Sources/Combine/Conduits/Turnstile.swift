@@ -35,8 +35,10 @@ func currentThread() -> UInt {
 /// To enter is one atomic exchange; to leave is a store, as long as no two threads have met here. Who then has a
 /// thing to tell the thread inside does so in this order, and the thread inside in that:
 ///
-///     outside:  write the message; sharing := announced; process barrier; sharing := settled; look at `holder`
-///     inside:   `holder` := 0; look at `sharing`; if it is not `alone`: full fence; look for messages
+/// ```text
+/// outside:  write the message; sharing := announced; process barrier; sharing := settled; look at `holder`
+/// inside:   `holder` := 0; look at `sharing`; if it is not `alone`: full fence; look for messages
+/// ```
 ///
 /// *Either the one outside finds `holder` free, or the one inside finds the message.* For the barrier comes to pass
 /// somewhere in what the thread inside does. If before its look at `sharing`, that sees the announcement, and what

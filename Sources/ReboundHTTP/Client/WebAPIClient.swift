@@ -15,7 +15,7 @@ import Rebound
 ///       ]
 ///     )
 ///     client.publisher(for: Forecast(city: "Rome"))
-///       .sink { … } receiveValue: { … }
+///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// A client is a plain value; state that calls share (a cache, a session, a breaker) is in what is handed to its
 /// middleware. Responses arrive on the main queue unless told otherwise.
@@ -175,7 +175,7 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The response of a request with what is known about it: where it comes from, status, header fields.
   ///
-  ///     client.responses(for: request).map { $0.source.isStale ? .savedCopy($0.value) : .upToDate($0.value) }
+  ///     client.responses(for: request).map { $0.source.isStale ? Shown.savedCopy($0.value) : .upToDate($0.value) }
   ///
   /// - Parameters:
   ///   - request: What to ask for.
