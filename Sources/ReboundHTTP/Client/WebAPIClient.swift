@@ -160,6 +160,9 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The response of a request, or the failure to get one.
   ///
+  /// The request is sent anew for each subscription, and also by `retry` and `repeat` downstream; `share()` sends it once for
+  /// all who subscribe meanwhile.
+  ///
   /// - Demand: Nothing is sent before a value is requested.
   /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
   /// - Threads: The main queue, or what the client was told.
