@@ -1,4 +1,5 @@
 import Combine
+import Observation
 import Rebound
 import ReboundTesting
 import Testing
@@ -48,6 +49,35 @@ struct ReboundPageTests {
 
     #expect(log == [1, 1, 2])
   }
+
+  @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+  @Test("Observation follows a publisher")
+  func observableValue() {
+    let temperatures = PassthroughSubject<Int, Never>()
+    let latest = temperatures.observableValue(initially: 20)
+    temperatures.send(21)
+    #expect(latest.value == 21)
+  }
+
+  @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+  @MainActor @Test("a publisher follows Observation")
+  func observed() async {
+    let model = Model()
+
+    var names: [String] = []
+    for await name in Publishers.Observed({ model.name }).values {
+      names.append(name)
+      if name == "Ada Lovelace" { break }
+      model.name = "Ada"
+      model.name += " Lovelace"
+    }
+    #expect(names == ["", "Ada Lovelace"])
+  }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+@MainActor @Observable private final class Model {
+  var name = ""
 }
 
 /// A sensor that loses its connection after one reading, the first time.

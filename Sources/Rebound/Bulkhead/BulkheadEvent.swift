@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something that a bulkhead has decided.
 public enum BulkheadEvent: Hashable, Sendable {
   /// A call runs, and with it so many.
@@ -126,4 +128,11 @@ extension BulkheadFull: CustomStringConvertible {
     guard let waited else { return "\(name) is too busy; try again later. \(state)" }
     return "\(name) was too busy for \(waited); try again later. \(state)"
   }
+}
+
+extension BulkheadFull: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "Too much is going on at once." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Try again in a moment." }
 }

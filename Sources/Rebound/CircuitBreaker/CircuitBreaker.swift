@@ -10,6 +10,9 @@ import StreamSupport
 /// One breaker is shared by everything that calls the same service. The result of a call counts only in the state in
 /// which the call was let through; a cancelled call has no vote; a probe that never ends is given up after the open time.
 ///
+/// A breaker learns from calls that have ended. So of a burst all are let through that begin before enough of them have
+/// failed; how many those can be is what a ``Bulkhead`` limits.
+///
 /// It has no time of its own: each call brings the present.
 public final class CircuitBreaker: Sendable {
   /// What a breaker does with calls.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A circuit breaker has refused a call, because the service behind it fails.
 ///
 /// It is not worth a retry by itself: the breaker would refuse again. A ``RetryPolicy`` tries again after it only if it
@@ -34,4 +36,13 @@ extension CircuitOpen: CustomStringConvertible {
     guard let retryAfter else { return "\(name) was taken out of service; try again later.\(cause)" }
     return "\(name) does not answer as it should; try again in \(retryAfter).\(cause)"
   }
+}
+
+extension CircuitOpen: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "The service does not answer as it should." }
+  /// What the service failed with last, in that error's own words for people; `nil` if it has none.
+  public var failureReason: String? { (lastError as? any LocalizedError)?.errorDescription }
+  /// When to try again, for people.
+  public var recoverySuggestion: String? { suggestionToTryAgain }
 }

@@ -4,7 +4,7 @@ import StreamSupport
 /// The decisions of all policies of a program, or of a part of it, as one stream; and what shared objects hold.
 ///
 ///     let events = PolicyEvents()
-///     let weather = try Pipeline<Forecast>("weather", events: events) { … }
+///     let weather = try Pipeline<Forecast>("weather", events: events) { Retry(.standard) }
 ///     events.filter { $0.severity >= .warning }.sink { log.notice("\($0)") }.store(in: &subscriptions)
 ///     for gauge in events.gauges { log.info("\(gauge)") }
 ///

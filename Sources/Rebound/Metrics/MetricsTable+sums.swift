@@ -43,7 +43,7 @@ extension MetricsTable.Snapshot {
 
   /// What was measured under a name, apart by what one of the labels says.
   ///
-  ///     for (outcome, durations) in snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome") { … }
+  ///     for (outcome, durations) in snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome") { print(outcome, durations.count) }
   ///
   /// - Parameters:
   ///   - name: The name of the histograms.

@@ -3,7 +3,7 @@ import StreamSupport
 
 /// Keeps the entries of an outbox in a file, so that they survive the end of the process and the loss of power.
 ///
-///     let folder = URL.applicationSupportDirectory
+///     let folder = URL(fileURLWithPath: "/var/lib/shop", isDirectory: true)
 ///     let storage = FileOutboxStorage(at: folder.appending(path: "orders.outbox"))
 ///
 /// The file is a journal: each change is one line of JSON with a checksum, written behind the others and synced before

@@ -2,7 +2,9 @@ import Foundation
 
 /// How records stand in a file: one line for each, with its checksum in front.
 ///
-///     96a1b2c3 {"add":{"entry":{…},"replaces":[]}}
+/// ```text
+/// 96a1b2c3 {"add":{"entry":{…},"replaces":[]}}
+/// ```
 ///
 /// A record is one line because JSON without layout has no line break. The first line names the format.
 struct OutboxJournal {

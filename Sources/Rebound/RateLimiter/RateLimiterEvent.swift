@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something that a rate limiter has decided.
 public enum RateLimiterEvent: Hashable, Sendable {
   /// A call begins at once.
@@ -150,4 +152,11 @@ extension RateLimited: CustomStringConvertible {
   public var description: String {
     "\(name) is called too often; try again in \(retryAfter ?? .zero). \(queueLength) calls wait."
   }
+}
+
+extension RateLimited: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "That was asked for too often." }
+  /// When to try again, for people.
+  public var recoverySuggestion: String? { suggestionToTryAgain }
 }

@@ -30,3 +30,12 @@ func pause(askedBy error: some Error) -> Duration? {
 #if !canImport(Darwin)
   private let typeThatAsksForNone = AtomicWord()
 #endif
+
+extension RetryAfterProviding {
+  /// When a person should try again, as in "try again in 9 seconds".
+  var suggestionToTryAgain: String {
+    guard let retryAfter, retryAfter <= .seconds(120) else { return "Try again later." }
+    let seconds = Int(retryAfter.inSeconds.rounded(.up))
+    return seconds <= 1 ? "Try again in a moment." : "Try again in \(seconds) seconds."
+  }
+}

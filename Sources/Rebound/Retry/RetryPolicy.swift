@@ -156,7 +156,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
 
   /// The same policy for calls that fail with anything.
   ///
-  ///     let policy = RetryPolicy<any Error>(RetryPolicy<NetworkFailure>.http)
+  ///     let policy = RetryPolicy<any Error>(RetryPolicy<NetworkFailure>.standard)
   ///
   /// An error of another type is judged as the failure that it becomes, where the type of failures is ``RefusalConvertible``;
   /// else it is not retried. Checkpoints that were noted in an error do not matter.
@@ -278,7 +278,8 @@ public struct RetryPolicy<Failure: Error>: Sendable {
 
   /// The same policy for one call that is to be done by a moment; the nearer one holds if there was one before.
   ///
-  ///     let answer = try await policy.within(Deadline(in: .seconds(30))).run { try await client.send(request) }
+  ///     let forecast = try await policy.within(Deadline(in: .seconds(30)))
+  ///       .run { () throws(NetworkFailure) in try await client.forecast(for: city) }
   ///
   /// A ``TimeoutPolicy`` outside of the retry has said so already: see ``Deadline/current``.
   /// No wait begins that would end after it: the last error passes on at once, while there is time to do something about

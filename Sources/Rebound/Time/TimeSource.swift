@@ -5,12 +5,12 @@ import Foundation
 ///
 ///     let time = TimeSource(queue)                           // a scheduler's time
 ///     request.retry(policy, time: time)
-///     try await policy.run(time: TimeSource(SuspendingClock())) { try await client.send(request) }
+///     try await breaker.run(time: TimeSource(SuspendingClock())) { try await client.forecast(for: city) }
 ///
 /// A client, a pipeline, a store and a call of `run` have one. What executions share (a breaker, a limiter, a budget, a
 /// cache) has none: each execution brings its own present. So a test says its time once, at the outside:
 ///
-///     try await TimeSource.$current.withValue(scheduler.time) { try await weather.run { … } }
+///     try await TimeSource.$current.withValue(scheduler.time) { try await weather.run { try await client.forecast(for: city) } }
 ///
 /// Time is a length since some moment that all sources of real time share; it never goes back.
 public struct TimeSource: Sendable {

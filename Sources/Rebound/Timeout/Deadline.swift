@@ -3,7 +3,7 @@ import Combine
 /// The moment by which work is to be done.
 ///
 ///     let forecast = try await TimeoutPolicy.total(.seconds(30)).run {
-///       request.timeoutInterval = Deadline.current?.limiting(.seconds(10)) ?? .seconds(10)
+///       request.timeout = Deadline.current?.limiting(.seconds(10)) ?? .seconds(10)
 ///       return try await client.send(request)
 ///     }
 ///

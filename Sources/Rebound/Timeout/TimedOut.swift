@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something took longer than a ``TimeoutPolicy`` allows, and was cancelled.
 ///
 /// It is an error like any other: a retry may try again after it, and a circuit breaker counts it.
@@ -54,6 +56,15 @@ extension TimedOut: CustomStringConvertible {
       }
     return "\(name ?? "The request") \(what); try again, or allow more time."
   }
+}
+
+extension TimedOut: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? {
+    kind == .betweenValues ? "The service stopped sending." : "The service did not answer in time."
+  }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Try again." }
 }
 
 /// One decision of a ``TimeoutPolicy``.

@@ -6,7 +6,7 @@ import StreamSupport
 /// Keeps answers in memory, as long as they are good and there is room.
 ///
 ///     let cache = HTTPCache(capacity: 20_000_000, staleIfError: .seconds(86_400))
-///     let client = WebAPIClient(…, middleware: [Caching(in: cache)])
+///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Caching(in: cache)])
 ///
 /// It is a private cache of RFC 9111, one for a program: lifetimes, ETag and Last-Modified, Vary, and what RFC 5861 adds
 /// for servers that are slow or fail. It does not rest on the system's cache, which does less on some platforms.

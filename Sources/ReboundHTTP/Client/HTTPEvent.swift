@@ -3,7 +3,7 @@ import Rebound
 
 /// Something that happens in the life of a call.
 ///
-///     let client = WebAPIClient(…).onEvent { log.debug("\($0)") }
+///     let client = WebAPIClient(baseURL: service, transport: transport).onEvent { log.debug("\($0)") }
 ///
 /// The description is one line for a log, without secrets. What the cases carry is complete, secrets included: it is for
 /// programs, not for files.

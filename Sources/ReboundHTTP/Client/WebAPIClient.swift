@@ -15,7 +15,7 @@ import Rebound
 ///       ]
 ///     )
 ///     client.publisher(for: Forecast(city: "Rome"))
-///       .sink { … } receiveValue: { … }
+///       .sink { print($0) } receiveValue: { print($0) }
 ///
 /// A client is a plain value; state that calls share (a cache, a session, a breaker) is in what is handed to its
 /// middleware. What it publishes arrives on the main queue unless told otherwise; an `async` call waits for no queue, and
@@ -161,6 +161,9 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The response of a request, or the failure to get one.
   ///
+  /// The request is sent anew for each subscription, and also by `retry` and `repeat` downstream; `share()` sends it once for
+  /// all who subscribe meanwhile.
+  ///
   /// - Demand: Nothing is sent before a value is requested.
   /// - Failure: Everything that can go wrong, also with the making of the request. A cancel is no failure.
   /// - Threads: The main queue, or what the client was told.
@@ -184,7 +187,7 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The response of a request with what is known about it: where it comes from, status, header fields.
   ///
-  ///     client.responses(for: request).map { $0.source.isStale ? .savedCopy($0.value) : .upToDate($0.value) }
+  ///     client.responses(for: request).map { $0.source.isStale ? Shown.savedCopy($0.value) : .upToDate($0.value) }
   ///
   /// - Parameters:
   ///   - request: What to ask for.

@@ -4,7 +4,7 @@ import Rebound
 /// Tells whether the device has a network.
 ///
 ///     forecast
-///       .retry(whenBackOn: SystemReachability.shared) { $0.kind == .offline }
+///       .retry(whenBackOn: SystemReachability.shared) { $0.kind == .transport(.offline) }
 ///
 /// That there is a network does not mean that a given server answers. That there is none means that no request to
 /// another machine can succeed, and that none needs to be tried before ``connectivity`` says otherwise.
@@ -44,7 +44,7 @@ extension Reachability {
 extension Publisher {
   /// Tries again after a failure for want of a network, as soon as there is one.
   ///
-  ///     forecast.retry(whenBackOn: reachability) { $0.kind == .offline }
+  ///     forecast.retry(whenBackOn: reachability) { $0.kind == .transport(.offline) }
   ///
   /// If the network is back before the failure has arrived, it tries again at once. A server that cannot be reached
   /// although there is a network is not worth to be asked again and again; so let the condition hold for failures alone

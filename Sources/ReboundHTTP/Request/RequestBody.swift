@@ -3,9 +3,9 @@ import Rebound
 
 /// What a request sends along, and how it is written down.
 ///
-///     var body: RequestBody { .json(order) }
-///     var body: RequestBody { .form(["user": name, "password": password]) }
-///     var body: RequestBody { .multipart([.field("title", title), .file("photo", photo)]) }
+///     RequestBody.json(order)
+///     RequestBody.form(["user": name, "password": password])
+///     RequestBody.multipart([.field("title", title), .file("photo", photo)])
 ///
 /// It is made when the request is sent; what goes wrong then is a failure of the call, ``InvalidRequest``.
 public struct RequestBody: Sendable {

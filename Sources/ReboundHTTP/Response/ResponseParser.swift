@@ -2,8 +2,8 @@ import Foundation
 
 /// Makes the response of an answer.
 ///
-///     var parser: ResponseParser<Place> { .json(decoder: .iso8601) }
-///     var parser: ResponseParser<[Place]> { .json(PlaceList.self).map(\.places) }
+///     ResponseParser<Place>.json(decoder: decoder)
+///     ResponseParser<[Place]>.json(PlaceList.self) { $0.places }
 ///
 /// It is asked only for answers with a valid status. What it throws becomes a ``NetworkFailure`` that keeps the error,
 /// the status and the beginning of the body.

@@ -6,7 +6,7 @@ import StreamSupport
 extension WebAPIClient {
   /// The events that a server sends, over as many connections as it takes (HTML Standard, "Server-sent events").
   ///
-  ///     client.events(for: Prices()).sink { … } receiveValue: { event in … }
+  ///     client.events(for: Prices()).sink { print($0) } receiveValue: { event in print(event) }
   ///
   /// A connection that breaks or is closed is made again, after the pause that the policy and the server ask for, and
   /// the server is told the last id that has come, so that it can go on from there. Credentials, breakers and

@@ -7,8 +7,10 @@
   ///
   /// A pin outlives the certificate as long as the key is kept. OpenSSL tells it of a certificate:
   ///
-  ///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \
-  ///       | openssl dgst -sha256 -binary | openssl base64
+  /// ```text
+  /// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \
+  ///   | openssl dgst -sha256 -binary | openssl base64
+  /// ```
   ///
   /// Pins are kept by ``CurlTransport`` alone, which is why this type comes with its trait: on Linux, Foundation's
   /// URLSession asks nobody about a server's certificate, so there is nothing that could keep them there.
@@ -64,7 +66,7 @@
   extension CurlTransport {
     /// The keys that a host may have.
     ///
-    ///     try PinnedHost("api.example", pins: [PublicKeyPin("d6qz…"), PublicKeyPin("E9CZ…")])
+    ///     try CurlTransport.PinnedHost("api.example", pins: [PublicKeyPin("d6qz…"), PublicKeyPin("E9CZ…")])
     ///
     /// Give at least two, one of them of a key that is kept in reserve (RFC 7469 §4.3): with one, a server whose key is
     /// lost cannot be reached until the program is replaced.

@@ -5,9 +5,9 @@
 
   /// Sends requests through libcurl: far cheaper than Foundation's URLSession on Linux, and without its faults.
   ///
-  ///     .package(url: …, traits: [.defaults, "Curl"])         // in the manifest; libcurl's headers must be installed
   ///     let client = WebAPIClient(transport: CurlTransport())
   ///
+  /// It comes with the trait `Curl` (`traits: [.defaults, "Curl"]` in the manifest), and needs the headers of libcurl.
   /// One thread carries all requests of a transport, over connections that are kept open and, where the server can, over
   /// HTTP/2. Events come on that thread: a receiver that blocks holds up all of them. Bodies from files and streams are
   /// read on queues of their own, ahead of the network by one piece. A pause stops the reading from the network, so that

@@ -2,7 +2,7 @@ import Foundation
 
 /// Sends one request and tells what comes back: the only thing that a client needs from a network.
 ///
-///     let exchange = transport.start(request) { event in … }
+///     let exchange = transport.start(request) { event in print(event) }
 ///     exchange.cancel()
 ///
 /// What every transport promises:

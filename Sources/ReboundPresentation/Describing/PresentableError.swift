@@ -6,9 +6,11 @@ import Rebound
 /// property has a default, so an error says only what it knows:
 ///
 ///     extension NetworkFailure: PresentableError {
-///       public var isOffline: Bool { kind == .offline }
+///       public var isOffline: Bool { kind == .transport(.offline) }
 ///       public var needsSignIn: Bool { kind == .unauthorised }
-///       public var fieldErrors: [FieldError] { problem?.fieldErrors ?? [] }
+///       public var fieldErrors: [FieldError] {
+///         (problem?.fieldErrors ?? [:]).flatMap { field, messages in messages.map { FieldError(field: field, message: $0) } }
+///       }
 ///     }
 ///
 /// How long a server asks to wait is said by conforming to `RetryAfterProviding`; the words by conforming to

@@ -3,10 +3,12 @@ import Rebound
 extension Presentation {
   /// The presentation as plain text, as it would stand on a screen: for logs, tests and terminals.
   ///
-  ///     [alert] That did not work
-  ///     The server is not well.
-  ///     Try again in a minute.
-  ///     (Try again) (Not now)
+  /// ```text
+  /// [alert] That did not work
+  /// The server is not well.
+  /// Try again in a minute.
+  /// (Try again) (Not now)
+  /// ```
   ///
   /// Nothing for ``ignore``.
   ///

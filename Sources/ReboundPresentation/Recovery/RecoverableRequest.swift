@@ -4,7 +4,8 @@ import Rebound
 
 /// A request with all that a screen shows of it: the value, the progress, the error, and the ways out of it.
 ///
-///     let weather = RecoverableRequest(api.forecast(for: city), network: reachability.isOnline)
+///     let network = reachability.connectivity.map { $0 == .online }.eraseToAnyPublisher()
+///     let weather = RecoverableRequest(api.forecast(for: city), network: network)
 ///     weather.$state.sink { render($0) }.store(in: &subscriptions)
 ///     weather.load()
 ///

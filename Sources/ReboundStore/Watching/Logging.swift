@@ -4,8 +4,10 @@
 ///
 /// An entry is text of several lines: the action, with `←` if an effect sent it, then each change of the state:
 ///
-///     ← fetched("Dog")
-///       animals.current: "Cat" → "Dog"
+/// ```text
+/// ← fetched("Dog")
+///   animals.current: "Cat" → "Dog"
+/// ```
 ///
 /// - Parameters:
 ///   - redact: The text of an action; `nil` leaves the whole entry out. Secrets in the state are up to the types, whose
@@ -25,7 +27,7 @@ public func logging<State, Action>(
 
 /// A middleware that sees every error that comes by in an action, so that one place can tell of all of them.
 ///
-///     errorListener(in: { (action: AppAction) in action.error }) { error, state in
+///     let listener = errorListener(in: { (action: AppAction) in action.error }) { (error, state: AppState) in
 ///       .toast(error.localizedDescription)
 ///     }
 ///

@@ -2,7 +2,7 @@ import Combine
 
 /// A script for a publisher: what it must do next, and what is done to it, step by step in virtual time.
 ///
-///     try StepVerifier(search.results, on: scheduler)
+///     try StepVerifier(search.$results, on: scheduler)
 ///       .thenRun { search.text = "swift" }
 ///       .expectNoEvent(for: .milliseconds(799))
 ///       .thenAdvance(by: .milliseconds(1))

@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -25,5 +26,12 @@ struct BulkheadEventTests {
     #expect("\(full)" == "search is too busy; try again later. 4 calls may run at the same time, and 20 wait.")
     let late = BulkheadFull(name: "search", limit: 4, queueLength: 3, waited: .seconds(5))
     #expect("\(late)".hasPrefix("search was too busy for 5.0 seconds; try again later."))
+  }
+
+  @Test("a refusal has words for people")
+  func words() {
+    let full = BulkheadFull(name: "search", limit: 4, queueLength: 20)
+    #expect(full.localizedDescription == "Too much is going on at once.")
+    #expect(full.recoverySuggestion == "Try again in a moment.")
   }
 }

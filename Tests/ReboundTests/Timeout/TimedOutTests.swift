@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -25,5 +26,13 @@ struct TimedOutTests {
       TimeoutEvent.timedOut(error).description
         == "weather timed out after 8.0 seconds (betweenValues, limit 3.0 seconds, values: 2)"
     )
+  }
+
+  @Test("has words for people", arguments: [TimedOut.Kind.total, .attempt, .firstValue])
+  func words(kind: TimedOut.Kind) {
+    let error = TimedOut(kind, limit: .seconds(3), name: "weather")
+    #expect(error.localizedDescription == "The service did not answer in time.")
+    #expect(TimedOut(.betweenValues, limit: .seconds(3)).localizedDescription == "The service stopped sending.")
+    #expect(error.recoverySuggestion == "Try again.")
   }
 }

@@ -25,7 +25,7 @@ public struct Retry: Sendable {
 
   /// Tries again as a policy for one type of failures says.
   ///
-  ///     Pipeline<Forecast>("weather") { Retry(.http); CircuitBreaker("weather", policy: policy) }
+  ///     try Pipeline<Forecast>("weather") { Retry(.http); CircuitBreaker("weather", policy: policy) }
   ///
   /// An error of another type, such as the refusal of a stage inside, is judged as the failure that it becomes, where the
   /// type of failures is ``RefusalConvertible``; else it is not retried.
