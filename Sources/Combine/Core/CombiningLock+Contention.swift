@@ -13,6 +13,7 @@ extension CombiningLock {
     let contention = findContention()
     share()
     guard contention.delegate(event, to: owner, by: currentThread()) else { return false }
+    doDelegated()
     depth.store(1, ordering: .relaxed)
     event()
     return true

@@ -5,12 +5,13 @@ import Synchronization
 @usableFromInline
 final class ScalarSubscription<Downstream: Subscriber>: SynchronousSource {
   // The output, and who is to get it: nobody after the end, when no drain is under way.
-  @exclusivity(unchecked) @usableFromInline var contents: Room<(downstream: Downstream?, output: Downstream.Input)>
+  @exclusivity(unchecked) @usableFromInline var contents:
+    InlineStorage<(downstream: Downstream?, output: Downstream.Input)>
   @usableFromInline let label: String
 
   @inlinable @inline(__always)
   init(_ output: Downstream.Input, label: String, to downstream: Downstream) {
-    contents = Room { $0.initialize(to: (downstream, output)) }
+    contents = InlineStorage { $0.initialize(to: (downstream, output)) }
     self.label = label
     super.init { scalar, duty in
       // Sources hand themselves over, nothing else.

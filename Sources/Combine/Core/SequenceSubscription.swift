@@ -41,7 +41,7 @@ where Downstream.Input == Elements.Element {
   }
 
   // Guarded as its parts are.
-  @exclusivity(unchecked) @usableFromInline var contents: Room<Contents>
+  @exclusivity(unchecked) @usableFromInline var contents: InlineStorage<Contents>
   @usableFromInline let kind: SequenceKind
 
   /// Subscribes `downstream` to `elements` and the end after them.
@@ -80,7 +80,7 @@ where Downstream.Input == Elements.Element {
     as kind: SequenceKind,
     to downstream: Downstream
   ) {
-    contents = Room {
+    contents = InlineStorage {
       $0.initialize(
         to: Contents(
           iterator: iterator,

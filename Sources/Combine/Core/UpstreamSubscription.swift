@@ -56,7 +56,7 @@ class UpstreamSubscription: SubscriptionBase, ReflectedSubscription {
     return true
   }
 
-  /// Ends the link, and hands the subscription to the one caller who ended it while it was held.
+  /// Ends it, and hands the subscription to the one caller who ended it while it was held.
   @usableFromInline
   final func end() -> SubscriptionBase? {
     lock.lock()
@@ -68,13 +68,13 @@ class UpstreamSubscription: SubscriptionBase, ReflectedSubscription {
     return subscription
   }
 
-  /// Ends the link even if no subscription has come yet; a later one will be cancelled.
+  /// Ends it even if no subscription has come yet; a later one will be cancelled.
   @usableFromInline
   final func endForGood() -> SubscriptionBase? {
     conclude()?.upstream
   }
 
-  /// The end of a link, as it happens once.
+  /// The end, as it happens once.
   @usableFromInline
   struct Ending {
     /// The subscription, if it was held.
@@ -86,7 +86,7 @@ class UpstreamSubscription: SubscriptionBase, ReflectedSubscription {
     }
   }
 
-  /// Ends the link even if no subscription has come yet, and tells so the one caller who ended it.
+  /// Ends it even if no subscription has come yet, and tells so the one caller who ended it.
   @usableFromInline
   final func conclude() -> Ending? {
     lock.lock()

@@ -38,7 +38,7 @@ final class ValueBox<Value> {
 /// runs. The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has
 /// set `isAsking`. What happens meanwhile is noted in `pending`, and that thread goes on with it.
 ///
-/// What is typed lies in rooms (see `Room`): `ends` is full until the phase is over or cut off, and whoever sets that phase
+/// What is typed lies in inline storage (see `InlineStorage`): `ends` is full until the phase is over or cut off, and whoever sets that phase
 /// empties it; `machine` is full while `hasMachine`, and emptied by whoever is asking then.
 @usableFromInline
 final class PolicySubscription<Upstream: Publisher, Applied: Policy, Downstream: Subscriber>: Subscription, Wakeable,
@@ -52,8 +52,8 @@ where
 
   @usableFromInline let lock = Lock()
   @usableFromInline let isJudging: Bool
-  @exclusivity(unchecked) @usableFromInline var ends: Room<Ends>
-  @exclusivity(unchecked) @usableFromInline var machine: Room<Applied.Machine>
+  @exclusivity(unchecked) @usableFromInline var ends: InlineStorage<Ends>
+  @exclusivity(unchecked) @usableFromInline var machine: InlineStorage<Applied.Machine>
   @exclusivity(unchecked) @usableFromInline var hasMachine = false
   @exclusivity(unchecked) @usableFromInline var subscription: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var phase = SubscriptionPhase.idle
@@ -83,8 +83,8 @@ where
 
   @inlinable
   init(_ recipe: Recipe, downstream: Downstream) {
-    ends = Room { $0.initialize(to: Ends(recipe.upstream, downstream, recipe.refusal, recipe.judgement)) }
-    machine = Room { _ in }
+    ends = InlineStorage { $0.initialize(to: Ends(recipe.upstream, downstream, recipe.refusal, recipe.judgement)) }
+    machine = InlineStorage { _ in }
     isJudging = recipe.judgement != nil
     execution = ExecutionContext(time: recipe.time, origin: recipe.origin, deadline: Deadline.current)
   }

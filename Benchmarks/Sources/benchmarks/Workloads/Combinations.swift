@@ -73,7 +73,7 @@ extension Workloads {
         for number in 0..<count { subject.send(number) }
         for subscription in subscriptions { subscription.cancel() }
       },
-      Benchmark("share → 100 sinks", count: 20_000, prototype: 175) { count in
+      Benchmark("share → 100 sinks", count: 20_000, limit: 635) { count in
         let subject = PassthroughSubject<Int, Never>()
         let shared = subject.share()
         let subscriptions = (0..<100).map { _ in shared.sink { total.add($0) } }

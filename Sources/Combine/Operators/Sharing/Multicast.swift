@@ -80,7 +80,7 @@ extension Publishers {
   }
 }
 
-/// A subscriber's place behind the subject.
+/// What a subscriber is to the subject.
 ///
 /// What a value's answer asks for goes up as a request of its own.
 @usableFromInline

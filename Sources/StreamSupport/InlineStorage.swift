@@ -1,10 +1,10 @@
-/// A place for a value in an object of a generic class, which is to be cheap to destroy.
+/// Storage for a value in an object of a generic class, which is to be cheap to destroy.
 ///
 /// The deinit of a generic class is not specialised: it asks the runtime for the type of every field whose type depends
-/// on a parameter, which can take longer than all else in the life of a short subscription. The bits of a room have no
-/// type. Who knows it, code that was made where the types are concrete, empties the room in time.
+/// on a parameter, which can take longer than all else in the life of a short subscription. The bits in here have no
+/// type. Who knows it, code that was made where the types are concrete, empties it in time.
 @frozen
-public struct Room<Content> {
+public struct InlineStorage<Content> {
   @usableFromInline
   typealias Words = (
     UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt, UInt
@@ -19,7 +19,7 @@ public struct Room<Content> {
       && MemoryLayout<Content>.alignment <= MemoryLayout<Words>.alignment
   }
 
-  /// Makes a room.
+  /// Makes a storage.
   ///
   /// - Parameter fill: initialises the content.
   @inlinable @inline(__always)
@@ -38,7 +38,7 @@ public struct Room<Content> {
     }
   }
 
-  /// Gives the room up, in which nothing is left that needs to be destroyed.
+  /// Gives the storage up, in which nothing is left that needs to be destroyed.
   @inlinable @inline(__always)
   public mutating func close() {
     if !Self.isInPlace { access { $0.deallocate() } }
