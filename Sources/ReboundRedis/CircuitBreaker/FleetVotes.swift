@@ -1,4 +1,5 @@
 #if Redis
+  import Dispatch
   import Rebound
   import StreamSupport
 
@@ -122,7 +123,10 @@
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
           let left = items[1].integer
         else { return fleet.distrust(reply) }
-        follow(String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        // The breaker's observers may wait, as the connection's thread may not.
+        DispatchQueue.global().async { [self] in
+          follow(String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        }
       }
     }
 

@@ -53,9 +53,12 @@
       let breakers = try breakers(fleets)
       try fail(breakers[0])
       breakers[0].close()
+      // What is told before a heartbeat is known with its answer.
+      let before = Log<Void>()
+      await fleets[0].until { _ in before.number(()) > 3 }
       try fail(breakers[1])
-      let beats = Log<Void>()
-      await fleets[2].until { _ in beats.number(()) > 10 }
+      let after = Log<Void>()
+      await fleets[2].until { _ in after.number(()) > 10 }
       #expect(breakers[2].state == .closed)
     }
 
