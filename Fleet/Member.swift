@@ -59,13 +59,16 @@
       let limit = try command.number("rate", 500)
       let service = Service(port: port, isBroken: command.text("broken") == "\(number)")
       let policy = RetryPolicy<any Error>(clamping: 2, backoff: .exponential(from: .milliseconds(50)))
+        .when { !($0 is RateLimited) }
+      // A refusal of the limiter, which stands inside so that retries count, too, is no sign of a sick service.
+      let speaksAgainst: @Sendable (any Error) -> Bool = { !($0 is RateLimited) }
       let breaking = try CircuitBreakerPolicy.consecutive(10, openFor: .seconds(1))
       let pipeline: Pipeline<Int>
       let breaker: CircuitBreaker
       if sharesPolicies {
         let budget = try fleet.budget("service", ratio: 0.1)
-        let shared = try fleet.circuitBreaker("service", policy: breaking)
-        let limiter = try fleet.rateLimiter("service", policy: .tokenBucket(limit, per: .seconds(1), burst: 1))
+        let shared = try fleet.circuitBreaker("service", policy: breaking, countingAsFailure: speaksAgainst)
+        let limiter = try fleet.rateLimiter("service", policy: .tokenBucket(limit, per: .seconds(1), burst: limit / 20 + 1))
         breaker = shared
         pipeline = try Pipeline("service") {
           Retry(policy, budget: budget)
@@ -74,9 +77,9 @@
         }
       } else {
         let budget = try RetryBudget.ratio(0.1)
-        let own = CircuitBreaker("service", policy: breaking)
+        let own = CircuitBreaker("service", policy: breaking, countingAsFailure: speaksAgainst)
         // A guess: five processes.
-        let limiter = RateLimiter("service", policy: try .tokenBucket(max(limit / 5, 1), per: .seconds(1), burst: 1))
+        let limiter = RateLimiter("service", policy: try .tokenBucket(limit / 5 + 1, per: .seconds(1), burst: limit / 20 + 1))
         breaker = own
         pipeline = try Pipeline("service") {
           Retry(policy, budget: budget)

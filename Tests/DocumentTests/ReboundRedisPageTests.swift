@@ -16,10 +16,10 @@
 
       let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 6379, password: secret), instances: 10)
       let weather = try Pipeline<Int>("weather") {
+        try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 1))
+        try fleet.bulkhead("weather", policy: BulkheadPolicy(maxConcurrent: 40))
         Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
         try fleet.circuitBreaker("weather", policy: .consecutive(5))
-        try fleet.bulkhead("weather", policy: BulkheadPolicy(maxConcurrent: 40))
-        try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 1))
       }
       let degrees = try await weather.run { try await station.degrees() }
 

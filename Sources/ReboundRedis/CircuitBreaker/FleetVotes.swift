@@ -98,8 +98,8 @@
         case .open:
           // Its own calls have failed, or its own probes.
           if before == .closed, state.following > 0 { state.following -= 1 } else { state.isFor = true }
-        case .closed, .isolated, .disabled: state.isFor = false
-        case .halfOpen: break
+        // Who asks again does not know, and must not keep the others from asking.
+        case .closed, .halfOpen, .isolated, .disabled: state.isFor = false
         }
         return state.isFor != wasFor
       }
@@ -107,6 +107,8 @@
     }
 
     func heartbeat() {
+      // Without a call it would stay open, and its vote with it.
+      target.withLock { $0.breaker }?.poll(at: fleet.time.now)
       exchange()
     }
 

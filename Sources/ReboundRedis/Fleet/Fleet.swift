@@ -8,9 +8,9 @@
   ///
   ///     let fleet = try Fleet("shop", at: .tcp("10.0.0.7"), instances: 10)
   ///     let weather = Pipeline<Forecast>("weather") {
+  ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
   ///       Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
   ///       try fleet.circuitBreaker("weather", policy: .consecutive(5))
-  ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
   ///     }
   ///
   /// Each process makes one fleet, and its policies of it. The server decides, in one round trip and by its own clock, as

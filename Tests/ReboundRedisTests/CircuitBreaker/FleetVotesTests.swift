@@ -62,6 +62,18 @@
       #expect(breakers[2].state == .closed)
     }
 
+    @Test func aBreakerThatAsksAgainTakesItsVoteBack() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let breaker = try breakers([fleet], openFor: .milliseconds(100))[0]
+      try fail(breaker)
+      await fleet.until { _ in breaker.state == .halfOpen }
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(0)))
+    }
+
     @Test func withoutTheServerABreakerGoesByItself() async throws {
       let server = try RedisServer()
       server.kill()
