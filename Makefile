@@ -1,6 +1,6 @@
 # The commands of this project. Each only calls a script, so that a red run anywhere is reproduced by one command.
 
-.PHONY: demo test check stress docs format benchmark storm clean
+.PHONY: demo test check stress docs format benchmark storm fleet clean
 
 demo: ## build and start the backend and the three apps, until Ctrl-C
 	@scripts/demo
@@ -26,5 +26,8 @@ benchmark: ## print nanoseconds and allocations per value, beside plain Swift in
 storm: ## play an outage for 100,000 clients with each retry policy, and look for a better one
 	@scripts/storm
 
+fleet: ## ten processes, Redis and an outage: policies of each process beside shared ones
+	@scripts/fleet
+
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz .build-curl .build-fleet

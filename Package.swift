@@ -85,7 +85,8 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundTesting", "ReboundStoreTesting",
+        "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
+        "ReboundStoreTesting",
       ] + combine
     ),
   ],
@@ -125,5 +126,14 @@ if let wanted = Context.environment["REBOUND_TESTS"]?.split(separator: ",").map(
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
   if buildsCombine, wanted.contains("CombineStressTests") {
     package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))
+  }
+  if wanted.contains("Fleet") {
+    package.targets.append(
+      .executableTarget(
+        name: "fleet",
+        dependencies: ["ReboundRedis", "Rebound", "StreamSupport"] + combine,
+        path: "Fleet"
+      )
+    )
   }
 }

@@ -165,7 +165,7 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Becomes half open if the open time is over, as it would with the next call.
-  func poll(at now: Duration) { change(now) { machine, now in machine.poll(now: now) } }
+  package func poll(at now: Duration) { change(now) { machine, now in machine.poll(now: now) } }
 
   // MARK: Calls
 

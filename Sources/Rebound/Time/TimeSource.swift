@@ -47,7 +47,8 @@ public struct TimeSource: Sendable {
 
   /// The present by the device's clock, since the beginning of 1970; it jumps when somebody sets it.
   public static let deviceClock: @Sendable () -> Duration = {
-    Duration(saturatingSeconds: Date().timeIntervalSince1970)
+    // No delay, which would be cut off at a time that has passed in 2001.
+    .seconds(Date().timeIntervalSince1970)
   }
 
   /// How much time has passed since some moment.

@@ -1,4 +1,5 @@
 #if Redis
+  import Dispatch
   import Rebound
   import StreamSupport
 
@@ -97,8 +98,8 @@
         case .open:
           // Its own calls have failed, or its own probes.
           if before == .closed, state.following > 0 { state.following -= 1 } else { state.isFor = true }
-        case .closed, .isolated, .disabled: state.isFor = false
-        case .halfOpen: break
+        // Who asks again does not know, and must not keep the others from asking.
+        case .closed, .halfOpen, .isolated, .disabled: state.isFor = false
         }
         return state.isFor != wasFor
       }
@@ -106,6 +107,8 @@
     }
 
     func heartbeat() {
+      // Without a call it would stay open, and its vote with it.
+      target.withLock { $0.breaker }?.poll(at: fleet.time.now)
       exchange()
     }
 
@@ -122,7 +125,10 @@
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
           let left = items[1].integer
         else { return fleet.distrust(reply) }
-        follow(String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        // The breaker's observers may wait, as the connection's thread may not.
+        DispatchQueue.global().async { [self] in
+          follow(String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        }
       }
     }
 

@@ -1,6 +1,6 @@
 #if Redis
   import Combine
-  import Foundation
+  import Dispatch
   import Rebound
   import StreamSupport
 
@@ -8,9 +8,9 @@
   ///
   ///     let fleet = try Fleet("shop", at: .tcp("10.0.0.7"), instances: 10)
   ///     let weather = Pipeline<Forecast>("weather") {
+  ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
   ///       Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
   ///       try fleet.circuitBreaker("weather", policy: .consecutive(5))
-  ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
   ///     }
   ///
   /// Each process makes one fleet, and its policies of it. The server decides, in one round trip and by its own clock, as
@@ -41,6 +41,8 @@
       var timer: (any Cancellable)?
       var timerNumber = 0
       var isBeating = false
+      /// Threads that wait until the server decides.
+      var waiting: [DispatchSemaphore] = []
     }
 
     /// What the fleet is called; the same in all of its processes.
@@ -119,6 +121,8 @@
     }
 
     /// Tells one more observer when the server decides, and when not, in order, with no lock held.
+    ///
+    /// - Parameter observer: Must not wait: it may be called on the thread of the connection.
     @discardableResult
     public func onEvent(_ observer: @escaping @Sendable (FleetEvent) -> Void) -> Fleet {
       shared.observe(observer)
@@ -211,6 +215,19 @@
       if isNew { startBeating(after: .zero) }
     }
 
+    /// Has a thread wait until the server decides, for as long as it may take to connect.
+    func waitUntilJoined() {
+      let joined = DispatchSemaphore(value: 0)
+      let waits: Bool = shared.adjust { state, _ in
+        guard state.aloneSince != nil else { return false }
+        state.waiting.append(joined)
+        return true
+      }
+      guard waits else { return }
+      _ = joined.wait(timeout: .now() + settings.connectLimit.inSeconds)
+      shared.adjust { state, _ in state.waiting.removeAll { $0 === joined } }
+    }
+
     // MARK: Heartbeats
 
     fileprivate func heard(_ status: RedisLoop.Status) {
@@ -253,7 +270,7 @@
       let now = time.now
       switch result {
       case .success(.integer(let count)) where count > 0:
-        let members = shared.change { state, events in
+        let (members, waiting) = shared.change { state, events in
           state.isBeating = false
           state.instances = count
           if let since = state.aloneSince {
@@ -261,8 +278,10 @@
             mode.set(1)
             events.append(.joined(instances: count, after: now - since))
           }
-          return state.members.compactMap(\.member)
+          defer { state.waiting = [] }
+          return (state.members.compactMap(\.member), state.waiting)
         }
+        for thread in waiting { thread.signal() }
         startBeating(after: settings.heartbeat)
         for member in members { member.heartbeat() }
       case .success(let reply):

@@ -6,6 +6,7 @@
       beat, FleetRateLimiter.script, FleetRateLimiter.pauseScript, FleetBulkhead.script, FleetBulkhead.renewalScript,
       FleetRetryAccount.script, FleetVotes.script, CredentialScripts.take, CredentialScripts.write,
       CredentialScripts.release,
+      FleetOutboxStorage.takeScript, FleetOutboxStorage.writeScript,
     ]
 
     /// A member is alive; returns how many are.

@@ -109,7 +109,7 @@
     ///
     /// Arguments: the interval between two calls, how far a burst may be ahead, and the longest wait, in microseconds.
     /// Returns zero if the call begins, how long it waits, or, below zero, how long it would have to.
-    static let script = RedisScript(
+    package static let script = RedisScript(
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000000 + time[2]
@@ -118,7 +118,7 @@
       local wait = full - now - ARGV[2]
       if wait > tonumber(ARGV[3]) then return -math.ceil(wait) end
       full = full + ARGV[1]
-      redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.ceil((full - now) / 1000))
+      redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.max(math.ceil((full - now) / 1000), 1))
       if wait > 0 then return math.ceil(wait) end
       return 0
       """
@@ -132,7 +132,7 @@
       local full = tonumber(redis.call('GET', KEYS[1]) or now)
       local paused = now + ARGV[1]
       if full >= paused then return 0 end
-      redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.ceil(ARGV[1] / 1000))
+      redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.max(math.ceil(ARGV[1] / 1000), 1))
       return 1
       """
     )
@@ -144,7 +144,8 @@
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) {
       if wait == 0 {
-        tell { _ in .admitted }
+        let isListened = shared.adjust { _, isListened in isListened }
+        if isListened { tell { _ in .admitted } }
         return answer(.success(execution.now))
       }
       let length = Duration.microseconds(abs(wait))

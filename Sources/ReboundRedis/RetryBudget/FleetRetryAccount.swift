@@ -1,10 +1,12 @@
 #if Redis
+  import Dispatch
   import Rebound
   import StreamSupport
 
   /// The account of a ``RetryBudget`` for all processes of a fleet.
   ///
-  /// Requests are counted here, and told with the next retry, or with the next heartbeat. A retry that is granted counts
+  /// Requests are counted here, and told with the next retry, or with the next heartbeat; those of a message that gets no
+  /// answer are forgotten, so that none counts twice. A retry that is granted counts
   /// from then on. The account of this process alone keeps count all the time, and decides while the fleet is not joined.
   final class FleetRetryAccount: RetryAccount {
     private struct State {
@@ -107,7 +109,8 @@
 
     func begin(at now: Duration) {
       twin().begin(at: now)
-      state.withLock { $0.untold += 1 }
+      // What the server was not there for is no account for later retries.
+      if fleet.isJoined { state.withLock { $0.untold += 1 } }
     }
 
     func fail() {}
@@ -129,18 +132,19 @@
           if let numbers = reply.integers(3), numbers[0] == 1 { giveBack(slot: numbers[1]) }
         }
       ) { [self] reply in
-        guard let numbers = reply?.integers(3) else {
-          if let reply { fleet.distrust(reply) }
-          // They may have been counted: then a little more is granted than it was worth.
-          state.withLock { $0.untold += requests }
-          return answer(grant(at: now))
-        }
-        state.withLock { $0.available = numbers[2] }
-        let slot = numbers[1]
-        answer(
-          count(numbers[0] == 1 ? RetryBudget.Retry { [self] begins, _ in if !begins { giveBack(slot: slot) } } : nil)
-        )
+        // What comes next may wait, as the connection's thread may not.
+        DispatchQueue.global().async { [self] in answer(retry(reply, at: now)) }
       }
+    }
+
+    private func retry(_ reply: RedisReply?, at now: Duration) -> RetryBudget.Retry? {
+      guard let numbers = reply?.integers(3) else {
+        if let reply { fleet.distrust(reply) }
+        return grant(at: now)
+      }
+      state.withLock { $0.available = numbers[2] }
+      guard numbers[0] == 1 else { return count(nil) }
+      return count(RetryBudget.Retry { [self] begins, _ in if !begins { giveBack(slot: numbers[1]) } })
     }
 
     private func count(_ retry: RetryBudget.Retry?) -> RetryBudget.Retry? {

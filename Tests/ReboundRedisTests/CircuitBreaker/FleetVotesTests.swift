@@ -53,10 +53,25 @@
       let breakers = try breakers(fleets)
       try fail(breakers[0])
       breakers[0].close()
+      // What is told before a heartbeat is known with its answer.
+      let before = Log<Void>()
+      await fleets[0].until { _ in before.number(()) > 3 }
       try fail(breakers[1])
-      let beats = Log<Void>()
-      await fleets[2].until { _ in beats.number(()) > 10 }
+      let after = Log<Void>()
+      await fleets[2].until { _ in after.number(()) > 10 }
       #expect(breakers[2].state == .closed)
+    }
+
+    @Test func aBreakerThatAsksAgainTakesItsVoteBack() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let breaker = try breakers([fleet], openFor: .milliseconds(100))[0]
+      try fail(breaker)
+      await fleet.until { _ in breaker.state == .halfOpen }
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(0)))
     }
 
     @Test func withoutTheServerABreakerGoesByItself() async throws {

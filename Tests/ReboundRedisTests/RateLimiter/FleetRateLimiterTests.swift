@@ -103,6 +103,15 @@
       )
     }
 
+    @Test func aRateBeyondTheClockIsStillAnswered() async throws {
+      let server = try RedisServer()
+      let events = Log<FleetEvent>()
+      let fleet = try await Fleet.joined(1, at: server)[0].onEvent { events.write($0) }
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000_000, per: .microseconds(1)))
+      #expect(await admitted(100, [limiter]) == 100)
+      #expect(events.entries.isEmpty)
+    }
+
     @Test func theKeyExpires() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

@@ -73,6 +73,17 @@
       retry?.begin()
     }
 
+    @Test func requestsWhileItWasAloneAreNoAccountForLaterRetries() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let fleet = try Fleet("test", at: server.address, instances: 1, settings: .patient)
+      let budget = try fleet.budget("weather", ratio: 1, window: .seconds(3_600), floor: 0)
+      for _ in 0..<100 { budget.begin() }
+      try server.start()
+      await fleet.until { $0.isJoined }
+      #expect(await retry(budget) == nil)
+    }
+
     @Test func withoutTheServerAMemberGoesByItsOwnRequests() async throws {
       let server = try RedisServer()
       server.kill()

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -159,6 +160,13 @@ struct TimeSourceTests {
     for await _ in ended.stream { break }
     timer.cancel()
     #expect(log.events.isEmpty)
+  }
+
+  @Test("has the device's clock, which is past the longest delay")
+  func deviceClock() {
+    let before = Date().timeIntervalSince1970
+    let now = TimeSource.deviceClock().inSeconds
+    #expect(now >= before - 1e-3 && now <= Date().timeIntervalSince1970 + 1e-3)
   }
 
   @Test("another wall clock leaves the time and its timers as they are")

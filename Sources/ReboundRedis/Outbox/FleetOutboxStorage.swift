@@ -1,0 +1,166 @@
+#if Redis
+  import Dispatch
+  import Foundation
+  import Rebound
+  import StreamSupport
+
+  /// Keeps the entries of an outbox on the server, so that another process can go on with them when this one has died.
+  ///
+  ///     let storage = try fleet.outboxStorage("orders")
+  ///
+  /// One process at a time has the outbox, under a lease that each heartbeat renews. Another one that opens it meanwhile is
+  /// refused (``Rebound/OutboxStorageFailure/inUse(_:)``); it may try again, and gets it when the lease of a dead process
+  /// is over. A process that was taken for dead, and is not, can store nothing any more.
+  ///
+  /// It stands in for no other storage: while the server does not answer it throws, and the outbox stores what it has at
+  /// the next occasion. Whether an entry survives the loss of the server's power is the server's affair: have it write each
+  /// change to its log (`appendonly yes`, `appendfsync always`) before you rely on it.
+  ///
+  /// - Keys: `rebound:{fleet:name}:owner`, who has the outbox, which expires with the lease; and
+  ///   `rebound:{fleet:name}:records`, a list, which does not expire.
+  public final class FleetOutboxStorage: OutboxStorage {
+    private let name: String
+    private let fleet: Fleet
+    private let lease: Duration
+    private let keys: [String]
+    /// Who has the outbox, if it is this object.
+    private let owner = Locked<String?>(nil)
+
+    init(_ name: String, fleet: Fleet, lease: Duration) {
+      (self.name, self.fleet, self.lease) = (name, fleet, lease)
+      keys = [fleet.key(name) + "owner", fleet.key(name) + "records"]
+    }
+
+    // MARK: The server
+
+    /// Takes the outbox, or renews its lease, if nobody else has it; returns whether it has.
+    ///
+    /// Arguments: who takes it, and for how many milliseconds.
+    static let takeScript = RedisScript(
+      """
+      local owner = redis.call('GET', KEYS[1])
+      if owner and owner ~= ARGV[1] then return 0 end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      return 1
+      """
+    )
+
+    /// Adds records behind the others, or puts them in their place, if the outbox is still the caller's.
+    ///
+    /// Arguments: the caller, whether the others go, and the records. Returns whether it is.
+    static let writeScript = RedisScript(
+      """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
+      for index = 3, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[index]) end
+      return 1
+      """
+    )
+
+    /// Asks the server, and waits for the answer; an outbox has a thread for that.
+    private func ask(_ command: RedisCommand) throws -> RedisReply {
+      let (answered, box) = (DispatchSemaphore(value: 0), AnswerBox())
+      fleet.loop.post(
+        RedisRequest(command, limit: fleet.settings.silenceLimit) { result in
+          box.answer.withLock { $0 = result }
+          answered.signal()
+        }
+      )
+      answered.wait()
+      switch box.answer.withLock({ $0 }) {
+      case .success(.error(let text)): throw failure(RedisFailure.refused(text))
+      case .success(let reply): return reply
+      case .failure(let reason): throw failure(reason)
+      case nil: throw failure(RedisFailure.disconnected)
+      }
+    }
+
+    private func failure(_ reason: RedisFailure) -> OutboxStorageFailure {
+      .system("Redis", path: keys[1], reason: "\(reason)")
+    }
+
+    // MARK: The storage
+
+    /// Takes hold of the outbox, and reads all records.
+    ///
+    /// - Throws: ``Rebound/OutboxStorageFailure/inUse(_:)`` if another process has it.
+    public func open() throws -> OutboxContents {
+      fleet.waitUntilJoined()
+      let owner = fleet.makeName()
+      guard try ask(take(owner)) == .integer(1) else { throw OutboxStorageFailure.inUse(keys[1]) }
+      guard case .array(let items) = try ask(RedisCommand("LRANGE", keys[1], "0", "-1")) else {
+        throw failure(.unexpected("no list"))
+      }
+      self.owner.withLock { $0 = owner }
+      return OutboxContents(
+        records: items.compactMap { item in if case .bytes(let bytes) = item { Data(bytes) } else { nil } }
+      )
+    }
+
+    private func take(_ owner: String) -> RedisCommand {
+      var command = RedisCommand(Self.takeScript, keys: keys)
+      command.add(owner)
+      command.add(Int((lease.inSeconds * 1_000).rounded(.up)))
+      return command
+    }
+
+    /// Adds records behind the others.
+    public func append(_ records: [Data], durably: Bool) throws {
+      try write(records, replacing: false)
+    }
+
+    /// Replaces all records, in one step.
+    public func replace(with records: [Data]) throws {
+      try write(records, replacing: true)
+    }
+
+    private func write(_ records: [Data], replacing: Bool) throws {
+      guard let owner = owner.withLock({ $0 }) else { throw OutboxStorageFailure.notReady(keys[1]) }
+      var command = RedisCommand(Self.writeScript, keys: keys)
+      command.add(owner)
+      command.add(replacing ? 1 : 0)
+      for record in records { command.add([UInt8](record)) }
+      guard try ask(command) == .integer(1) else { throw OutboxStorageFailure.inUse(keys[1]) }
+    }
+
+    /// Lets go of the outbox; the records stay.
+    public func close() {
+      guard let owner = owner.exchange(nil) else { return }
+      var release = RedisCommand(CredentialScripts.release, keys: keys)
+      release.add(owner)
+      // If this is lost, the lease ends by itself.
+      fleet.tell(release)
+    }
+  }
+
+  extension FleetOutboxStorage: Fleet.Member {
+    /// Renews the lease.
+    func heartbeat() {
+      if let owner = owner.withLock({ $0 }) { fleet.tell(take(owner)) }
+    }
+  }
+
+  private final class AnswerBox: Sendable {
+    let answer = Locked<Result<RedisReply, RedisFailure>?>(nil)
+  }
+
+  extension Fleet {
+    /// Where the outbox of a fleet keeps its entries: one process has it, and another one takes over when that has died.
+    ///
+    /// - Parameters:
+    ///   - name: What the outbox is called: processes that name the same share it.
+    ///   - lease: How long a dead process keeps it; four heartbeats at least.
+    /// - Throws: ``InvalidPolicy`` if the lease is too short, or the name has braces.
+    public func outboxStorage(_ name: String, lease: Duration = .seconds(10)) throws(InvalidPolicy)
+      -> FleetOutboxStorage
+    {
+      let shortest = settings.heartbeat * 4
+      try PolicyKind.fleet.require("lease", lease, "Give four heartbeats, \(shortest), at least.") {
+        $0 >= shortest && $0 <= .longestDelay
+      }
+      let storage = FleetOutboxStorage(try checked(name, .fleet), fleet: self, lease: lease)
+      add(storage)
+      return storage
+    }
+  }
+#endif

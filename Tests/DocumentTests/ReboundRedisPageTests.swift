@@ -1,0 +1,29 @@
+#if Redis
+  import Rebound
+  import ReboundRedis
+  import Testing
+
+  /// The code of Sources/ReboundRedis/ReboundRedis.docc/ReboundRedis.md, as it stands there.
+  @Suite("The code of the page on ReboundRedis")
+  struct ReboundRedisPageTests {
+    private struct Station {
+      func degrees() async throws -> Int { 21 }
+    }
+
+    @Test("runs without a server, too")
+    func overview() async throws {
+      let (station, secret) = (Station(), "open sesame")
+
+      let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 6379, password: secret), instances: 10)
+      let weather = try Pipeline<Int>("weather") {
+        try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 1))
+        try fleet.bulkhead("weather", policy: BulkheadPolicy(maxConcurrent: 40))
+        Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
+        try fleet.circuitBreaker("weather", policy: .consecutive(5))
+      }
+      let degrees = try await weather.run { try await station.degrees() }
+
+      #expect(degrees == 21)
+    }
+  }
+#endif

@@ -1,0 +1,77 @@
+#if Redis
+  import Foundation
+  import Rebound
+  import Testing
+
+  @testable import ReboundRedis
+
+  @Suite(.needsRedis)
+  struct FleetOutboxStorageTests {
+    private func records(_ numbers: Int...) -> [Data] { numbers.map { Data([UInt8($0), 0, 13, 10]) } }
+
+    @Test func whatOneProcessStoresAnotherOneReads() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let storages = try fleets.map { try $0.outboxStorage("orders") }
+      #expect(try storages[0].open().records.isEmpty)
+      try storages[0].append(records(1, 2), durably: true)
+      try storages[0].append(records(3), durably: false)
+      #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) { try storages[1].open() }
+      storages[0].close()
+      // The connection of the one and that of the other are not in step.
+      var contents = try? storages[1].open()
+      while contents == nil { contents = try? storages[1].open() }
+      #expect(contents?.records == records(1, 2, 3))
+      try storages[1].replace(with: records(3))
+      storages[1].close()
+      #expect(throws: OutboxStorageFailure.notReady("rebound:{test:orders}:records")) {
+        try storages[1].append(records(4), durably: true)
+      }
+    }
+
+    @Test func anotherProcessTakesOverFromADeadOne() async throws {
+      let server = try RedisServer()
+      var fleets = try await Fleet.joined(2, at: server)
+      let heir = try fleets[1].outboxStorage("orders", lease: .milliseconds(200))
+      var dead: FleetOutboxStorage? = try fleets[0].outboxStorage("orders", lease: .milliseconds(200))
+      _ = try dead?.open()
+      try dead?.append(records(1), durably: true)
+      dead = nil
+      fleets.removeFirst()
+      var contents = try? heir.open()
+      while contents == nil { contents = try? heir.open() }
+      #expect(contents?.records == records(1))
+    }
+
+    @Test func whoWasTakenForDeadStoresNothing() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let storage = try fleet.outboxStorage("orders")
+      _ = try storage.open()
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("SET", "rebound:{test:orders}:owner", "heir")) == .success(.status("OK")))
+      #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) {
+        try storage.append(records(1), durably: true)
+      }
+    }
+
+    @Test func theHeartbeatKeepsTheOutbox() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let storages = try fleets.map { try $0.outboxStorage("orders", lease: .milliseconds(200)) }
+      _ = try storages[0].open()
+      let beats = Log<Void>()
+      await fleets[0].until { _ in beats.number(()) > 10 }
+      #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) { try storages[1].open() }
+    }
+
+    @Test func withoutTheServerItThrows() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let storage = try fleet.outboxStorage("orders")
+      _ = try storage.open()
+      server.kill()
+      #expect(throws: OutboxStorageFailure.self) { try storage.append(records(1), durably: true) }
+    }
+  }
+#endif
