@@ -2,8 +2,10 @@ import StreamSupport
 
 /// Refuses calls itself when the service accepts far fewer than are made, and the more so the fewer it accepts.
 ///
-///     let throttle = AdaptiveThrottle("weather", policy: .standard)
-///     request.retry(policy).protected(by: throttle)
+///     let weather = try Pipeline<Forecast>("weather") {
+///       Retry()
+///       AdaptiveThrottle("weather")
+///     }
 ///
 /// A refusal here costs the service nothing, one of the service's own costs it work. Unlike a breaker it does not switch: each
 /// call is refused with the probability `max(0, (requests − K·accepts) / (requests + 1))`, over the calls of a window. So some
