@@ -32,7 +32,10 @@ extension Storm {
   /// Plays a scenario in virtual time, with all clients under a pipeline.
   ///
   ///     let storm = try Storm.play(.minuteOfOutage(clients: 2_000)) { process in
-  ///       try Pipeline("weather") { Retry(policy.within(budget)); CircuitBreakerPolicy(…) }
+  ///       try Pipeline("weather") {
+  ///         Retry(policy, budget: budget)
+  ///         breaker
+  ///       }
   ///     }
   ///     #expect(storm.recovers(within: .seconds(30)))
   ///

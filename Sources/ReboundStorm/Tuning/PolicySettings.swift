@@ -264,8 +264,11 @@ public struct NamedPolicy: Hashable, Sendable {
     bounded.budgetRatio = 0.1
     var broken = bounded
     broken.breaker = PolicySettings.Breaker()
+    var timed = broken
+    timed.attemptTimeout = 1
     var throttled = spread
-    throttled.throttle = PolicySettings.Throttle(factor: 2, window: 30)
+    // So short that a service which was out is soon found well: what is refused here counts, too.
+    throttled.throttle = PolicySettings.Throttle(factor: 2, window: 2)
     return [
       NamedPolicy("no retry", PolicySettings()),
       NamedPolicy("10 retries, at once", PolicySettings(maxRetries: 10)),
@@ -274,6 +277,7 @@ public struct NamedPolicy: Hashable, Sendable {
       NamedPolicy("… with full jitter", spread),
       NamedPolicy("… and a budget of 10 %", bounded),
       NamedPolicy("… and a circuit breaker", broken),
+      NamedPolicy("… and 1 s for each attempt", timed),
       NamedPolicy("full jitter, adaptive throttle", throttled),
     ]
   }

@@ -3,9 +3,10 @@ import ReboundStorm
 
 /// What the command line asks for.
 struct Arguments {
-  var clients = 100_000
+  var clients = 20_000
   var seed: UInt64?
   var tries = 80
+  var policy = ""
   var file: String?
   var folder: String?
 
@@ -21,8 +22,10 @@ struct Arguments {
       case "--clients": clients = try number(value, of: word, in: 1...100_000_000)
       case "--tries": tries = try number(value, of: word, in: 0...1_000_000)
       case "--seed": seed = UInt64(try number(value, of: word, in: 0...Int.max))
+      case "--policy": policy = value
       case "--results": folder = value
-      default: throw Complaint("\(word) is unknown. Give a scenario's file, --clients, --seed, --tries, --results.")
+      default:
+        throw Complaint("\(word) is unknown. Give a scenario's file, --clients, --seed, --tries, --policy, --results.")
       }
     }
   }
@@ -66,7 +69,7 @@ func note(_ text: String) {
 do {
   let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
   let scenario = try arguments.scenario()
-  var policies = NamedPolicy.ladder
+  var policies = NamedPolicy.ladder.filter { arguments.policy.isEmpty || $0.name.contains(arguments.policy) }
   var source = ""
   if arguments.tries > 0 {
     let front = try PolicySearch(scenarios: try arguments.trainingScenarios(), tries: arguments.tries).run()
