@@ -30,13 +30,13 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   ///
   /// References, because it costs much to copy a request.
   private enum Origin {
-    /// The network, where no middleware stands before it.
-    case network(ExchangeSubscription)
+    /// An attempt alone, where there is no middleware.
+    case attempt(AttemptSubscription)
     case middleware(Chain)
 
     var request: HTTPRequest {
       switch self {
-      case .network(let exchange): exchange.request
+      case .attempt(let attempt): attempt.request
       case .middleware(let chain): chain.request
       }
     }
@@ -68,7 +68,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   /// - Parameter exchange: What the middleware has made of the request; `nil` where it goes to the network as it is.
   init(_ request: HTTPRequest, through exchange: HTTPExchange?) {
     context = request.call
-    origin = exchange.map { .middleware(Chain($0, for: request)) } ?? .network(ExchangeSubscription(request))
+    origin = exchange.map { .middleware(Chain($0, for: request)) } ?? .attempt(AttemptSubscription(request, next: nil))
   }
 
   /// Hands this to its subscriber.
@@ -85,7 +85,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     self.whenTurned = whenTurned
     switch origin {
     case .middleware(let chain): chain.exchange.subscribe(self)
-    case .network(let exchange): exchange.attach(self)
+    case .attempt(let attempt): attempt.attach(self)
     }
   }
 

@@ -3,7 +3,7 @@ import Foundation
 import Rebound
 import StreamSupport
 
-/// Sends one attempt, follows redirects, and publishes the whole answer if it is valid.
+/// Sends one request over the transport, and publishes the whole answer if it is valid, or the head of a redirect.
 ///
 /// Nothing is sent before a value is requested; cancelling stops the exchange.
 struct ExchangePublisher: Publisher {
@@ -17,7 +17,7 @@ struct ExchangePublisher: Publisher {
   }
 }
 
-/// One attempt under way.
+/// One exchange with a server under way, gathered to a whole answer.
 ///
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it.
 final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchecked Sendable {
@@ -33,15 +33,10 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   private let lock = Lock()
   // All guarded by `lock`.
   @exclusivity(unchecked) private var phase = Phase.ready
-  /// What was sent last, where that is not the request as it is.
-  @exclusivity(unchecked) private var changed: TransportRequest?
-  /// The exchange of the present hop; `nil` until the transport has returned it.
+  /// `nil` until the transport has returned it.
   @exclusivity(unchecked) private var exchange: (any TransportExchange)?
-  /// How many redirects were followed; events of the hops before are known by it.
-  @exclusivity(unchecked) private var hop = 0
   @exclusivity(unchecked) private var head: ResponseHead?
   @exclusivity(unchecked) private var body = Data()
-  @exclusivity(unchecked) private var start = Duration.zero
   /// Told once, unless it is cancelled before; set before anything is requested.
   @exclusivity(unchecked) private var whenDone: Completion?
 
@@ -69,122 +64,64 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let now = client.settings.time.now
     lock.lock()
     let begins = phase == .ready
-    if begins {
-      phase = .running
-      start = now
-    }
+    if begins { phase = .running }
     lock.unlock()
     guard begins else { return }
-    guard let deadline = request.deadline else { return begin(with: request.message) }
-    let message = limited(request.message, deadline)
+    if request.redirects == 0 { request.tell(.attemptBegan(request.attempt, request.message)) }
+    let exchange = client.settings.transport.start(request.message) { [self] event in receive(event) }
     lock.lock()
-    changed = message
-    lock.unlock()
-    begin(with: message)
-  }
-
-  private func begin(with message: TransportRequest) {
-    request.tell(.attemptBegan(request.attempt, message))
-    send(message, hop: 0)
-  }
-
-  func cancel() {
-    lock.lock()
-    let rest = end()
-    lock.unlock()
-    rest.exchange?.cancel()
-  }
-
-  private func send(_ message: TransportRequest, hop: Int) {
-    let exchange = client.settings.transport.start(message) { [self] event in receive(event, of: hop) }
-    lock.lock()
-    let isCurrent = isRunning(hop)
+    let isCurrent = isRunning
     if isCurrent { self.exchange = exchange }
     lock.unlock()
-    // Over already, or on at another address, before the transport returned.
+    // Over already, before the transport returned.
     if !isCurrent { exchange.cancel() }
   }
 
-  private func receive(_ event: TransportEvent, of hop: Int) {
+  func cancel() {
+    lock.withLock { end() }.exchange?.cancel()
+  }
+
+  /// For use under the lock.
+  private var isRunning: Bool { phase == .running }
+
+  private func receive(_ event: TransportEvent) {
     switch event {
     case .sent(let count):
-      guard lock.withLock({ isRunning(hop) }) else { return }
-      request.tell(.uploaded(count, of: message.body.length))
+      guard lock.withLock({ isRunning }) else { return }
+      request.tell(.uploaded(count, of: request.message.body.length))
     case .head(let head):
-      receive(head, of: hop)
+      receive(head)
     case .chunk(let chunk):
-      receive(chunk, of: hop)
+      receive(chunk)
     case .finished:
-      finish(hop)
-    case .failed(var failure):
-      guard lock.withLock({ isRunning(hop) }) else { return }
-      failure.redirects = hop
-      fail(.transport(failure.kind), underlying: failure)
+      finish()
+    case .failed(let failure):
+      fail(failure)
     }
   }
 
-  /// The message with no more time than is left, as transport and server get to know it.
-  private func limited(_ message: TransportRequest, _ deadline: Deadline) -> TransportRequest {
-    var message = message
-    let left = deadline.remaining
-    // Limits that the request itself has do not grow, however often it is sent.
-    message.limits.total = request.message.limits.total.map { min($0, left) } ?? left
-    if let field = client.settings.deadlineHeader { message.headers[field] = "\(Int64(left.inSeconds * 1_000))m" }
-    return message
-  }
-
-  /// What was sent last.
-  private var message: TransportRequest { lock.withLock { changed } ?? request.message }
-
-  /// Whether it runs, and is still at this hop; for use under the lock.
-  private func isRunning(_ hop: Int) -> Bool { phase == .running && self.hop == hop }
-
-  private func receive(_ head: ResponseHead, of hop: Int) {
-    guard client.settings.redirects.concerns(status: head.status) else { return deliver(head, of: hop) }
-    redirect(head, of: hop)
-  }
-
-  private func redirect(_ head: ResponseHead, of hop: Int) {
-    guard lock.withLock({ isRunning(hop) }) else { return }
-    switch client.settings.redirects.step(after: message, head, followed: hop) {
-    case .deliver:
-      deliver(head, of: hop)
-    case .tooMany:
-      let exchange = lock.withLock { self.exchange }
-      fail(.transport(.tooManyRedirects), underlying: TransportFailure(.tooManyRedirects, redirects: hop))
-      exchange?.cancel()
-    case .follow(let redirected):
-      follow(request.deadline.map { limited(redirected, $0) } ?? redirected, after: head, of: hop)
+  private func receive(_ head: ResponseHead) {
+    // Asked before the lock: it parses addresses.
+    let isRedirected = request.isRedirected?(head) ?? false
+    lock.lock()
+    guard isRunning else { return lock.unlock() }
+    guard isRedirected else {
+      self.head = head
+      lock.unlock()
+      return request.tell(.responded(head))
     }
-  }
-
-  private func deliver(_ head: ResponseHead, of hop: Int) {
-    lock.lock()
-    let isCurrent = isRunning(hop)
-    if isCurrent { self.head = head }
+    let rest = end()
     lock.unlock()
-    if isCurrent { request.tell(.responded(head)) }
+    // Nobody wants the body of a redirect, which may be endless.
+    rest.exchange?.cancel()
+    rest.whenDone?(.success(response(head, Data())))
   }
 
-  private func follow(_ next: TransportRequest, after head: ResponseHead, of hop: Int) {
+  private func receive(_ chunk: Data) {
     lock.lock()
-    guard isRunning(hop) else { return lock.unlock() }
-    let last = exchange
-    exchange = nil
-    self.hop = hop + 1
-    changed = next
-    lock.unlock()
-    last?.cancel()
-    request.tell(.redirected(status: head.status, to: next.url))
-    send(next, hop: hop + 1)
-  }
-
-  private func receive(_ chunk: Data, of hop: Int) {
-    lock.lock()
-    guard isRunning(hop) else { return lock.unlock() }
+    guard isRunning else { return lock.unlock() }
     // Most answers come in one piece, which need not be copied.
     if body.isEmpty { body = chunk } else { body += chunk }
     guard request.call.isWatched else { return lock.unlock() }
@@ -193,36 +130,43 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
     request.tell(.downloaded(count, of: total))
   }
 
-  private func finish(_ hop: Int) {
+  private func finish() {
     lock.lock()
-    guard isRunning(hop) else { return lock.unlock() }
-    let start = start
+    guard isRunning else { return lock.unlock() }
     let rest = end()
     lock.unlock()
-    let duration = client.settings.time.now - start
     guard let head = rest.head else {
-      let failure = TransportFailure(.protocol, redirects: hop)
-      return deliver(request.failure(.transport(.protocol), underlying: failure, duration: duration), to: rest.whenDone)
+      return deliver(TransportFailure(.protocol), to: rest.whenDone)
     }
-    let response = HTTPResponse(
-      head: head,
-      body: rest.body,
-      receivedAt: HTTPDate(since1970: client.settings.time.wallClock),
-      duration: duration,
-      attempt: request.attempt
-    )
+    let response = response(head, rest.body)
     if let failure = request.rejection(of: response) { return deliver(failure, to: rest.whenDone) }
     request.tell(.attemptSucceeded(request.attempt, response))
     rest.whenDone?(.success(response))
   }
 
-  private func fail(_ kind: NetworkFailure.Kind, underlying: any Error) {
+  private func response(_ head: ResponseHead, _ body: Data) -> HTTPResponse {
+    HTTPResponse(
+      head: head,
+      body: body,
+      receivedAt: HTTPDate(since1970: client.settings.time.wallClock),
+      duration: client.settings.time.now - request.start,
+      attempt: request.attempt
+    )
+  }
+
+  private func fail(_ failure: TransportFailure) {
     lock.lock()
-    let start = start
+    guard isRunning else { return lock.unlock() }
     let rest = end()
     lock.unlock()
-    let duration = client.settings.time.now - start
-    deliver(request.failure(kind, underlying: underlying, duration: duration), to: rest.whenDone)
+    deliver(failure, to: rest.whenDone)
+  }
+
+  private func deliver(_ failure: TransportFailure, to whenDone: Completion?) {
+    var failure = failure
+    failure.redirects = request.redirects
+    let duration = client.settings.time.now - request.start
+    deliver(request.failure(.transport(failure.kind), underlying: failure, duration: duration), to: whenDone)
   }
 
   private func deliver(_ failure: NetworkFailure, to whenDone: Completion?) {

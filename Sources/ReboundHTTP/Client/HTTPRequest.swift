@@ -15,6 +15,12 @@ public struct HTTPRequest: Sendable {
   public var cacheMode: CacheMode
   /// Whether 304 is an answer, because a copy is there.
   public var takesNotModified = false
+  /// When the attempt began; its stage sets this and what follows.
+  var start = Duration.zero
+  /// `nil` unless a redirect has led here.
+  var redirection: Redirection?
+  /// Whether an answer with this head is followed, so that its body need not come.
+  var isRedirected: (@Sendable (ResponseHead) -> Bool)?
   /// All that stays the same, in one place: requests are copied at each step of their way.
   let call: CallContext
 
@@ -32,6 +38,13 @@ public struct HTTPRequest: Sendable {
   ///
   /// What one has asked for is not given to another, neither from the cache nor by joining requests.
   public var identity: String? { call.identity }
+
+  /// How many redirects this attempt has followed to get to the address of ``message``.
+  public var redirects: Int { redirection?.count ?? 0 }
+  /// Whether a redirect has led to another scheme, host or port on the way, also if it has come back since.
+  ///
+  /// What was made for the first address, such as a credential, is not for this one.
+  public var hasLeftOrigin: Bool { redirection?.hasLeftOrigin ?? false }
 
   /// The client's time: for whatever waits or measures on the way.
   public var time: TimeSource { call.time }
@@ -69,7 +82,9 @@ public struct HTTPRequest: Sendable {
     underlying: (any Error)? = nil,
     duration: Duration = .zero
   ) -> NetworkFailure {
-    NetworkFailure(
+    // Whoever sends it again begins where it began.
+    let message = redirection?.first ?? message
+    return NetworkFailure(
       kind,
       call: .init(
         operation: operation,

@@ -126,7 +126,7 @@ public struct WebAPIClient: RequestExecutor {
         service: baseURL.flatMap { try? ServiceAddress($0) },
         transport: transport,
         middleware: WebAPIClient.inOrder(middleware),
-        stages: WebAPIClient.inOrder(middleware + [DeadlineLimit()]),
+        stages: WebAPIClient.inOrder([Attempting()] + middleware + [DeadlineLimit()]),
         delivery: delivery,
         time: time,
         random: random,

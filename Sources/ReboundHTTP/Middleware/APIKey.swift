@@ -24,7 +24,8 @@ public struct APIKey: Middleware {
   /// - Parameters:
   ///   - placement: Where the key goes.
   ///   - key: The key, asked for each attempt: it may be changed while the program runs.
-  ///   - host: The only host that gets it; `nil` means all that requests are sent to.
+  ///   - host: The only host that gets it; `nil` means all that requests are made for, but none that a redirect of another
+  ///     origin leads to.
   public init(_ placement: Placement, _ key: @escaping @autoclosure @Sendable () -> String, for host: String? = nil) {
     self.placement = placement
     self.key = key
@@ -36,7 +37,8 @@ public struct APIKey: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    if let host, request.message.url.host?.lowercased() != host.lowercased() { return next(request) }
+    let isMeant = host.map { request.message.url.host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
+    guard isMeant else { return next(request) }
     var request = request
     switch placement {
     case .header(let name):

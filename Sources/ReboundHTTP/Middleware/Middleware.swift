@@ -59,7 +59,10 @@ public enum MiddlewarePlace: Int, CaseIterable, Comparable, Sendable {
   case authentication
   /// Refuses while the service fails.
   case protection
-  /// Changes each attempt right before it is sent.
+  /// Changes each attempt right before it is sent, and each request that a redirect makes of it.
+  ///
+  /// Redirects are followed right outside, and the time that is left is told there: what signs a request here signs what
+  /// goes over the wire. What adds a credential here heeds ``HTTPRequest/hasLeftOrigin``.
   case adaptation
 
   /// Whether one place is outside another.

@@ -21,4 +21,23 @@ struct APIKeyTests {
     _ = try test.run(Anything(baseURL: URL(string: "https://other.example")))
     #expect(test.transport.calls.map { $0.request.headers["X-API-Key"] } == ["k", nil])
   }
+
+  @Test(
+    "stays with the origin that the request was made for",
+    arguments: [APIKey.Placement.header("X-API-Key"), .query("key")]
+  )
+  func redirect(placement: APIKey.Placement) throws {
+    let test = ClientUnderTest(
+      [
+        .redirect(to: "/b"), .redirect(to: "https://other.example/"), .redirect(to: "https://api.example/"),
+        .status(200),
+      ],
+      [APIKey(placement, "secret")]
+    )
+    #expect(try test.run(Anything()).failure == nil)
+    let hasKey = test.transport.calls.map { call in
+      call.request.headers["X-API-Key"] == "secret" || call.request.url.query == "key=secret"
+    }
+    #expect(hasKey == [true, true, false, false])
+  }
 }
