@@ -165,4 +165,32 @@ struct SerialSubscriptionTests {
     #expect(recorder.values == [1, 2])
     log.expect([.max(2), .max(1), .max(1), .max(1), .max(1)])
   }
+
+  @Test("a value that comes while another thread is inside a join is left to that thread, and does not wait")
+  func leftToTheThreadInside() {
+    let subjects = SharedUnchecked([Values(), Values()])
+    let (isInside, hasSent) = (Signal(), Signal())
+    let received = Shared<[Int]>([])
+    let subscription = subjects.value[0].merge(with: subjects.value[1]).sink(
+      receiveCompletion: { _ in },
+      receiveValue: { value in
+        received.change { $0.append(value) }
+        guard value == 1 else { return }
+        isInside.send()
+        #expect(hasSent.wait())
+        #expect(received.value == [1])
+      }
+    )
+    let areDone = RaceCrew(size: 2).run([
+      { subjects.value[0].send(1) },
+      {
+        #expect(isInside.wait())
+        subjects.value[1].send(2)
+        hasSent.send()
+      },
+    ])
+    #expect(areDone)
+    #expect(received.value == [1, 2])
+    subscription.cancel()
+  }
 }
