@@ -117,6 +117,15 @@ struct RedirectPolicyTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("each hop is given, and told, the time that is left then")
+  func deadline() throws {
+    var test = ClientUnderTest([.redirect(to: "/b").after(.seconds(2)), .status(200)])
+    test.client.deadlineHeader = "Grpc-Timeout"
+    #expect(try test.run(Anything(deadline: .seconds(10))).failure == nil)
+    #expect(test.transport.calls.map(\.request.limits.total) == [.seconds(10), .seconds(8)])
+    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["10000m", "8000m"])
+  }
+
   @Test("none are followed, or only those that stay, if the client says so")
   func policies() throws {
     #expect(try Self.run([.redirect(to: "/b")], Anything(), .none).failure?.kind == .unexpectedStatus(302))

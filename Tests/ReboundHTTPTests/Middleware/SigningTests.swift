@@ -108,6 +108,20 @@ struct SigningTests {
     #expect(calls[1].request.headers["X-Date"] == calls[2].request.headers["X-Date"])
   }
 
+  @Test("signs what is sent later with the date of its sending, not of its subscription")
+  func demand() throws {
+    let test = ClientUnderTest([Self.checking(.status(200))], [Signing(key: Self.key)])
+    let recorder = Recorder<Data, NetworkFailure>(requesting: .none, on: test.scheduler)
+    test.client.publisher(for: Anything()).subscribe(recorder)
+    test.scheduler.advance(by: .seconds(60))
+    #expect(test.transport.calls.isEmpty)
+    recorder.request(.max(1))
+    try test.scheduler.run()
+    let deviceStart = ClientUnderTest.serverStart.secondsSinceEpoch - 3_600
+    #expect(test.transport.calls.map { $0.request.headers["X-Date"] } == ["\(deviceStart + 60)"])
+    #expect(recorder.isFinished)
+  }
+
   @Test("signs a body that is streamed, at each hop")
   func streams() throws {
     let text = Data(String(repeating: "0123456789", count: 1_000).utf8)
