@@ -172,6 +172,11 @@ enum ThrottleDecision: PolicyDecision {
 
 let throttle = Throttle()
 
+enum AdaptiveThrottleExamples {
+  static var request: Plain { given() }
+  static var policy: RetryPolicy<any Error> { given() }
+}
+
 enum BulkheadExamples {
   static var request: Plain { given() }
 }

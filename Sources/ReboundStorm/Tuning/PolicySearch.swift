@@ -3,8 +3,8 @@ import Foundation
 /// Looks for the numbers of a pipeline that do best in scenarios.
 ///
 ///     let front = try PolicySearch(scenarios: [outage, brownout], tries: 200).run()
-///     let best = try front.best(on: unseenScenarios)
-///     print(best.settings.swiftSource)
+///     let best = try front.judged(on: unseenScenarios).best
+///     print(best?.settings.swiftSource ?? "nothing was tried")
 ///
 /// A third of the tries are random, the others change one to three numbers of a policy on the front so far. The same seed
 /// finds the same.
