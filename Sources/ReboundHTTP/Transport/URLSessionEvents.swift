@@ -61,6 +61,23 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
   func urlSession(
     _ session: URLSession,
     task: URLSessionTask,
+    didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    #if canImport(Darwin)
+      completionHandler(.performDefaultHandling, nil)
+    #else
+      // Foundation on Linux asks once the whole answer has come, and tells its end only to those who have credentials.
+      tellHead(task.response, of: task)
+      guard let entry = entry(for: task) else { return }
+      entry.exchange.finish()
+      entry.carrier.stop()
+    #endif
+  }
+
+  func urlSession(
+    _ session: URLSession,
+    task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     // Never nothing: Foundation on Linux stops the process for want of a stream.
