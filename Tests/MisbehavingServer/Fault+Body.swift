@@ -25,6 +25,12 @@ extension Fault {
   public static let resetInChunk = inBody("reset in chunk", chunked, .send("A\r\nhalf"), .stall, .reset)
   /// The next chunk never comes.
   public static let stallInChunk = inBody("stall in chunk", chunked, .send("4\r\nhalf\r\n"), .stall, .reset)
+  /// Fields follow the last chunk, as they may (RFC 9112 §7.1.2), and all is well.
+  public static let trailers = inBody(
+    "trailers",
+    head(fields: ["Transfer-Encoding: chunked", "Trailer: X-Sum"]),
+    .send("2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n")
+  )
   /// The size of a chunk is no number.
   public static let wordForChunkSize = inBody("word for chunk size", chunked, .send("zz\r\nhalf\r\n0\r\n\r\n"), .close)
   /// The size of a chunk is more than any number holds.

@@ -55,6 +55,23 @@ extension Fault {
     .send("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"),
     .close
   )
+  /// The Content-Length is a number in another notation.
+  public static let hexadecimalLength = afterRequest(
+    "hexadecimal length",
+    .send("HTTP/1.1 200 OK\r\nContent-Length: 0x2\r\n\r\nok"),
+    .close
+  )
+  /// The Content-Length is larger than anybody can count to.
+  public static let overflowingLength = afterRequest(
+    "overflowing length",
+    .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok"),
+    .close
+  )
+  /// The response wants credentials, and says which (RFC 7617).
+  public static let challenge = afterRequest(
+    "challenge for credentials",
+    .send(head(401, length: 2, fields: ["WWW-Authenticate: Basic realm=\"here\""]) + "ok")
+  )
   /// A single field is longer than any client takes.
   public static let hugeField = afterRequest(
     "huge field",

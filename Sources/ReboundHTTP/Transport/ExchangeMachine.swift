@@ -58,6 +58,9 @@ struct ExchangeMachine {
   mutating func receive(_ head: ResponseHead, at now: Duration) -> TransportEvent? {
     guard phase == .connecting || phase == .waitingForHead else { return nil }
     lastSign = now
+    guard head.hasSoundLength else {
+      return fail(TransportFailure(.protocol, detail: "Content-Length is no number, or more than one"))
+    }
     phase = .readingBody
     return .head(head)
   }
@@ -118,5 +121,20 @@ struct ExchangeMachine {
     ].compactMap { $0 }
     guard let (first, due) = dues.min(by: { $0.1 < $1.1 }) else { return .again(at: nil) }
     return due <= now ? .expired(first) : .again(at: due)
+  }
+}
+
+extension ResponseHead {
+  /// Whether its Content-Length, if it has one, is one number that can be counted to (RFC 9112 §6.3): where two readers of
+  /// an answer can take it to end in two places, one of them takes the next answer for a part of this one.
+  ///
+  /// The same number may be there more than once.
+  fileprivate var hasSoundLength: Bool {
+    let values = headers.values(of: "Content-Length")
+      .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+    guard let first = values.first else { return true }
+    return values.allSatisfy { $0 == first } && first.utf8.allSatisfy { (0x30...0x39).contains($0) }
+      && Int64(first) != nil
   }
 }

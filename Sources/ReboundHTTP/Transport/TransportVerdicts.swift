@@ -110,13 +110,17 @@ enum TransportVerdicts {
       Row(-1, "Couldn't connect to server", .connect),
       Row(-1, "Failed to connect", .connect),
       Row(-1, "pinned", .tls(.notPinned)),
-      // Of a connection that stands: the server may have read the request.
+      // Behind the handshake the server may have read the request, whatever it then sends: only words that come from
+      // the handshake alone count as one. A reset has the same words in both places.
       Row(-1, "SSL_read", .reset),
       Row(-1, "SSL_write", .reset),
-      // In the handshake or after it: the words are the same, and so nothing is proven.
+      Row(-1, "SSL_connect", .tls(.handshake)),
+      Row(-1, "OpenSSL/", .tls(.handshake)),
+      Row(-1, "TLS connect error", .tls(.handshake)),
+      Row(-1, "gnutls_handshake", .tls(.handshake)),
+      Row(-1, "SSL", .reset),
+      Row(-1, "TLS", .reset),
       Row(-1, "Connection reset", .reset),
-      Row(-1, "SSL", .tls(.handshake)),
-      Row(-1, "TLS", .tls(.handshake)),
       Row(-1, "HTTP/2 stream", .reset),
     ]
 
@@ -137,7 +141,8 @@ enum TransportVerdicts {
       Row(27, "Out of memory", .protocol),  // a field longer than libcurl takes
       Row(28, .timeout(.idle)),
     ]
-    + certificateRows(code: 35) + [Row(35, .tls(.handshake))]
+    // A reset within the handshake, which Foundation does not tell from one behind it.
+    + certificateRows(code: 35) + [Row(35, "Connection reset", .reset), Row(35, .tls(.handshake))]
     + [
       Row(42, .cancelled),
       Row(47, .tooManyRedirects),

@@ -12,8 +12,6 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     let carrier: URLSessionCarrier
     let request: TransportRequest
     var hasHead = false
-    /// The client answers for itself: the answer ends with its head.
-    var wasChallenged = false
   }
 
   private let reachability: any Reachability
@@ -69,10 +67,11 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     #if canImport(Darwin)
       completionHandler(.performDefaultHandling, nil)
     #else
-      // Foundation on Linux has nothing to answer with, and would wait for ever; it calls this for 401 and 407 alone.
-      tellHead(challenge.failureResponse, of: task)
-      entries.withLock { $0[task.taskIdentifier]?.wasChallenged = true }
-      entry(for: task)?.carrier.answer { completionHandler(.cancelAuthenticationChallenge, nil) }
+      // Foundation on Linux asks once the whole answer has come, and tells its end only to those who have credentials.
+      tellHead(task.response, of: task)
+      guard let entry = entry(for: task) else { return }
+      entry.exchange.finish()
+      entry.carrier.stop()
     #endif
   }
 
@@ -132,7 +131,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if error == nil { tellHead(task.response, of: task) }
     guard let entry = entries.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-    if let error, !(entry.hasHead && entry.wasChallenged) {
+    if let error {
       entry.exchange.fail(failure(for: error, entry.request))
     } else {
       entry.exchange.finish()

@@ -5,7 +5,10 @@ import Rebound
   import FoundationNetworking
 #endif
 
-/// Sends requests through URLSession, which every platform has: the transport for most programs.
+/// Sends requests through URLSession, which every platform has: the transport for most programs on Apple's.
+///
+/// On Linux take the `CurlTransport` of this package (trait `Curl`) where you can: there, some answers of a server stop the
+/// whole process within Foundation; see below.
 ///
 ///     let client = WebAPIClient(transport: URLSessionTransport())
 ///
@@ -20,12 +23,12 @@ import Rebound
 /// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
 /// connection of its own, which costs some time. These faults cannot be mended from here; the `CurlTransport` of this
 /// package has none of them:
-/// - A server that closes the connection within the fields of the head stops the whole process.
+/// - A server that closes the connection within the fields of the head stops the whole process, and so does one that sends
+///   fields behind the last chunk of a body (trailers).
 /// - Among some ten thousand connections that are reset after they were kept open, it has been seen to stop the process
 ///   when it stopped to watch a socket.
 /// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit.
 /// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process.
-/// - Of a 401 that names a scheme, and of a 407, it tells the head and keeps the body.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
 public final class URLSessionTransport: Transport {
   private let configuration: URLSessionConfiguration

@@ -30,6 +30,22 @@ struct ExchangeMachineTests {
     #expect(machine.sent(9, at: .zero) == nil)
   }
 
+  @Test(
+    "takes no answer whose length is in doubt",
+    arguments: [
+      (["8"], true), (["8", "8"], true), (["8, 8"], true), ([" 8 "], true), (["9223372036854775807"], true),
+      (["8", "4"], false), (["8, 4"], false), (["0x8"], false), (["+8"], false), (["-8"], false), ([""], false),
+      (["8,"], false), (["9223372036854775808"], false), (["\u{0668}"], false),
+    ] as [([String], Bool)]
+  )
+  func lengths(values: [String], isTaken: Bool) {
+    var machine = Self.make()
+    let fields = values.map { HTTPHeaders.Field("content-length", $0) }
+    let event = machine.receive(ResponseHead(status: 200, headers: HTTPHeaders(fields), url: Self.url), at: .zero)
+    #expect(event?.failure?.kind == (isTaken ? nil : .protocol))
+    #expect(machine.isOver != isTaken)
+  }
+
   @Test("takes an end without a head for a broken connection")
   func endWithoutHead() {
     var machine = Self.make()

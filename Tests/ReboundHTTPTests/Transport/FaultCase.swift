@@ -32,8 +32,6 @@ struct FaultCase: Sendable {
   let verdict: Verdict
   /// What a HEAD request gets, which never sees a body.
   let verdictOfHead: Verdict
-  /// What URLSession on Linux makes of it, where its words do not tell one fault from another.
-  let verdictOfFoundation: Verdict?
   /// The server goes on once the client has seen the beginning of the body.
   let goesOnAfterChunk: Bool
   /// What of the answer may come at most.
@@ -43,14 +41,12 @@ struct FaultCase: Sendable {
     _ fault: Fault,
     _ verdict: Verdict,
     head verdictOfHead: Verdict? = nil,
-    foundation verdictOfFoundation: Verdict? = nil,
     goesOnAfterChunk: Bool = false,
     responseBytes: Int64? = nil
   ) {
     self.fault = fault
     self.verdict = verdict
     self.verdictOfHead = verdictOfHead ?? verdict
-    self.verdictOfFoundation = verdictOfFoundation
     self.goesOnAfterChunk = goesOnAfterChunk
     self.responseBytes = responseBytes
   }
@@ -58,12 +54,7 @@ struct FaultCase: Sendable {
   /// Faults of the request's body need one.
   var sendings: [Sending] { fault.phase == .request ? [.post, .put] : Sending.allCases }
 
-  func verdict(for sending: Sending, over transport: TransportKind) -> Verdict {
-    #if !canImport(Darwin)
-      if transport == .urlSession, let verdictOfFoundation { return verdictOfFoundation }
-    #endif
-    return sending == .head ? verdictOfHead : verdict
-  }
+  func verdict(for sending: Sending) -> Verdict { sending == .head ? verdictOfHead : verdict }
 }
 
 /// Gives so many bytes, a few at a time.
@@ -101,7 +92,7 @@ extension FaultCase {
     FaultCase(.plainAnswerToTLS, .failure(.tls(.handshake))),
     FaultCase(.alertInHandshake, .failure(.tls(.handshake))),
     FaultCase(.closeInHandshake, .failure(.tls(.handshake))),
-    FaultCase(.resetInHandshake, .failure(.tls(.handshake)), foundation: .failure(.reset)),
+    FaultCase(.resetInHandshake, .failure(.reset)),
     FaultCase(.stallInHandshake, stalled),
     FaultCase(.selfSignedCertificate, .failure(.tls(.untrusted))),
   ]
@@ -129,6 +120,9 @@ extension FaultCase {
       FaultCase(.wordForStatus, .failure(.protocol)),
       FaultCase(.unknownVersion, .failure(.protocol)),
       FaultCase(.negativeLength, .failure(.protocol)),
+      FaultCase(.hexadecimalLength, .failure(.protocol)),
+      FaultCase(.overflowingLength, .failure(.protocol)),
+      FaultCase(.challenge, .answer(401)),
       FaultCase(.hugeField, .failure(.protocol)),
       FaultCase(.endlessFields, .failure(.protocol)),
       FaultCase(.closeAfterInterim, .failure(.reset)),
@@ -161,7 +155,8 @@ extension FaultCase {
     FaultCase(.wordForChunkSize, .failure(.protocol), head: ok),
     FaultCase(.hugeChunkSize, .failure(.protocol), head: ok),
     FaultCase(.overlongChunk, .failure(.protocol), head: ok),
-    FaultCase(.twoLengths, .failure(.truncated), head: ok),
+    FaultCase(.trailers, ok),
+    FaultCase(.twoLengths, .failure(.protocol)),
     FaultCase(.plainForGzip, .failure(.protocol), head: ok),
     FaultCase(.gzipBomb(of: 4_000_000), .failure(.tooLarge), head: ok, responseBytes: 100_000),
     FaultCase(.endlessBody(of: 4_000_000), .failure(.tooLarge), head: ok, responseBytes: 100_000),

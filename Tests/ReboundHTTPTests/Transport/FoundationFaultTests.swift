@@ -19,5 +19,17 @@
         exchange.cancel()
       }
     }
+
+    @Test("URLSession stops the process when fields follow the last chunk")
+    func trailers() async {
+      await #expect(processExitsWith: .failure) {
+        let server = try MisbehavingServer()
+        server.program("/", .trailers)
+        let log = TransportLog()
+        let exchange = URLSessionTransport().start(TransportRequest(server.url()), telling: log.add)
+        await log.end()
+        exchange.cancel()
+      }
+    }
   }
 #endif

@@ -34,6 +34,23 @@ struct TransportVerdictsTests {
   }
 
   @Test(
+    "takes no broken connection behind a handshake for a failed one, whose request could be sent again",
+    arguments: [
+      "OpenSSL SSL_read: OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number, errno 0",
+      "OpenSSL SSL_read: Connection reset by peer, errno 104",
+      "OpenSSL SSL_write: Broken pipe, errno 32",
+      "Recv failure: Connection reset by peer",
+      "GnuTLS, TLS recv error",
+    ]
+  )
+  func brokenBehindHandshake(text: String) {
+    let kind = TransportVerdicts.kind(urlErrorCode: -1, text: text)
+    #expect(kind == .reset)
+    #expect(kind == TransportVerdicts.kind(curlCode: 56, text: text))
+    #expect(!TransportFailure(kind).provesNothingWasSent)
+  }
+
+  @Test(
     "gives a fault the same kind, whether Apple's codes or libcurl's tell of it",
     arguments: [
       (-1003, 6, "Could not resolve host: nowhere", .dns),
