@@ -5,10 +5,10 @@ import Rebound
   import FoundationNetworking
 #endif
 
-/// Sends requests through URLSession, which every platform has: the transport for most programs on Apple's.
+/// Sends requests through URLSession, which every platform has.
 ///
-/// On Linux take the `CurlTransport` of this package (trait `Curl`) where you can: there, some answers of a server stop the
-/// whole process within Foundation; see below.
+/// On Linux, take the `CurlTransport` of this package unless every server is your own: there an answer with trailers (fields
+/// behind the last chunk), which any server may send, stops the whole process within Foundation.
 ///
 ///     let client = WebAPIClient(transport: URLSessionTransport())
 ///
@@ -23,8 +23,8 @@ import Rebound
 /// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
 /// connection of its own, which costs some time. These faults cannot be mended from here; the `CurlTransport` of this
 /// package has none of them:
-/// - A server that closes the connection within the fields of the head stops the whole process, and so does one that sends
-///   fields behind the last chunk of a body (trailers).
+/// - A server that closes the connection within the fields of the head, or sends trailers, stops the whole process.
+/// - A host that is an IPv6 address (`http://[::1]`) is refused as no address.
 /// - Among some ten thousand connections that are reset after they were kept open, it has been seen to stop the process
 ///   when it stopped to watch a socket.
 /// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit.

@@ -21,6 +21,8 @@ import Foundation
 ///
 /// - Parameters:
 ///   - runs: How many runs at most.
+///   - budget: How much of the real time the runs may take: none begins after it, except for the first. `nil` is no limit.
+///     The limit of making a schedule simpler is `shrinks`.
 ///   - seed: The seed of the first run; each run's is one more.
 ///   - exploration: How the schedules are chosen.
 ///   - limits: When a run counts as one that never ends.
@@ -38,6 +40,7 @@ import Foundation
 @discardableResult
 public func simulate(
   runs: Int = 1_000,
+  budget: Duration? = nil,
   seed: UInt64 = 0,
   exploration: ScheduleExploration = .mixed,
   limits: SimulationLimits = SimulationLimits(),
@@ -53,7 +56,9 @@ public func simulate(
   let program = SimulatedProgram(location: location, limits: limits, body: body)
   let explorer = ScheduleExplorer(program: program, exploration: exploration, shrinks: shrinks)
   if let text = replay ?? ProcessInfo.processInfo.environment["REBOUND_SEED"] { return try explorer.replay(text) }
-  return try explorer.explore(runs: runs, seed: seed)
+  let clock = ContinuousClock()
+  let start = clock.now
+  return try explorer.explore(runs: runs, seed: seed) { budget.map { start.duration(to: clock.now) < $0 } ?? true }
 }
 
 /// How the schedules of a program are chosen.

@@ -126,6 +126,19 @@ import Testing
     #expect(!explored.isComplete)
   }
 
+  @Test(arguments: [ScheduleExploration.mixed, .exhaustive])
+  func noRunBeginsAfterTheBudgetInSecondsExceptForTheFirst(exploration: ScheduleExploration) throws {
+    let spent = try simulate(runs: 10, budget: .zero, exploration: exploration) {
+      for _ in 0..<3 { Task { await Task.yield() } }
+    }
+    #expect(spent.runs == 1)
+    #expect(!spent.isComplete)
+    let ample = try simulate(runs: 10, budget: .seconds(86_400), exploration: exploration) {
+      for _ in 0..<3 { Task { await Task.yield() } }
+    }
+    #expect(ample.runs == 10)
+  }
+
   @Test(arguments: [ScheduleExploration.randomWalk, .priorities(depth: 3), .mixed])
   func theSameSeedIsTheSameRun(exploration: ScheduleExploration) throws {
     func order() throws -> String? {
