@@ -14,6 +14,9 @@ import Foundation
 /// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.
 /// - Work takes its mean time. Pauses and dependencies take what they take on the mean.
 /// - A breaker is not in the model: ``UnpredictablePolicy``.
+///
+/// Of 50 scenarios and policies drawn at random, it agrees with the play within 20 %, or 3 s, in 44; those 50 were at hand
+/// when it was made. It promised no recovery that did not come. Of two that recovered after more than 40 s it said never.
 public struct Prediction: Hashable, Sendable {
   /// How many seconds after the last fault all is well, as ``Storm/secondsToRecover`` has it; `nil` for never.
   public let secondsToRecover: Int?
