@@ -219,7 +219,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   package mutating func open(for openTime: Duration, now: Duration) -> Bool {
     guard case .closed = phase else { return false }
     openings += 1
-    outSince = outSince ?? now
+    outSince = now
     enter(.open(until: now + openTime.clampedToDelay))
     return true
   }
