@@ -9,7 +9,7 @@ public struct ClientProcess: Sendable {
   public let number: Int
   /// The virtual time.
   ///
-  /// It is ``Rebound/TimeSource/current`` while pipelines are made and requests run, so it has to be given to nobody.
+  /// It is `TimeSource.current` while pipelines are made and requests run, so it has to be given to nobody.
   public let time: TimeSource
   /// Chance that goes by the seed of the scenario: for the jitter of policies.
   ///
