@@ -31,17 +31,17 @@ public struct ClosureCall<Output: Sendable>: AsyncCall {
 @usableFromInline
 struct CallInStage<Stage: PipelineStage, Call: AsyncCall>: AsyncCall
 where Call.Output == Stage.Output, Call.Failure == any Error {
-  @usableFromInline let stage: Stage
+  @usableFromInline let box: StageBox<Stage>
   @usableFromInline let execution: ExecutionContext
   @usableFromInline let call: Call
 
   @inlinable
-  init(stage: Stage, execution: ExecutionContext, call: Call) {
-    self.stage = stage
+  init(stage: StageBox<Stage>, execution: ExecutionContext, call: Call) {
+    box = stage
     self.execution = execution
     self.call = call
   }
 
   @inlinable @inline(__always)
-  func callAsFunction() async throws -> Stage.Output { try await stage.run(execution, call) }
+  func callAsFunction() async throws -> Stage.Output { try await box.stage.run(execution, call) }
 }

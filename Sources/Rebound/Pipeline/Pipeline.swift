@@ -48,7 +48,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
   @usableFromInline let context: ExecutionContext
   // Made where the types of all stages are known, so that each is one loop.
   @usableFromInline let runs: @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
-  @usableFromInline let protects: @Sendable (Stream, StageSurroundings) -> Stream
+  @usableFromInline let protects: @Sendable (ProtectedUpstream<Output>) -> Stream
 
   /// Puts policies together, and refuses an order that makes no sense.
   ///
@@ -68,13 +68,14 @@ public struct Pipeline<Output: Sendable>: Sendable {
     @PipelineBuilder<Output> stages: () throws -> Stages
   ) throws where Stages.Output == Output {
     let stages = try stages()
+    let box = StageBox(stages)
     self.init(
       name,
       descriptor: try Self.descriptor(name, repetition, stages.traits),
       events: events,
       time: time,
-      runs: { try await stages.run($0, ClosureCall($1)) },
-      protects: { PublisherInStage(upstream: $0, stage: stages, $1).eraseToAnyPublisher() }
+      runs: { try await box.stage.run($0, ClosureCall($1)) },
+      protects: { PublisherInStage(upstream: $0, stage: box).eraseToAnyPublisher() }
     )
     stages.register(with: events, pipeline: name)
   }
@@ -86,7 +87,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
     events: PolicyEvents?,
     time: TimeSource?,
     runs: @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
-    protects: @escaping @Sendable (Stream, StageSurroundings) -> Stream
+    protects: @escaping @Sendable (ProtectedUpstream<Output>) -> Stream
   ) {
     self.name = name
     self.descriptor = descriptor
@@ -135,8 +136,9 @@ public struct Pipeline<Output: Sendable>: Sendable {
 
   /// Puts the policies around a publisher.
   @inlinable
-  func protect(_ upstream: Stream) -> Stream {
-    protects(upstream, context.surroundings)
+  func protect<Upstream: Publisher>(_ upstream: Upstream) -> Stream
+  where Upstream.Output == Output, Upstream.Failure == any Error {
+    protects(ProtectedUpstream(upstream, context.surroundings))
   }
 }
 

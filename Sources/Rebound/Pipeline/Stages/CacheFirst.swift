@@ -44,15 +44,10 @@ extension CacheFirst: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    upstream.cached(in: cache, for: key, time: surroundings.time).map(\.value).receive(subscriber: downstream)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.cached(in: cache, for: key, time: upstream.surroundings.time).map(\.value).receive(subscriber: downstream)
   }
 }

@@ -74,16 +74,11 @@ extension Fallback: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    let policy = policy(in: surroundings)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    let policy = policy(in: upstream.surroundings)
     switch replacement {
     case .now(let value):
       upstream.fallback(policy) { error in Result { try value(error) }.publisher }.receive(subscriber: downstream)

@@ -56,16 +56,13 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
 
   /// Subscribes to a publisher under it.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    upstream.hedged(hedge.observed(in: surroundings), time: surroundings.time).receive(subscriber: downstream)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.hedged(hedge.observed(in: upstream.surroundings), time: upstream.surroundings.time).receive(
+      subscriber: downstream
+    )
   }
 }
 

@@ -44,15 +44,10 @@ extension SingleFlight: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.coalesced(by: coalescer, for: key).receive(subscriber: downstream)
   }
 }
