@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import StreamSupport
 
 extension Effect {
   /// Runs a publisher that may fail, again if a policy says so; values and failure become actions.
