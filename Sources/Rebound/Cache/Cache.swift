@@ -180,14 +180,12 @@ extension Cache where Value: Sendable, Failure == any Error {
   /// - Parameters:
   ///   - key: What is wanted.
   ///   - time: Measures ages.
-  ///   - isolation: The caller's.
   ///   - fetch: The call.
   /// - Throws: What the function throws, if there is no value for that case; `CancellationError` if the task is
   ///   cancelled.
-  public func value(
+  public nonisolated(nonsending) func value(
     for key: Key,
     time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Cached<Value> {
     try Task.checkCancellation()
@@ -201,7 +199,7 @@ extension Cache where Value: Sendable, Failure == any Error {
     }
     let value: Value?
     do {
-      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValue(isolation: isolation)
+      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValue()
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }

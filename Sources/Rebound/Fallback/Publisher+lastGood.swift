@@ -69,17 +69,15 @@ extension LastGood {
   ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
   ///   - time: Measures ages.
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Returns: The answer, and where it comes from.
   /// - Throws: What the function throws, where the policy does not cover it, nothing is kept or the task is cancelled.
-  public func run<Failure: Error>(
+  public nonisolated(nonsending) func run<Failure: Error>(
     for key: Key,
     maxAge: Duration? = nil,
     _ policy: FallbackPolicy<Failure> = FallbackPolicy<Failure>(),
     time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws(Failure) -> Sourced<Value> {
     do {
       let value = try await operation()

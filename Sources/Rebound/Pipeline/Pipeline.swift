@@ -42,12 +42,13 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// Measures time and waits; `nil` for ``TimeSource/current`` at each call.
   public let time: TimeSource?
 
-  @usableFromInline typealias Operation = @Sendable () async throws -> Output
+  @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Output
   @usableFromInline typealias Stream = AnyPublisher<Output, any Error>
 
   @usableFromInline let context: ExecutionContext
   // Made where the types of all stages are known, so that each is one loop.
-  @usableFromInline let runs: @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
+  @usableFromInline let runs:
+    nonisolated(nonsending) @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
   @usableFromInline let protects: @Sendable (ProtectedUpstream<Output>) -> Stream
 
   /// Puts policies together, and refuses an order that makes no sense.
@@ -86,7 +87,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
     descriptor: PipelineDescriptor,
     events: PolicyEvents?,
     time: TimeSource?,
-    runs: @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
+    runs: nonisolated(nonsending) @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
     protects: @escaping @Sendable (ProtectedUpstream<Output>) -> Stream
   ) {
     self.name = name
@@ -113,15 +114,13 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// The decisions and events are those of a publisher under the same pipeline.
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - operation: The call; made as often as the policies say.
   /// - Returns: What the function returns, or what a policy puts in its place.
   /// - Throws: What the function throws, or the error of the policy that ended it. A cancel of the task reaches all that is
   ///   under way, and counts as a failure nowhere.
   @inlinable
-  public func run(
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: @escaping @Sendable () async throws -> Output
+  public nonisolated(nonsending) func run(
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
     try await runs(context, operation)
   }

@@ -15,7 +15,7 @@ public protocol PipelineStage<Output>: Sendable {
   func register(with events: PolicyEvents?, pipeline: String)
 
   /// Runs a call under it.
-  func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
   where Call.Output == Output, Call.Failure == any Error
 
   /// Subscribes to a publisher under it.
@@ -108,7 +108,8 @@ public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage wher
 
   /// Runs a call under the policy.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await policy.execute(execution, call)
   }
@@ -159,7 +160,8 @@ where Outer.Output == Inner.Output {
 
   /// Runs a call under both.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await outer.run(execution, CallInStage(stage: inner, execution: execution, call: call))
   }
@@ -268,7 +270,8 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Runs a call under the stage, if it is there.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     if let stage { return try await stage.run(execution, call) }
     return try await call()
@@ -298,7 +301,8 @@ public struct NoStage<Output: Sendable>: PipelineStage {
 
   /// Runs the call.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await call()
   }

@@ -103,12 +103,11 @@ public struct TimeSource: Sendable {
   ///
   /// - Parameters:
   ///   - duration: How long; zero or less returns at once.
-  ///   - isolation: The caller's.
   /// - Throws: `CancellationError` if the task is cancelled, at once.
-  public func sleep(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async throws {
+  public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
     try Task.checkCancellation()
     guard duration > .zero else { return }
-    try await Answer.wait(isolation: isolation) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+    try await Answer.wait { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
       soon(after: duration) { wake(.success(())) }
     }
   }

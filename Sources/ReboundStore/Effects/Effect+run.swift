@@ -68,7 +68,7 @@ extension Effect {
   public static func task<Value, Failure: Error>(
     retrying policy: RetryPolicy<Failure>? = nil,
     time: TimeSource? = nil,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value,
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value,
     into action: @escaping @Sendable (Result<Value, Failure>) -> Action
   ) -> Effect {
     .task {

@@ -38,9 +38,10 @@ extension CacheFirst: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await cache.value(for: key, time: execution.time, isolation: nil) { try await call() }.value
+    try await cache.value(for: key, time: execution.time) { try await call() }.value
   }
 
   /// Subscribes to a publisher under it.

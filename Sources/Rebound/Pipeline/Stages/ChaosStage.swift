@@ -12,9 +12,10 @@ public struct ChaosStage<Output: Sendable>: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await observed(in: execution.surroundings).run(time: execution.time, isolation: nil) { try await call() }
+    try await observed(in: execution.surroundings).run(time: execution.time) { try await call() }
   }
 
   /// Subscribes to a publisher under it.

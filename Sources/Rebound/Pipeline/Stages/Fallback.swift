@@ -64,12 +64,13 @@ extension Fallback: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     let policy = policy(in: execution.surroundings)
     switch replacement {
-    case .now(let value): return try await policy.run(isolation: nil, { try await call() }, fallback: value)
-    case .later(let value): return try await policy.run(isolation: nil, { try await call() }, fallback: value)
+    case .now(let value): return try await policy.run({ try await call() }, fallback: value)
+    case .later(let value): return try await policy.run({ try await call() }, fallback: value)
     }
   }
 

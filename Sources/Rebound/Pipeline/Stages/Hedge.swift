@@ -48,10 +48,11 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
 
   /// Runs a call under it.
   @inlinable
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     let policy = hedge.observed(in: StageSurroundings(time: execution.time, origin: execution.origin))
-    return try await policy.run(time: execution.time, isolation: nil) { _ in try await call() }
+    return try await policy.run(time: execution.time) { _ in try await call() }
   }
 
   /// Subscribes to a publisher under it.

@@ -38,9 +38,10 @@ extension SingleFlight: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await coalescer.run(key, isolation: nil) { try await call() }
+    try await coalescer.run(key) { try await call() }
   }
 
   /// Subscribes to a publisher under it.
