@@ -43,6 +43,37 @@ struct SimulationsArticleTests {
     }
   }
 
+  enum CounterCall { case add }
+
+  struct CounterModel: SequentialModel {
+    let initial = 0
+
+    func next(_ count: Int, _ call: CounterCall, _ answer: Int?) -> Int? {
+      answer == nil || answer == count + 1 ? count + 1 : nil
+    }
+  }
+
+  actor Counter {
+    private var count = 0
+
+    func add() -> Int {
+      count += 1
+      return count
+    }
+  }
+
+  @Test("a counter that adds without a wait is explained by an order of its calls")
+  func linearizable() throws {
+    try simulate(runs: 200) {
+      let counter = Counter()
+      let history = ConcurrentHistory<CounterCall, Int>()
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 { group.addTask { await history.record(.add) { await counter.add() } } }
+      }
+      try requireLinearizable(history, as: CounterModel())
+    }
+  }
+
   @Suite("with a session that shares the renewal that is under way")
   struct Mended {
     actor Session {

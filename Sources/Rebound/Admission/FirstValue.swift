@@ -64,7 +64,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Returns: `nil` for a finish without one.
   /// - Throws: The failure; `CancellationError` if the task is cancelled.
-  package nonisolated(nonsending) func firstValue() async throws -> Output? {
+  package nonisolated(nonsending) func firstValueIfAny() async throws -> Output? {
     try await Answer.wait { answer in
       let first = FirstValue<Output, Failure>(whenKnown: answer)
       subscribe(first)

@@ -199,7 +199,7 @@ extension Cache where Value: Sendable, Failure == any Error {
     }
     let value: Value?
     do {
-      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValue()
+      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValueIfAny()
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }

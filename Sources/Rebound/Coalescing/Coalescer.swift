@@ -103,7 +103,7 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ) async throws -> Value {
     let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value = try await call.firstValue() else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstValueIfAny() else { throw FinishedWithoutValue() }
     return value
   }
 }
