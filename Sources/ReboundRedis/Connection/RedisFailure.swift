@@ -13,6 +13,8 @@
     case refused(String)
     /// The server has answered something that makes no sense here.
     case unexpected(String)
+    /// Nobody waits for the answer any more.
+    case cancelled
     /// The connection was closed by its owner.
     case closed
   }
@@ -27,6 +29,7 @@
       case .overloaded(let waiting): "Redis: \(waiting) commands wait for an answer, and more may not."
       case .refused(let text): "Redis has refused: \(text)"
       case .unexpected(let text): "Redis has answered something unexpected: \(text)"
+      case .cancelled: "Redis: nobody waits for the answer any more."
       case .closed: "Redis: the connection was closed."
       }
     }

@@ -12,14 +12,6 @@
   ///
   /// Unchecked, because the lock guards what threads share, and only the loop's own thread uses the rest.
   package final class RedisLoop: @unchecked Sendable {
-    private struct Mailbox {
-      var requests: [RedisRequest] = []
-      var isReady = false
-      var isClosed = false
-      /// How many are written and wait for an answer, as the loop knew when it was here last.
-      var waiting = 0
-    }
-
     private enum Phase {
       case waiting(until: Duration)
       case connecting(since: Duration)
@@ -27,10 +19,9 @@
       case stopped
     }
 
-    private let mailbox = Locked(Mailbox())
+    private let mailbox: RedisMailbox
     private let settings: Settings
     private let tell: @Sendable (Status) -> Void
-    private let wakeup = rebound_eventfd_create()
     private let epoll = rebound_epoll_create()
 
     // Of the loop's thread.
@@ -48,11 +39,18 @@
     private var lastAnswer = Duration.zero
     private var queues: [RedisRequestQueue] = []
     private var output: [UInt8] = []
+    /// What was taken out of the mailbox.
+    private var batch: [RedisRequest] = []
 
     package init(_ settings: Settings, telling tell: @escaping @Sendable (Status) -> Void) {
       self.settings = settings
       self.tell = tell
-      rebound_epoll_add(epoll, wakeup, 1, 0)
+      mailbox = RedisMailbox(maxWaiting: settings.maxWaiting)
+      rebound_epoll_add(epoll, mailbox.wakeup, 1, 0)
+    }
+
+    deinit {
+      Glibc.close(epoll)
     }
 
     package func start() {
@@ -65,25 +63,17 @@
 
     /// Leaves a request to the thread, or fails it at once if there is no connection.
     package func post(_ request: RedisRequest) {
-      let failure: RedisFailure? = mailbox.withLock { mailbox in
-        guard mailbox.isReady else { return mailbox.isClosed ? .closed : .disconnected }
-        let waiting = mailbox.waiting + mailbox.requests.count
-        guard waiting < settings.maxWaiting else { return .overloaded(waiting: waiting) }
-        // Whoever left the first has woken it.
-        if mailbox.requests.isEmpty { rebound_eventfd_raise(wakeup) }
-        mailbox.requests.append(request)
-        return nil
-      }
-      if let failure { request.settle(.failure(failure)) }
+      if let failure = mailbox.post(request) { request.settle(.failure(failure)) }
+    }
+
+    /// Nobody waits for the answer any more; one that comes all the same is late.
+    func cancel(_ request: RedisRequest) {
+      mailbox.cancel(request)
     }
 
     /// Ends the thread; what is under way fails.
     package func close() {
-      mailbox.withLock { mailbox in
-        mailbox.isClosed = true
-        mailbox.isReady = false
-        rebound_eventfd_raise(wakeup)
-      }
+      mailbox.close()
     }
 
     // MARK: The thread
@@ -96,39 +86,43 @@
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       var ready = [rebound_epoll_ready](repeating: rebound_epoll_ready(), count: 8)
       while true {
-        let now = TimeSource.system.now
-        advance(now)
-        let (requests, isClosed) = takeRequests()
-        if isClosed { return finish(requests) }
-        write(requests)
+        advance(TimeSource.system.now)
+        let (cancelled, isClosed) = mailbox.take(into: &batch, waiting: waiting)
+        if isClosed { return finish() }
+        for request in cancelled { abandon(request) }
+        writeBatch()
         flush()
-        let count = rebound_epoll_wait(epoll, &ready, milliseconds(until: nextDeadline(), from: TimeSource.system.now))
+        let deadline = nextDeadline()
+        let count = rebound_epoll_wait(
+          epoll,
+          &ready,
+          mailbox.maySleep() ? milliseconds(until: deadline, from: TimeSource.system.now) : 0
+        )
         for event in ready.prefix(Int(max(count, 0))) { handle(event) }
       }
     }
 
-    private func finish(_ requests: [RedisRequest]) {
+    private func finish() {
       phase = .stopped
       refusal = .closed
       if let context { redisAsyncFree(context) }
-      for request in requests { request.settle(.failure(.closed)) }
-      Glibc.close(epoll)
-      Glibc.close(wakeup)
+      for request in batch { request.settle(.failure(.closed)) }
+      batch = []
     }
 
-    private func takeRequests() -> ([RedisRequest], isClosed: Bool) {
-      mailbox.withLock { mailbox in
-        let requests = mailbox.requests
-        mailbox.requests = []
-        mailbox.waiting = waiting + requests.count
-        return (requests, mailbox.isClosed)
-      }
+    private func abandon(_ request: RedisRequest) {
+      // One that has not come yet is not written when it does.
+      request.isCancelled = true
+      if request.isWritten, !request.isAnswered { request.settle(.failure(.cancelled)) }
     }
 
     private func handle(_ event: rebound_epoll_ready) {
-      guard event.descriptor != wakeup else { return rebound_eventfd_clear(wakeup) }
+      guard event.descriptor != mailbox.wakeup else { return rebound_eventfd_clear(mailbox.wakeup) }
       guard event.descriptor == descriptor else { return }
-      if event.can_read != 0, wantsRead, let context { redisAsyncHandleRead(context) }
+      if event.can_read != 0, wantsRead, let context {
+        lastAnswer = TimeSource.system.now
+        redisAsyncHandleRead(context)
+      }
       // The connection may be gone by now.
       if event.can_write != 0, wantsWrite, let context { redisAsyncHandleWrite(context) }
     }
@@ -151,17 +145,17 @@
     }
 
     private func nextDeadline() -> Duration? {
-      var deadlines: [Duration] = []
-      switch phase {
-      case .waiting(let until): deadlines.append(until)
-      case .connecting(let since): deadlines.append(since + settings.connectLimit)
-      case .ready: if waiting > 0 { deadlines.append(lastAnswer + settings.silenceLimit) }
-      case .stopped: break
-      }
+      var next: Duration? =
+        switch phase {
+        case .waiting(let until): until
+        case .connecting(let since): since + settings.connectLimit
+        case .ready where waiting > 0: lastAnswer + settings.silenceLimit
+        case .ready, .stopped: nil
+        }
       for index in queues.indices {
-        if let deadline = queues[index].nextDeadline() { deadlines.append(deadline) }
+        if let deadline = queues[index].nextDeadline() { next = min(next ?? deadline, deadline) }
       }
-      return deadlines.min()
+      return next
     }
 
     private func advance(_ now: Duration) {
@@ -250,7 +244,7 @@
       guard unprepared == 0 else { return }
       phase = .ready
       reconnecting = nil
-      mailbox.withLock { $0.isReady = !$0.isClosed }
+      mailbox.open()
       tell(.ready)
     }
 
@@ -272,12 +266,7 @@
     private func lost(_ reason: RedisFailure) {
       refusal = nil
       waiting = 0
-      let left = mailbox.withLock { mailbox in
-        mailbox.isReady = false
-        defer { mailbox.requests = [] }
-        return mailbox.requests
-      }
-      for request in left { request.settle(.failure(.disconnected)) }
+      for request in mailbox.shut() { request.settle(.failure(.disconnected)) }
       if case .stopped = phase { return }
       let now = TimeSource.system.now
       if reconnecting == nil {
@@ -300,6 +289,15 @@
 
     // MARK: Requests
 
+    private func writeBatch() {
+      // Out of the property, since an answer may come while it is written.
+      var requests: [RedisRequest] = []
+      swap(&requests, &batch)
+      write(requests)
+      requests.removeAll(keepingCapacity: requests.count < 1_024)
+      swap(&requests, &batch)
+    }
+
     private func write(_ requests: [RedisRequest]) {
       guard !requests.isEmpty else { return }
       let now = TimeSource.system.now
@@ -309,7 +307,9 @@
 
     private func write(_ request: RedisRequest, at now: Duration) {
       guard let context else { return request.settle(.failure(.disconnected)) }
+      guard !request.isCancelled || request.isWritten else { return request.settle(.failure(.cancelled)) }
       request.start = now
+      request.isWritten = true
       output.removeAll(keepingCapacity: true)
       request.command.write(to: &output, sendsText: request.hasText)
       waiting += 1
@@ -346,7 +346,6 @@
     private func answered(_ request: RedisRequest, _ reply: UnsafeMutablePointer<redisReply>?) {
       waiting = max(waiting - 1, 0)
       guard let reply else { return request.settle(.failure(refusal ?? .disconnected)) }
-      lastAnswer = TimeSource.system.now
       let answer = RedisReply(reply.pointee)
       if case .error(let text) = answer, text.hasPrefix("NOSCRIPT"), !request.hasText, request.command.script != nil {
         // It has restarted, or another one has taken over.

@@ -170,30 +170,29 @@
     ) {
       guard isJoined else { return answer(nil) }
       loop.post(
-        RedisRequest(command, limit: settings.bound, late: late) { [weak self] result in
-          switch result {
-          case .success(.error(let text)):
-            self?.fallBack(.refused(text))
-            answer(nil)
-          case .success(let reply): answer(reply)
-          case .failure(let failure):
-            self?.fallBack(failure)
-            answer(nil)
-          }
+        RedisRequest(command, limit: settings.bound, late: late) { [weak self] outcome in
+          answer(self?.answer(of: outcome))
         }
       )
+    }
+
+    /// What came of a question; `nil`, and each policy goes by itself, if that is of no use.
+    func answer(of outcome: RedisRequest.Outcome) -> RedisReply? {
+      switch outcome {
+      case .success(.error(let text)):
+        fallBack(.refused(text))
+        return nil
+      case .success(let reply): return reply
+      case .failure(let failure):
+        fallBack(failure)
+        return nil
+      }
     }
 
     /// Tells the server something whose answer does not matter, such as what is given back: also while it does not decide.
     func tell(_ command: RedisCommand) {
       loop.post(
-        RedisRequest(command, limit: settings.bound) { [weak self] result in
-          switch result {
-          case .success(.error(let text)): self?.fallBack(.refused(text))
-          case .success: break
-          case .failure(let failure): self?.fallBack(failure)
-          }
-        }
+        RedisRequest(command, limit: settings.bound) { [weak self] outcome in _ = self?.answer(of: outcome) }
       )
     }
 
