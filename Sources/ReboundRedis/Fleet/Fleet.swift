@@ -99,7 +99,7 @@
       self.shared = shared
       var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members"])
       beat.add(member)
-      beat.add(Int((settings.heartbeat.inSeconds * 3_000).rounded(.up)))
+      beat.add((settings.heartbeat * 3).milliseconds)
       self.beat = beat
       let relay = StatusRelay()
       loop = RedisLoop(

@@ -100,7 +100,7 @@
     private func take(_ owner: String) -> RedisCommand {
       var command = RedisCommand(Self.takeScript, keys: keys)
       command.add(owner)
-      command.add(Int((lease.inSeconds * 1_000).rounded(.up)))
+      command.add(lease.milliseconds)
       return command
     }
 

@@ -89,7 +89,7 @@
 
     private func command(requests: Int, asks: Bool) -> RedisCommand {
       var command = RedisCommand(Self.script, keys: [key])
-      command.add(max(Int((window.inSeconds * 1_000).rounded(.up)) / Self.slotCount, 1))
+      command.add(max(window.milliseconds / Self.slotCount, 1))
       command.add(Self.slotCount)
       command.add("\(ratio)")
       command.add(floor)
