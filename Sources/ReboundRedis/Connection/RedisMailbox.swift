@@ -5,6 +5,13 @@
 
   /// Where other threads leave requests for the thread of a connection, and wake it if it is asleep.
   final class RedisMailbox: Sendable {
+    /// What the thread is to do besides the requests.
+    struct Orders {
+      let cancelled: [RedisRequest]
+      let mistrust: RedisFailure?
+      let isClosed: Bool
+    }
+
     private struct State {
       var requests: [RedisRequest] = []
       /// Those for which nobody waits any more.
@@ -13,6 +20,8 @@
       var isAsleep = false
       var isOpen = false
       var isClosed = false
+      /// Why the connection is to be made anew.
+      var mistrust: RedisFailure?
       /// How many are written and wait for an answer, as the thread knew when it was here last.
       var waiting = 0
 
@@ -64,6 +73,16 @@
       if wakes { rebound_eventfd_raise(wakeup) }
     }
 
+    /// Has the thread give the connection up, and make another one.
+    func reconnect(_ reason: RedisFailure) {
+      let wakes = state.withLock { state in
+        guard state.isOpen else { return false }
+        state.mistrust = reason
+        return state.wake()
+      }
+      if wakes { rebound_eventfd_raise(wakeup) }
+    }
+
     /// Has the thread end.
     func close() {
       state.withLock { state in
@@ -96,21 +115,23 @@
     /// - Parameters:
     ///   - batch: Empty; gets the requests.
     ///   - waiting: How many are written and wait for an answer.
-    func take(into batch: inout [RedisRequest], waiting: Int) -> (cancelled: [RedisRequest], isClosed: Bool) {
+    func take(into batch: inout [RedisRequest], waiting: Int) -> Orders {
       state.withLock { state in
         state.isAsleep = false
         swap(&state.requests, &batch)
         state.waiting = waiting + batch.count
-        let cancelled = state.cancelled
-        if !cancelled.isEmpty { state.cancelled = [] }
-        return (cancelled, state.isClosed)
+        let orders = Orders(cancelled: state.cancelled, mistrust: state.mistrust, isClosed: state.isClosed)
+        if !orders.cancelled.isEmpty { state.cancelled = [] }
+        state.mistrust = nil
+        return orders
       }
     }
 
     /// Whether nothing was left meanwhile; whoever leaves something from now on wakes the thread.
     func maySleep() -> Bool {
       state.withLock { state in
-        state.isAsleep = state.requests.isEmpty && state.cancelled.isEmpty && !state.isClosed
+        let hasOrders = !state.cancelled.isEmpty || state.mistrust != nil || state.isClosed
+        state.isAsleep = state.requests.isEmpty && !hasOrders
         return state.isAsleep
       }
     }

@@ -73,6 +73,34 @@
     }
   }
 
+  /// Requests in the order in which they were written.
+  struct RedisRequestSequence {
+    private var requests: [RedisRequest?] = []
+    private var first = 0
+
+    var count: Int { requests.count - first }
+
+    mutating func append(_ request: RedisRequest) {
+      requests.append(request)
+    }
+
+    mutating func popFirst() -> RedisRequest? {
+      guard first < requests.count else { return nil }
+      defer {
+        requests[first] = nil
+        first += 1
+        if first == requests.count {
+          requests.removeAll(keepingCapacity: requests.count < 65_536)
+          first = 0
+        } else if first > 1_024, first * 2 > requests.count {
+          requests.removeFirst(first)
+          first = 0
+        }
+      }
+      return requests[first]
+    }
+  }
+
   /// Requests in the order in which they were written, whose limits are all the same.
   struct RedisRequestQueue {
     let limit: Duration

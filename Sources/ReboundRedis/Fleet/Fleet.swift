@@ -180,7 +180,7 @@
     func answer(of outcome: RedisRequest.Outcome) -> RedisReply? {
       switch outcome {
       case .success(.error(let text)):
-        fallBack(.refused(text))
+        fallBack(.answered(text))
         return nil
       case .success(let reply): return reply
       case .failure(let failure):
@@ -197,8 +197,12 @@
     }
 
     /// The server has answered with something that makes no sense.
+    ///
+    /// One answer too many would make each later one that of another question, so the connection is made anew.
     func distrust(_ reply: RedisReply) {
-      fallBack(.unexpected("\(reply)"))
+      let reason = RedisFailure.unexpected("\(reply)")
+      fallBack(reason)
+      loop.reconnect(reason)
     }
 
     private func fallBack(_ reason: RedisFailure) {
@@ -285,7 +289,7 @@
         for member in members { member.heartbeat() }
       case .success(let reply):
         endBeat()
-        if case .error(let text) = reply { fallBack(.refused(text)) } else { distrust(reply) }
+        if case .error(let text) = reply { fallBack(.answered(text)) } else { distrust(reply) }
       case .failure(let failure):
         endBeat()
         fallBack(failure)

@@ -68,7 +68,7 @@
       )
       answered.wait()
       switch box.answer.withLock({ $0 }) {
-      case .success(.error(let text)): throw failure(RedisFailure.refused(text))
+      case .success(.error(let text)): throw failure(RedisFailure.answered(text))
       case .success(let reply): return reply
       case .failure(let reason): throw failure(reason)
       case nil: throw failure(RedisFailure.disconnected)
