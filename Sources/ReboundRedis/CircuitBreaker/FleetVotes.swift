@@ -123,7 +123,7 @@
       fleet.ask(command) { [weak self] reply in
         guard let self, let reply else { return }
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
-          let left = items[1].integer
+          let left = items[1].integer, left <= openTime.milliseconds
         else { return fleet.distrust(reply) }
         // The breaker's observers may wait, as the connection's thread may not.
         DispatchQueue.global().async { [self] in

@@ -272,7 +272,7 @@
     private func beaten(_ result: Result<RedisReply, RedisFailure>) {
       let now = time.now
       switch result {
-      case .success(.integer(let count)) where count > 0:
+      case .success(.integer(let count)) where (1...1_000_000).contains(count):
         let (members, waiting) = shared.change { state, events in
           state.isBeating = false
           state.instances = count

@@ -146,6 +146,17 @@
       case refused(RateLimited)
     }
 
+    /// The wait in an answer; `nil`, also if it makes no sense: nobody waits for longer than the policy says.
+    private func wait(in reply: RedisReply?) -> Int? {
+      guard let reply else { return nil }
+      let longest = Int((policy.maxWait.inSeconds * 1e6).rounded(.up))
+      guard let wait = reply.integer, wait > .min, wait <= longest else {
+        fleet.distrust(reply)
+        return nil
+      }
+      return wait
+    }
+
     /// What the server has said, told to whoever listens.
     private func verdict(_ wait: Int) -> Verdict {
       if wait == 0 {
@@ -221,8 +232,7 @@
       fleet.ask(command) { [self] reply in
         execution.resume { [self] in
           guard !pending.isCancelled else { return }
-          if let wait = reply?.integer { return decide(wait, execution, pending, answer) }
-          if let reply { fleet.distrust(reply) }
+          if let wait = wait(in: reply) { return decide(wait, execution, pending, answer) }
           pending.begin(twin().ask(execution, answer))
         }
       }
@@ -275,8 +285,7 @@
     @usableFromInline
     func begin(_ execution: ExecutionContext, isolation: isolated (any Actor)?) async throws -> Duration {
       let reply = try await fleet.askUntilCancelled(command, isolation: isolation)
-      guard let wait = reply?.integer else {
-        if let reply { fleet.distrust(reply) }
+      guard let wait = wait(in: reply) else {
         let twin = twin()
         if let begun = twin.admitAtOnce(execution) { return begun }
         return try await Answer.wait(isolation: isolation) { twin.ask(execution, $0) }

@@ -27,7 +27,7 @@
         command.add(lease.milliseconds)
         command.add(keptFor.milliseconds)
         let reply = await fleet.ask(command)
-        guard let number = reply?.integer else {
+        guard let number = reply?.integer, number > .min else {
           if let reply { fleet.distrust(reply) }
           guard renewsAlone else { throw RedisFailure.disconnected }
           return await body()

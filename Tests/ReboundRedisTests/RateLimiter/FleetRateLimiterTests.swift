@@ -143,6 +143,26 @@
       )
     }
 
+    @Test(arguments: [Int.min, .max])
+    func aWaitThatMakesNoSenseIsNoAnswer(wait: Int) async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let events = Log<FleetEvent>()
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      server.freeze()
+      // Whichever question gets it: a heartbeat, or that of the call.
+      async let answer = limiter.run { 7 }
+      proxy.inject(Array(":\(wait)\r\n".utf8))
+      proxy.inject(Array(":\(wait)\r\n".utf8))
+      #expect(try await answer == 7)
+      server.thaw()
+      await events.until(2)
+      if case .joined = events.entries[1] { Issue.record("told \(events.entries)") }
+    }
+
     @Test func aRateBeyondTheClockIsStillAnswered() async throws {
       let server = try RedisServer()
       let events = Log<FleetEvent>()
