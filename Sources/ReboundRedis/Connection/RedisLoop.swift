@@ -258,9 +258,11 @@
     private func prepared(_ result: Result<RedisReply, RedisFailure>) {
       guard case .connecting = phase else { return }
       if case .success(.error(let text)) = result { return give(up: .refused(text)) }
-      guard case .success = result else { return }
+      guard case .success(let reply) = result else { return }
       unprepared -= 1
       guard unprepared == 0 else { return }
+      // Something else may listen there, or nothing: a port of this machine can be connected with itself.
+      guard reply == .status("PONG") else { return give(up: .unexpected("\(reply)")) }
       phase = .ready
       reconnecting = nil
       mailbox.open()
