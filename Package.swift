@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
+    .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
@@ -63,14 +64,17 @@ let package = Package(
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
+    .target(
+      name: "ReboundHTTPTesting",
+      dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
+    ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
     .testTarget(
       name: "ReboundHTTPTests",
-      dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+      dependencies: ["ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundRedisTests",
@@ -86,7 +90,7 @@ let package = Package(
       name: "DocumentTests",
       dependencies: [
         "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
-        "ReboundStoreTesting",
+        "ReboundHTTPTesting", "ReboundStoreTesting",
       ] + combine
     ),
   ],

@@ -1,6 +1,6 @@
 import Foundation
-import MisbehavingServer
 import ReboundHTTP
+import ReboundHTTPTesting
 
 /// A fault, and what every transport is to make of it.
 struct FaultCase: Sendable {

@@ -1,6 +1,6 @@
 #if !canImport(Darwin)
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
   import Testing
 

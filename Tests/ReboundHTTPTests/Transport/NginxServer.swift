@@ -1,7 +1,7 @@
 #if Curl
   import Dispatch
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
 
   /// nginx on a free port of the loopback interface, with TLS and HTTP/2.

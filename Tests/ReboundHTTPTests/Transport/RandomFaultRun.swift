@@ -1,6 +1,6 @@
 #if os(Linux)
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
   import ReboundTesting
   import StreamSupport
