@@ -20,6 +20,7 @@ struct ExchangeMachine {
   }
 
   private let limits: TransportLimits
+  private let knowsConnection: Bool
   private let start: Duration
   private var phase = Phase.connecting
   private var lastSign: Duration
@@ -27,8 +28,10 @@ struct ExchangeMachine {
   private var bytesSent: Int64 = 0
   private var bytesReceived: Int64 = 0
 
-  init(limits: TransportLimits, start: Duration) {
+  /// - Parameter knowsConnection: Whether it is told when a connection stands.
+  init(limits: TransportLimits, knowsConnection: Bool = true, start: Duration) {
     self.limits = limits
+    self.knowsConnection = knowsConnection
     self.start = start
     lastSign = start
   }
@@ -90,6 +93,7 @@ struct ExchangeMachine {
     var failure = failure
     failure.bytesSent = bytesSent
     failure.bytesReceived = bytesReceived
+    if failure.isUnsent == nil, knowsConnection { failure.isUnsent = phase == .connecting }
     // Whether a connection was closed or broken off is not told on every platform; how far the answer had come, is.
     if failure.kind == .reset, phase == .readingBody { failure.kind = .truncated }
     phase = .over
@@ -116,7 +120,7 @@ struct ExchangeMachine {
     guard phase != .over else { return .again(at: nil) }
     let dues: [(TransportFailure.TimeoutPhase, Duration)] = [
       limits.total.map { (.total, start + $0) },
-      phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
+      knowsConnection && phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
       isPaused ? nil : limits.idle.map { (.idle, lastSign + $0) },
     ].compactMap { $0 }
     guard let (first, due) = dues.min(by: { $0.1 < $1.1 }) else { return .again(at: nil) }

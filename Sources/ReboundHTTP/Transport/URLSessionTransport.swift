@@ -67,10 +67,7 @@ public final class URLSessionTransport: Transport {
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
-    var limits = request.limits
-    // Nobody could say that it was kept, and a slow answer would pass for a connection that was never made.
-    limits.connect = nil
-    let exchange = OngoingExchange(limits: limits, deadlines: deadlines, telling: receiver)
+    let exchange = OngoingExchange(request.limits, knowsConnection: false, deadlines, telling: receiver)
     let urlRequest: URLRequest
     do {
       urlRequest = try makeURLRequest(for: request, exchange)
