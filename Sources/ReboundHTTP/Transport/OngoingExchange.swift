@@ -23,13 +23,10 @@ public protocol ExchangeCarrier: AnyObject, Sendable {
 /// keeps the limits, refuses a head whose length is in doubt, names what breaks off within the body, and tells nothing after
 /// the end or a cancel. What is left to a transport is to move bytes:
 ///
-///     func start(_ request: TransportRequest, telling receiver: …) -> any TransportExchange {
-///       let exchange = OngoingExchange(request.limits, deadlines, telling: receiver)
-///       let carrier = MyCarrier(request, exchange)
-///       exchange.begin(on: carrier)
-///       carrier.start()
-///       return exchange
-///     }
+///     let exchange = OngoingExchange(request.limits, deadlines, telling: receiver)
+///     let carrier = MyCarrier(request, exchange)
+///     exchange.begin(on: carrier)
+///     carrier.start()
 ///
 /// The carrier then says what happens, in any order that happens: ``connected()``, ``sent(_:)``,
 /// ``receive(_:)-(ResponseHead)``, ``receive(_:)-(Data)``, and ``finish()`` or ``fail(_:)`` at the end.

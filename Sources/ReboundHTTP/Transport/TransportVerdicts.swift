@@ -203,13 +203,14 @@ enum TransportVerdicts {
 }
 
 extension TransportFailure.Kind {
-  /// The same kind, or a better one that the codes alone do not give away.
+  /// The same kind, or a better one that a transport's codes alone do not give away: that there is no network, where a name
+  /// is not found or nobody takes the connection; that no connection without TLS can fail for TLS.
   ///
   /// - Parameters:
   ///   - url: What was asked for.
   ///   - proxyHost: Which proxy was asked for it.
   ///   - reachability: Knows whether the device has a network.
-  func refined(for url: URL, by proxyHost: String? = nil, _ reachability: any Reachability) -> Self {
+  public func refined(for url: URL, by proxyHost: String? = nil, _ reachability: any Reachability) -> Self {
     switch self {
     case .tls where url.scheme?.lowercased() == "http":
       // A reset without a number of its own looks like one within a handshake.

@@ -76,7 +76,7 @@ public final class URLSessionTransport: Transport {
       return exchange
     }
     let session = needsOwnConnection(request) ? Session(configuration, queue, reachability) : shared
-    let task = session.urlSession.dataTask(with: urlRequest)
+    let task = session.makeTask(for: request, urlRequest)
     let carrier = URLSessionCarrier(task)
     session.events.add(exchange, carrier, request, for: task)
     exchange.begin(on: carrier)
@@ -100,13 +100,26 @@ public final class URLSessionTransport: Transport {
     urlRequest.timeoutInterval = .longestTimeout
     switch request.body {
     case .none, .data: break
-    case .file, .stream:
-      if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-      urlRequest.httpBodyStream = try BodyInputStream.open(request.body) { [weak exchange] error in
-        exchange?.abort(TransportFailure(.body, underlying: error))
-      }
+    #if canImport(Darwin)
+      case .file, .stream:
+        if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        urlRequest.httpBodyStream = try openStream(request.body, exchange)
+    #else
+      // Foundation on Linux sends every stream in chunks, beside which a Content-Length is not allowed (RFC 9112 §6.2); so
+      // a file is a task of its own.
+      case .file(let url):
+        // The task would take it for empty if it cannot be read.
+        try FileHandle(forReadingFrom: url).close()
+      case .stream: urlRequest.httpBodyStream = try openStream(request.body, exchange)
+    #endif
     }
     return urlRequest
+  }
+
+  private func openStream(_ body: TransportBody, _ exchange: OngoingExchange) throws -> InputStream {
+    try BodyInputStream.open(body) { [weak exchange] error in
+      exchange?.abort(TransportFailure(.body, underlying: error))
+    }
   }
 
   /// A session with a delegate of its own, since tasks of different sessions may have the same number.
@@ -117,6 +130,13 @@ public final class URLSessionTransport: Transport {
     init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue, _ reachability: any Reachability) {
       events = URLSessionEvents(reachability)
       urlSession = URLSession(configuration: configuration, delegate: events, delegateQueue: queue)
+    }
+
+    func makeTask(for request: TransportRequest, _ urlRequest: URLRequest) -> URLSessionTask {
+      #if !canImport(Darwin)
+        if case .file(let url) = request.body { return urlSession.uploadTask(with: urlRequest, fromFile: url) }
+      #endif
+      return urlSession.dataTask(with: urlRequest)
     }
   }
 }
