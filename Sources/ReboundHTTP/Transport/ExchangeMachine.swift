@@ -134,11 +134,29 @@ extension ResponseHead {
   ///
   /// The same number may be there more than once.
   fileprivate var hasSoundLength: Bool {
-    let values = headers.values(of: "Content-Length")
-      .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-      .map { $0.trimmingCharacters(in: .whitespaces) }
-    guard let first = values.first else { return true }
-    return values.allSatisfy { $0 == first } && first.utf8.allSatisfy { (0x30...0x39).contains($0) }
-      && Int64(first) != nil
+    var length: Substring.UTF8View?
+    for value in headers.values(of: "Content-Length") {
+      for part in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        let number = part.trimmingSpaces
+        guard number.isNumber, length.map({ $0.elementsEqual(number) }) ?? true else { return false }
+        length = number
+      }
+    }
+    return true
+  }
+}
+
+extension Substring.UTF8View {
+  /// Without the spaces and tabs around it (RFC 9110 §5.6.3).
+  fileprivate var trimmingSpaces: Self {
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    var rest = self.drop(while: isSpace)
+    while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
+    return rest
+  }
+
+  /// Whether it is digits alone, and a number that can be counted to.
+  fileprivate var isNumber: Bool {
+    allSatisfy { (0x30...0x39).contains($0) } && Int64(Substring(self)) != nil
   }
 }

@@ -10,16 +10,7 @@ let inFlight = 8
 /// the median of what it costs more in each round: the two are measured right behind one another, now one first and now
 /// the other, so what else the machine does falls on both.
 func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
-  let contestants: [Contestant] = [
-    .client("client on nothing", InstantTransport(), url),
-    .bareCurl(url),
-    .bareURLSession(url),
-    .transport("URLSessionTransport", URLSessionTransport(), url),
-    .client("client on it", URLSessionTransport(), url),
-    .transport("CurlTransport", CurlTransport(), url),
-    .client("client on curl", CurlTransport(), url),
-    try .stack("stack on curl", CurlTransport(), url),
-  ]
+  let contestants = try contestants(url)
   var costs: [String: [Cost]] = [:]
   for round in 0...rounds {
     for contestant in round.isMultiple(of: 2) ? contestants : contestants.reversed() {
@@ -48,6 +39,19 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     Limit("CurlTransport", over: "URLSessionTransport", 0.2),
   ]
   return limits.map { $0.isKept(in: costs) }.allSatisfy { $0 }
+}
+
+func contestants(_ url: URL) throws -> [Contestant] {
+  [
+    .client("client on nothing", InstantTransport(), url),
+    .bareCurl(url),
+    .bareURLSession(url),
+    .transport("URLSessionTransport", URLSessionTransport(), url),
+    .client("client on it", URLSessionTransport(), url),
+    .transport("CurlTransport", CurlTransport(), url),
+    .client("client on curl", CurlTransport(), url),
+    try .stack("stack on curl", CurlTransport(), url),
+  ]
 }
 
 /// How much one way may cost at most, as a multiple of another.
@@ -100,6 +104,12 @@ func run() throws -> Int32 {
   guard CommandLine.arguments.count > 1, let url = URL(string: CommandLine.arguments[1]) else {
     print("usage: http-benchmarks URL [rounds] [requests per round] [requests of the soak]")
     return 2
+  }
+  if let name = ProcessInfo.processInfo.environment["HTTP_BENCHMARK_ONLY"] {
+    guard let contestant = try contestants(url).first(where: { $0.name == name }) else { return 2 }
+    // For a profiler.
+    print(measure(contestant, requestCount: 100_000, inFlight: inFlight).perRequest)
+    return 0
   }
   let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
   // First, before other transports leave connections behind.
