@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Rebound
 import StreamSupport
@@ -40,13 +41,14 @@ public final class OngoingExchange: TransportExchange, Sendable {
     var machine: ExchangeMachine
     var receiver: (@Sendable (TransportEvent) -> Void)?
     var carrier: (any ExchangeCarrier)?
-    var waiting: [TransportEvent] = []
+    var waiting = WaitingEvents()
     var isTelling = false
     var isPaused = false
   }
 
   private let time: TimeSource
   private let deadlines: ExchangeDeadlines
+  private let queue: DispatchQueue?
 
   private let state: Locked<State>
 
@@ -58,15 +60,19 @@ public final class OngoingExchange: TransportExchange, Sendable {
   ///     the connect limit to the idle limit: nobody could say that it was kept, and a slow answer would pass for a connection
   ///     that was never made.
   ///   - deadlines: The transport's, which watches the limits.
+  ///   - queue: Where the receiver is told, for a carrier whose own threads must not wait for it; `nil`, the default, means
+  ///     where something happens. What waits for the queue counts towards the limits already.
   ///   - receiver: Told each event; kept until the end or a cancel, and no longer.
   public init(
     _ limits: TransportLimits,
     knowsConnection: Bool = true,
     _ deadlines: ExchangeDeadlines,
+    on queue: DispatchQueue? = nil,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) {
     time = deadlines.time
     self.deadlines = deadlines
+    self.queue = queue
     let machine = ExchangeMachine(limits: limits, knowsConnection: knowsConnection, start: time.now)
     state = Locked(State(machine: machine, receiver: receiver))
   }
@@ -152,7 +158,7 @@ public final class OngoingExchange: TransportExchange, Sendable {
     let left = state.withLock { state in
       state.machine.cancel()
       let left = (state.carrier, state.receiver, state.waiting)
-      (state.carrier, state.receiver, state.waiting) = (nil, nil, [])
+      (state.carrier, state.receiver, state.waiting) = (nil, nil, WaitingEvents())
       return left
     }
     deadlines.forget(self)
@@ -211,7 +217,8 @@ public final class OngoingExchange: TransportExchange, Sendable {
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }
-    if isMine { tellWaiting() }
+    guard isMine else { return }
+    if let queue { queue.async { self.tellWaiting() } } else { tellWaiting() }
   }
 
   private func tellWaiting() {
@@ -220,14 +227,36 @@ public final class OngoingExchange: TransportExchange, Sendable {
 
   private func takeWaiting() -> ((@Sendable (TransportEvent) -> Void), TransportEvent)? {
     state.withLock { state in
-      guard !state.waiting.isEmpty, let receiver = state.receiver else {
+      guard let receiver = state.receiver, let event = state.waiting.takeFirst() else {
         state.isTelling = false
         return nil
       }
-      let event = state.waiting.removeFirst()
       // After the last event the receiver is let go of.
       if state.machine.isOver, state.waiting.isEmpty { state.receiver = nil }
       return (receiver, event)
     }
+  }
+}
+
+/// Events that nobody has been told yet, first in, first out; both in constant time, taken over all.
+private struct WaitingEvents {
+  private var events: [TransportEvent] = []
+  private var takenCount = 0
+
+  var isEmpty: Bool { takenCount == events.count }
+
+  mutating func append(_ event: TransportEvent) {
+    events.append(event)
+  }
+
+  mutating func takeFirst() -> TransportEvent? {
+    guard !isEmpty else { return nil }
+    let event = events[takenCount]
+    takenCount += 1
+    if takenCount * 2 > events.count {
+      events.removeFirst(takenCount)
+      takenCount = 0
+    }
+    return event
   }
 }

@@ -33,8 +33,9 @@ extension ContractPromise {
         run.server.program("/", .answer("more"))
         let cell = ExchangeCell()
         let exchange = run.transport().start(TransportRequest(run.server.url())) { [log = run.log] event in
-          log.add(event)
+          // First, or it could come behind the resumption.
           if case .head = event { cell.pause() }
+          log.add(event)
         }
         cell.set(exchange)
         await run.log.until { !$0.isEmpty }
