@@ -183,7 +183,9 @@
       guard let bytes else { return 0 }
       exchange.stirred()
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
-      guard let head = head.take(line, from: request.url) else { return count }
+      let told = head.take(line, from: request.url)
+      if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
+      guard let head = told else { return count }
       if head.status == 407, route.isProxied, !isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
         let detail = "proxy \(route) answers 407"

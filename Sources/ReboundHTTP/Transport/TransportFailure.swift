@@ -155,6 +155,11 @@ public struct TransportFailure: Error, Sendable {
   }
 }
 
+extension TransportFailure {
+  /// What comes is in another protocol now, for which nobody has asked (RFC 9110 §15.2.2).
+  static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
+}
+
 extension TransportFailure: CustomStringConvertible {
   /// What happened, in words, with what the system says, and what to do if a limit was too low.
   public var description: String {

@@ -197,6 +197,10 @@ enum TransportVerdicts {
       Row(code, "Content-Length", .protocol),
       Row(code, "response headers", .protocol),
       Row(code, "Out of memory", .protocol),
+      Row(code, "Header without colon", .protocol),
+      Row(code, "Nul byte in header", .protocol),
+      Row(code, "Failed writing header", .protocol),  // what Foundation, not libcurl, cannot read
+      Row(code, "content encoding type", .protocol),
       Row(code, "HTTP/2 framing", .protocol),
     ]
   }

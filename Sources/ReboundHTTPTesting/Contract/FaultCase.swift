@@ -121,6 +121,10 @@ extension FaultCase {
       FaultCase(.hexadecimalLength, .failure(.protocol)),
       FaultCase(.overflowingLength, .failure(.protocol)),
       FaultCase(.challenge, .answer(401)),
+      FaultCase(.fieldWithoutColon, .failure(.protocol)),
+      FaultCase(.nulInField, .failure(.protocol)),
+      FaultCase(.lineFeedsAlone, ok, tolerating: [.failure(.protocol)]),
+      FaultCase(.unaskedUpgrade, .failure(.protocol)),
       FaultCase(.hugeField, .failure(.protocol)),
       FaultCase(.endlessFields, .failure(.protocol)),
       FaultCase(.closeAfterInterim, .failure(.reset)),
@@ -155,6 +159,7 @@ extension FaultCase {
     FaultCase(.overlongChunk, .failure(.protocol), head: ok),
     FaultCase(.trailers, ok),
     FaultCase(.twoLengths, .failure(.protocol)),
+    FaultCase(.unknownCoding, .failure(.protocol), head: ok, for: .contentCodings),
     FaultCase(.plainForGzip, .failure(.protocol), head: ok, for: .contentCodings),
     FaultCase(
       .gzipBomb(of: 4_000_000),

@@ -290,6 +290,7 @@
       case .fields:
         if line.isEmpty { return try endHead() }
         guard let colon = line.firstIndex(of: ":") else { throw broken("a field without a colon") }
+        guard !line.utf8.contains(0) else { throw broken("a NUL in a field") }
         let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         fields.append(HTTPHeaders.Field(String(line[..<colon]), value))
       case .chunkSize:

@@ -101,20 +101,26 @@ func soak(_ url: URL, requestCount: Int) -> Bool {
 }
 
 func run() throws -> Int32 {
-  guard CommandLine.arguments.count > 1, let url = URL(string: CommandLine.arguments[1]) else {
-    print("usage: http-benchmarks URL [rounds] [requests per round] [requests of the soak]")
+  let words = CommandLine.arguments.dropFirst().filter { Int($0) == nil }
+  guard let text = words.first, let url = URL(string: text) else {
+    print(
+      "usage: http-benchmarks URL [secure URL, file of authorities] [rounds] [requests per round] [requests of the soak]"
+    )
     return 2
   }
+  let secure = words.dropFirst().first.flatMap { URL(string: $0) }
+  let authorities = words.dropFirst(2).first.map { URL(filePath: $0) }
   if let name = ProcessInfo.processInfo.environment["HTTP_BENCHMARK_ONLY"] {
     guard let contestant = try contestants(url).first(where: { $0.name == name }) else { return 2 }
     // For a profiler.
     print(measure(contestant, requestCount: 100_000, inFlight: inFlight).perRequest)
     return 0
   }
-  let numbers = CommandLine.arguments.dropFirst(2).compactMap { Int($0) }
+  let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
   // First, before other transports leave connections behind.
   let isTight = soak(url, requestCount: numbers.dropFirst(2).first ?? 100_000)
   let isFast = try compare(url, rounds: numbers.first ?? 300, requestCount: numbers.dropFirst().first ?? 50)
+  for scenario in Scenario.all(url, secure, authorities) { try scenario.play() }
   return isFast && isTight ? 0 : 1
 }
 
