@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
+    .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
@@ -66,14 +67,17 @@ let package = Package(
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
     // Apart, since it imports Swift Testing, which tests of XCTest need not have.
     .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
+    .target(
+      name: "ReboundHTTPTesting",
+      dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
+    ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
     .testTarget(
       name: "ReboundHTTPTests",
-      dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+      dependencies: ["ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundRedisTests",
@@ -90,7 +94,7 @@ let package = Package(
       name: "DocumentTests",
       dependencies: [
         "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
-        "ReboundStoreTesting", "ReboundTestingTraits",
+        "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
     ),
   ],
