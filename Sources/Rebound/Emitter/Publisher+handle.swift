@@ -14,8 +14,8 @@ extension Publisher {
   ///       }
   ///     }
   ///
-  /// As Reactor's `handle`, with a memory. What a closure sends is delivered when it has returned, so nothing comes back into
-  /// it. A closure that sends the end is called no more, and the upstream is cancelled.
+  /// As Reactor's `handle`, with a memory. What a closure sends is delivered when it has returned, and what it has the
+  /// upstream send is handled after it, so nothing comes back into it. A closure that sends the end is called no more, and the upstream is cancelled.
   ///
   /// - Parameters:
   ///   - name: The operator's, for logs and mirrors.
@@ -74,13 +74,22 @@ private struct Handle<Upstream: Publisher, Memory, Output, Failure: Error>: Publ
 
 /// The subscriber of what is upstream of an emitter.
 ///
-/// Values and the end come one after the other, and never inside of a closure: what that sends waits for its return.
+/// Values and the end come one after the other, and never inside of a closure: what the closure sends waits for its return,
+/// and so does what it has the upstream send.
 private final class HandleSubscriber<Upstream: Publisher, Memory, Output, Failure: Error>: Subscriber,
   CustomStringConvertible
 {
+  private enum Event {
+    case value(Upstream.Output)
+    case completion(Subscribers.Completion<Upstream.Failure>)
+  }
+
   private let recipe: Handle<Upstream, Memory, Output, Failure>
   private let emitter: Emitter<Output, Failure>
   private var memory: Memory
+  /// Whether a closure runs, which has the memory to itself, and what has come since it began.
+  private var isRunning = false
+  private var waiting: [Event] = []
 
   init(_ recipe: Handle<Upstream, Memory, Output, Failure>, _ emitter: Emitter<Output, Failure>) {
     self.recipe = recipe
@@ -98,18 +107,41 @@ private final class HandleSubscriber<Upstream: Publisher, Memory, Output, Failur
     if !isFirst { subscription.cancel() }
   }
 
-  func receive(_ input: Upstream.Output) -> Subscribers.Demand {
-    guard emitter.takesMore else { return .none }
-    let hasSent = emitter.holding { recipe.value(&memory, input, emitter) }
-    if !emitter.takesMore { emitter.letGoOfSource(cancelling: true) }
+  func receive(_ input: Upstream.Output) -> Subscribers.Demand { take(.value(input)) }
+
+  func receive(completion: Subscribers.Completion<Upstream.Failure>) { _ = take(.completion(completion)) }
+
+  /// Runs the closures for an event, and for all that comes meanwhile.
+  ///
+  /// - Returns: As many values as nothing was sent for.
+  private func take(_ event: Event) -> Subscribers.Demand {
+    guard !isRunning else {
+      waiting.append(event)
+      return .none
+    }
+    isRunning = true
+    var missing = run(event)
+    while !waiting.isEmpty {
+      let events = waiting
+      waiting = []
+      for event in events { missing += run(event) }
+    }
+    isRunning = false
     emitter.drain()
-    return hasSent ? .none : .max(1)
+    return missing
   }
 
-  func receive(completion end: Subscribers.Completion<Upstream.Failure>) {
-    guard emitter.takesMore else { return }
-    emitter.letGoOfSource(cancelling: false)
-    _ = emitter.holding { recipe.completion(&memory, end, emitter) }
-    emitter.drain()
+  private func run(_ event: Event) -> Subscribers.Demand {
+    guard emitter.takesMore else { return .none }
+    switch event {
+    case .value(let input):
+      let hasSent = emitter.holding { recipe.value(&memory, input, emitter) }
+      if !emitter.takesMore { emitter.letGoOfSource(cancelling: true) }
+      return hasSent ? .none : .max(1)
+    case .completion(let end):
+      emitter.letGoOfSource(cancelling: false)
+      _ = emitter.holding { recipe.completion(&memory, end, emitter) }
+      return .none
+    }
   }
 }

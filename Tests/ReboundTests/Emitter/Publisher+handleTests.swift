@@ -103,6 +103,45 @@ struct PublisherHandleTests {
     #expect(recorder.values.last == 500_500)
   }
 
+  @Test("what a closure has the upstream send is handled after it, in order, with the end behind it")
+  func sendsUpstream() {
+    let upstream = PassthroughSubject<Int, Never>()
+    let recorder = Recorder<Int, Never>(requesting: .max(3))
+    upstream
+      .handle("Sum", remembering: 0) { (sum: inout Int, value: Int, emitter: Emitter<Int, Never>) in
+        sum += value
+        if value == 1 {
+          upstream.send(2)
+          upstream.send(3)
+          upstream.send(completion: .finished)
+        }
+        if value != 2 { emitter.send(sum) }
+      } completion: { sum, end, emitter in
+        emitter.send(sum * 10)
+        emitter.send(completion: end)
+      }
+      .subscribe(recorder)
+    upstream.send(1)
+    #expect(recorder.values == [1, 6, 60])
+    #expect(recorder.completions == [.finished])
+  }
+
+  @Test("a value from inside a closure for which nothing is sent is made good")
+  func demandFromInside() {
+    let upstream = TestPublisher<Int, Never>()
+    let recorder = Recorder<Int, Never>(requesting: .max(2))
+    upstream
+      .handle { (value: Int, emitter: Emitter<Int, Never>) in
+        if value == 1 { upstream.send(2) }
+        if value == 1 { emitter.send(value) }
+      } completion: { end, emitter in
+        emitter.send(completion: end)
+      }
+      .subscribe(recorder)
+    #expect(upstream.send(1) == .max(1))
+    #expect(recorder.values == [1])
+  }
+
   @Test("the closure for the end may send values before it, as they are asked for")
   func lastValues() {
     let recorder = Recorder<Int, Never>(requesting: .none)
