@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
+    .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
@@ -68,6 +69,8 @@ let package = Package(
       name: "ReboundHTTPTesting",
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
+    // Apart, since it imports Swift Testing, which tests of XCTest need not have.
+    .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
@@ -86,11 +89,12 @@ let package = Package(
       name: "ReboundTestingTests",
       dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
     ),
+    .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
     .testTarget(
       name: "DocumentTests",
       dependencies: [
         "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
-        "ReboundHTTPTesting", "ReboundStoreTesting",
+        "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
     ),
   ],
