@@ -25,8 +25,8 @@ let package = Package(
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
-    .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
+    .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
@@ -65,12 +65,12 @@ let package = Package(
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
+    // Apart, since it imports Swift Testing, which tests of XCTest need not have.
+    .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
     .target(
       name: "ReboundHTTPTesting",
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
-    // Apart, since it imports Swift Testing, which tests of XCTest need not have.
-    .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),

@@ -4,11 +4,10 @@
     ///
     /// - Parameters:
     ///   - command: What to ask.
-    ///   - isolation: The caller's.
     /// - Returns: The answer; `nil` if the member is to decide by itself.
-    func ask(_ command: RedisCommand, isolation: isolated (any Actor)? = #isolation) async -> RedisReply? {
+    nonisolated(nonsending) func ask(_ command: RedisCommand) async -> RedisReply? {
       guard isJoined else { return nil }
-      return answer(of: await loop.send(command, limit: settings.bound, isolation: isolation))
+      return answer(of: await loop.send(command, limit: settings.bound))
     }
 
     /// Asks the server in an asynchronous function, which a cancel of the task ends.
@@ -16,20 +15,17 @@
     /// - Parameters:
     ///   - command: What to ask.
     ///   - late: Gets an answer that came behind the bound or a cancel, so that what was granted can be given back.
-    ///   - isolation: The caller's.
     /// - Returns: The answer; `nil` if the member is to decide by itself.
-    func askUntilCancelled(
+    nonisolated(nonsending) func askUntilCancelled(
       _ command: RedisCommand,
-      late: (@Sendable (RedisReply) -> Void)? = nil,
-      isolation: isolated (any Actor)? = #isolation
+      late: (@Sendable (RedisReply) -> Void)? = nil
     ) async throws(CancellationError) -> RedisReply? {
       guard isJoined else { return nil }
       let outcome = await loop.send(
         command,
         limit: settings.bound,
         isCancellable: true,
-        late: late,
-        isolation: isolation
+        late: late
       )
       if case .failure(.cancelled) = outcome { throw CancellationError() }
       return answer(of: outcome)

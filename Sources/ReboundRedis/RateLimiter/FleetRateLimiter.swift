@@ -241,38 +241,36 @@
 
     /// Runs an asynchronous function as soon as a call may begin.
     ///
-    /// See `run(time:isolation:_:)` of ``Rebound/Policy``.
+    /// See `run(time:_:)` of ``Rebound/Policy``.
     ///
     /// - Parameters:
     ///   - time: Measures time and waits.
-    ///   - isolation: The caller's.
     ///   - operation: The call.
     /// - Throws: ``Rebound/RateLimited`` if it may not begin in time; what the function throws; `CancellationError` if the
     ///   task is cancelled before it begins.
     @inlinable
-    public func run<Value>(
+    public nonisolated(nonsending) func run<Value>(
       time: TimeSource? = nil,
-      isolation: isolated (any Actor)? = #isolation,
-      _ operation: () async throws -> Value
+      _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-      try await run(ExecutionContext(time: time), isolation: isolation, operation)
+      try await run(ExecutionContext(time: time), operation)
     }
 
     /// Runs a call of a pipeline as soon as it may begin.
     @inlinable
-    public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+    public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call)
+      async throws -> Call.Output
     where Call.Failure == any Error {
-      try await run(execution, isolation: nil) { try await call() }
+      try await run(execution) { try await call() }
     }
 
     /// As ``AdmissionMachine`` does it, but with one wait of the task for the server's answer, and nothing between the two.
     @inlinable @inline(__always)
-    func run<Value>(
+    nonisolated(nonsending) func run<Value>(
       _ execution: ExecutionContext,
-      isolation: isolated (any Actor)?,
-      _ operation: () async throws -> Value
+      _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-      let begun = try await begin(execution, isolation: isolation)
+      let begun = try await begin(execution)
       do {
         return try await operation()
       } catch {
@@ -283,18 +281,18 @@
     }
 
     @usableFromInline
-    func begin(_ execution: ExecutionContext, isolation: isolated (any Actor)?) async throws -> Duration {
-      let reply = try await fleet.askUntilCancelled(command, isolation: isolation)
+    nonisolated(nonsending) func begin(_ execution: ExecutionContext) async throws -> Duration {
+      let reply = try await fleet.askUntilCancelled(command)
       guard let wait = wait(in: reply) else {
         let twin = twin()
         if let begun = twin.admitAtOnce(execution) { return begun }
-        return try await Answer.wait(isolation: isolation) { twin.ask(execution, $0) }
+        return try await Answer.wait { twin.ask(execution, $0) }
       }
       switch verdict(wait) {
       case .begins: break
       case .refused(let error): throw error
       case .waits(let length):
-        do { try await execution.time.sleep(for: length, isolation: isolation) } catch {
+        do { try await execution.time.sleep(for: length) } catch {
           waitEnds(abandoned: true)
           throw error
         }
