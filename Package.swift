@@ -15,6 +15,11 @@ let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openb
 let combine: [Target.Dependency] =
   buildsCombine ? [.target(name: "Combine", condition: .when(platforms: withoutAppleCombine))] : []
 
+/// What a product of another package adds to a target while a trait is on; a package that no trait asks for is not fetched.
+func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let package = Package(
   name: "Rebound",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
@@ -24,6 +29,7 @@ let package = Package(
     .library(name: "ReboundStore", targets: ["ReboundStore"]),
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
+    .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
@@ -41,7 +47,11 @@ let package = Package(
       description:
         "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
     ),
+    .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
     .default(enabledTraits: ["Foundation"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0")
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -60,6 +70,10 @@ let package = Package(
       ] + combine
     ),
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .target(
+      name: "ReboundLogging",
+      dependencies: ["Rebound", "ReboundHTTP", product("Logging", of: "swift-log", with: "Logging")] + combine
+    ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),

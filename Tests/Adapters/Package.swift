@@ -1,0 +1,30 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package that uses all adapters, as a server does. scripts/test-adapters puts stand-ins in the place of the real packages.
+let package = Package(
+  name: "Adapters",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(
+      name: "Rebound",
+      path: "../..",
+      traits: [.defaults, "Logging"]
+    ),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
+  ],
+  targets: [
+    .testTarget(
+      name: "AdapterTests",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundLogging", package: "Rebound"),
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
