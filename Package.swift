@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
+    .library(name: "ReboundMetrics", targets: ["ReboundMetrics"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
@@ -48,10 +49,12 @@ let package = Package(
         "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
     ),
     .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
+    .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
     .default(enabledTraits: ["Foundation"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0")
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -73,6 +76,10 @@ let package = Package(
     .target(
       name: "ReboundLogging",
       dependencies: ["Rebound", "ReboundHTTP", product("Logging", of: "swift-log", with: "Logging")] + combine
+    ),
+    .target(
+      name: "ReboundMetrics",
+      dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
     ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),

@@ -9,9 +9,10 @@ let package = Package(
     .package(
       name: "Rebound",
       path: "../..",
-      traits: [.defaults, "Logging"]
+      traits: [.defaults, "Logging", "Metrics"]
     ),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
   ],
   targets: [
     .testTarget(
@@ -22,7 +23,9 @@ let package = Package(
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "ReboundLogging", package: "Rebound"),
+        .product(name: "ReboundMetrics", package: "Rebound"),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
       ]
     )
   ],
