@@ -31,6 +31,7 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
     .library(name: "ReboundMetrics", targets: ["ReboundMetrics"]),
+    .library(name: "ReboundOpenAPI", targets: ["ReboundOpenAPI"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
@@ -50,11 +51,14 @@ let package = Package(
     ),
     .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
     .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
+    .trait(name: "OpenAPI", description: "ReboundOpenAPI: policies around clients of swift-openapi-generator."),
     .default(enabledTraits: ["Foundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -80,6 +84,14 @@ let package = Package(
     .target(
       name: "ReboundMetrics",
       dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+    ),
+    .target(
+      name: "ReboundOpenAPI",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "StreamSupport",
+        product("OpenAPIRuntime", of: "swift-openapi-runtime", with: "OpenAPI"),
+        product("HTTPTypes", of: "swift-http-types", with: "OpenAPI"),
+      ] + combine
     ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),

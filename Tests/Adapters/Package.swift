@@ -9,10 +9,12 @@ let package = Package(
     .package(
       name: "Rebound",
       path: "../..",
-      traits: [.defaults, "Logging", "Metrics"]
+      traits: [.defaults, "Logging", "Metrics", "OpenAPI"]
     ),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
   ],
   targets: [
     .testTarget(
@@ -24,8 +26,11 @@ let package = Package(
         .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "ReboundLogging", package: "Rebound"),
         .product(name: "ReboundMetrics", package: "Rebound"),
+        .product(name: "ReboundOpenAPI", package: "Rebound"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
       ]
     )
   ],
