@@ -15,6 +15,11 @@ let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openb
 let combine: [Target.Dependency] =
   buildsCombine ? [.target(name: "Combine", condition: .when(platforms: withoutAppleCombine))] : []
 
+/// What a product of another package adds to a target while a trait is on; a package that no trait asks for is not fetched.
+func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let package = Package(
   name: "Rebound",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
@@ -24,6 +29,9 @@ let package = Package(
     .library(name: "ReboundStore", targets: ["ReboundStore"]),
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
+    .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
+    .library(name: "ReboundMetrics", targets: ["ReboundMetrics"]),
+    .library(name: "ReboundOpenAPI", targets: ["ReboundOpenAPI"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
     .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
@@ -43,7 +51,16 @@ let package = Package(
       description:
         "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
     ),
+    .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
+    .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
+    .trait(name: "OpenAPI", description: "ReboundOpenAPI: policies around clients of swift-openapi-generator."),
     .default(enabledTraits: ["Foundation"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
+    .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -62,6 +79,22 @@ let package = Package(
       ] + combine
     ),
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .target(
+      name: "ReboundLogging",
+      dependencies: ["Rebound", "ReboundHTTP", product("Logging", of: "swift-log", with: "Logging")] + combine
+    ),
+    .target(
+      name: "ReboundMetrics",
+      dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+    ),
+    .target(
+      name: "ReboundOpenAPI",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "StreamSupport",
+        product("OpenAPIRuntime", of: "swift-openapi-runtime", with: "OpenAPI"),
+        product("HTTPTypes", of: "swift-http-types", with: "OpenAPI"),
+      ] + combine
+    ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),

@@ -1,0 +1,113 @@
+#if Logging
+  import Combine
+  import Foundation
+  import Logging
+  import Rebound
+  import ReboundHTTP
+
+  extension PolicyEvents {
+    /// Writes what policies decide from now on into a log, until the result is cancelled.
+    ///
+    ///     events.log(to: Logger(label: "policies")).store(in: &subscriptions)
+    ///
+    /// The severities info, warning and error are the levels of these names. The message is the event's text, with what
+    /// looks like a secret hidden; the metadata are `rebound.source`, `rebound.policy` and `rebound.decision`, each of which
+    /// has few values.
+    ///
+    /// While somebody logs, each event is made; below the logger's level no text is. An event that the stream was told to
+    /// leave out is not logged.
+    ///
+    /// - Parameters:
+    ///   - logger: Where to write, on the threads of those who decide.
+    ///   - redaction: What must not be seen: an error of somebody else's may describe itself with an address.
+    public func log(to logger: Logger, redaction: Redaction = .standard) -> AnyCancellable {
+      sink { event in
+        logger.log(
+          level: Logger.Level(event.severity),
+          "\(redaction.line(event.text))",
+          metadata: [
+            "rebound.source": .string(event.source),
+            "rebound.policy": .string(event.kind.word),
+            "rebound.decision": .string(event.decision.word),
+          ],
+          source: "Rebound"
+        )
+      }
+    }
+  }
+
+  extension WebAPIClient {
+    /// The same client, which writes the events of its calls into a log.
+    ///
+    ///     let client = WebAPIClient(baseURL: service, transport: transport).logging(to: Logger(label: "weather"))
+    ///
+    /// A call that fails is an error, an attempt that fails or is refused a warning, a call that succeeds or is cancelled
+    /// info, progress trace, and all else debug. The message is the event's line, which has no secrets; the metadata are
+    /// `rebound.operation` and `rebound.request_id`.
+    ///
+    /// - Parameter logger: Where to write, on the threads on which the client tells its events.
+    public func logging(to logger: Logger) -> WebAPIClient {
+      onEvent { event in
+        logger.log(
+          level: event.level,
+          "\(event.description)",
+          metadata: [
+            "rebound.operation": .string(event.operation),
+            "rebound.request_id": .string(event.requestID),
+          ],
+          source: "ReboundHTTP"
+        )
+      }
+    }
+  }
+
+  extension Logger.Level {
+    fileprivate init(_ severity: PolicyEvent.Severity) {
+      self =
+        switch severity {
+        case .info: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+  }
+
+  extension Redaction {
+    /// A line of prose without the secrets of addresses, pairs and header fields in it.
+    fileprivate func line(_ text: String) -> String {
+      var shown: [String] = []
+      var isCredential = false
+      for word in self.text(text).split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
+        if isCredential {
+          shown.append(replacement)
+          isCredential = false
+        } else if word.hasSuffix(":"), hides(header: String(word.dropLast())) {
+          // The value of a field may be of many words; nothing says where it ends.
+          return (shown + [word, replacement]).joined(separator: " ")
+        } else if word.contains("://"), let address = URL(string: word) {
+          shown.append(url(address))
+        } else {
+          shown.append(
+            word.split(separator: "?", omittingEmptySubsequences: false).map { pairs(String($0)) }.joined(
+              separator: "?"
+            )
+          )
+          isCredential = ["bearer", "basic"].contains(word.lowercased())
+        }
+      }
+      return shown.joined(separator: " ")
+    }
+  }
+
+  extension HTTPEvent {
+    fileprivate var level: Logger.Level {
+      switch kind {
+      case .failed: .error
+      case .attemptFailed, .refused: .warning
+      case .succeeded, .cancelled: .info
+      case .uploaded, .downloaded: .trace
+      case .began, .attemptBegan, .redirected, .responded, .attemptSucceeded, .retry, .cache: .debug
+      }
+    }
+  }
+#endif

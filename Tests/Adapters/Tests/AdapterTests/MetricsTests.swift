@@ -1,0 +1,100 @@
+import Combine
+import Metrics
+import Rebound
+import ReboundMetrics
+import Synchronization
+import Testing
+
+@Suite struct MetricsTests {
+  private let factory = RecordingFactory()
+  private let events = PolicyEvents()
+
+  @Test func decisionsAreCountedWithTheirLabels() {
+    let subscription = events.report(to: SwiftMetricsSink(factory: factory))
+    events.tell(Decision(), of: "weather")
+    events.tell(Decision(), of: "weather")
+    subscription.cancel()
+    let series = "rebound_decisions source=weather policy=door_keeper decision=let_in"
+    #expect(factory.values == [series: [1, 1]])
+  }
+
+  @Test func aHandlerIsMadeOncePerSeries() {
+    let sink = SwiftMetricsSink(factory: factory)
+    for source in ["a", "b", "a", "a", "b"] { sink.add(1, to: Metric("calls", .init("source", source))) }
+    #expect(factory.made == ["calls source=a", "calls source=b"])
+  }
+
+  @Test func measurementsOfDecisionsAreRecorded() {
+    let subscription = events.report(to: SwiftMetricsSink(factory: factory))
+    events.tell(Decision(measurements: [PolicyMeasurement("door_wait_seconds", 1.5)]), of: "weather")
+    subscription.cancel()
+    #expect(factory.values["door_wait_seconds source=weather"] == [1.5])
+  }
+
+  @Test func gaugesOfSharedObjectsAreSet() throws {
+    let sink = SwiftMetricsSink(factory: factory)
+    let keeper = DoorKeeper()
+    events.watch(keeper)
+    sink.set(events.gauges)
+    keeper.guests.withLock { $0 = 3 }
+    sink.set(events.gauges)
+    #expect(factory.values == ["door_guests source=front door=main": [0, 3]])
+    #expect(factory.made.count == 1)
+  }
+
+  @Test func seriesBeyondTheLimitAreRefusedAndCounted() {
+    let sink = SwiftMetricsSink(factory: factory, limit: 1)
+    sink.add(1, to: Metric("a"))
+    sink.record(1, in: Metric("b"))
+    sink.add(1, to: Metric("a"))
+    #expect(factory.values == ["a": [1, 1]])
+    #expect(sink.refused == 1)
+  }
+}
+
+private final class DoorKeeper: PolicyObservable {
+  struct Reading: PolicyReading {
+    let guests: Int
+    var description: String { "\(guests) guests" }
+    var measurements: [PolicyMeasurement] {
+      [PolicyMeasurement("door_guests", Double(guests), labels: [.init("door", "main")])]
+    }
+  }
+
+  static let kind = PolicyKind("door keeper")
+  let name = "front"
+  let guests = Mutex(0)
+  var reading: (any PolicyReading)? { Reading(guests: guests.withLock { $0 }) }
+}
+
+/// Keeps what is measured by series: the label, then the dimensions.
+private final class RecordingFactory: MetricsFactory {
+  private final class Handler: CounterHandler, MeterHandler, RecorderHandler {
+    let keep: @Sendable (Double) -> Void
+
+    init(keep: @escaping @Sendable (Double) -> Void) {
+      self.keep = keep
+    }
+
+    func increment(by amount: Int64) { keep(Double(amount)) }
+    func set(_ value: Double) { keep(value) }
+    func record(_ value: Double) { keep(value) }
+  }
+
+  private let state = Mutex<(made: [String], values: [String: [Double]])>(([], [:]))
+
+  var made: [String] { state.withLock { $0.made } }
+  var values: [String: [Double]] { state.withLock { $0.values } }
+
+  private func make(_ label: String, _ dimensions: [(String, String)]) -> Handler {
+    let series = ([label] + dimensions.map { "\($0)=\($1)" }).joined(separator: " ")
+    state.withLock { $0.made.append(series) }
+    return Handler { [weak self] value in self?.state.withLock { $0.values[series, default: []].append(value) } }
+  }
+
+  func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { make(label, dimensions) }
+  func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { make(label, dimensions) }
+  func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+    make(label, dimensions)
+  }
+}
