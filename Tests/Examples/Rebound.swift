@@ -421,3 +421,31 @@ enum TokenRefresherExamples {
   static var request: URLRequest { given() }
   static var session: TokenRefresher<Token> { given() }
 }
+
+enum InMemoryCacheStorageExamples {
+  static var policy: CachePolicy { given() }
+}
+
+struct Receipt: Sendable {}
+
+struct Till: Sendable {
+  func place(_: Order) async throws -> Receipt { given() }
+  func place(_: Order) -> AnyPublisher<Receipt, any Error> { given() }
+}
+
+struct PurchaseRequest {
+  var idempotencyKey: String { given() }
+}
+
+enum IdempotencyKeysExamples {
+  static let shop = Till()
+  static let order = Order()
+  static var request: PurchaseRequest { given() }
+}
+
+enum Publisher_idempotentExamples {
+  static let shop = Till()
+  static let order = Order()
+  static var orders: IdempotencyKeys<Receipt> { given() }
+  static var request: PurchaseRequest { given() }
+}

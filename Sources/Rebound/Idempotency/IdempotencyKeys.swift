@@ -58,15 +58,13 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: Names what is done; the same for each attempt to do it.
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Returns: What the function returns, or returned to the first one who came with the key.
   /// - Throws: What the function throws; ``IdempotencyKeyUnknown``; `CancellationError` if the task is cancelled while it
   ///   waits for another's answer.
-  public func run(
+  public nonisolated(nonsending) func run(
     _ key: String,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Value
+    _ operation: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     switch try await begin(key) {
     case .answered(let value): return value

@@ -8,7 +8,7 @@
     ///   - name: What it protects: processes that name the same share it.
     ///   - policy: How many calls run at the same time in all processes, and how many wait in this one.
     ///   - lease: For how long the places of a process stay taken after it has died; four heartbeats at least.
-    /// - Throws: ``InvalidPolicy`` if the lease is too short, or the name has braces.
+    /// - Throws: `InvalidPolicy` if the lease is too short, or the name has braces.
     public func bulkhead(
       _ name: String,
       policy: BulkheadPolicy,

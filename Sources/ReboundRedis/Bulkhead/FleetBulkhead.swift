@@ -8,7 +8,7 @@
   ///     let bulkhead = try fleet.bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 40, maxQueue: 20))
   ///     let result = try await bulkhead.run { try await client.search(text) }
   ///
-  /// It goes where a ``Bulkhead`` does. A place is leased: a process that dies gives its places back when their lease is
+  /// It goes where a `Bulkhead` does. A place is leased: a process that dies gives its places back when their lease is
   /// over, and one that lives renews them for as long as its calls run. Those who wait are let in in the order in which
   /// they came to this process; it asks for the first of them whenever one of its calls ends, and again after a while.
   ///

@@ -15,7 +15,7 @@
   /// process that dies is over with its lease; one that comes later than that stores nothing.
   ///
   /// While the fleet is not joined, it finds nothing and gives no claim: caches then fetch by themselves, and
-  /// ``Rebound/IdempotencyKeys`` do as they are told. What is stored then is lost.
+  /// `IdempotencyKeys` do as they are told. What is stored then is lost.
   ///
   /// The server holds values as JSON that anybody can read who can read the server.
   ///
@@ -207,7 +207,7 @@
     ///   - type: What is kept.
     ///   - lease: How long one process may take to fetch a value; longer than its call's time limit.
     ///   - naming: What the server calls a key; `"\\(key)"` unless told otherwise.
-    /// - Throws: ``InvalidPolicy``, with what makes no sense.
+    /// - Throws: `InvalidPolicy`, with what makes no sense.
     public func cacheStorage<Key: Hashable & Sendable, Value: Codable & Sendable>(
       _ name: String,
       of keyType: Key.Type,

@@ -13,7 +13,7 @@
     /// - Parameters:
     ///   - share: In `0...1`; 0.5 is half of them.
     ///   - minimum: Two at least: one member with a broken network must not speak for all.
-    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    /// - Throws: `InvalidPolicy`, with the number that makes no sense.
     public static func share(_ share: Double, atLeast minimum: Int = 2) throws(InvalidPolicy) -> Quorum {
       try PolicyKind.circuitBreaker.require("the quorum's share", share, "Give 0 … 1.") { (0...1).contains($0) }
       try PolicyKind.circuitBreaker.require("the quorum's minimum", minimum, "Give at least 2.") { $0 >= 2 }
@@ -163,7 +163,7 @@
     ///   - policy: When the breaker of a process opens, and what lets it close again.
     ///   - quorum: How many members must have opened before all do.
     ///   - isFailure: Which errors speak against the service.
-    /// - Throws: ``InvalidPolicy`` if the name has braces.
+    /// - Throws: `InvalidPolicy` if the name has braces.
     public func circuitBreaker(
       _ name: String,
       policy: CircuitBreakerPolicy,

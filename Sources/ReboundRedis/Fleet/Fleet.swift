@@ -7,7 +7,7 @@
   /// Policies that many processes share, through a server of Redis or Valkey.
   ///
   ///     let fleet = try Fleet("shop", at: .tcp("10.0.0.7"), instances: 10)
-  ///     let weather = Pipeline<Forecast>("weather") {
+  ///     let weather = try Pipeline<Forecast>("weather") {
   ///       try fleet.rateLimiter("weather", policy: .tokenBucket(1_000, per: .seconds(1), burst: 10))
   ///       Retry(.standard, budget: try fleet.budget("weather", ratio: 0.1))
   ///       try fleet.circuitBreaker("weather", policy: .consecutive(5))
@@ -67,7 +67,7 @@
     ///     itself is the share of one.
     ///   - settings: How long decisions wait for the server, and so on.
     ///   - time: Times heartbeats and waits.
-    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    /// - Throws: `InvalidPolicy`, with the number that makes no sense.
     public convenience init(
       _ name: String,
       at address: RedisAddress,

@@ -9,7 +9,7 @@
   ///     let storage = try fleet.outboxStorage("orders")
   ///
   /// One process at a time has the outbox, under a lease that each heartbeat renews. Another one that opens it meanwhile is
-  /// refused (``Rebound/OutboxStorageFailure/inUse(_:)``); it may try again, and gets it when the lease of a dead process
+  /// refused (`OutboxStorageFailure/inUse(_:)`); it may try again, and gets it when the lease of a dead process
   /// is over. A process that was taken for dead, and is not, can store nothing any more.
   ///
   /// It stands in for no other storage: while the server does not answer it throws, and the outbox stores what it has at
@@ -83,7 +83,7 @@
 
     /// Takes hold of the outbox, and reads all records.
     ///
-    /// - Throws: ``Rebound/OutboxStorageFailure/inUse(_:)`` if another process has it.
+    /// - Throws: `OutboxStorageFailure/inUse(_:)` if another process has it.
     public func open() throws -> OutboxContents {
       fleet.waitUntilJoined()
       let owner = fleet.makeName()
@@ -150,7 +150,7 @@
     /// - Parameters:
     ///   - name: What the outbox is called: processes that name the same share it.
     ///   - lease: How long a dead process keeps it; four heartbeats at least.
-    /// - Throws: ``InvalidPolicy`` if the lease is too short, or the name has braces.
+    /// - Throws: `InvalidPolicy` if the lease is too short, or the name has braces.
     public func outboxStorage(_ name: String, lease: Duration = .seconds(10)) throws(InvalidPolicy)
       -> FleetOutboxStorage
     {

@@ -8,7 +8,7 @@
   ///     let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1), burst: 1))
   ///     let result = try await limiter.run { try await client.search(text) }
   ///
-  /// It goes where a ``RateLimiter`` does. A call that waits has its moment reserved by the server, so calls of all
+  /// It goes where a `RateLimiter` does. A call that waits has its moment reserved by the server, so calls of all
   /// processes begin in the order in which they asked; a reservation is not given back if the call is cancelled. When the
   /// service itself asks for a pause, all processes keep it.
   ///
@@ -241,12 +241,12 @@
 
     /// Runs an asynchronous function as soon as a call may begin.
     ///
-    /// See `run(time:_:)` of ``Rebound/Policy``.
+    /// See `run(time:_:)` of `Policy`.
     ///
     /// - Parameters:
     ///   - time: Measures time and waits.
     ///   - operation: The call.
-    /// - Throws: ``Rebound/RateLimited`` if it may not begin in time; what the function throws; `CancellationError` if the
+    /// - Throws: `RateLimited` if it may not begin in time; what the function throws; `CancellationError` if the
     ///   task is cancelled before it begins.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
@@ -338,7 +338,7 @@
     ///   - name: What it protects: processes that name the same share it.
     ///   - policy: How many calls may begin in a time; a token bucket. With a burst of one, calls are an interval apart.
     ///   - isThrottling: Which errors say that the service was called too often.
-    /// - Throws: ``InvalidPolicy`` if the policy is no token bucket, or the name has braces.
+    /// - Throws: `InvalidPolicy` if the policy is no token bucket, or the name has braces.
     public func rateLimiter(
       _ name: String,
       policy: RateLimiterPolicy,

@@ -229,7 +229,7 @@
     ///   - ratio: How many retries there may be for each request.
     ///   - window: How long requests and retries count; a tenth leaves it at a time.
     ///   - floor: How many retries there may be however few requests there are, in all processes together.
-    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    /// - Throws: `InvalidPolicy`, with the number that makes no sense.
     public func budget(
       _ name: String,
       ratio: Double = 0.1,

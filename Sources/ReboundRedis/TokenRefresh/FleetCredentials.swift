@@ -119,9 +119,10 @@
   }
 
   extension Fleet {
-    /// Where a ``TokenRefresher`` of each process keeps the credential that all share, so that one renews it for all.
+    /// Where a `TokenRefresher` of each process keeps the credential that all share, so that one renews it for all.
     ///
-    ///     let session = TokenRefresher<Token>(store: try fleet.credentials("session")) { request in await renew(request) }
+    ///     let store = try fleet.credentials("session", as: Token.self, isSame: ==)
+    ///     let session = TokenRefresher<Token>(store: store) { request in await renew(request) }
     ///
     /// A process that dies while it renews the credential costs its lease, and no more. One that comes back later than that
     /// stores nothing. The server holds the credential as JSON that anybody can read who can read the server.
@@ -131,12 +132,13 @@
     ///
     /// - Parameters:
     ///   - name: What the session is called: processes that name the same share it.
+    ///   - type: What a credential is.
     ///   - lease: How long one process may take to renew the credential.
     ///   - keptFor: How long the server keeps the credential after it was stored last.
     ///   - renewsAlone: Whether a process renews the credential by itself while the fleet is not joined. Not for servers
     ///     that accept a refresh token only once; then the refresh fails, and the session goes on.
     ///   - isSame: Whether renewing one of two credentials uses the other up.
-    /// - Throws: ``InvalidPolicy``, with what makes no sense.
+    /// - Throws: `InvalidPolicy`, with what makes no sense.
     public func credentials<Credential: Codable & Sendable>(
       _ name: String,
       as type: Credential.Type = Credential.self,
