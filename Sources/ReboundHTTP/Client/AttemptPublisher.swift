@@ -7,6 +7,8 @@ import StreamSupport
 /// It is the first of its place, so that all other middleware there sees each hop as it is sent: what signs a request
 /// signs what goes over the wire.
 struct Attempting: Middleware {
+  var place: MiddlewarePlace { .cookies }
+
   func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
     AttemptPublisher(request: request, next: next).eraseToAnyPublisher()
   }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Says whether a file that was downloaded is the one that was meant.
 ///
-///     try await client.download(Release(), to: file, verifying: .sha256("9f86d081…"))
+///     try await client.download(Prices(), to: file, verifying: .sha256("9f86d081…"))
 public struct Checksum: Sendable {
   let verify: @Sendable (URL) throws -> Void
 

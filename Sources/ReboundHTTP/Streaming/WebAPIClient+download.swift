@@ -6,7 +6,7 @@ import StreamSupport
 extension WebAPIClient {
   /// Downloads the answer of a request into a file.
   ///
-  ///     let file = try await client.download(Release(), to: place, verifying: .sha256(digest)).value
+  ///     try await client.download(Prices(), to: file, verifying: .sha256("9f86d081…"))
   ///
   /// The body goes into "name.part" beside the file, never into memory, and takes the file's place once it is complete: at
   /// any moment there is the old file or the new one, whole. A download that breaks goes on where it was, each time that
@@ -69,7 +69,7 @@ extension WebAPIClient {
 
   /// The body of a request's answer, piece by piece, as it is asked for.
   ///
-  ///     for try await chunk in client.chunks(for: Export()).values { parser.feed(chunk) }
+  ///     for try await chunk in client.chunks(for: Prices()).values { print(chunk.count) }
   ///
   /// While no piece is asked for, at most 64 KiB wait in memory, and the transport is paused, so that the server waits; where
   /// a transport cannot pause, its own documentation says what happens. An attempt of ``Retrying`` goes on where the one
