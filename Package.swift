@@ -25,6 +25,8 @@ let package = Package(
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
+    .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
+    .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
@@ -63,14 +65,19 @@ let package = Package(
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
+    // Apart, since it imports Swift Testing, which tests of XCTest need not have.
+    .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
+    .target(
+      name: "ReboundHTTPTesting",
+      dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
+    ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
-    .target(name: "MisbehavingServer", dependencies: ["StreamSupport"], path: "Tests/MisbehavingServer"),
     .testTarget(
       name: "ReboundHTTPTests",
-      dependencies: ["ReboundHTTP", "ReboundTesting", "MisbehavingServer", "StreamSupport"] + combine
+      dependencies: ["ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundRedisTests",
@@ -82,11 +89,12 @@ let package = Package(
       name: "ReboundTestingTests",
       dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
     ),
+    .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
     .testTarget(
       name: "DocumentTests",
       dependencies: [
         "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
-        "ReboundStoreTesting",
+        "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
     ),
   ],

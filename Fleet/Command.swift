@@ -34,8 +34,14 @@
       case "limit": try await LimitRun(self).run()
       case "outage": try await OutageRun(self).run()
       case "benchmark": try await DecisionBenchmark(self).run()
+      case "refresh": try await RefreshRun(self).run()
+      case "budget": try await BudgetRun(self).run()
+      case "outbox": try await OutboxRun(self).run()
       case "member": try await Member(self).run()
-      default: throw Misuse(description: "give limit, outage or benchmark, not \(word)")
+      case "refresh-member": try await RefreshMember(self).run()
+      case "budget-member": try await BudgetMember(self).run()
+      case "outbox-member": try await OutboxMember(self).run()
+      default: throw Misuse(description: "give outage, limit, refresh, budget, outbox or benchmark, not \(word)")
       }
     }
   }

@@ -76,9 +76,9 @@
     try await TimeSource.system.sleep(for: .seconds(seconds))
   }
 
-  func startMembers(_ count: Int, _ arguments: [String]) throws -> [Child] {
+  func startMembers(_ count: Int, _ arguments: [String], as word: String = "member") throws -> [Child] {
     try (0..<count).map { number in
-      try Child(CommandLine.arguments[0], ["member", "--number", "\(number + 1)"] + arguments)
+      try Child(CommandLine.arguments[0], [word, "--number", "\(number + 1)"] + arguments)
     }
   }
 #endif

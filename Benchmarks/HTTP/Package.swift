@@ -9,7 +9,8 @@ let package = Package(
     .executableTarget(
       name: "http-benchmarks",
       dependencies: [
-        .product(name: "Combine", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     )
   ],

@@ -1,11 +1,11 @@
 #ifndef REBOUND_CHIREDIS_SHIM_H
 #define REBOUND_CHIREDIS_SHIM_H
 
-#include <hiredis/async.h>
 #include <hiredis/hiredis.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 // Swift sees the constants of epoll as enumerations of many types, and its packed struct not on all platforms.
 
@@ -60,8 +60,15 @@ static inline void rebound_eventfd_clear(int descriptor) {
   eventfd_read(descriptor, &value);
 }
 
-static inline const char *rebound_redis_error(const redisAsyncContext *context) {
-  return context->errstr && context->errstr[0] ? context->errstr : context->c.errstr;
+static inline const char *rebound_redis_error(const redisContext *context) {
+  return context->errstr;
+}
+
+// The number of what has become of a connection that was being made; zero if it stands.
+static inline int rebound_socket_error(int descriptor) {
+  int error = 0;
+  socklen_t length = sizeof(error);
+  return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : -1;
 }
 
 #endif

@@ -11,7 +11,7 @@ public struct Locked<State>: ~Copyable {
     @usableFromInline let lock = Lock()
     @usableFromInline let address: UnsafeMutablePointer<State>
   #else
-    @usableFromInline let mutex: Mutex<Held<State>>
+    @usableFromInline let mutex: Mutex<Confined<State>>
   #endif
 
   /// Guards a state.
@@ -21,7 +21,7 @@ public struct Locked<State>: ~Copyable {
       address = .allocate(capacity: 1)
       address.initialize(to: state)
     #else
-      mutex = Mutex(Held(state))
+      mutex = Mutex(Confined(state))
     #endif
   }
 
@@ -42,8 +42,8 @@ public struct Locked<State>: ~Copyable {
       defer { lock.unlock() }
       return try body(&address.pointee)
     #else
-      return try mutex.withLock { (held: inout sending Held<State>) throws(Failure) -> sending Held<Result> in
-        Held(try body(&held.value))
+      return try mutex.withLock { (held: inout sending Confined<State>) throws(Failure) -> sending Confined<Result> in
+        Confined(try body(&held.value))
       }.value
     #endif
   }
@@ -63,13 +63,3 @@ public struct Locked<State>: ~Copyable {
 
 // The lock serialises every access to the state.
 extension Locked: @unchecked Sendable {}
-
-/// Carries a value through the standard library's mutex, whatever its type says about threads.
-///
-/// Unchecked, because only the mutex's owner reads and writes it.
-@usableFromInline struct Held<Value>: @unchecked Sendable {
-  @usableFromInline var value: Value
-
-  @inlinable
-  init(_ value: Value) { self.value = value }
-}

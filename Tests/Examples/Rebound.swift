@@ -47,6 +47,14 @@ struct NetworkFailure: Error, Equatable {
   var needsCredential: Bool { false }
 }
 
+struct Reading: Sendable {}
+
+struct Thermometer: Sendable {
+  func watch(_: @escaping @Sendable (Reading) -> Void) -> AnyCancellable { AnyCancellable {} }
+}
+
+let thermometer = Thermometer()
+
 struct Token: Sendable {
   var refreshToken = ""
   var expiresIn: Duration? { nil }

@@ -152,3 +152,17 @@ enum ErrorParserExamples {
     static var reserve: PublicKeyPin { given() }
   }
 #endif
+
+enum OngoingExchangeExamples {
+  static let request: TransportRequest = given()
+  static let deadlines: ExchangeDeadlines = given()
+  static let receiver: @Sendable (TransportEvent) -> Void = given()
+
+  final class MyCarrier: ExchangeCarrier {
+    init(_: TransportRequest, _: OngoingExchange) {}
+    func start() {}
+    func stop() {}
+    func pause() {}
+    func resume() {}
+  }
+}

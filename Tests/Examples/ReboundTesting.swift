@@ -25,6 +25,22 @@ actor Account {
   func deposit(_: Int) {}
 }
 
+enum RegisterCall {
+  case write(Int), read
+}
+
+actor Register {
+  func write(_: Int) -> Int? { nil }
+  func read() -> Int? { nil }
+}
+
+let register = Register()
+
+struct RegisterModel: SequentialModel {
+  let initial: Int? = nil
+  func next(_: Int?, _: RegisterCall, _: Int??) -> Int?? { nil }
+}
+
 struct Point {
   let x: Int
   let y: Int

@@ -6,10 +6,8 @@ import StreamSupport
 final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
   /// What a task gets: a value, nil at the end, or the failure.
   ///
-  /// Unchecked, because nobody else uses it afterwards.
-  private struct Delivery: @unchecked Sendable {
-    let result: Result<Input?, Failure>
-  }
+  /// Nobody else uses it afterwards.
+  private typealias Delivery = Confined<Result<Input?, Failure>>
 
   private enum Phase {
     /// No subscription has come; so many values are to be asked for when it does.
@@ -33,7 +31,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
   /// Cancelling the task cancels the subscription.
   func next() async -> Result<Input?, Failure> {
     await withTaskCancellationHandler {
-      await withUnsafeContinuation { wait($0) }.result
+      await withUnsafeContinuation { wait($0) }.value
     } onCancel: {
       cancel()
     }
@@ -54,7 +52,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
       let failure = failure
       self.failure = nil
       lock.unlock()
-      waiter.resume(returning: Delivery(result: failure.map { .failure($0) } ?? .success(nil)))
+      waiter.resume(returning: Delivery(failure.map { .failure($0) } ?? .success(nil)))
     }
   }
 
@@ -90,7 +88,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
       }
       let waiter = waiters.removeFirst()
       lock.unlock()
-      waiter.resume(returning: Delivery(result: .success(input)))
+      waiter.resume(returning: Delivery(.success(input)))
     case .over:
       lock.unlock()
     }
@@ -111,7 +109,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
       if waiters.isEmpty { failure = error } else { thrown = (waiters.removeFirst(), error) }
     }
     lock.unlock()
-    if let thrown { thrown.waiter.resume(returning: Delivery(result: .failure(thrown.failure))) }
+    if let thrown { thrown.waiter.resume(returning: Delivery(.failure(thrown.failure))) }
     resume(waiters)
     // The subscription goes here, outside the lock.
     withExtendedLifetime(ended) {}
@@ -135,7 +133,7 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
   }
 
   private func resume(_ waiters: [Waiter]) {
-    for waiter in waiters { waiter.resume(returning: Delivery(result: .success(nil))) }
+    for waiter in waiters { waiter.resume(returning: Delivery(.success(nil))) }
   }
 }
 

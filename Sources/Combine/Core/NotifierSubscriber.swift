@@ -1,6 +1,6 @@
 import StreamSupport
 
-/// An operator that another publisher can notifier, beside the upstream that its values come from.
+/// An operator that listens to a notifier: another publisher, beside the upstream that its values come from.
 @usableFromInline
 protocol Notified: Subscription {
   associatedtype NotifierFailure: Error
@@ -20,8 +20,8 @@ protocol Notified: Subscription {
 
 /// Waits for one value of a notifier, and tells its operator.
 ///
-/// It lets go of the operator and leaves the notifier as soon as it has told it. Apple's Combine only lets go of the notifier's
-/// subscription, which then stays with a notifier that lives on.
+/// As soon as it has told it, it lets go of the operator and cancels the notifier's subscription. Apple's Combine only lets go of
+/// that, so it stays with a notifier that lives on.
 @usableFromInline
 final class NotifierSubscriber<Input, Parent: Notified>: Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible

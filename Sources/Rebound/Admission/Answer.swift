@@ -17,12 +17,10 @@ package final class Answer<Value: Sendable>: Sendable {
   /// Asks, and waits for the answer.
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - ask: Called at once; has the answer come at most once, now or later, on any thread. Returns what to cancel if
   ///     nobody waits for the answer any more; `nil` if there is nothing to cancel.
   /// - Throws: The failure that was answered; `CancellationError` if the task is cancelled first.
-  package static func wait<Failure: Error>(
-    isolation: isolated (any Actor)? = #isolation,
+  package static nonisolated(nonsending) func wait<Failure: Error>(
     _ ask: (_ answer: @escaping @Sendable (Result<Value, Failure>) -> Void) -> (any Cancellable)?
   ) async throws -> Value {
     try Task.checkCancellation()

@@ -64,8 +64,8 @@ extension Publisher where Output: Sendable {
   ///
   /// - Returns: `nil` for a finish without one.
   /// - Throws: The failure; `CancellationError` if the task is cancelled.
-  package func firstValue(isolation: isolated (any Actor)?) async throws -> Output? {
-    try await Answer.wait(isolation: isolation) { answer in
+  package nonisolated(nonsending) func firstValueIfAny() async throws -> Output? {
+    try await Answer.wait { answer in
       let first = FirstValue<Output, Failure>(whenKnown: answer)
       subscribe(first)
       return first

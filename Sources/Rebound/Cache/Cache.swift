@@ -17,7 +17,10 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   }
 
   private let shared: Shared<State, CacheEvent<Key>>
-  let flights = Coalescer<Key, Value, Failure>()
+  let flights = Coalescer<Key, Cached<Value>, Failure>()
+  private let policy: CachePolicy
+  /// Where caches of other processes keep what they have fetched; `nil` for a cache that is alone.
+  private let storage: (any CacheStorage<Key, Value>)?
   private let lifetime: @Sendable (Value) -> CacheLifetime?
   private let cost: @Sendable (Value) -> Int
   private let allowsStale: @Sendable (Failure) -> Bool
@@ -31,16 +34,21 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   ///   - cost: What a value costs, such as its size; negative counts as nothing.
   ///   - allowsStale: After which failures a stale value is better than none: those of the network and the server, not a
   ///     refusal of what was asked for.
+  ///   - storage: Asked before a call is made, and told of what it has brought, so that one call serves the caches of many
+  ///     processes; `nil` for none.
   public init(
     policy: CachePolicy,
     lifetime: @escaping @Sendable (Value) -> CacheLifetime? = { _ in nil },
     cost: @escaping @Sendable (Value) -> Int = { _ in 1 },
-    staleWhen allowsStale: @escaping @Sendable (Failure) -> Bool = { _ in true }
+    staleWhen allowsStale: @escaping @Sendable (Failure) -> Bool = { _ in true },
+    storage: (any CacheStorage<Key, Value>)? = nil
   ) {
     shared = Shared(State(machine: CacheMachine(policy)))
+    self.policy = policy
     self.lifetime = lifetime
     self.cost = cost
     self.allowsStale = allowsStale
+    self.storage = storage
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.
@@ -77,15 +85,19 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   public func store(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
     let (lifetime, cost) = (lifetime(value), cost(value))
     change(at: now) { $0.store(value, lifetime, cost: cost, for: key, now: $1, events: &$2) }
+    storage?.store(value, lifetime: lifetime ?? policy.lifetime, for: key, under: nil)
   }
 
-  /// Forgets a key; a call under way for it goes on for those who wait, and is neither kept nor joined.
+  /// Forgets a key, in the storage, too; a call under way for it goes on for those who wait, and is neither kept nor joined.
   public func remove(_ key: Key) {
     change { machine, _, _ in machine.forget(key) }
     flights.forget(key)
+    storage?.remove(key)
   }
 
   /// Forgets everything, as after a sign-out; calls under way are neither kept nor joined.
+  ///
+  /// What a storage keeps stays there.
   public func removeAll() {
     change { machine, _, _ in machine.forgetAll() }
     flights.forgetAll()
@@ -112,50 +124,121 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     change(at: now) { $0.look(key, now: $1, events: &$2) }
   }
 
-  /// One call for a key, shared by all who need it, whose outcome is kept.
+  /// One call for a key, or what others have fetched, shared by all who need it; the outcome is kept.
+  ///
+  /// - Parameter isMissed: Whether those who wait have nothing; then what is stale, and still good, is news to them.
   func fetch<Upstream: Publisher>(
     _ key: Key,
     _ upstream: Upstream,
+    isMissed: Bool = true,
     on time: TimeSource
-  ) -> Publishers.Coalesced<AnyPublisher<Value, Failure>, Key>
+  ) -> Publishers.Coalesced<AnyPublisher<Cached<Value>, Failure>, Key>
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    Deferred {
-      let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
-      return upstream.prefix(1)
-        .handleEvents(
-          receiveOutput: { value in
-            let (lifetime, cost) = (self.lifetime(value), self.cost(value))
-            self.change(at: time.now) {
-              $0.fetched(value, lifetime, cost: cost, for: key, by: fetch, now: $1, events: &$2)
+    let call: AnyPublisher<Cached<Value>, Failure>
+    if let storage {
+      call = Deferred {
+        let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
+        return SingleAnswer<CacheFinding<Value>, Failure>(name: "Cache") { answer in
+          RunningTask(
+            Task {
+              let finding = await storage.look(key)
+              if Task.isCancelled, let claim = finding.claim { storage.release(claim, for: key) }
+              answer(.success(finding))
             }
-          },
-          receiveCompletion: { completion in
-            self.change(at: time.now) {
-              if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
-              $0.endFetch(key, fetch)
-            }
-          },
-          receiveCancel: {
-            self.change { machine, _, _ in machine.endFetch(key, fetch) }
-          }
-        )
+          )
+        }
+        .handleEvents(receiveCancel: { self.change { machine, _, _ in machine.endFetch(key, fetch) } })
+        .flatMap { finding in self.fetch(key, upstream, finding, fetch, isMissed: isMissed, on: time) }
+      }
+      .eraseToAnyPublisher()
+    } else {
+      call = Deferred {
+        let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
+        return self.call(key, upstream, fetch, under: nil, on: time)
+      }
+      .eraseToAnyPublisher()
     }
-    .eraseToAnyPublisher()
-    .coalesced(by: flights, for: key)
+    return call.coalesced(by: flights, for: key)
+  }
+
+  /// Goes by what the storage has found.
+  private func fetch<Upstream: Publisher>(
+    _ key: Key,
+    _ upstream: Upstream,
+    _ finding: CacheFinding<Value>,
+    _ fetch: Int,
+    isMissed: Bool,
+    on time: TimeSource
+  ) -> AnyPublisher<Cached<Value>, Failure>
+  where Upstream.Output == Value, Upstream.Failure == Failure {
+    let call = call(key, upstream, fetch, under: finding.claim, on: time)
+    guard let stored = finding.stored else { return call.eraseToAnyPublisher() }
+    let cost = cost(stored.value)
+    change(at: time.now) {
+      $0.fetched(stored.value, stored.lifetime, age: stored.age, cost: cost, for: key, by: fetch, now: $1, events: &$2)
+    }
+    let isGood = stored.isFresh || stored.isGoodWhileRevalidated
+    guard isGood, isMissed || finding.claim == nil else { return call.eraseToAnyPublisher() }
+    if finding.claim == nil {
+      change { machine, _, _ in machine.endFetch(key, fetch) }
+    } else {
+      // Those who wait need not: it is fetched behind their backs.
+      call.subscribe(FirstValue { result in self.revalidated(key, with: result) })
+    }
+    let source = Cached<Value>.Source.cache(stale: stored.isFresh ? nil : .revalidating)
+    return Result.Publisher(Cached(value: stored.value, age: stored.age, source: source)).eraseToAnyPublisher()
+  }
+
+  /// Makes a call, and keeps its outcome.
+  private func call<Upstream: Publisher>(
+    _ key: Key,
+    _ upstream: Upstream,
+    _ fetch: Int,
+    under claim: CacheClaim?,
+    on time: TimeSource
+  ) -> some Publisher<Cached<Value>, Failure>
+  where Upstream.Output == Value, Upstream.Failure == Failure {
+    upstream.prefix(1)
+      .handleEvents(
+        receiveOutput: { value in
+          let (lifetime, cost) = (self.lifetime(value), self.cost(value))
+          self.change(at: time.now) {
+            $0.fetched(value, lifetime, age: .zero, cost: cost, for: key, by: fetch, now: $1, events: &$2)
+          }
+          if let claim {
+            self.storage?.store(value, lifetime: lifetime ?? self.policy.lifetime, for: key, under: claim)
+          }
+        },
+        receiveCompletion: { completion in
+          self.change(at: time.now) {
+            if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
+            $0.endFetch(key, fetch)
+          }
+          if let claim { self.storage?.release(claim, for: key) }
+        },
+        receiveCancel: {
+          self.change { machine, _, _ in machine.endFetch(key, fetch) }
+          if let claim { self.storage?.release(claim, for: key) }
+        }
+      )
+      .map { Cached(value: $0) }
   }
 
   /// Fetches a new value behind the back of who got the stale one.
   func revalidate<Upstream: Publisher>(_ key: Key, _ upstream: Upstream, on time: TimeSource)
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    fetch(key, upstream, on: time)
+    fetch(key, upstream, isMissed: false, on: time)
       .subscribe(
         FirstValue { result in
-          self.change { machine, _, events in
-            if case .failure(let error) = result { events.append(.revalidationFailed(key, error)) }
-            machine.endRevalidation(key)
-          }
+          self.revalidated(key, with: result)
+          self.change { machine, _, _ in machine.endRevalidation(key) }
         }
       )
+  }
+
+  private func revalidated(_ key: Key, with result: Result<Cached<Value>?, Failure>) {
+    guard case .failure(let error) = result else { return }
+    change { _, _, events in events.append(.revalidationFailed(key, error)) }
   }
 
   /// What to deliver after a call has failed.
@@ -180,14 +263,12 @@ extension Cache where Value: Sendable, Failure == any Error {
   /// - Parameters:
   ///   - key: What is wanted.
   ///   - time: Measures ages.
-  ///   - isolation: The caller's.
   ///   - fetch: The call.
   /// - Throws: What the function throws, if there is no value for that case; `CancellationError` if the task is
   ///   cancelled.
-  public func value(
+  public nonisolated(nonsending) func value(
     for key: Key,
     time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Cached<Value> {
     try Task.checkCancellation()
@@ -199,14 +280,14 @@ extension Cache where Value: Sendable, Failure == any Error {
     case .failed(let error): throw error
     case .missed: break
     }
-    let value: Value?
+    let value: Cached<Value>?
     do {
-      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValue(isolation: isolation)
+      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValueIfAny()
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }
     // A publisher that shares the key may finish without a value; a function cannot.
     guard let value else { throw FinishedWithoutValue() }
-    return Cached(value: value)
+    return value
   }
 }

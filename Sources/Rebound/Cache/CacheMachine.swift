@@ -95,6 +95,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
   mutating func fetched(
     _ value: Value,
     _ lifetime: CacheLifetime?,
+    age: Duration,
     cost: Int,
     for key: Key,
     by fetch: Int,
@@ -102,7 +103,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     events: inout [CacheEvent<Key>]
   ) {
     guard fetches[key] == fetch else { return }
-    store(value, lifetime, cost: cost, for: key, now: now, events: &events)
+    store(value, lifetime, cost: cost, for: key, now: now - age, events: &events)
   }
 
   /// A fetch has failed.

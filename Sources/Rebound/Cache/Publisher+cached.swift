@@ -54,7 +54,6 @@ extension Publishers {
         Fail(error: error).receive(subscriber: subscriber)
       case .missed:
         cache.fetch(key, upstream, on: time)
-          .map { Cached(value: $0) }
           .catch { [cache, key, time] error in cache.recover(key, from: error, at: time.now).publisher }
           .receive(subscriber: subscriber)
       }

@@ -286,14 +286,12 @@ extension Chaos {
   ///
   /// - Parameters:
   ///   - time: Measures time and waits.
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Throws: What the function throws, or what is thrown in its place; `CancellationError` if the task is cancelled in
   ///   a delay.
-  public func run(
+  public nonisolated(nonsending) func run(
     time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Output
+    _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
     let plan = planCall()
     if plan.delay > .zero { try await time.sleep(for: plan.delay) }

@@ -46,7 +46,7 @@ extension Publishers {
       let threads =
         plan.isElsewhere
         ? call.receive(on: DispatchQueue(label: "rebound.chaos")).eraseToAnyPublisher() : call.eraseToAnyPublisher()
-      EmitterPublisher(upstream: threads, name: "WithChaos") { [chaos, time] input, emitter in
+      threads.handle("WithChaos") { [chaos, time] input, emitter in
         let plan = chaos.planValue(input)
         if let delay = plan.delay { emitter.pause { time.after(delay, $0) } }
         emitter.send(plan.value)

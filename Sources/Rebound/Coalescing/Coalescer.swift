@@ -95,17 +95,15 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ///
   /// - Parameters:
   ///   - key: What is wanted.
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Throws: What the function throws; `CancellationError` if the task is cancelled.
-  public func run(
+  public nonisolated(nonsending) func run(
     _ key: Key,
-    isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value = try await call.firstValue(isolation: isolation) else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstValueIfAny() else { throw FinishedWithoutValue() }
     return value
   }
 }

@@ -9,39 +9,41 @@ public protocol AsyncCall<Output, Failure>: Sendable {
   associatedtype Failure: Error
 
   /// Makes the call.
-  func callAsFunction() async throws(Failure) -> Output
+  nonisolated(nonsending) func callAsFunction() async throws(Failure) -> Output
 }
 
 /// A closure as an ``AsyncCall``.
 public struct ClosureCall<Output: Sendable>: AsyncCall {
-  @usableFromInline let closure: @Sendable () async throws -> Output
+  @usableFromInline let closure: nonisolated(nonsending) @Sendable () async throws -> Output
 
   /// Takes a closure as a call.
   @inlinable
-  public init(_ closure: @escaping @Sendable () async throws -> Output) {
+  public init(_ closure: nonisolated(nonsending) @escaping @Sendable () async throws -> Output) {
     self.closure = closure
   }
 
   /// Runs the closure.
   @inlinable @inline(__always)
-  public func callAsFunction() async throws -> Output { try await closure() }
+  public nonisolated(nonsending) func callAsFunction() async throws -> Output { try await closure() }
 }
 
 /// A call under a stage.
 @usableFromInline
 struct CallInStage<Stage: PipelineStage, Call: AsyncCall>: AsyncCall
 where Call.Output == Stage.Output, Call.Failure == any Error {
-  @usableFromInline let stage: Stage
+  @usableFromInline let box: StageBox<Stage>
   @usableFromInline let execution: ExecutionContext
   @usableFromInline let call: Call
 
   @inlinable
-  init(stage: Stage, execution: ExecutionContext, call: Call) {
-    self.stage = stage
+  init(stage: StageBox<Stage>, execution: ExecutionContext, call: Call) {
+    box = stage
     self.execution = execution
     self.call = call
   }
 
   @inlinable @inline(__always)
-  func callAsFunction() async throws -> Stage.Output { try await stage.run(execution, call) }
+  nonisolated(nonsending) func callAsFunction() async throws -> Stage.Output {
+    try await box.stage.run(execution, call)
+  }
 }

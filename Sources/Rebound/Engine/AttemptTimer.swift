@@ -6,10 +6,9 @@ extension TimedMachine {
   ///
   /// - Returns: What this has decided in place of the attempt, which is over then, too; `nil` if it has decided nothing.
   @usableFromInline
-  mutating func watch(
+  nonisolated(nonsending) mutating func watch(
     _ phase: AttemptPhase,
     _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?,
     _ cancel: @escaping @Sendable () -> Void
   ) async -> Decision<Failure>? {
     let timer = AttemptTimer(self, execution, phase, cancel)

@@ -20,7 +20,13 @@ public struct ExecutionContext: Sendable {
 
   /// For an asynchronous function.
   @inlinable
-  init(time: TimeSource?, origin: DecisionOrigin? = nil) {
+  package init(time: TimeSource?) {
+    self.init(time: time, origin: nil)
+  }
+
+  /// For an asynchronous function.
+  @inlinable
+  init(time: TimeSource?, origin: DecisionOrigin?) {
     givenTime = time
     self.origin = origin
     ownDeadline = nil

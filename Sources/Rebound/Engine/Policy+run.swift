@@ -12,26 +12,23 @@ extension Policy {
   ///
   /// - Parameters:
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
-  ///   - isolation: The caller's.
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
   /// - Throws: What the function throws, or what the policy puts in its place; `CancellationError` when the task is
   ///   cancelled while it waits.
   @inlinable
-  public func run<Value>(
+  public nonisolated(nonsending) func run<Value>(
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws -> Value {
-    try await drive(ExecutionContext(time: time), isolation: isolation, operation)
+    try await drive(ExecutionContext(time: time), operation)
   }
 
   /// One execution: asks the machine before and after each attempt.
   @inlinable @inline(__always)
-  func drive<Value>(
+  nonisolated(nonsending) func drive<Value>(
     _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?,
-    _ operation: () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws -> Value {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
@@ -46,7 +43,7 @@ extension Policy {
       }
       if case .proceed = decision {
       } else {
-        try await machine.untilItProceeds(decision, execution, isolation: isolation)
+        try await machine.untilItProceeds(decision, execution)
       }
       do throws(Failure) {
         let value = try await operation()
@@ -89,10 +86,9 @@ extension PolicyMachine {
   ///
   /// - Throws: What it ends the execution with; `CancellationError` when the task is cancelled in a wait.
   @usableFromInline
-  mutating func untilItProceeds(
+  nonisolated(nonsending) mutating func untilItProceeds(
     _ decision: Decision<Failure>,
-    _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?
+    _ execution: ExecutionContext
   ) async throws {
     var decision = decision
     while true {
@@ -109,7 +105,7 @@ extension PolicyMachine {
         decision = begins(execution)
       case .wait(let pause):
         do {
-          try await execution.time.sleep(for: pause, isolation: isolation)
+          try await execution.time.sleep(for: pause)
         } catch {
           cancelled(execution)
           throw error
@@ -117,7 +113,7 @@ extension PolicyMachine {
         decision = begins(execution)
       case .park(let register):
         do {
-          try await Answer<Void>.wait(isolation: isolation) {
+          try await Answer<Void>.wait {
             (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
             let waker = TaskWaker(wake)
             register(Waker(waker))

@@ -39,7 +39,8 @@ public protocol Policy<Failure>: Sendable {
   func register(with events: PolicyEvents?, pipeline: String)
 
   /// Runs an asynchronous function under this policy; a policy with a driver of its own says how.
-  func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
   where Call.Failure == Failure
 }
 
@@ -52,18 +53,20 @@ extension Policy {
 
   /// As the machine decides.
   @inlinable @inline(__always)
-  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
   where Call.Failure == Failure {
-    try await drive(execution, isolation: nil) { () async throws(Failure) -> Call.Output in try await call() }
+    try await drive(execution) { () async throws(Failure) -> Call.Output in try await call() }
   }
 }
 
 extension Policy where Machine: TimedMachine {
   /// As the machine decides, in a task of its own.
   @inlinable @inline(__always)
-  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
   where Call.Failure == Failure {
-    try await race(execution, isolation: nil) { () async throws(Failure) -> Call.Output in try await call() }
+    try await race(execution) { () async throws(Failure) -> Call.Output in try await call() }
   }
 }
 

@@ -25,7 +25,6 @@ extension Publishers {
     public let time: TimeSource
     @usableFromInline let refusal: ((any Error) -> Failure)?
     @usableFromInline var judgement: ValueJudgement<Output, Failure>?
-    @usableFromInline var origin: DecisionOrigin?
 
     /// Puts a policy around a publisher.
     ///
@@ -51,7 +50,14 @@ extension Publishers {
     /// Begins an execution of its own for this subscriber.
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let execution = PolicySubscription(self, downstream: subscriber)
+      let execution = PolicySubscription<Upstream, Applied, S>(
+        upstream,
+        subscriber,
+        refusal,
+        judgement,
+        time: time,
+        origin: nil
+      )
       subscriber.receive(subscription: execution)
       execution.begin(policy)
     }

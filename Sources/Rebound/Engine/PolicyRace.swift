@@ -11,39 +11,36 @@ extension Policy where Machine: TimedMachine {
   ///
   /// - Parameters:
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
-  ///   - isolation: The caller's.
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
   /// - Throws: What the function throws, or what the policy puts in its place, unless the caller's task was cancelled
   ///   before; `CancellationError` when the task is cancelled while it waits.
   @inlinable
-  public func run<Value: Sendable>(
+  public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
   ) async throws -> Value {
-    try await race(ExecutionContext(time: time), isolation: isolation, operation)
+    try await race(ExecutionContext(time: time), operation)
   }
 
   /// One execution whose attempts can be cut off.
   @inlinable
-  func race<Value: Sendable>(
+  nonisolated(nonsending) func race<Value: Sendable>(
     _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
   ) async throws -> Value {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
       if case .proceed = decision {
       } else {
-        try await machine.untilItProceeds(decision, execution, isolation: isolation)
+        try await machine.untilItProceeds(decision, execution)
       }
       let phase = AttemptPhase()
       let task = beginAttempt(phase, machine.deadline, operation)
       if !phase.isOver {
         let cancel: @Sendable () -> Void = { task.cancel() }
-        if let verdict = await machine.watch(phase, execution, isolation: isolation, cancel) {
+        if let verdict = await machine.watch(phase, execution, cancel) {
           if case .failure(let late) = await task.value { reportLate(late) }
           decision = verdict
           continue
@@ -75,7 +72,7 @@ extension Policy where Machine: TimedMachine {
 func beginAttempt<Value: Sendable, Failure: Error>(
   _ phase: AttemptPhase,
   _ deadline: Deadline?,
-  _ operation: @escaping @Sendable () async throws(Failure) -> Value
+  _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
 ) -> Task<Result<Value, Failure>, Never> {
   let outer = Deadline.current
   // A task takes along what is set where it begins.

@@ -55,13 +55,13 @@ extension PolicySubscription {
       toSkip = skipsDelivered ? delivered : 0
       deliveredByAttempt = 0
       let deadline = attemptDeadline
-      let upstream = ends.access { $0.pointee.upstream }
-      let next = PolicyAttemptSubscriber(attempt, of: self)
+      let recipe = ends.access { $0.pointee.upstream }
+      let next = PolicyAttempt(attempt, of: self)
       lock.unlock()
       if let deadline {
-        Deadline.$current.withValue(deadline) { upstream.subscribe(next) }
+        Deadline.$current.withValue(deadline) { recipe.subscribe(next) }
       } else {
-        upstream.subscribe(next)
+        recipe.subscribe(next)
       }
       lock.lock()
       isLooping = false
@@ -204,8 +204,7 @@ extension PolicySubscription {
       guard !isOver else { return lock.unlock() }
       let number = usedTimers.beginWait()
       lock.unlock()
-      let target: any TimerTarget = self
-      keep(execution.time.after(pause) { target.timerRang(-number) }, asWait: number)
+      keep(execution.time.ring(self, -number, after: pause), asWait: number)
     case .park(let register):
       register(Waker(self))
     case .finish: end(with: .finished)
@@ -273,8 +272,7 @@ extension PolicySubscription {
     let (number, superseded) = usedTimers.begin(due)
     lock.unlock()
     superseded?.cancel()
-    let target: any TimerTarget = self
-    let set = execution.time.after(due - execution.time.now) { target.timerRang(number) }
+    let set = execution.time.ring(self, number, after: due - execution.time.now)
     lock.lock()
     guard let timers, timers.number == number, timers.isSet else {
       lock.unlock()
@@ -300,13 +298,17 @@ extension PolicySubscription {
     guard !isOver else { return lock.unlock() }
     phase = phase == .running || phase == .subscribing ? .cutOff : .over
     let rest = takeAll()
-    let (subscription, timers) = (subscription, timers)
-    forgetAll()
+    let subscription = upstream.take()
+    let timers = timers.take()
+    let failure = failure.take()
+    let rejected = rejected.take()
     pending = []
     lock.unlock()
     forgetMachine()
-    subscription?.cancel()
+    subscription.cancel()
     timers?.cancel()
     rest.downstream.receive(completion: completion)
+    withExtendedLifetime(failure) {}
+    withExtendedLifetime(rejected) {}
   }
 }

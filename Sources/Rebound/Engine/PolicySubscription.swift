@@ -41,13 +41,12 @@ final class ValueBox<Value> {
 /// What is typed lies in inline storage (see `InlineStorage`): `ends` is full until the phase is over or cut off, and whoever sets that phase
 /// empties it; `machine` is full while `hasMachine`, and emptied by whoever is asking then.
 @usableFromInline
-final class PolicySubscription<Upstream: Publisher, Applied: Policy, Downstream: Subscriber>: Subscription, Wakeable,
-  TimerTarget, CustomStringConvertible, @unchecked Sendable
+final class PolicySubscription<Upstream: Publisher, Applied: Policy, Downstream: Subscriber>:
+  PolicyExecution<Upstream.Output, Upstream.Failure>, Subscription, Wakeable, TimerTarget, @unchecked Sendable
 where
   Applied.Failure == Upstream.Failure, Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failure
 {
   @usableFromInline typealias Failure = Upstream.Failure
-  @usableFromInline typealias Recipe = Publishers.WithPolicy<Upstream, Applied>
   @usableFromInline typealias Ends = SubscriptionEnds<Upstream, Downstream>
 
   @usableFromInline let lock = Lock()
@@ -55,7 +54,7 @@ where
   @exclusivity(unchecked) @usableFromInline var ends: InlineStorage<Ends>
   @exclusivity(unchecked) @usableFromInline var machine: InlineStorage<Applied.Machine>
   @exclusivity(unchecked) @usableFromInline var hasMachine = false
-  @exclusivity(unchecked) @usableFromInline var subscription: (any Subscription)?
+  @exclusivity(unchecked) @usableFromInline var upstream = SubscriptionSlot()
   @exclusivity(unchecked) @usableFromInline var phase = SubscriptionPhase.idle
   @exclusivity(unchecked) @usableFromInline var pending: PendingEvents = []
   @exclusivity(unchecked) @usableFromInline var isAsking = false
@@ -82,14 +81,28 @@ where
   @exclusivity(unchecked) @usableFromInline var execution: ExecutionContext
 
   @inlinable
-  init(_ recipe: Recipe, downstream: Downstream) {
-    ends = InlineStorage { $0.initialize(to: Ends(recipe.upstream, downstream, recipe.refusal, recipe.judgement)) }
+  init(
+    _ upstream: Upstream,
+    _ downstream: Downstream,
+    _ refusal: ((any Error) -> Failure)?,
+    _ judgement: ValueJudgement<Upstream.Output, Failure>?,
+    time: TimeSource,
+    origin: DecisionOrigin?
+  ) {
+    isJudging = judgement != nil
+    ends = InlineStorage { $0.initialize(to: Ends(upstream, downstream, refusal, judgement)) }
     machine = InlineStorage { _ in }
-    isJudging = recipe.judgement != nil
-    execution = ExecutionContext(time: recipe.time, origin: recipe.origin, deadline: Deadline.current)
+    execution = ExecutionContext(time: time, origin: origin, deadline: Deadline.current)
+    // Downcasts: attempts hand over the execution that has made them, and this one makes its own.
+    super.init(
+      receivesSubscription: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) },
+      receivesValue: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) },
+      receivesEnd: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) }
+    )
   }
 
   deinit {
+    upstream.take().release()
     if hasMachine || !isOver || !hasBegun { letGo() }
   }
 
@@ -112,7 +125,7 @@ where
   }
 
   @usableFromInline
-  var description: String { policyName(Applied.self) }
+  override var description: String { policyName(Applied.self) }
 
   /// Starts the first attempt, unless the downstream has cancelled already.
   @inlinable @inline(__always)
@@ -146,7 +159,7 @@ where
       return subscription.cancel()
     }
     phase = .running
-    self.subscription = subscription
+    upstream.put(subscription)
     let owed = owed
     lock.unlock()
     if owed > .none { subscription.request(owed) }
@@ -187,7 +200,7 @@ where
     owed += more
     let isCurrent = phase == .running && attempt == self.attempt
     // The upstream may have failed meanwhile, from inside the downstream; then the demand is the next attempt's.
-    let successor = phase == .running && !isCurrent ? subscription : nil
+    let successor: (any Subscription)? = phase == .running && !isCurrent ? upstream.subscription : nil
     let isObserved = observesValues && begins
     lock.unlock()
     if isObserved { notice(.values) }
@@ -214,10 +227,9 @@ where
     phase = .idle
     failure = ValueBox(error)
     rejected = ValueBox(input)
-    let subscription = subscription
-    self.subscription = nil
+    let subscription = upstream.take()
     lock.unlock()
-    subscription?.cancel()
+    subscription.cancel()
     notice(.failure)
     return true
   }
@@ -232,8 +244,7 @@ where
       return isLate ? dropped(completion) : ()
     }
     phase = .idle
-    let subscription = subscription
-    self.subscription = nil
+    let subscription = upstream.take()
     guard !isAsking else {
       switch completion {
       case .finished: pending.insert(.finish)
@@ -242,13 +253,13 @@ where
         pending.insert(.failure)
       }
       lock.unlock()
-      return withExtendedLifetime(subscription) {}
+      return subscription.release()
     }
     isAsking = true
     execution.deliveredCount = deliveredByAttempt
     execution.isValueAwaited = owed > .none
     lock.unlock()
-    withExtendedLifetime(subscription) {}
+    subscription.release()
     switch completion {
     case .finished: finish()
     case .failure(let error): fail(with: error)
@@ -269,11 +280,15 @@ where
     lock.lock()
     let begins = owed == .none
     owed += demand
-    let running = phase == .running ? subscription : nil
     let isObserved = observesValues && begins && !isOver
+    guard phase == .running else {
+      lock.unlock()
+      return isObserved ? notice(.values) : ()
+    }
+    let running = upstream.subscription
     lock.unlock()
     if isObserved { notice(.values) }
-    running?.request(demand)
+    running.request(demand)
   }
 
   @inlinable
@@ -281,17 +296,21 @@ where
     lock.lock()
     guard !isOver else { return lock.unlock() }
     let rest = takeAll()
-    let (subscription, timers) = (subscription, timers)
-    forgetAll()
+    let subscription = upstream.take()
+    let timers = timers.take()
+    let failure = failure.take()
+    let rejected = rejected.take()
     phase = .over
     pending = []
     let tells = hasBegun
     lock.unlock()
-    subscription?.cancel()
+    subscription.cancel()
     timers?.cancel()
     if tells { notice(.cancel) }
-    // Released here, with the lock open: the last reference to a publisher or subscriber may run its deinit.
+    // Released here, with the lock open: the last reference to a publisher, a subscriber or an error may run its deinit.
     withExtendedLifetime(rest) {}
+    withExtendedLifetime(failure) {}
+    withExtendedLifetime(rejected) {}
   }
 
   /// Something other than time has come that the machine waited for.
@@ -319,12 +338,4 @@ where
     return rest
   }
 
-  /// Forgets what ends with the execution; with the lock held, and released by the caller.
-  @inlinable @inline(__always)
-  func forgetAll() {
-    subscription = nil
-    timers = nil
-    failure = nil
-    rejected = nil
-  }
 }

@@ -6,12 +6,12 @@ import Combine
 /// another number than the present one has been superseded.
 @usableFromInline
 final class PolicyTimers {
-  private var wait: (any Cancellable)?
-  private(set) var waitNumber = 0
-  var timer: (any Cancellable)?
-  private(set) var number = 0
-  private(set) var due = Duration.zero
-  private(set) var isSet = false
+  @exclusivity(unchecked) private var wait: (any Cancellable)?
+  @exclusivity(unchecked) private(set) var waitNumber = 0
+  @exclusivity(unchecked) var timer: (any Cancellable)?
+  @exclusivity(unchecked) private(set) var number = 0
+  @exclusivity(unchecked) private(set) var due = Duration.zero
+  @exclusivity(unchecked) private(set) var isSet = false
 
   init() {}
 
@@ -23,7 +23,7 @@ final class PolicyTimers {
 
   /// - Returns: What was waited for before, to be released with the lock open.
   func replaceWait(_ pending: (any Cancellable)?) -> (any Cancellable)? {
-    let before = wait
+    let before = wait.take()
     wait = pending
     return before
   }
@@ -33,17 +33,13 @@ final class PolicyTimers {
     number += 1
     self.due = due
     isSet = true
-    let before = timer
-    timer = nil
-    return (number, before)
+    return (number, timer.take())
   }
 
   /// - Returns: The timer that has fired, to be released with the lock open.
   func end() -> (any Cancellable)? {
     isSet = false
-    let before = timer
-    timer = nil
-    return before
+    return timer.take()
   }
 
   /// Stops whatever is waited for; with no lock held, once it was taken out.

@@ -29,7 +29,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       SingleAnswer<Output, any Error>(name: "Asynchronous") { [function] answer in
         RunningTask(
-          task: Task {
+          Task {
             do { answer(.success(try await function())) } catch { answer(.failure(error)) }
           }
         )
@@ -40,8 +40,12 @@ extension Publishers {
 }
 
 /// A task, stopped by whoever no longer waits for it; one that is forgotten goes on.
-private struct RunningTask: Cancellable {
-  let task: Task<Void, Never>
+struct RunningTask: Cancellable {
+  private let task: Task<Void, Never>
+
+  init(_ task: Task<Void, Never>) {
+    self.task = task
+  }
 
   func cancel() { task.cancel() }
 }

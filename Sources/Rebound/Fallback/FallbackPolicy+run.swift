@@ -8,16 +8,14 @@ extension FallbackPolicy {
   /// Both run where the caller does.
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   ///   - replacement: Gets the failure; called if the policy covers it and the task is not cancelled.
   /// - Returns: What the first one returned that did not fail.
   /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or
   ///   `CancellationError` if the fallback throws that.
-  public func run<Value>(
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws(Failure) -> Value,
-    fallback replacement: (Failure) async throws -> Value
+  public nonisolated(nonsending) func run<Value>(
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value,
+    fallback replacement: nonisolated(nonsending) (Failure) async throws -> Value
   ) async throws -> Value {
     let original: Failure
     do { return try await operation() } catch { original = error }

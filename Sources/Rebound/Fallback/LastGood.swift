@@ -11,6 +11,9 @@ import StreamSupport
 /// forgets the one that was neither remembered nor read for the longest time when there are too many. It is no cache: no
 /// request is left out because of it.
 ///
+/// With a shared ``CacheStorage``, a process that has just begun has the last good answers of the others: each answer is
+/// stored there, too, and looked up there when a new one has failed.
+///
 /// Only `==` and the hash of a key run under its lock; values are released with the lock open.
 public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// A value that was kept.
@@ -35,14 +38,26 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   /// How many values are kept at most.
   public let capacity: Int
   private let state = Locked(State())
+  let storage: (any CacheStorage<Key, Value>)?
+  private let lifetime: CacheLifetime
 
   /// Makes an empty store.
   ///
-  /// - Parameter capacity: How many values are kept at most; at least one.
+  /// - Parameters:
+  ///   - capacity: How many values are kept at most in this process; at least one.
+  ///   - storage: Where other processes find the values, too; `nil` for none.
+  ///   - keptFor: How long the storage keeps a value.
   /// - Throws: ``InvalidPolicy`` if nothing could be kept.
-  public init(capacity: Int = 100) throws(InvalidPolicy) {
-    try PolicyKind("last good value").require("capacity", capacity, "Give at least 1.") { $0 >= 1 }
-    self.capacity = capacity
+  public init(
+    capacity: Int = 100,
+    storage: (any CacheStorage<Key, Value>)? = nil,
+    keptFor: Duration = .seconds(86_400)
+  ) throws(InvalidPolicy) {
+    let kind = PolicyKind("last good value")
+    try kind.require("capacity", capacity, "Give at least 1.") { $0 >= 1 }
+    try kind.require("keptFor", keptFor, "Give a positive duration.") { $0 > .zero }
+    (self.capacity, self.storage) = (capacity, storage)
+    lifetime = CacheLifetime(fresh: keptFor)
   }
 
   /// How many values are kept.
@@ -63,9 +78,10 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
       return [before?.value, state.entries.count > capacity ? state.entries.removeOldest()?.value.value : nil]
     }
     withExtendedLifetime(released) {}
+    storage?.store(value, lifetime: lifetime, for: key, under: nil)
   }
 
-  /// The value that was remembered last for a key.
+  /// The value that was remembered last for a key, in this process.
   ///
   /// - Parameters:
   ///   - key: The key.
@@ -87,13 +103,32 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
     return saved
   }
 
-  /// Forgets the value of a key.
+  /// The value that was remembered last for a key, in this process or in another one that shares the storage.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - maxAge: From which age on a value is of no use; `nil` takes any. It is kept all the same.
+  ///   - now: The present.
+  /// - Returns: `nil` if there is none that is young enough.
+  public func latestValue(
+    for key: Key,
+    maxAge: Duration? = nil,
+    at now: Duration = TimeSource.current.now
+  ) async -> Saved? {
+    let own = value(for: key, maxAge: maxAge, at: now)
+    guard let storage, let stored = await storage.peek(key), stored.age <= maxAge ?? stored.age else { return own }
+    if let own, own.age <= stored.age { return own }
+    return Saved(value: stored.value, age: stored.age)
+  }
+
+  /// Forgets the value of a key, in the storage, too.
   public func forget(_ key: Key) {
     let released = state.withLock { $0.entries.remove(key) }
     withExtendedLifetime(released) {}
+    storage?.remove(key)
   }
 
-  /// Forgets everything, at a log-out, say.
+  /// Forgets everything, at a log-out, say; but for what a storage keeps.
   public func forgetAll() {
     let released = state.withLock { state in
       let released = state.entries

@@ -39,22 +39,30 @@ extension Publisher {
   ///
   /// - Demand: Passes up. The kept value is only delivered when one is requested.
   /// - Failure: The upstream's, where the policy does not cover it or no value is kept.
-  /// - Threads: Where the upstream sends; a value that waited for a request comes where the request is made.
+  /// - Threads: Where the upstream sends; a value that waited for a request comes where the request is made, and one from a
+  ///   storage on the global executor.
   public func fallback<Key>(
     to store: LastGood<Key, Output>,
     for key: Key,
     maxAge: Duration? = nil,
     _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
     time: TimeSource = .current
-  )
-    -> Publishers.Recover<
-      Publishers.Map<Self, Sourced<Output>>, Publishers.SetFailureType<Just<Sourced<Output>>, Failure>
-    >
-  {
+  ) -> Publishers.Recover<Publishers.Map<Self, Sourced<Output>>, AnyPublisher<Sourced<Output>, Failure>> {
     map { Sourced($0, from: .fresh) }
       .recover { error in
-        store.answer(for: key, maxAge: maxAge, after: error, policy, at: time.now)
-          .map { Just($0).setFailureType(to: Failure.self) }
+        if store.storage == nil {
+          let saved = store.value(for: key, maxAge: maxAge, at: time.now)
+          return store.answer(saved, after: error, policy).map { Result.Publisher($0).eraseToAnyPublisher() }
+        }
+        return SingleAnswer<Sourced<Output>, Failure>(name: "LastGood") { answer in
+          RunningTask(
+            Task {
+              let saved = await store.latestValue(for: key, maxAge: maxAge, at: time.now)
+              answer(store.answer(saved, after: error, policy).map { .success($0) } ?? .failure(error))
+            }
+          )
+        }
+        .eraseToAnyPublisher()
       }
   }
 }
@@ -69,40 +77,36 @@ extension LastGood {
   ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
   ///   - time: Measures ages.
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Returns: The answer, and where it comes from.
   /// - Throws: What the function throws, where the policy does not cover it, nothing is kept or the task is cancelled.
-  public func run<Failure: Error>(
+  public nonisolated(nonsending) func run<Failure: Error>(
     for key: Key,
     maxAge: Duration? = nil,
     _ policy: FallbackPolicy<Failure> = FallbackPolicy<Failure>(),
     time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws(Failure) -> Sourced<Value> {
     do {
       let value = try await operation()
       remember(value, for: key, at: time.now)
       return Sourced(value, from: .fresh)
     } catch {
-      guard !Task.isCancelled,
-        let saved = answer(for: key, maxAge: maxAge, after: error, policy, at: time.now)
-      else { throw error }
-      return saved
+      guard !Task.isCancelled else { throw error }
+      let saved = await latestValue(for: key, maxAge: maxAge, at: time.now)
+      guard !Task.isCancelled, let answer = answer(saved, after: error, policy) else { throw error }
+      return answer
     }
   }
 
   /// What stands in for an answer that failed.
   func answer<Failure: Error>(
-    for key: Key,
-    maxAge: Duration?,
+    _ saved: Saved?,
     after error: Failure,
-    _ policy: FallbackPolicy<Failure>,
-    at now: Duration
+    _ policy: FallbackPolicy<Failure>
   ) -> Sourced<Value>? {
-    // Read first, so that the event tells of a fallback only where there is one.
-    guard let saved = value(for: key, maxAge: maxAge, at: now), policy.covers(error) else { return nil }
+    // Looked up first, so that the event tells of a fallback only where there is one.
+    guard let saved, policy.covers(error) else { return nil }
     return Sourced(saved.value, from: .saved(age: saved.age, reason: error))
   }
 }

@@ -15,15 +15,13 @@ extension HedgePolicy {
   ///
   /// - Parameters:
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
-  ///   - isolation: The caller's.
   ///   - operation: One attempt; gets its number, 0 for the primary one, then 1 and so on.
   /// - Returns: What the first attempt returned that did not fail.
   /// - Throws: What the primary attempt threw when all fail, unless the policy names another error; a fatal error at once.
   ///   When the caller's task is cancelled, no attempt begins any more, and the first error of an attempt is thrown.
   @inlinable
-  public func run<Value: Sendable>(
+  public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
     _ operation: @escaping @Sendable (_ hedge: Int) async throws(Failure) -> Value
   ) async throws -> Value {
     let time = time ?? .current
@@ -32,14 +30,14 @@ extension HedgePolicy {
     let race = HedgeRace<Failure, Value>()
     race.begin(0, operation)
     guard let first = race.takeOutcome() else {
-      return try await race.run(&machine, time, isolation: isolation, operation)
+      return try await race.run(&machine, time, operation)
     }
     // It has returned without a wait: nobody else races, and no timer is set.
     if case .value(_, let value) = first {
       machine.won(0, now: time.now)
       return value
     }
-    return try await race.run(&machine, time, first: first, isolation: isolation, operation)
+    return try await race.run(&machine, time, first: first, operation)
   }
 }
 
@@ -127,11 +125,10 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
 
   /// Goes on from where the primary attempt waits, or has failed.
   @usableFromInline
-  func run(
+  nonisolated(nonsending) func run(
     _ machine: inout Machine,
     _ time: TimeSource,
     first: Outcome? = nil,
-    isolation: isolated (any Actor)?,
     _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
   ) async throws -> Value {
     var outcome = first
@@ -141,7 +138,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     while result == nil {
       if outcome == nil { outcome = takeOutcome() }
       guard let known = outcome else {
-        if let due = await nextOutcomeOrTime(isolation: isolation), !Task.isCancelled {
+        if let due = await nextOutcomeOrTime(), !Task.isCancelled {
           // A clock that is early by its tolerance has let this much time pass all the same.
           carryOut(machine.timeHasCome(now: max(time.now, due)), machine.due, time, operation)
         }
@@ -161,7 +158,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
         if result == nil { carryOut(step, machine.due, time, operation) }
       }
     }
-    await end(isolation: isolation)
+    await end()
     guard let result else { throw CancellationError() }
     return try result.get()
   }
@@ -216,7 +213,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
   /// Waits until there is an outcome, or the time has come.
   ///
   /// - Returns: The time, if that has come.
-  private func nextOutcomeOrTime(isolation: isolated (any Actor)?) async -> Duration? {
+  private nonisolated(nonsending) func nextOutcomeOrTime() async -> Duration? {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let isThere = state.withLock { state in
@@ -249,14 +246,14 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
   }
 
   /// Cancels what still runs, and waits for it.
-  private func end(isolation: isolated (any Actor)?) async {
+  private nonisolated(nonsending) func end() async {
     cancelAll()
     state.withLock { ($0.due, $0.hasRung) = (nil, false) }
     while true {
       if let late = takeOutcome() {
         if case .failure(_, let error) = late { DroppedErrors.report(error, by: "HedgePolicy") }
       } else if state.withLock({ $0.running > 0 }) {
-        _ = await nextOutcomeOrTime(isolation: isolation)
+        _ = await nextOutcomeOrTime()
       } else {
         return
       }

@@ -314,8 +314,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
     superseded?.cancel()
     guard let number, let due else { return }
-    let target: any TimerTarget = self
-    let timer = time.after(due - time.now) { target.timerRang(number) }
+    let timer = time.ring(self, number, after: due - time.now)
     let isWanted = state.withLock { state in
       guard state.phase.isRacing, state.timerNumber == number, state.timerDue != nil else { return false }
       state.timer = timer

@@ -136,8 +136,7 @@ extension Outbox {
     publisher { self.post(.enqueue(OutboxDraft(make: make, key: key, options: options), $0)) }
   }
 
-  private func answer<Value: Sendable>(
-    isolation: isolated (any Actor)? = #isolation,
+  private nonisolated(nonsending) func answer<Value: Sendable>(
     _ ask: (@escaping @Sendable (Result<Value, OutboxFailure>) -> Void) -> Void
   ) async throws(OutboxFailure) -> Value {
     let result: Result<Value, OutboxFailure> = await withCheckedContinuation { continuation in

@@ -42,13 +42,14 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// Measures time and waits; `nil` for ``TimeSource/current`` at each call.
   public let time: TimeSource?
 
-  @usableFromInline typealias Operation = @Sendable () async throws -> Output
+  @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Output
   @usableFromInline typealias Stream = AnyPublisher<Output, any Error>
 
   @usableFromInline let context: ExecutionContext
   // Made where the types of all stages are known, so that each is one loop.
-  @usableFromInline let runs: @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
-  @usableFromInline let protects: @Sendable (Stream, StageSurroundings) -> Stream
+  @usableFromInline let runs:
+    nonisolated(nonsending) @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
+  @usableFromInline let protects: @Sendable (ProtectedUpstream<Output>) -> Stream
 
   /// Puts policies together, and refuses an order that makes no sense.
   ///
@@ -68,13 +69,14 @@ public struct Pipeline<Output: Sendable>: Sendable {
     @PipelineBuilder<Output> stages: () throws -> Stages
   ) throws where Stages.Output == Output {
     let stages = try stages()
+    let box = StageBox(stages)
     self.init(
       name,
       descriptor: try Self.descriptor(name, repetition, stages.traits),
       events: events,
       time: time,
-      runs: { try await stages.run($0, ClosureCall($1)) },
-      protects: { PublisherInStage(upstream: $0, stage: stages, $1).eraseToAnyPublisher() }
+      runs: { try await box.stage.run($0, ClosureCall($1)) },
+      protects: { PublisherInStage(upstream: $0, stage: box).eraseToAnyPublisher() }
     )
     stages.register(with: events, pipeline: name)
   }
@@ -85,8 +87,8 @@ public struct Pipeline<Output: Sendable>: Sendable {
     descriptor: PipelineDescriptor,
     events: PolicyEvents?,
     time: TimeSource?,
-    runs: @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
-    protects: @escaping @Sendable (Stream, StageSurroundings) -> Stream
+    runs: nonisolated(nonsending) @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
+    protects: @escaping @Sendable (ProtectedUpstream<Output>) -> Stream
   ) {
     self.name = name
     self.descriptor = descriptor
@@ -112,15 +114,13 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// The decisions and events are those of a publisher under the same pipeline.
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - operation: The call; made as often as the policies say.
   /// - Returns: What the function returns, or what a policy puts in its place.
   /// - Throws: What the function throws, or the error of the policy that ended it. A cancel of the task reaches all that is
   ///   under way, and counts as a failure nowhere.
   @inlinable
-  public func run(
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: @escaping @Sendable () async throws -> Output
+  public nonisolated(nonsending) func run(
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
     try await runs(context, operation)
   }
@@ -135,8 +135,9 @@ public struct Pipeline<Output: Sendable>: Sendable {
 
   /// Puts the policies around a publisher.
   @inlinable
-  func protect(_ upstream: Stream) -> Stream {
-    protects(upstream, context.surroundings)
+  func protect<Upstream: Publisher>(_ upstream: Upstream) -> Stream
+  where Upstream.Output == Output, Upstream.Failure == any Error {
+    protects(ProtectedUpstream(upstream, context.surroundings))
   }
 }
 

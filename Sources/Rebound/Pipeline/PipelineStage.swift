@@ -15,23 +15,26 @@ public protocol PipelineStage<Output>: Sendable {
   func register(with events: PolicyEvents?, pipeline: String)
 
   /// Runs a call under it.
-  func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
   where Call.Output == Output, Call.Failure == any Error
 
   /// Subscribes to a publisher under it.
-  func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
+    to upstream: consuming Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error
 }
 
 extension PipelineStage {
   /// Nothing is shared.
   public func register(with events: PolicyEvents?, pipeline: String) {}
+}
+
+/// What a stage is put around: the publisher that the pipeline protects, or that publisher under the stages inside of this
+/// one.
+public protocol StageUpstream<Output>: Publisher where Failure == any Error {
+  /// The pipeline that it runs under.
+  var surroundings: StageSurroundings { get }
 }
 
 /// The pipeline that a stage belongs to, where it is put around a publisher.
@@ -105,25 +108,29 @@ public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage wher
 
   /// Runs a call under the policy.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await policy.execute(execution, call)
   }
 
   /// Subscribes to a publisher under the policy.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    var publisher = Publishers.WithPolicy(upstream: upstream, policy: policy, time: surroundings.time)
-    publisher.origin = surroundings.origin
-    publisher.receive(subscriber: downstream)
+    to upstream: consuming Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    let surroundings = upstream.surroundings
+    let execution = PolicySubscription<Upstream, Applied, Downstream>(
+      upstream,
+      downstream,
+      nil,
+      nil,
+      time: surroundings.time,
+      origin: surroundings.origin
+    )
+    downstream.receive(subscription: execution)
+    execution.begin(policy)
   }
 }
 
@@ -134,66 +141,110 @@ where Outer.Output == Inner.Output {
   public typealias Output = Outer.Output
 
   @usableFromInline let outer: Outer
-  @usableFromInline let inner: Inner
+  @usableFromInline let inner: StageBox<Inner>
 
   @inlinable
   init(_ outer: Outer, _ inner: Inner) {
     self.outer = outer
-    self.inner = inner
+    self.inner = StageBox(inner)
   }
 
   /// Those of both.
-  public var traits: [StageTraits] { outer.traits + inner.traits }
+  public var traits: [StageTraits] { outer.traits + inner.stage.traits }
 
   /// Lets what both share be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
     outer.register(with: events, pipeline: pipeline)
-    inner.register(with: events, pipeline: pipeline)
+    inner.stage.register(with: events, pipeline: pipeline)
   }
 
   /// Runs a call under both.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await outer.run(execution, CallInStage(stage: inner, execution: execution, call: call))
   }
 
   /// Subscribes to a publisher under both.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner, surroundings), surroundings)
+    to upstream: consuming Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner))
+  }
+}
+
+/// A stage in an object of its own, made once for a pipeline: an execution copies a reference, not all policies inside.
+@usableFromInline
+final class StageBox<Stage: PipelineStage>: Sendable {
+  @usableFromInline let stage: Stage
+
+  @inlinable
+  init(_ stage: Stage) {
+    self.stage = stage
   }
 }
 
 /// A publisher under a stage.
 @usableFromInline
-struct PublisherInStage<Upstream: Publisher, Stage: PipelineStage>: Publisher
-where Upstream.Output == Stage.Output, Upstream.Failure == any Error {
-  @usableFromInline typealias Output = Upstream.Output
+struct PublisherInStage<Upstream: StageUpstream, Stage: PipelineStage>: StageUpstream
+where Upstream.Output == Stage.Output {
+  @usableFromInline typealias Output = Stage.Output
   @usableFromInline typealias Failure = any Error
 
   @usableFromInline let upstream: Upstream
-  @usableFromInline let stage: Stage
+  @usableFromInline let box: StageBox<Stage>
+
+  @inlinable
+  init(upstream: Upstream, stage: StageBox<Stage>) {
+    self.upstream = upstream
+    box = stage
+  }
+
+  @inlinable var surroundings: StageSurroundings { upstream.surroundings }
+
+  @inlinable
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    box.stage.subscribe(subscriber, to: upstream)
+  }
+}
+
+/// The publisher that a pipeline protects, in a pipeline that does not know its type.
+@usableFromInline
+struct ProtectedUpstream<Output>: StageUpstream {
+  @usableFromInline typealias Failure = any Error
+
+  /// Who subscribes: the attempt of a policy as it is, so that nothing has to be made for it.
+  @usableFromInline
+  enum Subscribing {
+    case attempt(PolicyAttempt<Output, any Error>)
+    case other(AnySubscriber<Output, any Error>)
+  }
+
+  @usableFromInline let attach: (Subscribing) -> Void
   @usableFromInline let surroundings: StageSurroundings
 
   @inlinable
-  init(upstream: Upstream, stage: Stage, _ surroundings: StageSurroundings) {
-    self.upstream = upstream
-    self.stage = stage
+  init<Upstream: Publisher>(_ upstream: Upstream, _ surroundings: StageSurroundings)
+  where Upstream.Output == Output, Upstream.Failure == any Error {
     self.surroundings = surroundings
+    attach = { subscribing in
+      switch subscribing {
+      case .attempt(let attempt): upstream.receive(subscriber: attempt)
+      case .other(let other): upstream.receive(subscriber: other)
+      }
+    }
   }
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    stage.subscribe(subscriber, to: upstream, surroundings)
+    if let attempt = subscriber as? PolicyAttempt<Output, any Error> {
+      attach(.attempt(attempt))
+    } else {
+      attach(.other(AnySubscriber(subscriber)))
+    }
   }
 }
 
@@ -219,7 +270,8 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Runs a call under the stage, if it is there.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     if let stage { return try await stage.run(execution, call) }
     return try await call()
@@ -227,17 +279,15 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Subscribes to a publisher under the stage, if it is there.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    if let stage { return stage.subscribe(downstream, to: upstream, surroundings) }
-    upstream.subscribe(downstream)
+    to upstream: consuming Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    if let stage {
+      stage.subscribe(downstream, to: upstream)
+    } else {
+      upstream.subscribe(downstream)
+    }
   }
 }
 
@@ -251,22 +301,18 @@ public struct NoStage<Output: Sendable>: PipelineStage {
 
   /// Runs the call.
   @inlinable @inline(__always)
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     try await call()
   }
 
   /// Subscribes to the publisher.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
+    to upstream: consuming Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.subscribe(downstream)
   }
 }

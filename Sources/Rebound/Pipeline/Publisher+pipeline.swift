@@ -14,7 +14,7 @@ extension Publisher where Output: Sendable {
   @inlinable
   public func protected(by pipeline: Pipeline<Output>) -> AnyPublisher<Output, any Error> {
     if let refusal = pipeline.refusal(of: Self.self) { return refusal }
-    return pipeline.protect(mapError { $0 as any Error }.eraseToAnyPublisher())
+    return pipeline.protect(mapError { $0 as any Error })
   }
 
   /// Puts the policies of a pipeline around a publisher of any errors.
@@ -25,7 +25,7 @@ extension Publisher where Output: Sendable {
   @inlinable
   public func protected(by pipeline: Pipeline<Output>) -> AnyPublisher<Output, any Error> where Failure == any Error {
     if let refusal = pipeline.refusal(of: Self.self) { return refusal }
-    return pipeline.protect(eraseToAnyPublisher())
+    return pipeline.protect(self)
   }
 
   /// Puts the policies of a pipeline around a publisher, and keeps the type of its failures.

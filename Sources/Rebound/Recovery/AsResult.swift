@@ -15,7 +15,7 @@ extension Publisher {
   /// - Failure: Never; a failure becomes `.failure`, followed by the finish.
   /// - Threads: Where the upstream sends; a failure that waited for a request comes where the request is made.
   public func asResult() -> some Publisher<Result<Output, Failure>, Never> {
-    EmitterPublisher(upstream: self, name: "AsResult") { value, emitter in
+    handle("AsResult") { value, emitter in
       emitter.sendIfRequested(.success(value))
     } completion: { end, emitter in
       if case .failure(let error) = end { emitter.send(.failure(error)) }

@@ -68,12 +68,10 @@ public struct Checkpoint: Sendable {
   ///     try await Checkpoint(name: "forecast").run { try await client.forecast(for: city) }
   ///
   /// - Parameters:
-  ///   - isolation: The caller's.
   ///   - operation: The call.
   /// - Throws: ``TracedError``, with what the function throws in it; a cancel as it is.
-  public func run<Value>(
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws -> Value
+  public nonisolated(nonsending) func run<Value>(
+    _ operation: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     do { return try await operation() } catch { throw TracedError.wrap(error, at: self) }
   }

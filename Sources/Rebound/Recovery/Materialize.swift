@@ -24,7 +24,7 @@ extension Publisher {
   /// - Failure: Never; n values and the end become n + 1 values, followed by the finish.
   /// - Threads: Where the upstream sends; an end that waited for a request comes where the request is made.
   public func materialize() -> some Publisher<StreamEvent<Output, Failure>, Never> {
-    EmitterPublisher(upstream: self, name: "Materialize") { value, emitter in
+    handle("Materialize") { value, emitter in
       emitter.sendIfRequested(.value(value))
     } completion: { end, emitter in
       if case .failure(let error) = end { emitter.send(.failure(error)) } else { emitter.send(.finished) }
@@ -40,9 +40,11 @@ extension Publisher {
   /// - Threads: Where the upstream sends.
   public func dematerialize<Value, Original: Error>() -> some Publisher<Value, Original>
   where Output == StreamEvent<Value, Original>, Failure == Never {
-    EmitterPublisher(upstream: self, name: "Dematerialize") { event, emitter in
-      if case .value(let value) = event { return emitter.sendIfRequested(value) }
-      emitter.letGoOfSource(cancelling: true)
+    handle("Dematerialize") { event, emitter in
+      if case .value(let value) = event {
+        emitter.sendIfRequested(value)
+        return
+      }
       if case .failure(let error) = event { emitter.send(completion: .failure(error)) }
       emitter.send(completion: .finished)
     } completion: { _, emitter in

@@ -1,26 +1,22 @@
 extension RetryPolicy {
   /// Runs an asynchronous function, and again after a failure or a value that counts as one, as this policy says.
   ///
-  /// See `run(time:isolation:_:)` of ``Policy``.
+  /// See `run(time:_:)` of ``Policy``.
   ///
   /// - Parameters:
   ///   - rejection: The failure that a value stands for; `nil` accepts the value.
   ///   - lastValue: What comes of a value that is rejected and not retried.
   ///   - time: Measures time and waits.
-  ///   - isolation: The caller's.
   ///   - operation: One attempt.
-  public func run<Value>(
+  public nonisolated(nonsending) func run<Value>(
     rejecting rejection: (Value) -> Failure?,
     whenExhausted lastValue: RejectedValue = .fails,
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: () async throws(Failure) -> Value
+    _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws -> Value {
     var rejected: Value?
     do {
-      return try await drive(ExecutionContext(time: time), isolation: isolation) { () async throws(Failure) -> Value in
-        // Captured, so that this runs where the caller does, without a hop.
-        _ = isolation
+      return try await drive(ExecutionContext(time: time)) { () async throws(Failure) -> Value in
         rejected = nil
         let value = try await operation()
         guard let reason = rejection(value) else { return value }

@@ -79,7 +79,16 @@ public struct TimeSource: Sendable {
   public func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     if let custom { return custom.after(delay.clampedToDelay, action) }
     if let diverted = SystemTimers.diverted { return diverted.after(delay, action) }
-    return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, action)
+    return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, .action(action))
+  }
+
+  /// Tells a target after a pause, as ``after(_:_:)`` runs an action.
+  ///
+  /// - Parameter number: What it is told, so that it knows which of its timers has rung.
+  func ring(_ target: any TimerTarget, _ number: Int, after delay: Duration) -> any Cancellable {
+    if let custom { return custom.after(delay.clampedToDelay) { target.timerRang(number) } }
+    if let diverted = SystemTimers.diverted { return diverted.ring(target, number, after: delay) }
+    return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, .target(target, number))
   }
 
   /// Does something that takes no time after a pause: it runs where the timers are kept.
@@ -87,19 +96,18 @@ public struct TimeSource: Sendable {
   func soon(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     if let custom { return custom.after(delay.clampedToDelay, action) }
     if let diverted = SystemTimers.diverted { return diverted.soon(after: delay, action) }
-    return TimerWheel.system.schedule(after: delay.clampedToDelay, .here, action)
+    return TimerWheel.system.schedule(after: delay.clampedToDelay, .here, .action(action))
   }
 
   /// Waits in an asynchronous function.
   ///
   /// - Parameters:
   ///   - duration: How long; zero or less returns at once.
-  ///   - isolation: The caller's.
   /// - Throws: `CancellationError` if the task is cancelled, at once.
-  public func sleep(for duration: Duration, isolation: isolated (any Actor)? = #isolation) async throws {
+  public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
     try Task.checkCancellation()
     guard duration > .zero else { return }
-    try await Answer.wait(isolation: isolation) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+    try await Answer.wait { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
       soon(after: duration) { wake(.success(())) }
     }
   }

@@ -15,8 +15,17 @@ import StreamSupport
 final class TimerWheel: Sendable {
   static let system = TimerWheel()
 
-  /// Where an action runs.
+  /// Where a timer rings.
   enum Place { case here, elsewhere }
+
+  /// Whom a timer rings for.
+  enum Bell {
+    /// It was cancelled, or has rung.
+    case none
+    case action(@Sendable () -> Void)
+    /// As an action, without the memory that a closure needs.
+    case target(any TimerTarget, Int)
+  }
 
   private struct State {
     var wheel = Wheel()
@@ -39,10 +48,10 @@ final class TimerWheel: Sendable {
   func schedule(
     after delay: Duration,
     _ place: Place,
-    _ action: @escaping @Sendable () -> Void
+    _ bell: Bell
   ) -> WheelTimer {
     let due = Wheel.tick(notBefore: TimeSource.systemNow + delay)
-    let timer = WheelTimer(due: due, place: place, action: action)
+    let timer = WheelTimer(due: due, place: place, bell: bell)
     state.withLock { state in
       state.wheel.insert(timer)
       guard due < state.armed else { return }
@@ -54,13 +63,12 @@ final class TimerWheel: Sendable {
   }
 
   func cancel(_ timer: WheelTimer) {
-    // Released with the lock open. Not returned by the body: a closure that passes a generic result needs memory.
-    var action: (@Sendable () -> Void)?
-    state.withLock { state in
+    let bell = state.withLock { state in
       state.wheel.remove(timer)
-      swap(&action, &timer.action)
+      return timer.takeBell()
     }
-    withExtendedLifetime(action) {}
+    // Released with the lock open.
+    withExtendedLifetime(bell) {}
   }
 
   private func arm(_ due: UInt64) {
@@ -80,12 +88,12 @@ final class TimerWheel: Sendable {
       return due
     }
     for timer in due.sorted(by: { $0.due < $1.due }) {
-      var action: (@Sendable () -> Void)?
-      state.withLock { _ in swap(&action, &timer.action) }
-      guard let action else { continue }
-      switch timer.place {
-      case .here: action()
-      case .elsewhere: actions.async(execute: action)
+      switch (state.withLock { _ in timer.takeBell() }, timer.place) {
+      case (.none, _): break
+      case (.action(let action), .here): action()
+      case (.action(let action), .elsewhere): actions.async(execute: action)
+      case (.target(let target, let number), .here): target.timerRang(number)
+      case (.target(let target, let number), .elsewhere): actions.async { target.timerRang(number) }
       }
     }
   }
@@ -98,22 +106,29 @@ final class TimerWheel: Sendable {
 package final class WheelTimer: Cancellable, @unchecked Sendable {
   package let due: UInt64
   fileprivate let place: TimerWheel.Place
-  fileprivate var action: (@Sendable () -> Void)?
+  @exclusivity(unchecked) private var bell: TimerWheel.Bell
   /// In which list it is, and its neighbours there.
-  fileprivate var slot = -1
-  fileprivate var next: WheelTimer?
+  @exclusivity(unchecked) fileprivate var slot = -1
+  @exclusivity(unchecked) fileprivate var next: WheelTimer?
   /// Unmanaged, because the one before it, or the slot, holds this.
-  fileprivate unowned(unsafe) var previous: WheelTimer?
+  @exclusivity(unchecked) fileprivate unowned(unsafe) var previous: WheelTimer?
 
-  fileprivate init(due: UInt64, place: TimerWheel.Place, action: @escaping @Sendable () -> Void) {
+  fileprivate init(due: UInt64, place: TimerWheel.Place, bell: TimerWheel.Bell) {
     self.due = due
     self.place = place
-    self.action = action
+    self.bell = bell
   }
 
   /// For a wheel of one's own.
   package convenience init(due: UInt64) {
-    self.init(due: due, place: .here) {}
+    self.init(due: due, place: .here, bell: .none)
+  }
+
+  /// With the wheel's lock held.
+  fileprivate func takeBell() -> TimerWheel.Bell {
+    let before = bell
+    bell = .none
+    return before
   }
 
   /// Stops it; nothing happens if it has fired.

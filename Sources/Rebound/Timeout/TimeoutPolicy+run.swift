@@ -12,44 +12,36 @@ extension TimeoutPolicy {
   ///
   /// - Parameters:
   ///   - time: Measures time.
-  ///   - isolation: The caller's.
   ///   - operation: What is to be done in time.
   /// - Returns: What the function returns.
   /// - Throws: ``TimedOut`` when a limit is reached, unless the caller's task was cancelled before; otherwise what the
   ///   function throws.
   @inlinable
-  public func run<Value: Sendable>(
+  public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: @escaping @Sendable () async throws -> Value
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    try await run(ExecutionContext(time: time), isolation: isolation, operation)
+    let execution = ExecutionContext(time: time)
+    if isCooperative { return try await cooperate(execution) { try await operation() } }
+    try Task.checkCancellation()
+    return try await race(execution, operation)
   }
 
   /// Runs an asynchronous function with a deadline, in a task of its own unless it is ``cooperative()``.
   @inlinable @inline(__always)
-  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
   where Call.Failure == any Error {
-    try await run(execution, isolation: nil) { try await call() }
-  }
-
-  @inlinable @inline(__always)
-  func run<Value: Sendable>(
-    _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?,
-    _ operation: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    if isCooperative { return try await cooperate(execution, isolation: isolation, operation) }
+    if isCooperative { return try await cooperate(execution) { try await call() } }
     try Task.checkCancellation()
-    return try await race(execution, isolation: isolation, operation)
+    return try await race(execution) { try await call() }
   }
 
   /// Runs the function where the caller does, with a deadline that it heeds.
   @inlinable
-  func cooperate<Value: Sendable>(
+  nonisolated(nonsending) func cooperate<Value>(
     _ execution: ExecutionContext,
-    isolation: isolated (any Actor)?,
-    _ operation: @escaping @Sendable () async throws -> Value
+    _ operation: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
     var machine = makeMachine(execution)
     if case .refuse(let error) = machine.begins(execution) {

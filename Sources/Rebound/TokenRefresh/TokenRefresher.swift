@@ -214,14 +214,12 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// - Parameters:
   ///   - refused: What the request was sent with when the server refused it; `nil` to send it the first time.
   ///   - time: Measures lifetimes and pauses.
-  ///   - isolation: The caller's.
   /// - Throws: ``TokenRefreshFailure`` if there is none; `CancellationError` if the task is cancelled.
-  public func access(
+  public nonisolated(nonsending) func access(
     insteadOf refused: Access? = nil,
-    time: TimeSource = .current,
-    isolation: isolated (any Actor)? = #isolation
+    time: TimeSource = .current
   ) async throws -> Access {
-    try await Answer.wait(isolation: isolation) { self.ask(insteadOf: refused, on: time, $0) }
+    try await Answer.wait { self.ask(insteadOf: refused, on: time, $0) }
   }
 
   /// Asks for a credential.
@@ -295,21 +293,17 @@ extension TokenRefresher {
   /// - Parameters:
   ///   - isUnauthorised: Which errors say that the server refuses the credential.
   ///   - time: Measures lifetimes and pauses.
-  ///   - isolation: The caller's.
   ///   - operation: The request; called twice at most.
   /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; `CancellationError` if the
   ///   task is cancelled while it waits for one.
-  public func run<Value>(
+  public nonisolated(nonsending) func run<Value>(
     when isUnauthorised: @escaping (any Error) -> Bool,
     time: TimeSource? = nil,
-    isolation: isolated (any Actor)? = #isolation,
-    _ operation: (Credential) async throws -> Value
+    _ operation: nonisolated(nonsending) (Credential) async throws -> Value
   ) async throws -> Value {
     let access = AccessSlot<Credential>()
     return try await AuthenticationPolicy(self, when: isUnauthorised, access)
-      .drive(ExecutionContext(time: time), isolation: isolation) {
-        // Has the closure run where the caller does.
-        _ = isolation
+      .drive(ExecutionContext(time: time)) {
         // The machine lets no attempt begin before it is there.
         guard let credential = access.credential else { throw TokenRefreshFailure(reason: .signedOut) }
         return try await operation(credential)

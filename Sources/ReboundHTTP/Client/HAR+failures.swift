@@ -10,6 +10,7 @@ extension HAR.Failure {
       kind: HAR.name(of: failure.kind),
       bytesSent: failure.bytesSent,
       bytesReceived: failure.bytesReceived,
+      isUnsent: failure.isUnsent,
       redirects: failure.redirects,
       detail: (failure.detail ?? failure.underlying.map { "\($0)" }).map { redaction.archived(detail: $0, of: message) }
     )
@@ -20,6 +21,7 @@ extension HAR.Failure {
     TransportFailure(
       HAR.kind(named: kind) ?? .other,
       bytesSent: bytesSent ?? 0,
+      isUnsent: isUnsent,
       bytesReceived: bytesReceived ?? 0,
       redirects: redirects ?? 0,
       detail: detail

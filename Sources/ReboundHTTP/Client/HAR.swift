@@ -142,6 +142,7 @@ package struct HAR: Codable, Sendable {
     package var kind: String
     package var bytesSent: Int64?
     package var bytesReceived: Int64?
+    package var isUnsent: Bool?
     package var redirects: Int?
     package var detail: String?
   }

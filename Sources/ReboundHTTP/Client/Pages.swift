@@ -1,5 +1,6 @@
 import Combine
 import Foundation
+import Rebound
 import StreamSupport
 
 extension RequestExecutor {
@@ -25,7 +26,7 @@ extension RequestExecutor {
 /// The responses of a request and of all that follow it.
 ///
 /// Made by ``RequestExecutor/pages(of:next:)``.
-public struct Pages<R: Request>: Publisher {
+public struct Pages<R: Request>: Publisher, Sendable {
   /// A page.
   public typealias Output = R.Response
   /// Why a page cannot be had.
@@ -37,102 +38,62 @@ public struct Pages<R: Request>: Publisher {
 
   /// Begins with the first page, for this subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    subscriber.receive(subscription: PageTurner(self, downstream: subscriber))
+    let turner = PageTurner(self)
+    Emitter(named: "Pages", to: subscriber)
+      .begin(whenRequested: { emitter, _ in turner.turn(for: emitter) }, whenCancelled: turner.cancel)
   }
 }
 
 /// Fetches one page after the other, as they are requested.
-///
-/// The lock guards all that changes; no foreign code runs under it.
-private final class PageTurner<R: Request, Downstream: Subscriber>: Subscription, CustomStringConvertible
-where Downstream.Input == R.Response, Downstream.Failure == NetworkFailure {
+private final class PageTurner<R: Request>: Sendable {
   private struct State {
-    var downstream: Downstream?
-    var owed = Subscribers.Demand.none
-    /// What to fetch once it is asked for; `nil` while a page is on its way.
+    /// What to fetch once it is asked for; `nil` while a page is on its way, and behind the last.
     var due: R?
     /// Whether some thread is in the loop that fetches, and will see that another page is due.
     var isLooping = false
-    var subscription: AnyCancellable?
+    var fetch: AnyCancellable?
   }
 
   private let recipe: Pages<R>
-  private let lock = Lock()
-  private var state: State
+  private let state: Locked<State>
 
-  init(_ recipe: Pages<R>, downstream: Downstream) {
+  init(_ recipe: Pages<R>) {
     self.recipe = recipe
-    state = State(downstream: downstream, due: recipe.first)
-  }
-
-  var description: String { "Pages" }
-
-  func request(_ demand: Subscribers.Demand) {
-    guard demand > .none else { return }
-    lock.withLock { state.owed += demand }
-    fetchWhileDue()
+    state = Locked(State(due: recipe.first))
   }
 
   func cancel() {
-    let (downstream, subscription) = end()
-    subscription?.cancel()
-    withExtendedLifetime(downstream) {}
+    state.exchange(State()).fetch?.cancel()
   }
 
-  private func fetchWhileDue() {
-    while let request = nextRequest() {
-      let subscription = recipe.fetch(request).sink { [self] completion in
-        if case .failure(let failure) = completion { end().downstream?.receive(completion: .failure(failure)) }
+  func turn(for emitter: Emitter<R.Response, NetworkFailure>) {
+    while let request = nextRequest(for: emitter) {
+      let fetch = recipe.fetch(request).sink { completion in
+        if case .failure = completion { emitter.send(completion: completion) }
       } receiveValue: { [self] page in
-        receive(page)
+        let following = recipe.next(page)
+        emitter.send(page)
+        guard let following else { return emitter.send(completion: .finished) }
+        state.withLock { $0.due = following }
+        turn(for: emitter)
       }
-      let isOver = lock.withLock {
+      let isOver = state.withLock { state in
         state.isLooping = false
-        guard state.downstream != nil else { return true }
         // A page that came at once has made the next one due already.
-        if state.due == nil { state.subscription = subscription }
-        return false
+        if emitter.isActive, state.due == nil { state.fetch = fetch }
+        return !emitter.isActive
       }
-      if isOver { subscription.cancel() }
+      if isOver { fetch.cancel() }
     }
   }
 
-  private func nextRequest() -> R? {
-    lock.withLock {
-      guard let due = state.due, state.owed > .none, !state.isLooping, state.downstream != nil else { return nil }
+  private func nextRequest(for emitter: Emitter<R.Response, NetworkFailure>) -> R? {
+    guard emitter.isActive, emitter.requested > .none else { return nil }
+    return state.withLock { state in
+      guard !state.isLooping, let due = state.due else { return nil }
       state.due = nil
       state.isLooping = true
       return due
-    }
-  }
-
-  private func receive(_ page: R.Response) {
-    let downstream: Downstream? = lock.withLock {
-      state.owed -= 1
-      return state.downstream
-    }
-    guard let downstream else { return }
-    let following = recipe.next(page)
-    let more = downstream.receive(page)
-    guard let following else { return finish() }
-    lock.withLock {
-      state.owed += more
-      state.due = following
-    }
-    fetchWhileDue()
-  }
-
-  private func finish() {
-    end().downstream?.receive(completion: .finished)
-  }
-
-  private func end() -> (downstream: Downstream?, subscription: AnyCancellable?) {
-    lock.withLock {
-      let rest = (state.downstream, state.subscription)
-      state.downstream = nil
-      state.subscription = nil
-      state.due = nil
-      return rest
     }
   }
 }

@@ -46,7 +46,7 @@ nonisolated(nonsending) func response<Calls: Publisher>(
   of operation: String
 ) async throws(NetworkFailure) -> Calls.Output where Calls.Output: Sendable, Calls.Failure == NetworkFailure {
   do {
-    if let response = try await calls.firstValue(isolation: #isolation) { return response }
+    if let response = try await calls.firstValueIfAny() { return response }
     throw NetworkFailure(.noData, call: .init(operation: operation))
   } catch let failure as NetworkFailure {
     throw failure

@@ -66,8 +66,17 @@ extension WebAPIClient {
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
     let current = CurrentReader()
     let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport] request in
-      Deferred { OpeningPublisher(reader: current.renew(EventReader(request, memory)), transport: transport) }
-        .eraseToAnyPublisher()
+      SingleAnswer(name: "Opening") { answer in
+        let reader = current.renew(EventReader(request, memory))
+        let opening = Opening(reader)
+        reader.open(over: transport) { result in
+          // From here on the connection belongs to whoever reads it.
+          opening.opened()
+          answer(result)
+        }
+        return opening
+      }
+      .eraseToAnyPublisher()
     }
     let chain = middleware.filter { $0.place >= .authentication }.reversed().reduce(network) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
@@ -102,60 +111,19 @@ private final class CurrentReader: Sendable {
   }
 }
 
-/// Opens a connection, and publishes the head of its answer.
-private struct OpeningPublisher: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = NetworkFailure
-
-  let reader: EventReader
-  let transport: any Transport
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let opening = Opening(reader, over: transport) { result in
-      switch result {
-      case .success(let answer):
-        _ = subscriber.receive(answer)
-        subscriber.receive(completion: .finished)
-      case .failure(let failure):
-        subscriber.receive(completion: .failure(failure))
-      }
-    }
-    subscriber.receive(subscription: opening)
-  }
-}
-
-/// The lock guards the only state.
-private final class Opening: Subscription, CustomStringConvertible {
+/// A connection that is being opened.
+private final class Opening: Cancellable, Sendable {
   private let reader: EventReader
-  private let transport: any Transport
-  private let lock = Lock()
-  private var whenOpened: EventReader.WhenOpened?
-  private var isOpen = false
+  private let isOpen = Locked(false)
 
-  init(_ reader: EventReader, over transport: any Transport, whenOpened: @escaping EventReader.WhenOpened) {
+  init(_ reader: EventReader) {
     self.reader = reader
-    self.transport = transport
-    self.whenOpened = whenOpened
   }
 
-  var description: String { "Opening" }
-
-  func request(_ demand: Subscribers.Demand) {
-    let whenOpened = lock.withLock {
-      let whenOpened = self.whenOpened
-      self.whenOpened = nil
-      return whenOpened
-    }
-    guard demand > .none, let whenOpened else { return }
-    reader.open(over: transport) { [self] result in
-      // From here on the connection belongs to whoever reads it.
-      lock.withLock { isOpen = true }
-      whenOpened(result)
-    }
-  }
+  func opened() { isOpen.withLock { $0 = true } }
 
   func cancel() {
-    if !lock.withLock({ isOpen }) { reader.cancel() }
+    if !isOpen.withLock({ $0 }) { reader.cancel() }
   }
 }
 

@@ -12,6 +12,9 @@
     private var last: (name: String, value: String)?
     private var isTold = false
 
+    /// Whether the server speaks another protocol from here on.
+    var changesProtocol: Bool { status == 101 }
+
     /// Takes a line with its end; returns the head once it is complete, and only once.
     ///
     /// Informational answers are passed over, and so is what comes behind the body.

@@ -183,10 +183,13 @@
       guard let bytes else { return 0 }
       exchange.stirred()
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
-      guard let head = head.take(line, from: request.url) else { return count }
+      let told = head.take(line, from: request.url)
+      if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
+      guard let head = told else { return count }
       if head.status == 407, route.isProxied, !isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
-        exchange.abort(TransportFailure(.proxy(.credentials), detail: "proxy \(route) answers 407"))
+        let detail = "proxy \(route) answers 407"
+        exchange.abort(TransportFailure(.proxy(.credentials), isUnsent: true, detail: detail))
       } else {
         exchange.receive(head)
       }

@@ -65,7 +65,7 @@
       _ request: TransportRequest,
       telling receiver: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
-      let exchange = OngoingExchange(limits: request.limits, deadlines: deadlines, telling: receiver)
+      let exchange = OngoingExchange(request.limits, deadlines, telling: receiver)
       let transfer = CurlTransfer(request, exchange, loop, options, reachability)
       exchange.begin(on: transfer)
       if !exchange.isOver { loop.post(.add(transfer)) }

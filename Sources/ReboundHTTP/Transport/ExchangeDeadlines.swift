@@ -2,11 +2,14 @@ import Combine
 import Rebound
 import StreamSupport
 
-/// Watches the limits of all exchanges of one transport with one timer.
+/// Watches the limits of all exchanges of one transport with one timer; a transport has one of these.
+///
+/// All methods may be called from any thread. To watch one exchange more takes constant time, and a look at the clock time
+/// in proportion to how many there are.
 ///
 /// The timer is set for the earliest limit known, and not taken back when that exchange ends: most do so long before, and
 /// to set and unset a timer for each would cost more than to look once too often.
-final class ExchangeDeadlines: Sendable {
+public final class ExchangeDeadlines: Sendable {
   private struct State {
     var exchanges: [ObjectIdentifier: OngoingExchange] = [:]
     var due: Duration?
@@ -17,7 +20,10 @@ final class ExchangeDeadlines: Sendable {
 
   private let state = Locked(State())
 
-  init(_ time: TimeSource) {
+  /// Makes one that watches nothing yet.
+  ///
+  /// - Parameter time: Measures the limits.
+  public init(_ time: TimeSource = .current) {
     self.time = time
   }
 

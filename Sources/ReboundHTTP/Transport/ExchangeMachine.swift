@@ -20,6 +20,7 @@ struct ExchangeMachine {
   }
 
   private let limits: TransportLimits
+  private let knowsConnection: Bool
   private let start: Duration
   private var phase = Phase.connecting
   private var lastSign: Duration
@@ -27,8 +28,10 @@ struct ExchangeMachine {
   private var bytesSent: Int64 = 0
   private var bytesReceived: Int64 = 0
 
-  init(limits: TransportLimits, start: Duration) {
+  /// - Parameter knowsConnection: Whether it is told when a connection stands.
+  init(limits: TransportLimits, knowsConnection: Bool = true, start: Duration) {
     self.limits = limits
+    self.knowsConnection = knowsConnection
     self.start = start
     lastSign = start
   }
@@ -90,6 +93,7 @@ struct ExchangeMachine {
     var failure = failure
     failure.bytesSent = bytesSent
     failure.bytesReceived = bytesReceived
+    if failure.isUnsent == nil, knowsConnection { failure.isUnsent = phase == .connecting }
     // Whether a connection was closed or broken off is not told on every platform; how far the answer had come, is.
     if failure.kind == .reset, phase == .readingBody { failure.kind = .truncated }
     phase = .over
@@ -116,7 +120,7 @@ struct ExchangeMachine {
     guard phase != .over else { return .again(at: nil) }
     let dues: [(TransportFailure.TimeoutPhase, Duration)] = [
       limits.total.map { (.total, start + $0) },
-      phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
+      knowsConnection && phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
       isPaused ? nil : limits.idle.map { (.idle, lastSign + $0) },
     ].compactMap { $0 }
     guard let (first, due) = dues.min(by: { $0.1 < $1.1 }) else { return .again(at: nil) }
@@ -130,11 +134,29 @@ extension ResponseHead {
   ///
   /// The same number may be there more than once.
   fileprivate var hasSoundLength: Bool {
-    let values = headers.values(of: "Content-Length")
-      .flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-      .map { $0.trimmingCharacters(in: .whitespaces) }
-    guard let first = values.first else { return true }
-    return values.allSatisfy { $0 == first } && first.utf8.allSatisfy { (0x30...0x39).contains($0) }
-      && Int64(first) != nil
+    var length: Substring.UTF8View?
+    for value in headers.values(of: "Content-Length") {
+      for part in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        let number = part.trimmingSpaces
+        guard number.isNumber, length.map({ $0.elementsEqual(number) }) ?? true else { return false }
+        length = number
+      }
+    }
+    return true
+  }
+}
+
+extension Substring.UTF8View {
+  /// Without the spaces and tabs around it (RFC 9110 §5.6.3).
+  fileprivate var trimmingSpaces: Self {
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    var rest = self.drop(while: isSpace)
+    while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
+    return rest
+  }
+
+  /// Whether it is digits alone, and a number that can be counted to.
+  fileprivate var isNumber: Bool {
+    allSatisfy { (0x30...0x39).contains($0) } && Int64(Substring(self)) != nil
   }
 }

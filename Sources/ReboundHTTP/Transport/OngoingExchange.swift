@@ -1,50 +1,89 @@
+import Dispatch
 import Foundation
 import Rebound
 import StreamSupport
 
-/// What an ``OngoingExchange`` needs from the transport that carries it.
-protocol ExchangeCarrier: AnyObject, Sendable {
-  /// Stops, and tells nothing more.
+/// What carries an ``OngoingExchange``: a socket and its thread, a task of URLSession, a transfer of libcurl's.
+///
+/// Its methods are called from any thread, several at once, and also from within what the carrier itself tells the
+/// exchange. None should wait.
+public protocol ExchangeCarrier: AnyObject, Sendable {
+  /// Stops, and lets go of all that it holds; called at most once, and not after it has finished or failed by itself.
+  ///
+  /// What it tells the exchange after that goes nowhere.
   func stop()
-  /// Reads no more until ``resume()``.
+  /// Reads no more until ``resume()``, as soon as it can.
   func pause()
   /// Reads on.
   func resume()
 }
 
-/// One exchange on any transport: tells its receiver the events one at a time, whichever threads they come from, and
-/// stops its carrier when a limit has passed or nobody wants to know any more.
+/// The driver of one exchange, which keeps for a ``Transport`` what every transport promises.
+///
+/// It tells the receiver the events in their order and one at a time, whichever threads they come from, adds up progress,
+/// keeps the limits, refuses a head whose length is in doubt, names what breaks off within the body, and tells nothing after
+/// the end or a cancel. What is left to a transport is to move bytes:
+///
+///     let exchange = OngoingExchange(request.limits, deadlines, telling: receiver)
+///     let carrier = MyCarrier(request, exchange)
+///     exchange.begin(on: carrier)
+///     carrier.start()
+///
+/// The carrier then says what happens, in any order that happens: ``connected()``, ``sent(_:)``,
+/// ``receive(_:)-(ResponseHead)``, ``receive(_:)-(Data)``, and ``finish()`` or ``fail(_:)`` at the end.
+///
+/// All methods may be called from any thread. The exchange holds its carrier until the end or a cancel; so the carrier may
+/// hold the exchange.
 ///
 /// The receiver is called with the lock open: threads that come meanwhile leave their event to the one that is at it.
-final class OngoingExchange: TransportExchange, Sendable {
+public final class OngoingExchange: TransportExchange, Sendable {
   private struct State {
     var machine: ExchangeMachine
     var receiver: (@Sendable (TransportEvent) -> Void)?
     var carrier: (any ExchangeCarrier)?
-    var waiting: [TransportEvent] = []
+    var waiting = WaitingEvents()
     var isTelling = false
     var isPaused = false
   }
 
   private let time: TimeSource
   private let deadlines: ExchangeDeadlines
+  private let queue: DispatchQueue?
 
   private let state: Locked<State>
 
-  init(
-    limits: TransportLimits,
-    deadlines: ExchangeDeadlines,
+  /// Makes an exchange that begins now.
+  ///
+  /// - Parameters:
+  ///   - limits: What the request allows.
+  ///   - knowsConnection: Whether the carrier calls ``connected()``. One that cannot tell when a connection stands leaves
+  ///     the connect limit to the idle limit: nobody could say that it was kept, and a slow answer would pass for a connection
+  ///     that was never made.
+  ///   - deadlines: The transport's, which watches the limits.
+  ///   - queue: Where the receiver is told, for a carrier whose own threads must not wait for it; `nil`, the default, means
+  ///     where something happens. What waits for the queue counts towards the limits already.
+  ///   - receiver: Told each event; kept until the end or a cancel, and no longer.
+  public init(
+    _ limits: TransportLimits,
+    knowsConnection: Bool = true,
+    _ deadlines: ExchangeDeadlines,
+    on queue: DispatchQueue? = nil,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) {
     time = deadlines.time
     self.deadlines = deadlines
-    state = Locked(State(machine: ExchangeMachine(limits: limits, start: time.now), receiver: receiver))
+    self.queue = queue
+    let machine = ExchangeMachine(limits: limits, knowsConnection: knowsConnection, start: time.now)
+    state = Locked(State(machine: machine, receiver: receiver))
   }
 
-  var isOver: Bool { state.withLock { $0.machine.isOver } }
+  /// Whether it has ended or was cancelled: then nothing that happens is of interest any more.
+  public var isOver: Bool { state.withLock { $0.machine.isOver } }
 
   /// Takes what carries it from now on, and begins to watch the clock; stops it at once if it is over already.
-  func begin(on carrier: any ExchangeCarrier) {
+  ///
+  /// Called once, before the carrier begins.
+  public func begin(on carrier: any ExchangeCarrier) {
     let (isOver, isPaused) = state.withLock { state in
       if !state.machine.isOver { state.carrier = carrier }
       return (state.machine.isOver, state.isPaused)
@@ -56,56 +95,70 @@ final class OngoingExchange: TransportExchange, Sendable {
 
   // MARK: What the carrier says
 
-  func connected() {
+  /// The connection stands, and the request is about to be sent; on a kept connection, too.
+  public func connected() {
     let now = time.now
     state.withLock { $0.machine.connected(at: now) }
   }
 
-  func stirred() {
+  /// Something moved that is not worth telling, but is a sign of life: a line of the head, a part of the request's head.
+  public func stirred() {
     let now = time.now
     state.withLock { $0.machine.stirred(at: now) }
   }
 
-  func sent(_ total: Int64) {
+  /// So many bytes of the request's body have been sent in all so far.
+  public func sent(_ total: Int64) {
     let now = time.now
     tell { $0.sent(total, at: now) }
   }
 
-  func receive(_ head: ResponseHead) {
+  /// The head of the answer has come whole; informational ones (1xx) are the carrier's to leave out.
+  public func receive(_ head: ResponseHead) {
     let now = time.now
     tell { $0.receive(head, at: now) }
   }
 
-  /// Says whether more is wanted.
+  /// A part of the answer's body has come; empty ones are left out.
+  ///
+  /// - Returns: Whether more is wanted: `false` once it is over.
   @discardableResult
-  func receive(_ chunk: Data) -> Bool {
+  public func receive(_ chunk: Data) -> Bool {
     let now = time.now
     tell { $0.receive(chunk, at: now) }
     return !isOver
   }
 
-  /// The carrier is through.
-  func finish() {
+  /// The carrier is through: the answer is complete.
+  ///
+  /// Without a head this is a ``TransportFailure/Kind-swift.enum/reset``.
+  public func finish() {
     tell(bySelf: false) { $0.finish() }
   }
 
-  /// The carrier has given up.
-  func fail(_ failure: TransportFailure) {
+  /// The carrier has given up, and need not be stopped.
+  ///
+  /// - Parameter failure: What went wrong; progress is filled in. A ``TransportFailure/Kind-swift.enum/reset`` within the body
+  ///   becomes a ``TransportFailure/Kind-swift.enum/truncated``.
+  public func fail(_ failure: TransportFailure) {
     tell(bySelf: false) { $0.fail(failure) }
   }
 
   /// Something that the carrier depends on has given up, so the carrier has to be stopped.
-  func abort(_ failure: TransportFailure) {
+  ///
+  /// - Parameter failure: What went wrong, as in ``fail(_:)``.
+  public func abort(_ failure: TransportFailure) {
     tell { $0.fail(failure) }
   }
 
   // MARK: What the caller says
 
-  func cancel() {
+  /// Stops the carrier, and lets go of the receiver; after the end, nothing happens.
+  public func cancel() {
     let left = state.withLock { state in
       state.machine.cancel()
       let left = (state.carrier, state.receiver, state.waiting)
-      (state.carrier, state.receiver, state.waiting) = (nil, nil, [])
+      (state.carrier, state.receiver, state.waiting) = (nil, nil, WaitingEvents())
       return left
     }
     deadlines.forget(self)
@@ -114,7 +167,8 @@ final class OngoingExchange: TransportExchange, Sendable {
     withExtendedLifetime(left) {}
   }
 
-  func pause() {
+  /// Has the carrier read no more until ``resume()``; the idle limit waits meanwhile.
+  public func pause() {
     let carrier = state.withLock { state in
       state.machine.pause()
       state.isPaused = true
@@ -123,7 +177,8 @@ final class OngoingExchange: TransportExchange, Sendable {
     carrier?.pause()
   }
 
-  func resume() {
+  /// Has the carrier read on.
+  public func resume() {
     let now = time.now
     let carrier: (any ExchangeCarrier)? = state.withLock { state in
       guard state.isPaused else { return nil }
@@ -162,7 +217,8 @@ final class OngoingExchange: TransportExchange, Sendable {
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }
-    if isMine { tellWaiting() }
+    guard isMine else { return }
+    if let queue { queue.async { self.tellWaiting() } } else { tellWaiting() }
   }
 
   private func tellWaiting() {
@@ -171,14 +227,36 @@ final class OngoingExchange: TransportExchange, Sendable {
 
   private func takeWaiting() -> ((@Sendable (TransportEvent) -> Void), TransportEvent)? {
     state.withLock { state in
-      guard !state.waiting.isEmpty, let receiver = state.receiver else {
+      guard let receiver = state.receiver, let event = state.waiting.takeFirst() else {
         state.isTelling = false
         return nil
       }
-      let event = state.waiting.removeFirst()
       // After the last event the receiver is let go of.
       if state.machine.isOver, state.waiting.isEmpty { state.receiver = nil }
       return (receiver, event)
     }
+  }
+}
+
+/// Events that nobody has been told yet, first in, first out; both in constant time, taken over all.
+private struct WaitingEvents {
+  private var events: [TransportEvent] = []
+  private var takenCount = 0
+
+  var isEmpty: Bool { takenCount == events.count }
+
+  mutating func append(_ event: TransportEvent) {
+    events.append(event)
+  }
+
+  mutating func takeFirst() -> TransportEvent? {
+    guard !isEmpty else { return nil }
+    let event = events[takenCount]
+    takenCount += 1
+    if takenCount * 2 > events.count {
+      events.removeFirst(takenCount)
+      takenCount = 0
+    }
+    return event
   }
 }

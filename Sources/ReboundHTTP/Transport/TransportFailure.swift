@@ -82,6 +82,9 @@ public struct TransportFailure: Error, Sendable {
   public var kind: Kind
   /// How many bytes were sent, as far as the transport knows; more than zero once the server may have seen any.
   public var bytesSent: Int64
+  /// Whether the transport knows that nothing of the request, its head included, has gone to the server: `true` if it does,
+  /// `false` if some may have, `nil` if it cannot tell.
+  public var isUnsent: Bool?
   /// How many bytes of the answer's body had come, counted after they are unpacked.
   public var bytesReceived: Int64
   /// How many were allowed, if more came: see ``TransportLimits/responseBytes``.
@@ -98,6 +101,7 @@ public struct TransportFailure: Error, Sendable {
   /// - Parameters:
   ///   - kind: What went wrong.
   ///   - bytesSent: How many bytes were sent.
+  ///   - isUnsent: Whether it is known that nothing of the request has gone to the server.
   ///   - bytesReceived: How many bytes of the answer's body had come.
   ///   - responseLimit: How many were allowed, if more came.
   ///   - redirects: How many redirects had been followed.
@@ -106,6 +110,7 @@ public struct TransportFailure: Error, Sendable {
   public init(
     _ kind: Kind,
     bytesSent: Int64 = 0,
+    isUnsent: Bool? = nil,
     bytesReceived: Int64 = 0,
     responseLimit: Int64? = nil,
     redirects: Int = 0,
@@ -114,6 +119,7 @@ public struct TransportFailure: Error, Sendable {
   ) {
     self.kind = kind
     self.bytesSent = bytesSent
+    self.isUnsent = isUnsent
     self.bytesReceived = bytesReceived
     self.responseLimit = responseLimit
     self.redirects = redirects
@@ -123,11 +129,15 @@ public struct TransportFailure: Error, Sendable {
 
   /// Whether the server cannot have seen any of the request, so that even one that is not idempotent may be sent again.
   ///
-  /// True while there is no connection; to a proxy, while it has no connection to the server. Once there is one, a broken connection proves nothing, however few bytes were
-  /// counted: they may all have arrived.
+  /// What the transport knows (``isUnsent``) decides. If it cannot tell, the kind does: there was no connection, or none to
+  /// the server behind a proxy, or it was refused for a certificate before the request could be sent. A broken connection
+  /// then proves nothing, however few bytes were counted: they may all have arrived.
   public var provesNothingWasSent: Bool {
     guard bytesSent == 0, bytesReceived == 0, redirects == 0 else { return false }
+    if let isUnsent { return isUnsent }
     switch kind {
+    // What failed about the connection is not known, so neither is when.
+    case .tls(.other): return false
     case .offline, .dns, .connect, .tls, .proxy, .timeout(.connect): return true
     case .timeout, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: return false
     }
@@ -143,6 +153,11 @@ public struct TransportFailure: Error, Sendable {
     case .tls, .proxy(.credentials), .cancelled, .tooManyRedirects, .tooLarge, .body, .other: false
     }
   }
+}
+
+extension TransportFailure {
+  /// What comes is in another protocol now, for which nobody has asked (RFC 9110 §15.2.2).
+  static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
 }
 
 extension TransportFailure: CustomStringConvertible {

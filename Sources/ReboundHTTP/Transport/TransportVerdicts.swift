@@ -197,19 +197,24 @@ enum TransportVerdicts {
       Row(code, "Content-Length", .protocol),
       Row(code, "response headers", .protocol),
       Row(code, "Out of memory", .protocol),
+      Row(code, "Header without colon", .protocol),
+      Row(code, "Nul byte in header", .protocol),
+      Row(code, "Failed writing header", .protocol),  // what Foundation, not libcurl, cannot read
+      Row(code, "content encoding type", .protocol),
       Row(code, "HTTP/2 framing", .protocol),
     ]
   }
 }
 
 extension TransportFailure.Kind {
-  /// The same kind, or a better one that the codes alone do not give away.
+  /// The same kind, or a better one that a transport's codes alone do not give away: that there is no network, where a name
+  /// is not found or nobody takes the connection; that no connection without TLS can fail for TLS.
   ///
   /// - Parameters:
   ///   - url: What was asked for.
   ///   - proxyHost: Which proxy was asked for it.
   ///   - reachability: Knows whether the device has a network.
-  func refined(for url: URL, by proxyHost: String? = nil, _ reachability: any Reachability) -> Self {
+  public func refined(for url: URL, by proxyHost: String? = nil, _ reachability: any Reachability) -> Self {
     switch self {
     case .tls where url.scheme?.lowercased() == "http":
       // A reset without a number of its own looks like one within a handshake.

@@ -9,24 +9,28 @@ import StreamSupport
 /// Stops, pauses and resumes a task.
 final class URLSessionCarrier: ExchangeCarrier, Sendable {
   private struct State {
-    var hasStarted = false
+    var task: URLSessionTask?
     var isStopped = false
+    var isPaused = false
   }
 
-  private let task: URLSessionTask
+  private let queue: DispatchQueue
   private let state = Locked(State())
 
-  init(_ task: URLSessionTask) {
-    self.task = task
+  /// - Parameter queue: Where the session's tasks are cancelled.
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
   }
 
   /// Sends the request, unless it was stopped before.
-  func start() {
-    let isWanted = state.withLock { state in
-      defer { state.hasStarted = true }
-      return !state.isStopped && !state.hasStarted
+  func start(_ task: URLSessionTask) {
+    let (isWanted, isPaused) = state.withLock { state in
+      state.task = task
+      return (!state.isStopped, state.isPaused)
     }
-    if isWanted { task.resume() }
+    guard isWanted else { return task.cancel() }
+    task.resume()
+    if isPaused { pause() }
   }
 
   /// Answers a question of the session's, unless the task was stopped.
@@ -38,20 +42,29 @@ final class URLSessionCarrier: ExchangeCarrier, Sendable {
   }
 
   func stop() {
-    state.withLock { $0.isStopped = true }
-    // Foundation on Linux waits for its own queue here, and that may be what calls: it reads the request's body there.
-    DispatchQueue.global().async { [task] in task.cancel() }
+    let task = state.withLock { state in
+      state.isStopped = true
+      return state.task
+    }
+    // Without one, whoever makes it finds that it is not wanted any more.
+    if let task { queue.async { task.cancel() } }
   }
 
   func pause() {
     #if canImport(Darwin)
-      task.suspend()
+      state.withLock { state in
+        state.isPaused = true
+        return state.task
+      }?.suspend()
     #endif
   }
 
   func resume() {
     #if canImport(Darwin)
-      task.resume()
+      state.withLock { state in
+        state.isPaused = false
+        return state.task
+      }?.resume()
     #endif
   }
 }

@@ -110,6 +110,7 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
+    if (response as? HTTPURLResponse)?.statusCode == 101 { entry(for: dataTask)?.exchange.abort(.unaskedUpgrade) }
     tellHead(response, of: dataTask)
     entry(for: dataTask)?.carrier.answer { completionHandler(.allow) }
   }

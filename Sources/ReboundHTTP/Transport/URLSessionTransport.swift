@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Rebound
 
@@ -29,13 +30,19 @@ import Rebound
 ///   when it stopped to watch a socket.
 /// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit.
 /// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process.
-/// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory.
+/// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory, up to the limit of the
+///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once.
+/// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
+///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
+///   that has always something to read holds up the others until it ends.
 public final class URLSessionTransport: Transport {
-  private let configuration: URLSessionConfiguration
-  private let reachability: any Reachability
   private let deadlines: ExchangeDeadlines
-  private let queue = OperationQueue()
-  private let shared: Session
+  private let pool: URLSessionPool
+  /// Where tasks are made and cancelled: on Linux both wait for the one queue of all sessions of the process, which may be
+  /// busy for seconds, or be what calls.
+  private let queue = DispatchQueue(label: "rebound.url-session-transport")
+  /// Where receivers are told.
+  private let events = DispatchQueue(label: "rebound.url-session-transport.events")
 
   /// Makes a transport with a session of its own.
   ///
@@ -49,17 +56,8 @@ public final class URLSessionTransport: Transport {
     time: TimeSource = .current,
     reachability: any Reachability = SystemReachability.shared
   ) {
-    self.configuration = configuration.forTransport
-    self.reachability = reachability
     deadlines = ExchangeDeadlines(time)
-    queue.name = "rebound.url-session-transport"
-    queue.maxConcurrentOperationCount = 1
-    shared = Session(self.configuration, queue, reachability)
-  }
-
-  deinit {
-    // What is under way goes on to its end, and only then the session lets go of its delegate.
-    shared.urlSession.finishTasksAndInvalidate()
+    pool = URLSessionPool(configuration.forTransport, reachability)
   }
 
   /// Begins to send a request.
@@ -67,59 +65,61 @@ public final class URLSessionTransport: Transport {
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
-    var limits = request.limits
-    // Nobody could say that it was kept, and a slow answer would pass for a connection that was never made.
-    limits.connect = nil
-    let exchange = OngoingExchange(limits: limits, deadlines: deadlines, telling: receiver)
-    let urlRequest: URLRequest
-    do {
-      urlRequest = try makeURLRequest(for: request, exchange)
-    } catch {
-      exchange.fail(TransportFailure(.body, underlying: error))
-      return exchange
-    }
-    let session = needsOwnConnection(request) ? Session(configuration, queue, reachability) : shared
-    let task = session.urlSession.dataTask(with: urlRequest)
-    let carrier = URLSessionCarrier(task)
-    session.events.add(exchange, carrier, request, for: task)
+    let exchange = OngoingExchange(
+      request.limits,
+      knowsConnection: false,
+      deadlines,
+      on: events,
+      telling: receiver
+    )
+    let session = pool.session(for: request)
+    let carrier = URLSessionCarrier(queue)
     exchange.begin(on: carrier)
-    carrier.start()
-    if session !== shared { session.urlSession.finishTasksAndInvalidate() }
+    queue.async { URLSessionTransport.begin(request, exchange, carrier, in: session) }
     return exchange
   }
 
-  private func needsOwnConnection(_ request: TransportRequest) -> Bool {
-    #if canImport(Darwin)
-      return false
-    #else
-      if case .none = request.body { return !request.method.isIdempotent }
-      return true
-    #endif
+  private static func begin(
+    _ request: TransportRequest,
+    _ exchange: OngoingExchange,
+    _ carrier: URLSessionCarrier,
+    in session: OwnedURLSession
+  ) {
+    guard !exchange.isOver else { return }
+    do {
+      let task = session.makeTask(for: request, try makeURLRequest(for: request, exchange))
+      session.events.add(exchange, carrier, request, for: task)
+      carrier.start(task)
+    } catch {
+      exchange.fail(TransportFailure(.body, underlying: error))
+    }
   }
 
-  private func makeURLRequest(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLRequest {
+  private static func makeURLRequest(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLRequest {
     var urlRequest = request.urlRequest
     // Ours are the only limits: the system's would fire at other moments on each platform, and say less.
     urlRequest.timeoutInterval = .longestTimeout
     switch request.body {
     case .none, .data: break
-    case .file, .stream:
-      if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
-      urlRequest.httpBodyStream = try BodyInputStream.open(request.body) { [weak exchange] error in
-        exchange?.abort(TransportFailure(.body, underlying: error))
-      }
+    #if canImport(Darwin)
+      case .file, .stream:
+        if let length = request.body.length { urlRequest.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        urlRequest.httpBodyStream = try openStream(request.body, exchange)
+    #else
+      // Foundation on Linux sends every stream in chunks, beside which a Content-Length is not allowed (RFC 9112 §6.2); so
+      // a file is a task of its own.
+      case .file(let url):
+        // The task would take it for empty if it cannot be read.
+        try FileHandle(forReadingFrom: url).close()
+      case .stream: urlRequest.httpBodyStream = try openStream(request.body, exchange)
+    #endif
     }
     return urlRequest
   }
 
-  /// A session with a delegate of its own, since tasks of different sessions may have the same number.
-  private final class Session: Sendable {
-    let urlSession: URLSession
-    let events: URLSessionEvents
-
-    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue, _ reachability: any Reachability) {
-      events = URLSessionEvents(reachability)
-      urlSession = URLSession(configuration: configuration, delegate: events, delegateQueue: queue)
+  private static func openStream(_ body: TransportBody, _ exchange: OngoingExchange) throws -> InputStream {
+    try BodyInputStream.open(body) { [weak exchange] error in
+      exchange?.abort(TransportFailure(.body, underlying: error))
     }
   }
 }

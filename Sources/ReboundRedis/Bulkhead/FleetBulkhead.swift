@@ -151,15 +151,13 @@
       """
     )
 
-    private var leaseMilliseconds: Int { Int((lease.inSeconds * 1_000).rounded(.up)) }
-
     /// Asks the server for a place: for whoever is first when it comes.
     private func askServer() {
       let place = fleet.makeName()
       var command = RedisCommand(Self.script, keys: [key])
       command.add(place)
       command.add(policy.maxConcurrent)
-      command.add(leaseMilliseconds)
+      command.add(lease.milliseconds)
       fleet.ask(command, late: { [self] _ in giveBack(place) }) { [self] reply in
         switch reply?.integer {
         case 1: granted(place)
@@ -292,7 +290,7 @@
       let leases = shared.read { $0.leases }
       guard !leases.isEmpty else { return }
       var command = RedisCommand(Self.renewalScript, keys: [key])
-      command.add(leaseMilliseconds)
+      command.add(lease.milliseconds)
       for place in leases { command.add(place) }
       fleet.tell(command)
     }

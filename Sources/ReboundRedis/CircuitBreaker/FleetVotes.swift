@@ -117,13 +117,13 @@
       command.add(fleet.member)
       command.add(state.withLock { $0.isFor } ? 1 : 0)
       // A member that dies takes its vote along.
-      command.add(Int((fleet.settings.heartbeat.inSeconds * 3_000).rounded(.up)))
+      command.add((fleet.settings.heartbeat * 3).milliseconds)
       command.add(quorum.votes(of: fleet.instances))
-      command.add(Int((openTime.inSeconds * 1_000).rounded(.up)))
+      command.add(openTime.milliseconds)
       fleet.ask(command) { [weak self] reply in
         guard let self, let reply else { return }
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
-          let left = items[1].integer
+          let left = items[1].integer, left <= openTime.milliseconds
         else { return fleet.distrust(reply) }
         // The breaker's observers may wait, as the connection's thread may not.
         DispatchQueue.global().async { [self] in

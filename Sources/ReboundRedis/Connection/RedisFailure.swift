@@ -11,10 +11,22 @@
     case overloaded(waiting: Int)
     /// The server has answered with an error: what it said.
     case refused(String)
+    /// The server is a node of a cluster, and does not have the key: what it said.
+    case moved(String)
     /// The server has answered something that makes no sense here.
     case unexpected(String)
+    /// Nobody waits for the answer any more.
+    case cancelled
     /// The connection was closed by its owner.
     case closed
+  }
+
+  extension RedisFailure {
+    /// The failure that an answer stands for which begins as errors do.
+    static func answered(_ text: String) -> RedisFailure {
+      let isMoved = ["MOVED ", "ASK "].contains { text.hasPrefix($0) }
+      return isMoved ? .moved(text) : .refused(text)
+    }
   }
 
   extension RedisFailure: CustomStringConvertible {
@@ -26,7 +38,11 @@
       case .timedOut(let limit): "Redis: no answer within \(limit). Look at the server's load and the network."
       case .overloaded(let waiting): "Redis: \(waiting) commands wait for an answer, and more may not."
       case .refused(let text): "Redis has refused: \(text)"
+      case .moved(let text):
+        "Redis: this is a node of a cluster, and another one has the key (\(text)). Give the fleet a proxy of the cluster, or a "
+          + "server that is no part of one: a fleet has one connection, and follows nobody elsewhere."
       case .unexpected(let text): "Redis has answered something unexpected: \(text)"
+      case .cancelled: "Redis: nobody waits for the answer any more."
       case .closed: "Redis: the connection was closed."
       }
     }

@@ -4,7 +4,9 @@
   import Rebound
   import StreamSupport
 
-  /// The thread that carries the commands of one connection, with hiredis's asynchronous interface over epoll.
+  /// The thread that carries the commands of one connection: hiredis's buffers and its reader of answers, over epoll.
+  ///
+  /// Not hiredis's own asynchronous interface: it ends the process when an answer comes that nobody has asked for.
   ///
   /// Other threads leave it requests, and wake it when it may be asleep. All that waits is written together, and answers
   /// come in the same order: a thousand commands are under way as easily as one. It makes a lost connection again, as a
@@ -12,14 +14,6 @@
   ///
   /// Unchecked, because the lock guards what threads share, and only the loop's own thread uses the rest.
   package final class RedisLoop: @unchecked Sendable {
-    private struct Mailbox {
-      var requests: [RedisRequest] = []
-      var isReady = false
-      var isClosed = false
-      /// How many are written and wait for an answer, as the loop knew when it was here last.
-      var waiting = 0
-    }
-
     private enum Phase {
       case waiting(until: Duration)
       case connecting(since: Duration)
@@ -27,32 +21,39 @@
       case stopped
     }
 
-    private let mailbox = Locked(Mailbox())
+    private let mailbox: RedisMailbox
     private let settings: Settings
     private let tell: @Sendable (Status) -> Void
-    private let wakeup = rebound_eventfd_create()
     private let epoll = rebound_epoll_create()
 
     // Of the loop's thread.
     private var phase = Phase.waiting(until: .zero)
-    private var context: UnsafeMutablePointer<redisAsyncContext>?
+    private var context: UnsafeMutablePointer<redisContext>?
     private var descriptor: Int32 = -1
-    /// What hiredis wants to be told of, and what epoll was told of that.
-    private var (wantsRead, wantsWrite) = (false, false)
-    private var (watchesRead, watchesWrite) = (false, false)
+    /// Whether the connection stands; it may still have to be prepared.
+    private var isConnected = false
+    /// Whether something is left to be written, and whether epoll tells when it can be.
+    private var (hasOutput, watchesWrite) = (false, false)
     private var reconnecting: RetryMachine<RedisFailure>?
     private var firstLoss = Duration.zero
-    private var refusal: RedisFailure?
     private var unprepared = 0
-    private var waiting = 0
+    /// What is written and waits for an answer, in order.
+    private var underWay = RedisRequestSequence()
     private var lastAnswer = Duration.zero
     private var queues: [RedisRequestQueue] = []
     private var output: [UInt8] = []
+    /// What was taken out of the mailbox.
+    private var batch: [RedisRequest] = []
 
     package init(_ settings: Settings, telling tell: @escaping @Sendable (Status) -> Void) {
       self.settings = settings
       self.tell = tell
-      rebound_epoll_add(epoll, wakeup, 1, 0)
+      mailbox = RedisMailbox(maxWaiting: settings.maxWaiting)
+      rebound_epoll_add(epoll, mailbox.wakeup, 1, 0)
+    }
+
+    deinit {
+      Glibc.close(epoll)
     }
 
     package func start() {
@@ -65,25 +66,22 @@
 
     /// Leaves a request to the thread, or fails it at once if there is no connection.
     package func post(_ request: RedisRequest) {
-      let failure: RedisFailure? = mailbox.withLock { mailbox in
-        guard mailbox.isReady else { return mailbox.isClosed ? .closed : .disconnected }
-        let waiting = mailbox.waiting + mailbox.requests.count
-        guard waiting < settings.maxWaiting else { return .overloaded(waiting: waiting) }
-        // Whoever left the first has woken it.
-        if mailbox.requests.isEmpty { rebound_eventfd_raise(wakeup) }
-        mailbox.requests.append(request)
-        return nil
-      }
-      if let failure { request.settle(.failure(failure)) }
+      if let failure = mailbox.post(request) { request.settle(.failure(failure)) }
+    }
+
+    /// Nobody waits for the answer any more; one that comes all the same is late.
+    func cancel(_ request: RedisRequest) {
+      mailbox.cancel(request)
+    }
+
+    /// Gives the connection up and makes another one, since what comes over it makes no sense.
+    func reconnect(_ reason: RedisFailure) {
+      mailbox.reconnect(reason)
     }
 
     /// Ends the thread; what is under way fails.
     package func close() {
-      mailbox.withLock { mailbox in
-        mailbox.isClosed = true
-        mailbox.isReady = false
-        rebound_eventfd_raise(wakeup)
-      }
+      mailbox.close()
     }
 
     // MARK: The thread
@@ -96,49 +94,81 @@
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       var ready = [rebound_epoll_ready](repeating: rebound_epoll_ready(), count: 8)
       while true {
-        let now = TimeSource.system.now
-        advance(now)
-        let (requests, isClosed) = takeRequests()
-        if isClosed { return finish(requests) }
-        write(requests)
+        advance(TimeSource.system.now)
+        let orders = mailbox.take(into: &batch, waiting: underWay.count)
+        if orders.isClosed { return finish() }
+        if let mistrust = orders.mistrust, case .ready = phase { give(up: mistrust) }
+        for request in orders.cancelled { abandon(request) }
+        writeBatch()
         flush()
-        let count = rebound_epoll_wait(epoll, &ready, milliseconds(until: nextDeadline(), from: TimeSource.system.now))
+        let deadline = nextDeadline()
+        let count = rebound_epoll_wait(
+          epoll,
+          &ready,
+          mailbox.maySleep() ? milliseconds(until: deadline, from: TimeSource.system.now) : 0
+        )
         for event in ready.prefix(Int(max(count, 0))) { handle(event) }
       }
     }
 
-    private func finish(_ requests: [RedisRequest]) {
+    private func finish() {
       phase = .stopped
-      refusal = .closed
-      if let context { redisAsyncFree(context) }
-      for request in requests { request.settle(.failure(.closed)) }
-      Glibc.close(epoll)
-      Glibc.close(wakeup)
+      give(up: .closed)
+      for request in batch { request.settle(.failure(.closed)) }
+      batch = []
     }
 
-    private func takeRequests() -> ([RedisRequest], isClosed: Bool) {
-      mailbox.withLock { mailbox in
-        let requests = mailbox.requests
-        mailbox.requests = []
-        mailbox.waiting = waiting + requests.count
-        return (requests, mailbox.isClosed)
-      }
+    private func abandon(_ request: RedisRequest) {
+      // One that has not come yet is not written when it does.
+      request.isCancelled = true
+      if request.isWritten, !request.isAnswered { request.settle(.failure(.cancelled)) }
     }
 
     private func handle(_ event: rebound_epoll_ready) {
-      guard event.descriptor != wakeup else { return rebound_eventfd_clear(wakeup) }
-      guard event.descriptor == descriptor else { return }
-      if event.can_read != 0, wantsRead, let context { redisAsyncHandleRead(context) }
-      // The connection may be gone by now.
-      if event.can_write != 0, wantsWrite, let context { redisAsyncHandleWrite(context) }
+      guard event.descriptor != mailbox.wakeup else { return rebound_eventfd_clear(mailbox.wakeup) }
+      guard event.descriptor == descriptor, let context else { return }
+      guard isConnected else {
+        let error = rebound_socket_error(descriptor)
+        guard error == 0 else { return give(up: .connection(String(cString: strerror(error)))) }
+        isConnected = true
+        rebound_epoll_modify(epoll, descriptor, 1, 0)
+        watchesWrite = false
+        return prepare()
+      }
+      if event.can_read != 0 { read(context) }
+      if event.can_write != 0 { hasOutput = true }
     }
 
     /// Writes now what can be written, and has epoll tell of the rest.
     private func flush() {
-      if wantsWrite, case .ready = phase, let context { redisAsyncHandleWrite(context) }
-      guard context != nil, watchesRead != wantsRead || watchesWrite != wantsWrite else { return }
-      (watchesRead, watchesWrite) = (wantsRead, wantsWrite)
-      rebound_epoll_modify(epoll, descriptor, watchesRead ? 1 : 0, watchesWrite ? 1 : 0)
+      guard hasOutput, isConnected, let context else { return }
+      var isDone: Int32 = 0
+      guard redisBufferWrite(context, &isDone) == REDIS_OK else { return give(up: failure(of: context)) }
+      hasOutput = isDone == 0
+      guard watchesWrite != hasOutput else { return }
+      watchesWrite = hasOutput
+      rebound_epoll_modify(epoll, descriptor, 1, watchesWrite ? 1 : 0)
+    }
+
+    private func read(_ context: UnsafeMutablePointer<redisContext>) {
+      guard redisBufferRead(context) == REDIS_OK else { return give(up: failure(of: context)) }
+      let now = TimeSource.system.now
+      // What is done with an answer may end the connection.
+      while self.context == context {
+        var reply: UnsafeMutableRawPointer?
+        guard redisGetReplyFromReader(context, &reply) == REDIS_OK else { return give(up: failure(of: context)) }
+        guard let reply else { return }
+        defer { freeReplyObject(reply) }
+        lastAnswer = now
+        guard let request = underWay.popFirst() else {
+          return give(up: .unexpected("an answer to no question"))
+        }
+        answered(request, reply.assumingMemoryBound(to: redisReply.self).pointee)
+      }
+    }
+
+    private func failure(of context: UnsafeMutablePointer<redisContext>) -> RedisFailure {
+      .connection(String(cString: rebound_redis_error(context)))
     }
 
     // MARK: Time
@@ -151,17 +181,17 @@
     }
 
     private func nextDeadline() -> Duration? {
-      var deadlines: [Duration] = []
-      switch phase {
-      case .waiting(let until): deadlines.append(until)
-      case .connecting(let since): deadlines.append(since + settings.connectLimit)
-      case .ready: if waiting > 0 { deadlines.append(lastAnswer + settings.silenceLimit) }
-      case .stopped: break
-      }
+      var next: Duration? =
+        switch phase {
+        case .waiting(let until): until
+        case .connecting(let since): since + settings.connectLimit
+        case .ready where underWay.count > 0: lastAnswer + settings.silenceLimit
+        case .ready, .stopped: nil
+        }
       for index in queues.indices {
-        if let deadline = queues[index].nextDeadline() { deadlines.append(deadline) }
+        if let deadline = queues[index].nextDeadline() { next = min(next ?? deadline, deadline) }
       }
-      return deadlines.min()
+      return next
     }
 
     private func advance(_ now: Duration) {
@@ -173,7 +203,9 @@
       case .connecting(let since):
         if now >= since + settings.connectLimit { give(up: .timedOut(after: settings.connectLimit)) }
       case .ready:
-        if waiting > 0, now >= lastAnswer + settings.silenceLimit { give(up: .timedOut(after: settings.silenceLimit)) }
+        if underWay.count > 0, now >= lastAnswer + settings.silenceLimit {
+          give(up: .timedOut(after: settings.silenceLimit))
+        }
       case .stopped: break
       }
     }
@@ -182,40 +214,21 @@
 
     private func connect(_ now: Duration) {
       phase = .connecting(since: now)
-      let made: UnsafeMutablePointer<redisAsyncContext>? =
+      let made: UnsafeMutablePointer<redisContext>? =
         switch settings.address.endpoint {
-        case .tcp(let host, let port): redisAsyncConnect(host, Int32(clamping: port))
-        case .unix(let path): redisAsyncConnectUnix(path)
+        case .tcp(let host, let port): redisConnectNonBlock(host, Int32(clamping: port))
+        case .unix(let path): redisConnectUnixNonBlock(path)
         }
       guard let context = made else { return lost(.connection("out of memory")) }
       guard context.pointee.err == 0 else {
-        let reason = RedisFailure.connection(String(cString: rebound_redis_error(context)))
-        redisAsyncFree(context)
+        let reason = failure(of: context)
+        redisFree(context)
         return lost(reason)
       }
       self.context = context
-      descriptor = context.pointee.c.fd
-      (watchesRead, watchesWrite, wantsRead, wantsWrite) = (false, false, false, false)
-      rebound_epoll_add(epoll, descriptor, 0, 0)
-      context.pointee.data = pointer
-      context.pointee.ev.data = pointer
-      context.pointee.ev.addRead = { RedisLoop.from($0).wantsRead = true }
-      context.pointee.ev.delRead = { RedisLoop.from($0).wantsRead = false }
-      context.pointee.ev.addWrite = { RedisLoop.from($0).wantsWrite = true }
-      context.pointee.ev.delWrite = { RedisLoop.from($0).wantsWrite = false }
-      context.pointee.ev.cleanup = { RedisLoop.from($0).connectionEnds() }
-      redisAsyncSetConnectCallback(context) { context, status in
-        guard status == REDIS_OK, let loop = context?.pointee.data else { return }
-        RedisLoop.from(loop).prepare()
-      }
-    }
-
-    /// Lives for as long as the thread, and with it every connection.
-    private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
-
-    private static func from(_ pointer: UnsafeMutableRawPointer?) -> RedisLoop {
-      guard let pointer else { preconditionFailure("hiredis hands back what it was given") }
-      return Unmanaged.fromOpaque(pointer).takeUnretainedValue()
+      descriptor = context.pointee.fd
+      (isConnected, hasOutput, watchesWrite) = (false, false, true)
+      rebound_epoll_add(epoll, descriptor, 0, 1)
     }
 
     /// Says who one is, and loads the scripts.
@@ -245,39 +258,31 @@
     private func prepared(_ result: Result<RedisReply, RedisFailure>) {
       guard case .connecting = phase else { return }
       if case .success(.error(let text)) = result { return give(up: .refused(text)) }
-      guard case .success = result else { return }
+      guard case .success(let reply) = result else { return }
       unprepared -= 1
       guard unprepared == 0 else { return }
+      // Something else may listen there, or nothing: a port of this machine can be connected with itself.
+      guard reply == .status("PONG") else { return give(up: .unexpected("\(reply)")) }
       phase = .ready
       reconnecting = nil
-      mailbox.withLock { $0.isReady = !$0.isClosed }
+      mailbox.open()
       tell(.ready)
     }
 
     private func give(up reason: RedisFailure) {
-      refusal = reason
-      if let context { redisAsyncFree(context) }
-    }
-
-    /// hiredis is about to free the connection; whatever waited has been answered with nothing.
-    private func connectionEnds() {
       guard let context else { return }
-      let reason = refusal ?? .connection(String(cString: rebound_redis_error(context)))
       rebound_epoll_remove(epoll, descriptor)
+      redisFree(context)
       self.context = nil
-      descriptor = -1
+      (descriptor, isConnected, hasOutput) = (-1, false, false)
+      var left = underWay
+      underWay = RedisRequestSequence()
       lost(reason)
+      while let request = left.popFirst() { request.settle(.failure(reason)) }
     }
 
     private func lost(_ reason: RedisFailure) {
-      refusal = nil
-      waiting = 0
-      let left = mailbox.withLock { mailbox in
-        mailbox.isReady = false
-        defer { mailbox.requests = [] }
-        return mailbox.requests
-      }
-      for request in left { request.settle(.failure(.disconnected)) }
+      for request in mailbox.shut() { request.settle(.failure(.disconnected)) }
       if case .stopped = phase { return }
       let now = TimeSource.system.now
       if reconnecting == nil {
@@ -300,41 +305,43 @@
 
     // MARK: Requests
 
+    private func writeBatch() {
+      // Out of the property, since an answer may come while it is written.
+      var requests: [RedisRequest] = []
+      swap(&requests, &batch)
+      write(requests)
+      requests.removeAll(keepingCapacity: requests.count < 1_024)
+      swap(&requests, &batch)
+    }
+
     private func write(_ requests: [RedisRequest]) {
       guard !requests.isEmpty else { return }
       let now = TimeSource.system.now
-      if waiting == 0 { lastAnswer = now }
-      for request in requests { write(request, at: now) }
+      if underWay.count == 0 { lastAnswer = now }
+      output.removeAll(keepingCapacity: output.count < 1 << 20)
+      for request in requests { encode(request, at: now) }
+      guard !output.isEmpty, let context else { return }
+      let status = output.withUnsafeBytes { bytes in
+        redisAppendFormattedCommand(context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      }
+      guard status == REDIS_OK else { return give(up: failure(of: context)) }
+      hasOutput = true
     }
 
-    private func write(_ request: RedisRequest, at now: Duration) {
-      guard let context else { return request.settle(.failure(.disconnected)) }
-      request.start = now
-      output.removeAll(keepingCapacity: true)
+    private func encode(_ request: RedisRequest, at now: Duration) {
+      guard context != nil else { return request.settle(.failure(.disconnected)) }
+      guard !request.isCancelled || request.isWritten else { return request.settle(.failure(.cancelled)) }
+      if !request.isWritten {
+        request.start = now
+        request.isWritten = true
+        wait(for: request)
+      }
       request.command.write(to: &output, sendsText: request.hasText)
-      waiting += 1
-      // Taken back by the answer, which comes exactly once, also if it is that there is none.
-      let retained = Unmanaged.passRetained(request).toOpaque()
-      let status = output.withUnsafeBytes { bytes in
-        redisAsyncFormattedCommand(
-          context,
-          { context, reply, request in
-            guard let request, let loop = context?.pointee.data else { return }
-            RedisLoop.from(loop).answered(
-              Unmanaged<RedisRequest>.fromOpaque(request).takeRetainedValue(),
-              reply?.assumingMemoryBound(to: redisReply.self)
-            )
-          },
-          retained,
-          bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-          bytes.count
-        )
-      }
-      guard status == REDIS_OK else {
-        waiting -= 1
-        Unmanaged<RedisRequest>.fromOpaque(retained).release()
-        return request.settle(.failure(.disconnected))
-      }
+      underWay.append(request)
+    }
+
+    /// Has the request's limit end the wait.
+    private func wait(for request: RedisRequest) {
       if let index = queues.firstIndex(where: { $0.limit == request.limit }) {
         queues[index].append(request)
       } else {
@@ -343,15 +350,12 @@
       }
     }
 
-    private func answered(_ request: RedisRequest, _ reply: UnsafeMutablePointer<redisReply>?) {
-      waiting = max(waiting - 1, 0)
-      guard let reply else { return request.settle(.failure(refusal ?? .disconnected)) }
-      lastAnswer = TimeSource.system.now
-      let answer = RedisReply(reply.pointee)
+    private func answered(_ request: RedisRequest, _ reply: redisReply) {
+      let answer = RedisReply(reply)
       if case .error(let text) = answer, text.hasPrefix("NOSCRIPT"), !request.hasText, request.command.script != nil {
         // It has restarted, or another one has taken over.
         request.hasText = true
-        return write(request, at: request.start)
+        return write([request])
       }
       request.settle(.success(answer))
     }

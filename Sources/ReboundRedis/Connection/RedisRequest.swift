@@ -3,19 +3,28 @@
   ///
   /// Unchecked, because whoever makes it hands it to the loop's thread, which alone uses it from then on.
   package final class RedisRequest: @unchecked Sendable {
-    package typealias Answer = @Sendable (Result<RedisReply, RedisFailure>) -> Void
+    package typealias Outcome = Result<RedisReply, RedisFailure>
+    package typealias Answer = @Sendable (Outcome) -> Void
+
+    private enum Receiver {
+      case closure(Answer)
+      case task(UnsafeContinuation<Void, Never>)
+    }
 
     let command: RedisCommand
     /// How long the answer may take.
     let limit: Duration
-    /// Told of an answer that comes behind a time-out, so that what was granted can be given back.
+    /// Told of an answer that comes behind a time-out or a cancel, so that what was granted can be given back.
     let late: (@Sendable (RedisReply) -> Void)?
     /// `nil` once it is answered.
-    private var answer: Answer?
+    private var receiver: Receiver?
     /// When it was written to the connection.
     var start = Duration.zero
     /// Whether the script's text went with it.
     var hasText = false
+    /// Whether it was written, and whether nobody waits for it any more; of the loop's thread.
+    var isWritten = false
+    var isCancelled = false
 
     package init(
       _ command: RedisCommand,
@@ -26,18 +35,69 @@
       self.command = command
       self.limit = limit
       self.late = late
-      self.answer = answer
+      receiver = .closure(answer)
     }
 
-    var isAnswered: Bool { answer == nil }
+    /// A request for which a task will wait.
+    init(_ command: RedisCommand, limit: Duration, late: (@Sendable (RedisReply) -> Void)?) {
+      self.command = command
+      self.limit = limit
+      self.late = late
+    }
 
-    func settle(_ result: Result<RedisReply, RedisFailure>) {
-      guard let answer else {
-        if case .success(let reply) = result { late?(reply) }
+    /// What a task that waits finds when it goes on.
+    private(set) var outcome = Outcome.failure(.disconnected)
+
+    /// Has a task go on when there is an ``outcome``; before the request is handed to the loop.
+    ///
+    /// - Parameter continuation: Resumed once, as any request is answered once: what is written by hiredis's one callback,
+    ///   what is not by whoever finds that.
+    func resume(_ continuation: UnsafeContinuation<Void, Never>) {
+      receiver = .task(continuation)
+    }
+
+    var isAnswered: Bool { receiver == nil }
+
+    func settle(_ outcome: Outcome) {
+      guard let receiver else {
+        if case .success(let reply) = outcome { late?(reply) }
         return
       }
-      self.answer = nil
-      answer(result)
+      self.receiver = nil
+      switch receiver {
+      case .closure(let answer): answer(outcome)
+      case .task(let continuation):
+        self.outcome = outcome
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Requests in the order in which they were written.
+  struct RedisRequestSequence {
+    private var requests: [RedisRequest?] = []
+    private var first = 0
+
+    var count: Int { requests.count - first }
+
+    mutating func append(_ request: RedisRequest) {
+      requests.append(request)
+    }
+
+    mutating func popFirst() -> RedisRequest? {
+      guard first < requests.count else { return nil }
+      defer {
+        requests[first] = nil
+        first += 1
+        if first == requests.count {
+          requests.removeAll(keepingCapacity: requests.count < 65_536)
+          first = 0
+        } else if first > 1_024, first * 2 > requests.count {
+          requests.removeFirst(first)
+          first = 0
+        }
+      }
+      return requests[first]
     }
   }
 

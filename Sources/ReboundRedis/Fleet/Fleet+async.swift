@@ -2,11 +2,33 @@
   extension Fleet {
     /// Asks the server in an asynchronous function.
     ///
+    /// - Parameters:
+    ///   - command: What to ask.
     /// - Returns: The answer; `nil` if the member is to decide by itself.
-    func ask(_ command: RedisCommand) async -> RedisReply? {
-      await withCheckedContinuation { continuation in
-        ask(command) { continuation.resume(returning: $0) }
-      }
+    nonisolated(nonsending) func ask(_ command: RedisCommand) async -> RedisReply? {
+      guard isJoined else { return nil }
+      return answer(of: await loop.send(command, limit: settings.bound))
+    }
+
+    /// Asks the server in an asynchronous function, which a cancel of the task ends.
+    ///
+    /// - Parameters:
+    ///   - command: What to ask.
+    ///   - late: Gets an answer that came behind the bound or a cancel, so that what was granted can be given back.
+    /// - Returns: The answer; `nil` if the member is to decide by itself.
+    nonisolated(nonsending) func askUntilCancelled(
+      _ command: RedisCommand,
+      late: (@Sendable (RedisReply) -> Void)? = nil
+    ) async throws(CancellationError) -> RedisReply? {
+      guard isJoined else { return nil }
+      let outcome = await loop.send(
+        command,
+        limit: settings.bound,
+        isCancellable: true,
+        late: late
+      )
+      if case .failure(.cancelled) = outcome { throw CancellationError() }
+      return answer(of: outcome)
     }
   }
 #endif

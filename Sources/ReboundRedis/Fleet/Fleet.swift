@@ -99,7 +99,7 @@
       self.shared = shared
       var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members"])
       beat.add(member)
-      beat.add(Int((settings.heartbeat.inSeconds * 3_000).rounded(.up)))
+      beat.add((settings.heartbeat * 3).milliseconds)
       self.beat = beat
       let relay = StatusRelay()
       loop = RedisLoop(
@@ -170,36 +170,39 @@
     ) {
       guard isJoined else { return answer(nil) }
       loop.post(
-        RedisRequest(command, limit: settings.bound, late: late) { [weak self] result in
-          switch result {
-          case .success(.error(let text)):
-            self?.fallBack(.refused(text))
-            answer(nil)
-          case .success(let reply): answer(reply)
-          case .failure(let failure):
-            self?.fallBack(failure)
-            answer(nil)
-          }
+        RedisRequest(command, limit: settings.bound, late: late) { [weak self] outcome in
+          answer(self?.answer(of: outcome))
         }
       )
+    }
+
+    /// What came of a question; `nil`, and each policy goes by itself, if that is of no use.
+    func answer(of outcome: RedisRequest.Outcome) -> RedisReply? {
+      switch outcome {
+      case .success(.error(let text)):
+        fallBack(.answered(text))
+        return nil
+      case .success(let reply): return reply
+      case .failure(let failure):
+        fallBack(failure)
+        return nil
+      }
     }
 
     /// Tells the server something whose answer does not matter, such as what is given back: also while it does not decide.
     func tell(_ command: RedisCommand) {
       loop.post(
-        RedisRequest(command, limit: settings.bound) { [weak self] result in
-          switch result {
-          case .success(.error(let text)): self?.fallBack(.refused(text))
-          case .success: break
-          case .failure(let failure): self?.fallBack(failure)
-          }
-        }
+        RedisRequest(command, limit: settings.bound) { [weak self] outcome in _ = self?.answer(of: outcome) }
       )
     }
 
     /// The server has answered with something that makes no sense.
+    ///
+    /// One answer too many would make each later one that of another question, so the connection is made anew.
     func distrust(_ reply: RedisReply) {
-      fallBack(.unexpected("\(reply)"))
+      let reason = RedisFailure.unexpected("\(reply)")
+      fallBack(reason)
+      loop.reconnect(reason)
     }
 
     private func fallBack(_ reason: RedisFailure) {
@@ -269,7 +272,7 @@
     private func beaten(_ result: Result<RedisReply, RedisFailure>) {
       let now = time.now
       switch result {
-      case .success(.integer(let count)) where count > 0:
+      case .success(.integer(let count)) where (1...1_000_000).contains(count):
         let (members, waiting) = shared.change { state, events in
           state.isBeating = false
           state.instances = count
@@ -286,7 +289,7 @@
         for member in members { member.heartbeat() }
       case .success(let reply):
         endBeat()
-        if case .error(let text) = reply { fallBack(.refused(text)) } else { distrust(reply) }
+        if case .error(let text) = reply { fallBack(.answered(text)) } else { distrust(reply) }
       case .failure(let failure):
         endBeat()
         fallBack(failure)

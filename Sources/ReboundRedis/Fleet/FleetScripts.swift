@@ -6,7 +6,8 @@
       beat, FleetRateLimiter.script, FleetRateLimiter.pauseScript, FleetBulkhead.script, FleetBulkhead.renewalScript,
       FleetRetryAccount.script, FleetVotes.script, CredentialScripts.take, CredentialScripts.write,
       CredentialScripts.release,
-      FleetOutboxStorage.takeScript, FleetOutboxStorage.writeScript,
+      FleetOutboxStorage.takeScript, FleetOutboxStorage.writeScript, CacheScripts.look, CacheScripts.store,
+      CacheScripts.release,
     ]
 
     /// A member is alive; returns how many are.

@@ -68,7 +68,7 @@
       )
       answered.wait()
       switch box.answer.withLock({ $0 }) {
-      case .success(.error(let text)): throw failure(RedisFailure.refused(text))
+      case .success(.error(let text)): throw failure(RedisFailure.answered(text))
       case .success(let reply): return reply
       case .failure(let reason): throw failure(reason)
       case nil: throw failure(RedisFailure.disconnected)
@@ -100,7 +100,7 @@
     private func take(_ owner: String) -> RedisCommand {
       var command = RedisCommand(Self.takeScript, keys: keys)
       command.add(owner)
-      command.add(Int((lease.inSeconds * 1_000).rounded(.up)))
+      command.add(lease.milliseconds)
       return command
     }
 

@@ -36,6 +36,8 @@
     /// All that a decision takes is known before.
     private let command: RedisCommand
     private let shared: Shared<State, RateLimiterEvent>
+    /// 1 once somebody listens; read without the lock, by each decision.
+    private let isListened = AtomicWord()
 
     init(
       _ name: String,
@@ -63,6 +65,7 @@
     @discardableResult
     public func onEvent(_ observer: @escaping @Sendable (RateLimiterEvent) -> Void) -> FleetRateLimiter {
       shared.observe(observer)
+      isListened.set(1)
       let twin = shared.adjust { state, _ in
         state.observers.append(observer)
         return state.twin
@@ -137,45 +140,71 @@
       """
     )
 
+    private enum Verdict {
+      case begins
+      case waits(Duration)
+      case refused(RateLimited)
+    }
+
+    /// The wait in an answer; `nil`, also if it makes no sense: nobody waits for longer than the policy says.
+    private func wait(in reply: RedisReply?) -> Int? {
+      guard let reply else { return nil }
+      let longest = Int((policy.maxWait.inSeconds * 1e6).rounded(.up))
+      guard let wait = reply.integer, wait > .min, wait <= longest else {
+        fleet.distrust(reply)
+        return nil
+      }
+      return wait
+    }
+
+    /// What the server has said, told to whoever listens.
+    private func verdict(_ wait: Int) -> Verdict {
+      if wait == 0 {
+        if isListened.value == 1 { tell { _ in .admitted } }
+        return .begins
+      }
+      let length = Duration.microseconds(abs(wait))
+      guard wait > 0 else {
+        let queued = tell { _ in .rejected(retryAfter: length) }
+        return .refused(RateLimited(name: name, retryAfter: length, queueLength: queued))
+      }
+      tell { queued in
+        queued += 1
+        return .queued(wait: length, queued: queued)
+      }
+      return .waits(length)
+    }
+
+    private func waitEnds(abandoned: Bool) {
+      tell { queued in
+        queued -= 1
+        return abandoned ? .abandoned(queued: queued) : .admittedAfterWait(queued: queued)
+      }
+    }
+
     private func decide(
       _ wait: Int,
       _ execution: ExecutionContext,
       _ pending: PendingSteps,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) {
-      if wait == 0 {
-        let isListened = shared.adjust { _, isListened in isListened }
-        if isListened { tell { _ in .admitted } }
-        return answer(.success(execution.now))
-      }
-      let length = Duration.microseconds(abs(wait))
-      guard wait > 0 else {
-        let queued = tell { _ in .rejected(retryAfter: length) }
-        return answer(.failure(RateLimited(name: name, retryAfter: length, queueLength: queued)))
-      }
-      tell { queued in
-        queued += 1
-        return .queued(wait: length, queued: queued)
-      }
-      let isOver = Locked(false)
-      let timer = execution.time.after(length) { [self] in
-        guard !isOver.exchange(true) else { return }
-        tell { queued in
-          queued -= 1
-          return .admittedAfterWait(queued: queued)
-        }
-        answer(.success(execution.now))
-      }
-      pending.begin(
-        AnyCancellable { [self] in
-          timer.cancel()
+      switch verdict(wait) {
+      case .begins: answer(.success(execution.now))
+      case .refused(let error): answer(.failure(error))
+      case .waits(let length):
+        let isOver = Locked(false)
+        let timer = execution.time.after(length) { [self] in
           guard !isOver.exchange(true) else { return }
-          tell { queued in
-            queued -= 1
-            return .abandoned(queued: queued)
-          }
+          waitEnds(abandoned: false)
+          answer(.success(execution.now))
         }
-      )
+        pending.begin(
+          AnyCancellable { [self] in
+            timer.cancel()
+            if !isOver.exchange(true) { waitEnds(abandoned: true) }
+          }
+        )
+      }
     }
 
     @discardableResult
@@ -203,12 +232,73 @@
       fleet.ask(command) { [self] reply in
         execution.resume { [self] in
           guard !pending.isCancelled else { return }
-          if let wait = reply?.integer { return decide(wait, execution, pending, answer) }
-          if let reply { fleet.distrust(reply) }
+          if let wait = wait(in: reply) { return decide(wait, execution, pending, answer) }
           pending.begin(twin().ask(execution, answer))
         }
       }
       return pending
+    }
+
+    /// Runs an asynchronous function as soon as a call may begin.
+    ///
+    /// See `run(time:_:)` of ``Rebound/Policy``.
+    ///
+    /// - Parameters:
+    ///   - time: Measures time and waits.
+    ///   - operation: The call.
+    /// - Throws: ``Rebound/RateLimited`` if it may not begin in time; what the function throws; `CancellationError` if the
+    ///   task is cancelled before it begins.
+    @inlinable
+    public nonisolated(nonsending) func run<Value>(
+      time: TimeSource? = nil,
+      _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+      try await run(ExecutionContext(time: time), operation)
+    }
+
+    /// Runs a call of a pipeline as soon as it may begin.
+    @inlinable
+    public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call)
+      async throws -> Call.Output
+    where Call.Failure == any Error {
+      try await run(execution) { try await call() }
+    }
+
+    /// As ``AdmissionMachine`` does it, but with one wait of the task for the server's answer, and nothing between the two.
+    @inlinable @inline(__always)
+    nonisolated(nonsending) func run<Value>(
+      _ execution: ExecutionContext,
+      _ operation: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+      let begun = try await begin(execution)
+      do {
+        return try await operation()
+      } catch {
+        let isCancelled = Task.isCancelled || error is CancellationError
+        settle(begun, isCancelled ? .cancelled : .failed(error), execution)
+        throw error
+      }
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func begin(_ execution: ExecutionContext) async throws -> Duration {
+      let reply = try await fleet.askUntilCancelled(command)
+      guard let wait = wait(in: reply) else {
+        let twin = twin()
+        if let begun = twin.admitAtOnce(execution) { return begun }
+        return try await Answer.wait { twin.ask(execution, $0) }
+      }
+      switch verdict(wait) {
+      case .begins: break
+      case .refused(let error): throw error
+      case .waits(let length):
+        do { try await execution.time.sleep(for: length) } catch {
+          waitEnds(abandoned: true)
+          throw error
+        }
+        waitEnds(abandoned: false)
+      }
+      return execution.now
     }
 
     /// Learns from how the call has ended that began at this moment.

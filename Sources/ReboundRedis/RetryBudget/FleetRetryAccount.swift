@@ -7,7 +7,9 @@
   ///
   /// Requests are counted here, and told with the next retry, or with the next heartbeat; those of a message that gets no
   /// answer are forgotten, so that none counts twice. A retry that is granted counts
-  /// from then on. The account of this process alone keeps count all the time, and decides while the fleet is not joined.
+  /// from then on. The account of this process alone keeps count all the time, of retries that the server has granted, too,
+  /// and decides while the fleet is not joined. What it has granted beyond the share of the requests of that time is told to
+  /// the server afterwards, so that no request is the reason for a retry here and for another one there.
   final class FleetRetryAccount: RetryAccount {
     private struct State {
       var twin: RetryBudget
@@ -15,6 +17,9 @@
       var parts: Int
       /// Requests that the server has not been told of.
       var untold = 0
+      /// Retries that were granted here, and the requests of the time alone, since the server was told last.
+      var ownRetries = 0
+      var ownRequests = 0
       var granted = 0
       var denied = 0
       /// How many more retries the server would have granted when it was asked last.
@@ -56,7 +61,7 @@
     /// Counts requests, and a retry if there may be one more.
     ///
     /// Arguments: the length of a slot in milliseconds, how many slots make the window, the ratio, the floor, how many
-    /// requests there were, and whether a retry is asked for. Returns whether it is granted, in which slot, and how many
+    /// requests there were, whether a retry is asked for, and how many were granted elsewhere. Returns whether it is granted, in which slot, and how many
     /// more there would be.
     static let script = RedisScript(
       """
@@ -74,7 +79,9 @@
           retries = retries + counts[index + 1]
         end
       end
+      retries = retries + ARGV[7]
       if tonumber(ARGV[5]) > 0 then redis.call('HINCRBY', KEYS[1], 'q' .. slot, ARGV[5]) end
+      if tonumber(ARGV[7]) > 0 then redis.call('HINCRBY', KEYS[1], 'r' .. slot, ARGV[7]) end
       local left = math.floor(requests * ARGV[3] + 1e-9) + ARGV[4] - retries
       local granted = 0
       if ARGV[6] == '1' and left > 0 then
@@ -87,21 +94,30 @@
       """
     )
 
-    private func command(requests: Int, asks: Bool) -> RedisCommand {
+    private func command(_ untold: Untold, asks: Bool) -> RedisCommand {
       var command = RedisCommand(Self.script, keys: [key])
-      command.add(max(Int((window.inSeconds * 1_000).rounded(.up)) / Self.slotCount, 1))
+      command.add(max(window.milliseconds / Self.slotCount, 1))
       command.add(Self.slotCount)
       command.add("\(ratio)")
       command.add(floor)
-      command.add(requests)
+      command.add(untold.requests)
       command.add(asks ? 1 : 0)
+      command.add(untold.retries)
       return command
     }
 
-    private func takeUntold() -> Int {
+    /// What the server has not been told of.
+    private struct Untold {
+      let requests: Int
+      let retries: Int
+    }
+
+    private func takeUntold() -> Untold {
       state.withLock { state in
-        defer { state.untold = 0 }
-        return state.untold
+        let share = Int((Double(state.ownRequests) * ratio).rounded(.down))
+        let untold = Untold(requests: state.untold, retries: max(state.ownRetries - share, 0))
+        (state.untold, state.ownRetries, state.ownRequests) = (0, 0, 0)
+        return untold
       }
     }
 
@@ -109,8 +125,11 @@
 
     func begin(at now: Duration) {
       twin().begin(at: now)
-      // What the server was not there for is no account for later retries.
-      if fleet.isJoined { state.withLock { $0.untold += 1 } }
+      let isJoined = fleet.isJoined
+      state.withLock { state in
+        // What the server was not there for is no account for later retries.
+        if isJoined { state.untold += 1 } else { state.ownRequests += 1 }
+      }
     }
 
     func fail() {}
@@ -119,15 +138,16 @@
 
     /// For those who cannot wait for the server: by the share of this process.
     func grant(at now: Duration) -> RetryBudget.Retry? {
-      count(twin().grant(at: now))
+      let retry = twin().grant(at: now)
+      if retry != nil { state.withLock { $0.ownRetries += 1 } }
+      return count(retry)
     }
 
     var answersLater: Bool { fleet.isJoined }
 
     func ask(at now: Duration, _ answer: @escaping @Sendable (RetryBudget.Retry?) -> Void) {
-      let requests = takeUntold()
       fleet.ask(
-        command(requests: requests, asks: true),
+        command(takeUntold(), asks: true),
         late: { [self] reply in
           if let numbers = reply.integers(3), numbers[0] == 1 { giveBack(slot: numbers[1]) }
         }
@@ -144,7 +164,18 @@
       }
       state.withLock { $0.available = numbers[2] }
       guard numbers[0] == 1 else { return count(nil) }
-      return count(RetryBudget.Retry { [self] begins, _ in if !begins { giveBack(slot: numbers[1]) } })
+      // The account of this process knows of it, and does not grant it once more when it is alone.
+      let own = twin().grant(at: now)
+      return count(
+        RetryBudget.Retry { [self] begins, now in
+          if begins {
+            own?.begin(at: now ?? fleet.time.now)
+          } else {
+            own?.giveBack(at: now ?? fleet.time.now)
+            giveBack(slot: numbers[1])
+          }
+        }
+      )
     }
 
     private func count(_ retry: RetryBudget.Retry?) -> RetryBudget.Retry? {
@@ -175,8 +206,8 @@
   extension FleetRetryAccount: Fleet.Member {
     /// Tells the server of the requests of the last moments.
     func heartbeat() {
-      let requests = takeUntold()
-      if requests > 0 { fleet.tell(command(requests: requests, asks: false)) }
+      let untold = takeUntold()
+      if untold.requests > 0 || untold.retries > 0 { fleet.tell(command(untold, asks: false)) }
     }
   }
 

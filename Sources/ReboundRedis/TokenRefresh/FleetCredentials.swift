@@ -24,10 +24,10 @@
       while true {
         var command = RedisCommand(CredentialScripts.take, keys: keys)
         command.add(holder)
-        command.add(milliseconds(lease))
-        command.add(milliseconds(keptFor))
+        command.add(lease.milliseconds)
+        command.add(keptFor.milliseconds)
         let reply = await fleet.ask(command)
-        guard let number = reply?.integer else {
+        guard let number = reply?.integer, number > .min else {
           if let reply { fleet.distrust(reply) }
           guard renewsAlone else { throw RedisFailure.disconnected }
           return await body()
@@ -58,7 +58,7 @@
       guard let number = FencingNumber.current else { return }
       var command = RedisCommand(CredentialScripts.write, keys: keys)
       command.add(number)
-      command.add(milliseconds(keptFor))
+      command.add(keptFor.milliseconds)
       command.add([UInt8](try JSONEncoder().encode(credential)))
       switch await fleet.ask(command)?.integer {
       case 1: return
@@ -68,8 +68,6 @@
     }
 
     private static var pollInterval: Duration { .milliseconds(25) }
-
-    private func milliseconds(_ duration: Duration) -> Int { Int((duration.inSeconds * 1_000).rounded(.up)) }
   }
 
   /// A process has taken longer than its lease, and another one has begun: what it brings is not stored.

@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import StreamSupport
 
 extension Effect {
   /// Runs a publisher that may fail, again if a policy says so; values and failure become actions.
@@ -67,7 +68,7 @@ extension Effect {
   public static func task<Value, Failure: Error>(
     retrying policy: RetryPolicy<Failure>? = nil,
     time: TimeSource? = nil,
-    _ operation: @escaping @Sendable () async throws(Failure) -> Value,
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value,
     into action: @escaping @Sendable (Result<Value, Failure>) -> Action
   ) -> Effect {
     .task {

@@ -1,3 +1,5 @@
+import StreamSupport
+
 /// How a state answers an action: the only way in which a store's state ever changes.
 ///
 ///     let counter = Reducer<Int, CounterAction> { count, action in

@@ -9,15 +9,17 @@ import StreamSupport
 ///
 /// It shows whether an operator or a subscriber stands up to an upstream that breaks the contract. Without faults it
 /// keeps the contract, and all subscribers get all values.
-///
-/// Unchecked, because a test's values need not be Sendable; the lock guards the counts.
-public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
-  private let values: [Output]
+public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, Sendable {
+  private struct Counts {
+    var subscriptions = 0
+    var cancels = 0
+  }
+
+  // A test's values need not be Sendable: each subscriber gets them where it requests them.
+  private let values: Confined<[Output]>
   private let completion: Subscribers.Completion<Failure>
   private let faults: PublisherFaults
-  private let lock = Lock()
-  private var subscriptions = 0
-  private var cancels = 0
+  private let counts = Locked(Counts())
 
   /// Makes a publisher.
   ///
@@ -30,22 +32,22 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, @unc
     completion: Subscribers.Completion<Failure> = .finished,
     faults: PublisherFaults
   ) {
-    self.values = values
+    self.values = Confined(values)
     self.completion = completion
     self.faults = faults
   }
 
   /// How often it was subscribed to.
-  public var subscriptionCount: Int { lock.withLock { subscriptions } }
+  public var subscriptionCount: Int { counts.withLock { $0.subscriptions } }
 
   /// How often it was cancelled.
-  public var cancelCount: Int { lock.withLock { cancels } }
+  public var cancelCount: Int { counts.withLock { $0.cancels } }
 
   /// Begins to send to a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    lock.withLock { subscriptions += 1 }
-    let delivery = Delivery(AnySubscriber(subscriber), values, completion, faults) {
-      self.lock.withLock { self.cancels += 1 }
+    counts.withLock { $0.subscriptions += 1 }
+    let delivery = Delivery(AnySubscriber(subscriber), values.value, completion, faults) {
+      self.counts.withLock { $0.cancels += 1 }
     }
     if faults.contains(.withholdsSubscription) {
       delivery.request(.unlimited)

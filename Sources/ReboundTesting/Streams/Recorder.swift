@@ -10,9 +10,7 @@ import StreamSupport
 ///
 /// It writes down events that no publisher should send, too: values beyond the demand, values after the completion,
 /// second completions. ``demand`` is the ledger of requests and values.
-///
-/// Unchecked, because a test's closures and values need not be Sendable; the lock guards every access to what it knows.
-public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
+public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, Sendable {
   /// Something that a subscriber receives.
   public enum Event {
     /// A subscription.
@@ -31,16 +29,21 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
     public let event: Event
   }
 
+  private struct State {
+    var log: [Entry] = []
+    var ledger = DemandLedger()
+    var cancels: [VirtualTime] = []
+    var subscription: (any Subscription)?
+
+    mutating func takeSubscription() -> (any Subscription)? { subscription.take() }
+  }
+
   private let scheduler: TestScheduler?
   private let initialDemand: Subscribers.Demand
-  private let answer: (Input, Recorder) -> Subscribers.Demand
-  private let whenCompleted: () -> Void
-
-  private let lock = Lock()
-  private var log: [Entry] = []
-  private var ledger = DemandLedger()
-  private var cancels: [VirtualTime] = []
-  private var subscription: (any Subscription)?
+  // A test's closures need not be Sendable: they run where the publisher sends.
+  private let answer: Confined<(Input, Recorder) -> Subscribers.Demand>
+  private let whenCompleted: Confined<() -> Void>
+  private let state = Locked(State())
 
   /// Makes a recorder.
   ///
@@ -58,8 +61,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
   ) {
     initialDemand = demand
     self.scheduler = scheduler
-    self.answer = answer
-    self.whenCompleted = whenCompleted
+    self.answer = Confined(answer)
+    self.whenCompleted = Confined(whenCompleted)
   }
 
   /// Writes down the subscription, keeps it, and requests the initial demand.
@@ -67,9 +70,9 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
   /// Of several the last one is kept.
   public func receive(subscription: any Subscription) {
     write(.subscription)
-    let previous = lock.withLock {
-      let previous = self.subscription
-      self.subscription = subscription
+    let previous = state.withLock { state in
+      let previous = state.takeSubscription()
+      state.subscription = subscription
       return previous
     }
     withExtendedLifetime(previous) {}
@@ -79,55 +82,47 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
   /// Writes down a value.
   public func receive(_ input: Input) -> Subscribers.Demand {
     write(.value(input))
-    let more = answer(input, self)
+    let more = answer.value(input, self)
     let time = now
-    lock.withLock { ledger.request(more, at: time) }
+    state.withLock { $0.ledger.request(more, at: time) }
     return more
   }
 
   /// Writes down a completion, and lets go of the subscription.
   public func receive(completion: Subscribers.Completion<Failure>) {
     write(.completion(completion))
-    withExtendedLifetime(takeSubscription()) {}
-    whenCompleted()
+    withExtendedLifetime(state.withLock { $0.takeSubscription() }) {}
+    whenCompleted.value()
   }
 
   /// Requests more from the subscription; without one, nothing happens.
   public func request(_ demand: Subscribers.Demand) {
-    guard let subscription = lock.withLock({ subscription }) else { return }
+    guard let subscription else { return }
     request(demand, from: subscription)
   }
 
   /// Cancels the subscription and lets go of it.
   public func cancel() {
-    guard let subscription = takeSubscription() else { return }
+    guard let subscription = state.withLock({ $0.takeSubscription() }) else { return }
     let time = now
-    lock.withLock { cancels.append(time) }
+    state.withLock { $0.cancels.append(time) }
     subscription.cancel()
   }
 
   private func request(_ demand: Subscribers.Demand, from subscription: any Subscription) {
     let time = now
     // Before the request, which may deliver.
-    lock.withLock { ledger.request(demand, at: time) }
+    state.withLock { $0.ledger.request(demand, at: time) }
     subscription.request(demand)
   }
 
   private var now: VirtualTime { scheduler?.now ?? .start }
 
-  private func takeSubscription() -> (any Subscription)? {
-    lock.withLock {
-      let subscription = self.subscription
-      self.subscription = nil
-      return subscription
-    }
-  }
-
   private func write(_ event: Event) {
     let entry = Entry(time: now, event: event)
-    lock.withLock {
-      log.append(entry)
-      if case .value = event { ledger.deliver(at: entry.time) }
+    state.withLock { state in
+      state.log.append(entry)
+      if case .value = event { state.ledger.deliver(at: entry.time) }
     }
   }
 }
@@ -136,16 +131,19 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, @un
 
 extension Recorder {
   /// All that came, in order, with the times.
-  public var entries: [Entry] { lock.withLock { log } }
+  public var entries: [Entry] { state.withLock { $0.log } }
 
   /// All that came, in order.
   public var events: [Event] { entries.map(\.event) }
 
   /// What was requested and delivered, moment by moment.
-  public var demand: DemandLedger { lock.withLock { ledger } }
+  public var demand: DemandLedger { state.withLock { $0.ledger } }
+
+  /// The subscription that it holds: the last that came, until the end comes or the recorder cancels.
+  public var subscription: (any Subscription)? { state.withLock { $0.subscription } }
 
   /// When the recorder cancelled a subscription; `nil` if it has not.
-  public var cancelTime: VirtualTime? { lock.withLock { cancels.last } }
+  public var cancelTime: VirtualTime? { state.withLock { $0.cancels.last } }
 
   /// The values that came, in order.
   public var values: [Input] {

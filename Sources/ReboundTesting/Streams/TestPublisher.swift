@@ -10,17 +10,15 @@ import StreamSupport
 ///
 /// It sends what it is told to send: beyond the demand, before the subscription, after the completion. It writes down
 /// who subscribed, what they requested, and whether they cancelled.
-///
-/// Unchecked, because a test's closures need not be Sendable: they run where somebody subscribes.
-public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked Sendable {
+public final class TestPublisher<Output, Failure: Error>: Publisher, Sendable {
   private struct State {
     var all: [Connection] = []
     var sentToNobody = 0
   }
 
-  private let handOver: ((AnySubscriber<Output, Failure>) -> Void)?
-  private let whenSubscribed: (Connection) -> Void
-
+  // A test's closures need not be Sendable: they run where somebody subscribes.
+  private let handOver: Confined<((AnySubscriber<Output, Failure>) -> Void)?>
+  private let whenSubscribed: Confined<(Connection) -> Void>
   private let state = Locked(State())
 
   /// Makes a publisher that gives every subscriber a subscription, and then sends what it is told to send.
@@ -28,8 +26,8 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   /// - Parameter whenSubscribed: Called with each connection once its subscriber has its subscription, to send from
   ///   inside `subscribe`.
   public init(whenSubscribed: @escaping (Connection) -> Void = { _ in }) {
-    handOver = nil
-    self.whenSubscribed = whenSubscribed
+    handOver = Confined(nil)
+    self.whenSubscribed = Confined(whenSubscribed)
   }
 
   /// Makes a publisher that hands each subscriber to a closure, and does nothing else: a subscription, too, is only sent
@@ -37,8 +35,8 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
   ///
   /// - Parameter handOver: Called with each subscriber, from inside `subscribe`.
   public init(handingOver handOver: @escaping (AnySubscriber<Output, Failure>) -> Void) {
-    self.handOver = handOver
-    whenSubscribed = { _ in }
+    self.handOver = Confined(handOver)
+    whenSubscribed = Confined { _ in }
   }
 
   /// Connects a subscriber.
@@ -46,12 +44,12 @@ public final class TestPublisher<Output, Failure: Error>: Publisher, @unchecked 
     let subscriber = AnySubscriber(subscriber)
     let connection = Connection(subscriber)
     state.withLock { $0.all.append(connection) }
-    if let handOver {
+    if let handOver = handOver.value {
       connection.letGo()
       handOver(subscriber)
     } else {
       subscriber.receive(subscription: connection)
-      whenSubscribed(connection)
+      whenSubscribed.value(connection)
     }
   }
 

@@ -101,7 +101,7 @@ struct ReduceSubscriberTests {
     let recorder = Downstream(requesting: .none)
     var subscription: (any Subscription)?
     reducer.subscribe(recorder, to: upstream)
-    subscription = recorder.currentSubscription
+    subscription = recorder.subscription
     subscription?.cancel()
     subscription?.cancel()
     subscription?.request(.max(1))
@@ -116,7 +116,7 @@ struct ReduceSubscriberTests {
     let upstream = Upstream()
     let recorder = Downstream(requesting: .none)
     reducer.subscribe(recorder, to: upstream)
-    let subscription = recorder.currentSubscription
+    let subscription = recorder.subscription
     send(to: upstream)
     subscription?.cancel()
     subscription?.request(.max(1))
@@ -226,7 +226,7 @@ struct ReduceSubscriberTests {
     let upstream = Upstream()
     let recorder = Downstream(requesting: .none)
     reducer.subscribe(recorder, to: upstream)
-    let subscription = recorder.currentSubscription
+    let subscription = recorder.subscription
     #expect(SelfPortrait(of: subscription) == SelfPortrait(reducer.name, labels: reducer.labels))
 
     upstream.send(completion: .finished)

@@ -32,7 +32,7 @@ struct SynchronousSourceTests {
       let recorder = Recorder<Int, TestFailure>(requesting: .none)
       released = recorder
       Self.all[name]?.subscribe(recorder)
-      subscription = try #require(recorder.currentSubscription)
+      subscription = try #require(recorder.subscription)
     }
     #expect(released != nil)
     subscription.cancel()

@@ -42,7 +42,7 @@ struct JustTests {
       let recorder = Recorder<Int, Never>(requesting: .none)
       released = recorder
       Just(7).subscribe(recorder)
-      subscription = recorder.currentSubscription
+      subscription = recorder.subscription
       recorder.request(.max(1))
     }
     #expect(released == nil)

@@ -1,9 +1,9 @@
 import Combine
 import Dispatch
 import Foundation
-import MisbehavingServer
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 

@@ -58,7 +58,8 @@ struct NetworkFailureTests {
     arguments: [
       (.offline, true, true), (.dns, true, true), (.connect, true, true), (.tls(.handshake), true, true),
       (.tls(.untrusted), false, true), (.tls(.expired), false, true), (.tls(.notYetValid), false, true),
-      (.tls(.wrongHost), false, true), (.tls(.notPinned), false, true), (.timeout(.connect), true, true),
+      (.tls(.wrongHost), false, true), (.tls(.notPinned), false, true), (.tls(.other), false, false),
+      (.timeout(.connect), true, true),
       (.proxy(.unreachable), true, true), (.proxy(.broken), true, true), (.proxy(.credentials), false, true),
       (.proxy(.refused(502)), true, true), (.proxy(.refused(403)), false, true),
       (.timeout(.idle), true, false), (.timeout(.total), true, false), (.reset, true, false),
@@ -73,6 +74,14 @@ struct NetworkFailureTests {
     #expect(transport.provesNothingWasSent == provesNothingWasSent)
     #expect(Self.isRetryable(failure, .get) == isTransient)
     #expect(Self.isRetryable(failure, .post) == (isTransient && provesNothingWasSent))
+  }
+
+  @Test("what the transport knows of the sending counts for more than the kind")
+  func knowledgeOfSending() {
+    #expect(TransportFailure(.reset, isUnsent: true).provesNothingWasSent)
+    #expect(TransportFailure(.tls(.other), isUnsent: true).provesNothingWasSent)
+    #expect(!TransportFailure(.tls(.clientCertificate), isUnsent: false).provesNothingWasSent)
+    #expect(!TransportFailure(.reset, isUnsent: true, redirects: 1).provesNothingWasSent)
   }
 
   @Test("once anything was sent or received, no failure proves that nothing was")

@@ -1,8 +1,8 @@
 import Combine
 import Foundation
-import MisbehavingServer
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import MisbehavingServer
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
@@ -32,6 +32,10 @@ struct CassetteFaultTests {
       server.program("/\(number)", fault)
       return TransportRequest(server.url("/\(number)"), method: .put, body: .data(Data("what?".utf8)))
     }
+    // Whether it was sent is known from another thing than its kind.
+    let secured = try MisbehavingServer()
+    secured.programConnections(then: .resetInHandshake)
+    requests.append(TransportRequest(secured.url(scheme: "https"), method: .post))
     requests.append(TransportRequest(try #require(URL(string: "http://127.0.0.1:\(port.port)/"))))
     let recording = try CassetteTransport(file, .record(kind.make()))
     var stories: [[String]] = []

@@ -35,6 +35,21 @@
       _ = trim(0)
     }
 
+    /// The most memory that was resident since the start, or since ``resetPeak()``.
+    static var peakMemory: Int {
+      let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+      return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+
+    /// Has ``peakMemory`` begin anew.
+    static func resetPeak() {
+      guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return }
+      // Where the system does not allow it, the peak is that of the whole process, and a test the stricter.
+      try? file.write(contentsOf: Data("5".utf8))
+      try? file.close()
+    }
+
     private static func entries(_ folder: String) -> [String] {
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)")) ?? []
     }

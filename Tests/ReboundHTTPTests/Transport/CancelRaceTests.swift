@@ -1,6 +1,6 @@
 import Foundation
-import MisbehavingServer
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 

@@ -100,7 +100,8 @@
       #expect(FileManager.default.fileExists(atPath: server.folder.path))
       server.stop()
       #expect(!FileManager.default.fileExists(atPath: server.folder.path))
-      #expect(await transport.outcome(of: try server.url()).failure?.kind == .connect)
+      let failure = await transport.outcome(of: try server.url()).failure
+      #expect(failure?.kind == .connect, "\(failure.map { "\($0)" } ?? "an answer")")
     }
   }
 #endif

@@ -1,6 +1,6 @@
 #if Curl
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
   import ReboundTesting
   import Testing

@@ -1,7 +1,7 @@
 #if Curl
   import Combine
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundTesting
   import Testing
 

@@ -1,6 +1,6 @@
 #if Curl
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundTesting
   import Testing
 

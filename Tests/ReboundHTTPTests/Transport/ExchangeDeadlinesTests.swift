@@ -20,7 +20,7 @@ struct ExchangeDeadlinesTests {
     let deadlines = ExchangeDeadlines(scheduler.time)
     let log = ValueLog<String>()
     for seconds in limits {
-      let exchange = OngoingExchange(limits: TransportLimits(total: .seconds(seconds)), deadlines: deadlines) { event in
+      let exchange = OngoingExchange(TransportLimits(total: .seconds(seconds)), deadlines) { event in
         if case .failed(let failure) = event { log.append("\(seconds): \(failure.kind == .timeout(.total))") }
       }
       exchange.begin(on: Carrier())

@@ -65,6 +65,27 @@ struct ExchangeMachineTests {
     #expect(failure?.detail == "broken")
   }
 
+  @Test("knows that nothing was sent while no connection stands, if it is told of connections")
+  func unsent() {
+    for (knowsConnection, expected) in [(true, true), (false, nil)] as [(Bool, Bool?)] {
+      var machine = ExchangeMachine(limits: .none, knowsConnection: knowsConnection, start: .zero)
+      #expect(machine.fail(TransportFailure(.reset))?.failure?.isUnsent == expected)
+    }
+    var machine = Self.make()
+    machine.connected(at: .zero)
+    #expect(machine.fail(TransportFailure(.reset))?.failure?.isUnsent == false)
+    machine = Self.make()
+    machine.connected(at: .zero)
+    #expect(machine.fail(TransportFailure(.proxy(.credentials), isUnsent: true))?.failure?.isUnsent == true)
+  }
+
+  @Test("leaves the connect limit to the idle limit where nobody says when a connection stands")
+  func unknownConnection() {
+    let limits = TransportLimits(connect: .seconds(10), idle: .seconds(30))
+    let machine = ExchangeMachine(limits: limits, knowsConnection: false, start: .zero)
+    #expect(machine.check(at: .seconds(10)) == .again(at: .seconds(30)))
+  }
+
   @Test("allows exactly the bytes of the limit")
   func responseBytes() {
     var machine = Self.make(TransportLimits(responseBytes: 10))

@@ -1,6 +1,7 @@
 #if !canImport(Darwin)
   import Foundation
-  import MisbehavingServer
+  import FoundationNetworking
+  import ReboundHTTPTesting
   import ReboundHTTP
   import Testing
 
@@ -31,5 +32,65 @@
         exchange.cancel()
       }
     }
+
+    @Test("all sessions of a process share one queue, which their work waits for")
+    func sharedQueue() async {
+      await #expect(processExitsWith: .failure) {
+        let server = try MisbehavingServer()
+        server.program("/", .answer())
+        let (url, other) = (server.url(), URLSession(configuration: .ephemeral))
+        // A task of another session is made while the queue is at work: the system finds that it waits for itself.
+        let delegate = WorkingDelegate { _ = other.dataTask(with: url) }
+        let queue = CallingQueue()
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: queue)
+        session.dataTask(with: url).resume()
+        await delegate.ended()
+      }
+    }
+
+    @Test("URLSession undoes a coding that nobody asked for, and asks for some itself")
+    func codings() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .gzippedAnswer)
+      var request = URLRequest(url: server.url())
+      request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+      let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
+      #expect(data == Data(count: 2))
+    }
+  }
+
+  /// Works when the head comes.
+  private final class WorkingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let work: @Sendable () -> Void
+    private let log = TransportLog()
+
+    init(_ work: @escaping @Sendable () -> Void) {
+      self.work = work
+    }
+
+    func ended() async {
+      await log.end()
+    }
+
+    func urlSession(
+      _ session: URLSession,
+      dataTask: URLSessionDataTask,
+      didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      work()
+      completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      log.add(.finished)
+    }
+  }
+
+  /// Does at once what it is given.
+  ///
+  /// Unchecked, because it has no state of its own.
+  private final class CallingQueue: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
   }
 #endif

@@ -1,7 +1,7 @@
 #if Curl
   import Dispatch
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
 
   /// nginx on a free port of the loopback interface, with TLS and HTTP/2.
@@ -73,14 +73,17 @@
       return counts?.split(separator: " ").last.flatMap { Int($0) } ?? 0
     }
 
-    /// It kills, since nginx inherits the signals that a thread of a test run blocks.
+    /// It kills, since nginx inherits the signals that a thread of a test run blocks; and waits until that has closed what
+    /// was open, or a connection might still be taken by the port of a server that is about to go.
     private static let script = """
       mkdir files temporary
       nginx -e errors -p "$PWD/" -c nginx.conf || { cat errors; exit 1; }
       until [ -s nginx.pid ]; do sleep 0.01; done
       echo ready
       read -r line
-      kill -KILL "$(cat nginx.pid)"
+      number=$(cat nginx.pid)
+      kill -KILL "$number"
+      while [ -e "/proc/$number/fd/0" ]; do sleep 0.01; done
       """
 
     private static func configuration(

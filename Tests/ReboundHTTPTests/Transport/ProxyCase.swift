@@ -1,5 +1,5 @@
-import MisbehavingServer
 import ReboundHTTP
+import ReboundHTTPTesting
 import Testing
 
 /// What a proxy may do, and what it is called.

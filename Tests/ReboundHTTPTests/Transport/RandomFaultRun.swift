@@ -1,6 +1,6 @@
 #if os(Linux)
   import Foundation
-  import MisbehavingServer
+  import ReboundHTTPTesting
   import ReboundHTTP
   import ReboundTesting
   import StreamSupport
@@ -135,7 +135,7 @@
     private func makeTargets() throws -> [Target] {
       let common = try makeServer()
       return try FaultCase.all.enumerated()
-        .filter { kind != .urlSession || ![.closeInFields, .trailers].contains($1.fault) }
+        .filter { !kind.stopsProcess(at: $1) }
         .map { index, faultCase in
           let server = faultCase.fault.isOfConnection ? try makeServer() : common
           let path = "/\(index)"

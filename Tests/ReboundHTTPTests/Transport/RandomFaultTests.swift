@@ -3,15 +3,16 @@ import Testing
 
 /// Many requests that meet faults by chance leave nothing behind.
 ///
-/// Each run has a process of its own: what is counted is what the process holds. scripts/stress-http sends 10,000 in
-/// each; REBOUND_FAULT_REQUESTS sets how many, and REBOUND_FAULT_SEEDS which runs, as numbers apart by commas. Each
-/// adds a line to the file that REBOUND_FAULT_REPORT names.
+/// Each run has a process of its own: what is counted is what the process holds. The usual ones send 10,000 requests in
+/// all, scripts/stress-http --long 100,000 through each transport; REBOUND_FAULT_REQUESTS sets how many each run sends, and
+/// REBOUND_FAULT_SEEDS which runs there are, as numbers apart by commas. Each adds a line to the file that
+/// REBOUND_FAULT_REPORT names.
 #if os(Linux)
   @Suite("Random faults", .timeLimit(.minutes(10)), .serialized)
   struct RandomFaultTests {
     private static let environment = ProcessInfo.processInfo.environment
     static let seeds = environment["REBOUND_FAULT_SEEDS"]?.split(separator: ",").compactMap { UInt64($0) } ?? [1, 2]
-    static let requestCount = environment["REBOUND_FAULT_REQUESTS"].flatMap { Int($0) } ?? 400
+    static let requestCount = environment["REBOUND_FAULT_REQUESTS"].flatMap { Int($0) } ?? 2500
 
     @Test("leave no object, no descriptor and no memory behind", arguments: TransportKind.allCases, seeds)
     func leaveNothing(kind: TransportKind, seed: UInt64) async {

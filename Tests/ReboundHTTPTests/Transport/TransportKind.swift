@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
@@ -25,6 +26,22 @@ enum TransportKind: String, CaseIterable, Codable, CustomTestStringConvertible {
 
   var testDescription: String { rawValue }
 
-  /// Whether the transport can make the server wait; Foundation's on Linux cannot, see ``URLSessionTransport``.
-  var canPause: Bool { self != .urlSession }
+  /// What it has to do: all that any transport does, but for what stands at ``URLSessionTransport``.
+  var contract: TransportContract {
+    #if canImport(Darwin)
+      let lacking: Set<TransportContract.Feature> = self == .urlSession ? [.connectLimit] : []
+    #else
+      let lacking: Set<TransportContract.Feature> = self == .urlSession ? [.connectLimit, .backpressure] : []
+    #endif
+    return TransportContract(lacking: lacking) { make($0, reachability: $1) }
+  }
+
+  /// Foundation on Linux stops the process, which no test survives; ``FoundationFaultTests`` has it.
+  func stopsProcess(at faultCase: FaultCase?) -> Bool {
+    #if canImport(Darwin)
+      false
+    #else
+      self == .urlSession && [.closeInFields, .trailers].contains(faultCase?.fault)
+    #endif
+  }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import MisbehavingServer
+import ReboundHTTPTesting
 import Testing
 
 @Suite("Verdicts.md")

@@ -91,6 +91,37 @@
       #expect(late.entries == [.integer(1)])
     }
 
+    @Test func aCancelEndsTheWaitAndWhatComesAllTheSameIsLate() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      let late = Log<RedisReply>()
+      server.freeze()
+      let task = Task { [loop = link.loop] in
+        await loop.send(RedisCommand("INCR", "a"), limit: .seconds(60), isCancellable: true) { late.write($0) }
+      }
+      // Before the command is written, or behind it: both are right.
+      task.cancel()
+      #expect(await task.value == .failure(.cancelled))
+      server.thaw()
+      guard case .success(.integer(let next)) = await link.send(RedisCommand("INCR", "a")) else {
+        Issue.record("no answer")
+        return
+      }
+      #expect(late.entries == (next == 2 ? [.integer(1)] : []))
+    }
+
+    @Test func aTaskThatIsCancelledBeforeSendsNothing() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      let task = Task { [loop = link.loop] in
+        await untilCancelled()
+        return await loop.send(RedisCommand("INCR", "a"), limit: .seconds(60), isCancellable: true)
+      }
+      task.cancel()
+      #expect(await task.value == .failure(.cancelled))
+      #expect(await link.send(RedisCommand("INCR", "a")) == .success(.integer(1)))
+    }
+
     @Test func aConnectionThatStaysSilentIsGivenUp() async throws {
       let server = try RedisServer()
       let link = Link(server.address, silenceLimit: .milliseconds(50))

@@ -48,6 +48,38 @@
       await fleet.until { $0.isJoined }
     }
 
+    @Test func aNodeOfAClusterSaysThatAnotherOneHasTheKey() async throws {
+      let server = try RedisServer()
+      let events = Log<FleetEvent>()
+      let fleet = try Fleet("test", at: server.address, instances: 1, settings: .patient)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      // A script may answer as a node does.
+      let node = RedisCommand("EVAL", "return redis.error_reply('MOVED 866 10.0.0.2:6379')", "0")
+      #expect(await fleet.ask(node) == nil)
+      #expect(events.entries.dropFirst().first == .fellBack(.moved("MOVED 866 10.0.0.2:6379")))
+      #expect("\(RedisFailure.moved("MOVED 866 10.0.0.2:6379"))".contains("proxy"))
+    }
+
+    @Test func whatMakesNoSenseMakesTheConnectionAnew() async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let events = Log<FleetEvent>()
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      // From here on each answer is that of the question before.
+      proxy.inject(Array("+PONG\r\n".utf8))
+      await events.until(2)
+      guard case .fellBack = events.entries[1] else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+      await fleet.until { $0.isJoined }
+      #expect(proxy.connectionCount > 1)
+      #expect(await fleet.ask(RedisCommand("ECHO", "7")) == .bytes(Array("7".utf8)))
+    }
+
     @Test func aServerThatHasForgottenAllIsToldAgain() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)

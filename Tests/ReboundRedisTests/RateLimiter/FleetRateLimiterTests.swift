@@ -90,6 +90,46 @@
       #expect(try await answer == 7)
     }
 
+    @Test func aCancelledCallWaitsForNoAnswer() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      server.freeze()
+      let task = Task { try await limiter.run { 7 } }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(fleet.isJoined)
+    }
+
+    @Test func aCancelledWaitIsAbandoned() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let events = Log<RateLimiterEvent>()
+      let policy = try RateLimiterPolicy.tokenBucket(1, per: Self.hour).waiting(atMost: Self.hour)
+      let limiter = try fleet.rateLimiter("search", policy: policy).onEvent { events.write($0) }
+      try await limiter.run {}
+      let task = Task { try await limiter.run {} }
+      await events.until(2)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      guard case .abandoned(queued: 0) = try #require(events.entries.last) else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+    }
+
+    @Test func inAPipelineAFailureThatAsksForAPauseHoldsAllBack() async throws {
+      struct Busy: RetryAfterProviding { let retryAfter: Duration? = .seconds(3_600) }
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1))) }
+      let pipeline = try Pipeline<Int>("search") { limiters[0] }
+      await #expect(throws: Busy.self) { try await pipeline.run { throw Busy() } }
+      // Behind the pause on the same connection.
+      await #expect(throws: RateLimited.self) { try await pipeline.run { 1 } }
+      await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
+    }
+
     @Test func nonsenseInTheKeyIsNoAnswer() async throws {
       let server = try RedisServer()
       let events = Log<FleetEvent>()
@@ -101,6 +141,26 @@
       #expect(
         events.entries.contains { if case .fellBack(.refused(let text)) = $0 { text.contains("nil") } else { false } }
       )
+    }
+
+    @Test(arguments: [Int.min, .max])
+    func aWaitThatMakesNoSenseIsNoAnswer(wait: Int) async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let events = Log<FleetEvent>()
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      server.freeze()
+      // Whichever question gets it: a heartbeat, or that of the call.
+      async let answer = limiter.run { 7 }
+      proxy.inject(Array(":\(wait)\r\n".utf8))
+      proxy.inject(Array(":\(wait)\r\n".utf8))
+      #expect(try await answer == 7)
+      server.thaw()
+      await events.until(2)
+      if case .joined = events.entries[1] { Issue.record("told \(events.entries)") }
     }
 
     @Test func aRateBeyondTheClockIsStillAnswered() async throws {

@@ -63,6 +63,30 @@
       #expect(await retry(budget) == nil)
     }
 
+    @Test func whatIsGrantedHereCountsThereToo() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0)
+      for _ in 0..<100 { budget.begin() }
+      // As hedges are, and retries while it is alone.
+      let own = (0..<20).compactMap { _ in budget.grant() }
+      #expect(own.count == 10)
+      #expect(await retry(budget) == nil)
+    }
+
+    @Test func whatIsGrantedThereCountsHereToo() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server, instances: 1)[0]
+      let budget = try fleet.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0)
+      for _ in 0..<100 { budget.begin() }
+      var granted: [RetryBudget.Retry] = []
+      for _ in 0..<8 { granted.append(try #require(await retry(budget))) }
+      server.kill()
+      await fleet.until { !$0.isJoined }
+      #expect((0..<20).compactMap { _ in budget.grant() }.count == 2)
+      withExtendedLifetime(granted) {}
+    }
+
     @Test func theHeartbeatTellsOfRequests() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)

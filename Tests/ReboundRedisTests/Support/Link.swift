@@ -44,8 +44,10 @@
       var count = 1
       while true {
         await statuses.until(count)
-        if statuses.entries.count(where: { if case .ready = $0 { true } else { false } }) >= times { return }
-        count = statuses.count + 1
+        // One look: what is told between two would be waited for once more.
+        let told = statuses.entries
+        if told.count(where: { if case .ready = $0 { true } else { false } }) >= times { return }
+        count = told.count + 1
       }
     }
 

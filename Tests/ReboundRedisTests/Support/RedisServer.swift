@@ -63,17 +63,9 @@
     private static func freePort() throws -> Int {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       defer { close(descriptor) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = inet_addr("127.0.0.1")
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let status = withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
-        }
-      }
-      try #require(status == 0)
-      return Int(UInt16(bigEndian: address.sin_port))
+      let bound = withLoopback(0) { bind(descriptor, $0, $1) }
+      try #require(bound == 0)
+      return try #require(boundPort(descriptor))
     }
   }
 

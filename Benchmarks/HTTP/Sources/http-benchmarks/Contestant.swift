@@ -1,5 +1,6 @@
 import Combine
 import Foundation
+import Rebound
 import ReboundHTTP
 
 #if canImport(FoundationNetworking)
@@ -51,11 +52,45 @@ struct Contestant: Sendable {
 
 extension Contestant {
   /// A client over a transport, which parses nothing and hands on the bytes.
-  static func client(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
+  static func client(
+    _ name: String,
+    _ transport: any Transport,
+    _ url: URL
+  ) -> Contestant {
     let client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
-    return Contestant(name: name) { done in
+    let path = RequestPath(url.lastPathComponent)
+    return client.contestant(name) { path }
+  }
+
+  /// A client with all middleware that there is: each request is another address, or they would answer each other.
+  static func stack(_ name: String, _ transport: any Transport, _ url: URL) throws -> Contestant {
+    let tracing = Tracing { _ in }
+    let session = TokenRefresher<String> { _ in .rejected(URLError(.userAuthenticationRequired)) }
+    session.signIn(with: "token")
+    let client = WebAPIClient(
+      baseURL: url.deletingLastPathComponent(),
+      transport: transport,
+      middleware: [
+        Caching(in: HTTPCache()), Coalescing(), Retrying(.http),
+        Authenticating(with: session) { $0["Authorization"] = "Bearer \($1)" },
+        Protecting(try .consecutive(5, openFor: .seconds(30))), APIKey(.header("X-Api-Key"), "key"), tracing,
+      ],
+      deliveringOn: nil
+    ).onEvent(tracing.write)
+    let (name, number) = (name, Counter())
+    let base = url.lastPathComponent
+    return client.contestant(name) {
+      number.increment()
+      return RequestPath("\(base)-\(number.value)")
+    }
+  }
+}
+
+extension WebAPIClient {
+  fileprivate func contestant(_ name: String, _ path: @escaping @Sendable () -> RequestPath) -> Contestant {
+    Contestant(name: name) { done in
       let count = ByteCount()
-      client.publisher(for: Reading()).subscribe(
+      publisher(for: Reading(path: path())).subscribe(
         Subscribers.Sink(
           receiveCompletion: { if case .finished = $0 { done(count.total) } else { done(nil) } },
           receiveValue: { count.add($0.count) }
@@ -63,12 +98,12 @@ extension Contestant {
       )
     }
   }
+}
 
-  private struct Reading: Request {
-    typealias Response = Data
+private struct Reading: Request {
+  typealias Response = Data
 
-    var path: RequestPath { "reading" }
-  }
+  let path: RequestPath
 }
 
 /// Answers at once, so that nothing is measured but what the client does itself.

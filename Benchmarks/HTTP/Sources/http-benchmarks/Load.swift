@@ -58,6 +58,21 @@ func residentBytes() -> Int {
   return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
 }
 
+/// The most memory that this process held since ``resetPeakBytes()``; zero where the system does not tell.
+func peakBytes() -> Int {
+  let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+  return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+}
+
+/// Has ``peakBytes()`` begin anew.
+func resetPeakBytes() {
+  guard let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs") else { return }
+  // Where the system does not allow it, the peak is that of all that came before as well.
+  try? file.write(contentsOf: Data("5".utf8))
+  try? file.close()
+}
+
 /// What this process has open, and how often: "socket", "anon_inode:[eventpoll]", the path of a file.
 ///
 /// Empty where the system does not tell.

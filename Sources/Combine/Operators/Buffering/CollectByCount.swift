@@ -7,7 +7,7 @@ extension Publisher {
   /// - Demand: for each array asked for, as many values are asked for as it holds. A shorter last array comes unasked.
   /// - Failure: passes as it is; values not yet published are lost.
   /// - Threads: arrays come where the upstream sends.
-  /// - Complexity: O(1) for each value.
+  /// - Complexity: O(1) for each value, amortised; one allocation for each array, from the second on.
   @inlinable @inline(__always)
   public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {
     Publishers.CollectByCount(upstream: self, count: count)
@@ -63,13 +63,18 @@ where Downstream.Input == [Input] {
   // Set by whoever touches the buffer: the one upstream that sends, and a cancel. No foreign code runs meanwhile.
   @usableFromInline let isBusy = Atomic<Bool>(false)
   @exclusivity(unchecked) @usableFromInline var buffer: [Input] = []
+  // How much room an array is made with: all it needs, once one was full. Before that the upstream may never send so much.
+  @exclusivity(unchecked) @usableFromInline var capacity: Int
 
   @inlinable
   init(_ count: Int, to downstream: Downstream) {
     self.count = count
     self.downstream = downstream
+    capacity = min(count, Self.firstCapacity)
     super.init()
   }
+
+  @inlinable static var firstCapacity: Int { 16 }
 
   @inlinable
   func receive(subscription: any Subscription) {
@@ -91,14 +96,16 @@ where Downstream.Input == [Input] {
       isBusy.store(false, ordering: .releasing)
       return nil
     }
+    if buffer.isEmpty { buffer.reserveCapacity(capacity) }
     buffer.append(input)
     guard buffer.count >= count else {
       isBusy.store(false, ordering: .releasing)
       if !isHolding { dropBuffer() }
       return nil
     }
-    let full = buffer
-    buffer = []
+    var full: [Input] = []
+    swap(&full, &buffer)
+    capacity = count
     isBusy.store(false, ordering: .releasing)
     return full
   }

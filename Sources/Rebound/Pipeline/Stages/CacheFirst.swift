@@ -38,21 +38,17 @@ extension CacheFirst: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await cache.value(for: key, time: execution.time, isolation: nil) { try await call() }.value
+    try await cache.value(for: key, time: execution.time) { try await call() }.value
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    upstream.cached(in: cache, for: key, time: surroundings.time).map(\.value).receive(subscriber: downstream)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.cached(in: cache, for: key, time: upstream.surroundings.time).map(\.value).receive(subscriber: downstream)
   }
 }

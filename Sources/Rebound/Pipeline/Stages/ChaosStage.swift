@@ -12,22 +12,20 @@ public struct ChaosStage<Output: Sendable>: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await observed(in: execution.surroundings).run(time: execution.time, isolation: nil) { try await call() }
+    try await observed(in: execution.surroundings).run(time: execution.time) { try await call() }
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    upstream.chaos(observed(in: surroundings), time: surroundings.time).receive(subscriber: downstream)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.chaos(observed(in: upstream.surroundings), time: upstream.surroundings.time).receive(
+      subscriber: downstream
+    )
   }
 
   private func observed(in surroundings: StageSurroundings) -> Chaos<Output, any Error> {

@@ -64,26 +64,22 @@ extension Fallback: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     let policy = policy(in: execution.surroundings)
     switch replacement {
-    case .now(let value): return try await policy.run(isolation: nil, { try await call() }, fallback: value)
-    case .later(let value): return try await policy.run(isolation: nil, { try await call() }, fallback: value)
+    case .now(let value): return try await policy.run({ try await call() }, fallback: value)
+    case .later(let value): return try await policy.run({ try await call() }, fallback: value)
     }
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    let policy = policy(in: surroundings)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    let policy = policy(in: upstream.surroundings)
     switch replacement {
     case .now(let value):
       upstream.fallback(policy) { error in Result { try value(error) }.publisher }.receive(subscriber: downstream)

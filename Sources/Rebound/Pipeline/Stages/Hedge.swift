@@ -48,24 +48,22 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
 
   /// Runs a call under it.
   @inlinable
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
     let policy = hedge.observed(in: StageSurroundings(time: execution.time, origin: execution.origin))
-    return try await policy.run(time: execution.time, isolation: nil) { _ in try await call() }
+    return try await policy.run(time: execution.time) { _ in try await call() }
   }
 
   /// Subscribes to a publisher under it.
   @inlinable
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
-    upstream.hedged(hedge.observed(in: surroundings), time: surroundings.time).receive(subscriber: downstream)
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.hedged(hedge.observed(in: upstream.surroundings), time: upstream.surroundings.time).receive(
+      subscriber: downstream
+    )
   }
 }
 

@@ -38,21 +38,17 @@ extension SingleFlight: PipelineStage {
   }
 
   /// Runs a call under it.
-  public func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Output
+  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Output
   where Call.Output == Output, Call.Failure == any Error {
-    try await coalescer.run(key, isolation: nil) { try await call() }
+    try await coalescer.run(key) { try await call() }
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: Publisher, Downstream: Subscriber>(
+  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
     _ downstream: Downstream,
-    to upstream: Upstream,
-    _ surroundings: StageSurroundings
-  )
-  where
-    Upstream.Output == Output, Upstream.Failure == any Error, Downstream.Input == Output,
-    Downstream.Failure == any Error
-  {
+    to upstream: Upstream
+  ) where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.coalesced(by: coalescer, for: key).receive(subscriber: downstream)
   }
 }

@@ -42,7 +42,8 @@ extension Timeout: Policy {
 
   /// Runs an asynchronous function with a deadline.
   @inlinable @inline(__always)
-  public func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws -> Call.Output
+  public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
   where Call.Failure == any Error {
     try await policy.execute(execution, call)
   }

@@ -70,6 +70,13 @@ extension Fault {
 
   /// A body in gzip that is what it says, and all is well.
   public static let gzippedAnswer = gzipped("gzipped answer", Gzip.zeros(count: 2))
+  /// A body in a coding that does not exist.
+  public static let unknownCoding = inBody(
+    "unknown coding",
+    head(length: 2, fields: ["Content-Encoding: rot13"]),
+    .send("bx"),
+    .close
+  )
   /// A body that is in gzip only by name.
   public static let plainForGzip = gzipped("plain for gzip", Array("no gzip at all".utf8))
   /// A body in gzip whose second half is missing, though its length is as announced.

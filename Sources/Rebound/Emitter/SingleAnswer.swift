@@ -2,14 +2,20 @@ import Combine
 import StreamSupport
 
 /// Asks for something for each subscriber, once a value is requested, publishes the answer, and finishes.
-struct SingleAnswer<Output, Failure: Error>: Publisher {
+package struct SingleAnswer<Output, Failure: Error>: Publisher {
   /// Asks, and returns what to cancel if nobody waits any more.
-  typealias Ask = @Sendable (_ answer: @escaping @Sendable (Result<Output, Failure>) -> Void) -> (any Cancellable)?
+  package typealias Ask =
+    @Sendable (_ answer: @escaping @Sendable (Result<Output, Failure>) -> Void) -> (any Cancellable)?
 
   let name: String
   let ask: Ask
 
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+  package init(name: String, ask: @escaping Ask) {
+    self.name = name
+    self.ask = ask
+  }
+
+  package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let isToBeAsked = Locked(true)
     let pending = OneShot {}
     Emitter(named: name, to: subscriber)

@@ -72,6 +72,30 @@ extension Fault {
     "challenge for credentials",
     .send(head(401, length: 2, fields: ["WWW-Authenticate: Basic realm=\"here\""]) + "ok")
   )
+  /// A line of the head is no field.
+  public static let fieldWithoutColon = afterRequest(
+    "field without a colon",
+    .send("HTTP/1.1 200 OK\r\nNonsense\r\nContent-Length: 2\r\n\r\nok"),
+    .close
+  )
+  /// A field has a NUL in it.
+  public static let nulInField = afterRequest(
+    "NUL in a field",
+    .send("HTTP/1.1 200 OK\r\nX-Nul: a\0b\r\nContent-Length: 2\r\n\r\nok"),
+    .close
+  )
+  /// The lines of the head end without a CR, as a client may allow (RFC 9112 §2.2), and all is well.
+  public static let lineFeedsAlone = afterRequest(
+    "line feeds alone",
+    .send("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
+    .close
+  )
+  /// The server changes to a protocol that nobody has asked for.
+  public static let unaskedUpgrade = afterRequest(
+    "unasked upgrade",
+    .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nhello"),
+    .close
+  )
   /// A single field is longer than any client takes.
   public static let hugeField = afterRequest(
     "huge field",

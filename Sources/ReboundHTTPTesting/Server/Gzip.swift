@@ -11,11 +11,14 @@ enum Gzip {
       bits.writeCode(0b0011_0000, count: 8)
       rest -= 1
     }
-    while rest >= 258 {
+    // Eight repetitions are thirteen bytes, wherever in a byte they begin; after sixteen, the rest are copies.
+    let groups = max(0, rest / (8 * 258) - 2)
+    for _ in 0..<rest / 258 - groups * 8 {
       bits.writeCode(0b1100_0101, count: 8)
       bits.writeCode(0, count: 5)
-      rest -= 258
     }
+    bits.repeatLast(13, times: groups)
+    rest %= 258
     for _ in 0..<rest { bits.writeCode(0b0011_0000, count: 8) }
     bits.writeCode(0, count: 7)
     let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
@@ -23,10 +26,20 @@ enum Gzip {
   }
 
   /// CRC-32 (RFC 1952 §8).
+  ///
+  /// A zero bit changes the checksum by a linear map; so many of them by a power of it, which squares make.
   private static func checksumOfZeros(_ count: Int) -> UInt32 {
-    var checksum: UInt32 = .max
-    for _ in 0..<count {
-      for _ in 0..<8 { checksum = checksum & 1 == 0 ? checksum >> 1 : checksum >> 1 ^ 0xEDB8_8320 }
+    let apply = { (map: [UInt32], checksum: UInt32) in
+      (0..<32).reduce(UInt32(0)) { checksum >> $1 & 1 == 1 ? $0 ^ map[$1] : $0 }
+    }
+    // What the map makes of each single bit.
+    var map = (0..<32).map { $0 == 0 ? 0xEDB8_8320 : UInt32(1) << ($0 - 1) }
+    var checksum = UInt32.max
+    var bits = count * 8
+    while bits > 0 {
+      if bits & 1 == 1 { checksum = apply(map, checksum) }
+      map = map.map { apply(map, $0) }
+      bits >>= 1
     }
     return ~checksum
   }
@@ -49,6 +62,15 @@ enum Gzip {
         bytes[bytes.count - 1] |= UInt8(number >> position & 1) << used
         used += 1
       }
+    }
+
+    /// Writes the last so many whole bytes again, before the bits of an unfinished one.
+    mutating func repeatLast(_ count: Int, times: Int) {
+      guard times > 0 else { return }
+      let unfinished = used < 8 ? bytes.popLast() : nil
+      let period = bytes.suffix(count)
+      for _ in 0..<times { bytes += period }
+      if let unfinished { bytes.append(unfinished) }
     }
 
     /// Writes a Huffman code, its highest bit first.

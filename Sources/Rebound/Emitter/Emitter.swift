@@ -1,0 +1,271 @@
+import Combine
+import StreamSupport
+
+/// A subscription into which a source sends: the life of a publisher or an operator of one's own, with its demand and its
+/// one end.
+///
+/// ``Combine/Publishers/Create`` makes one for each subscriber of a source, and
+/// ``Combine/Publisher/handle(_:remembering:value:completion:)`` for each subscriber of an operator. A publisher that
+/// needs more makes it itself:
+///
+///     func receive<S: Subscriber>(subscriber: S) where S.Input == Reading, S.Failure == Never {
+///       let emitter = Emitter(named: "Thermometer", to: subscriber)
+///       let watch = thermometer.watch { emitter.sendIfRequested($0) }
+///       emitter.begin(whenCancelled: watch.cancel)
+///     }
+///
+/// - Demand: What is sent and nobody has asked for yet is kept (``send(_:)``), or dropped (``sendIfRequested(_:)``).
+/// - Failure: What is sent. Nothing comes behind the end, and nothing after a cancel.
+/// - Threads: Events may be sent on any. One thread at a time delivers: whoever finds that nobody does. So no event comes
+///   inside another, and the end comes last.
+///
+/// Released before the end, it is cancelled.
+public final class Emitter<Output, Failure: Error>: Subscription, CustomStringConvertible, Sendable {
+  private enum Step {
+    case value(Output)
+    case excess(Output)
+    case pause((_ resume: @escaping @Sendable () -> Void) -> any Cancellable)
+    case completion(Subscribers.Completion<Failure>)
+  }
+
+  private struct State {
+    /// Goes when it is over.
+    var downstream: AnySubscriber<Output, Failure>?
+    var whenRequested: ((Emitter, Subscribers.Demand) -> Void)?
+    var whenCancelled: (() -> Void)?
+    var hasBegun = false
+    var owed = Subscribers.Demand.none
+    /// What is to come, in order, from `first` on.
+    var steps: [Step] = []
+    var first = 0
+    var pause: (any Cancellable)?
+    var isPaused = false
+    /// Whether some thread is delivering; from the start, since the subscription comes first.
+    var isDelivering = true
+    /// Whether somebody is at work whose events are delivered when it has returned.
+    var isHeld = false
+    /// How many events were sent, also such as were dropped.
+    var sent = 0
+    /// Whether the end is among what is to come; nothing is taken behind it.
+    var isEnding = false
+
+    mutating func add(_ step: Step) {
+      sent += 1
+      guard downstream != nil, !isEnding else { return }
+      if case .completion = step { isEnding = true }
+      steps.append(step)
+    }
+
+    /// What comes next, if it may come now; otherwise nobody delivers any more.
+    mutating func next() -> (Step, AnySubscriber<Output, Failure>)? {
+      isDelivering = false
+      guard let downstream, first < steps.count, !isPaused, !isHeld else { return nil }
+      let step = steps[first]
+      switch step {
+      case .value where owed == .none: return nil
+      case .value: owed -= 1
+      case .pause: isPaused = true
+      case .excess, .completion: break
+      }
+      first += 1
+      if first == steps.count { (steps, first) = ([], 0) }
+      isDelivering = true
+      return (step, downstream)
+    }
+  }
+
+  /// The name.
+  public let description: String
+  private let state: Locked<State>
+
+  /// Makes the subscription of a subscriber, which does not have it before it is told to begin.
+  ///
+  /// - Parameters:
+  ///   - description: What it is, for logs and mirrors.
+  ///   - downstream: The subscriber.
+  public convenience init<S: Subscriber>(named description: String, to downstream: S)
+  where S.Input == Output, S.Failure == Failure {
+    self.init(named: description, to: downstream, after: [])
+  }
+
+  /// - Parameter values: What has come before the subscriber.
+  init<S: Subscriber>(named description: String, to downstream: S, after values: [Output])
+  where S.Input == Output, S.Failure == Failure {
+    self.description = description
+    state = Locked(State(downstream: AnySubscriber(downstream), steps: values.map(Step.value)))
+  }
+
+  deinit { cancel() }
+
+  /// Gives the subscriber its subscription, and then whatever was sent so far.
+  ///
+  /// - Parameters:
+  ///   - whenRequested: Called with each request, on its thread, before what is kept is delivered.
+  ///   - whenCancelled: Called once if the subscriber cancels before the end, on its thread. Both are let go of at the end.
+  /// - Returns: Whether this is the first time; otherwise nothing happens.
+  @discardableResult
+  public func begin(
+    whenRequested: @escaping (Emitter, Subscribers.Demand) -> Void = { _, _ in },
+    whenCancelled: @escaping () -> Void = {}
+  ) -> Bool {
+    let downstream: AnySubscriber<Output, Failure>? = state.withLock { state in
+      guard !state.hasBegun, let downstream = state.downstream else { return nil }
+      state.hasBegun = true
+      (state.whenRequested, state.whenCancelled) = (whenRequested, whenCancelled)
+      return downstream
+    }
+    guard let downstream else { return false }
+    downstream.receive(subscription: self)
+    deliver(from: state.withLock { $0.next() })
+    return true
+  }
+
+  // MARK: What the source sends
+
+  /// Whether somebody listens: neither the end was delivered, nor has the subscriber cancelled.
+  public var isActive: Bool { state.withLock { $0.downstream != nil } }
+
+  /// How much is asked for beyond what was sent.
+  public var requested: Subscribers.Demand {
+    state.withLock { state in
+      let kept = state.steps.count - state.first
+      return state.owed > .max(kept) ? state.owed - kept : .none
+    }
+  }
+
+  /// Sends a value, once it is asked for: until then it is kept, with all others, without a limit.
+  public func send(_ value: Output) { add(.value(value)) }
+
+  /// Sends a value if it is asked for, beyond what is kept already; otherwise it is dropped.
+  ///
+  /// - Returns: Whether it is sent.
+  @discardableResult
+  public func sendIfRequested(_ value: Output) -> Bool {
+    let isSent = state.withLock { state in
+      guard state.downstream != nil, state.owed > .max(state.steps.count - state.first) else {
+        state.sent += 1
+        return false
+      }
+      state.add(.value(value))
+      return true
+    }
+    if isSent { drain() }
+    return isSent
+  }
+
+  /// Sends a value whether or not it is asked for.
+  func sendInExcess(_ value: Output) { add(.excess(value)) }
+
+  /// Delivers nothing more before it is resumed.
+  ///
+  /// - Parameter start: Called when all before it is delivered; returns what is cancelled if the downstream cancels.
+  func pause(_ start: @escaping (_ resume: @escaping @Sendable () -> Void) -> any Cancellable) { add(.pause(start)) }
+
+  /// Sends the end, behind all else.
+  public func send(completion: Subscribers.Completion<Failure>) { add(.completion(completion)) }
+
+  /// Asks nothing more of the source, which has ended or is to be cancelled.
+  func letGoOfSource(cancelling: Bool) {
+    let (whenRequested, whenCancelled) = state.withLock { state in
+      defer { (state.whenRequested, state.whenCancelled) = (nil, nil) }
+      return (state.whenRequested, state.whenCancelled)
+    }
+    if cancelling { whenCancelled?() }
+    withExtendedLifetime(whenRequested) {}
+  }
+
+  private func add(_ step: Step) {
+    state.withLock { $0.add(step) }
+    drain()
+  }
+
+  /// Whether nothing has been sent that ends it, and somebody listens.
+  var takesMore: Bool { state.withLock { $0.downstream != nil && !$0.isEnding } }
+
+  /// Keeps what is sent in a closure until ``drain()``, so that nothing comes back into it.
+  ///
+  /// - Returns: Whether it has sent anything.
+  func holding(_ body: () -> Void) -> Bool {
+    let before = state.withLock { state in
+      state.isHeld = true
+      return state.sent
+    }
+    body()
+    let after = state.withLock { state in
+      state.isHeld = false
+      return state.sent
+    }
+    return after != before
+  }
+
+  // MARK: What the downstream asks
+
+  /// Notes what the subscriber asks for, and delivers what it may.
+  public func request(_ demand: Subscribers.Demand) {
+    guard demand > .none else { return }
+    let whenRequested = state.withLock { state in
+      state.owed += demand
+      return state.whenRequested
+    }
+    whenRequested?(self, demand)
+    drain()
+  }
+
+  /// Ends it without a word: what is kept is dropped, and the source is told.
+  public func cancel() {
+    let rest = state.exchange(State())
+    rest.pause?.cancel()
+    rest.whenCancelled?()
+  }
+
+  // MARK: Delivery
+
+  /// Delivers what may be delivered, unless another thread is at it, or a frame further up.
+  func drain() {
+    deliver(from: state.withLock { $0.isDelivering ? nil : $0.next() })
+  }
+
+  private func deliver(from first: (Step, AnySubscriber<Output, Failure>)?) {
+    var next = first
+    while let (step, downstream) = next {
+      switch step {
+      case .value(let value), .excess(let value):
+        let more = downstream.receive(value)
+        if more > .none { request(more) }
+      case .pause(let start):
+        pauseBegins(start)
+      case .completion(let completion):
+        if state.exchange(State()).downstream != nil { downstream.receive(completion: completion) }
+      }
+      next = state.withLock { $0.next() }
+    }
+  }
+
+  private func pauseBegins(_ start: (@escaping @Sendable () -> Void) -> any Cancellable) {
+    let pause = start {
+      let pause = self.state.withLock { state in
+        defer { (state.isPaused, state.pause) = (false, nil) }
+        return state.pause
+      }
+      withExtendedLifetime(pause) {}
+      self.drain()
+    }
+    let isPaused = state.withLock { state in
+      if state.isPaused { state.pause = pause }
+      return state.isPaused
+    }
+    if !isPaused { pause.cancel() }
+  }
+}
+
+extension Emitter {
+  /// Sends a value and finishes, or fails.
+  public func end(with result: Result<Output, Failure>) {
+    switch result {
+    case .success(let value):
+      send(value)
+      send(completion: .finished)
+    case .failure(let error): send(completion: .failure(error))
+    }
+  }
+}

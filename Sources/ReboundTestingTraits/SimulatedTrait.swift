@@ -1,0 +1,110 @@
+import ReboundTesting
+import StreamSupport
+public import Testing
+
+/// Runs a test under many schedules, and fails with the simplest one under which it fails.
+///
+///     @Test(.simulated(runs: 1_000))
+///     func renewsOnce() async throws {
+///       let session = Session()
+///       async let feed = session.validToken()
+///       async let profile = session.validToken()
+///       _ = try await (feed, profile)
+///       #expect(await session.renewals == 1)
+///     }
+///
+/// Each run is the whole test, on a suite that is made for it, as ``ReboundTesting/simulate(runs:budget:seed:exploration:limits:replay:shrinks:fileID:filePath:line:column:_:)``
+/// has it. What `#expect` and `#require` find ends no run, but counts as its failure; it is told once, with the schedule, and
+/// not by each run that makes the schedule simpler. With `REBOUND_SEED` in the environment there is one run, the one it names.
+///
+/// On a suite it is meant for each test in it.
+public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
+  /// How many runs at most.
+  public let runs: Int
+  /// How much of the real time the runs may take; `nil` is no limit.
+  public let budget: Duration?
+  /// The seed of the first run; each run's is one more.
+  public let seed: UInt64
+  /// How the schedules are chosen.
+  public let exploration: ScheduleExploration
+  /// When a run counts as one that never ends.
+  public let limits: SimulationLimits
+
+  let replay: String?
+
+  /// It is for each test of a suite.
+  public var isRecursive: Bool { true }
+
+  /// Explores the test.
+  public func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @Sendable () async throws -> Void
+  ) async throws {
+    guard testCase != nil else { return try await function() }
+    let location = test.sourceLocation
+    // The runs are over when `explore` returns, and so is every use of the function.
+    try withoutActuallyEscaping(function) { function in
+      try explore(test, testCase, function, at: location)
+    }
+  }
+
+  private func explore(
+    _ test: Test,
+    _ testCase: Test.Case?,
+    _ function: @escaping @Sendable () async throws -> Void,
+    at location: SourceLocation
+  ) throws {
+    try simulate(
+      runs: runs,
+      budget: budget,
+      seed: seed,
+      exploration: exploration,
+      limits: limits,
+      replay: replay,
+      fileID: location.fileID,
+      line: location.line,
+      column: location.column
+    ) {
+      let found = Locked<[String]>([])
+      let noting: IssueHandlingTrait = .compactMapIssues { issue in
+        found.withLock { $0.append("\(issue)") }
+        return nil
+      }
+      try await noting.provideScope(for: test, testCase: testCase, performing: function)
+      let issues = found.withLock { $0 }
+      if !issues.isEmpty { throw SimulatedIssues(issues: issues) }
+    }
+  }
+}
+
+/// What a test has found in one run of its simulation.
+public struct SimulatedIssues: Error, Hashable, CustomStringConvertible {
+  /// The issues, in order.
+  public let issues: [String]
+
+  /// The issues, a line each.
+  public var description: String { issues.joined(separator: "\n") }
+}
+
+extension Trait where Self == SimulatedTrait {
+  /// Runs the test under many schedules.
+  ///
+  /// - Parameters:
+  ///   - runs: How many runs at most.
+  ///   - budget: How much of the real time the runs may take: none begins after it, except for the first.
+  ///   - seed: The seed of the first run; each run's is one more.
+  ///   - exploration: How the schedules are chosen.
+  ///   - limits: When a run counts as one that never ends.
+  ///   - replay: The one run to do, as a failure prints it; `nil` asks the environment for `REBOUND_SEED`.
+  public static func simulated(
+    runs: Int = 1_000,
+    budget: Duration? = nil,
+    seed: UInt64 = 0,
+    exploration: ScheduleExploration = .mixed,
+    limits: SimulationLimits = SimulationLimits(),
+    replay: String? = nil
+  ) -> Self {
+    Self(runs: runs, budget: budget, seed: seed, exploration: exploration, limits: limits, replay: replay)
+  }
+}

@@ -1,0 +1,116 @@
+#if Redis
+  import Foundation
+  import StreamSupport
+  import Testing
+
+  @testable import ReboundRedis
+
+  /// Stands between a connection and its server, and spoils what passes when a test says so.
+  final class Proxy: Sendable {
+    private struct State {
+      /// The two ends of each connection: the client's, and the server's.
+      var pairs: [Int32: Int32] = [:]
+      var count = 0
+    }
+
+    let port: Int
+    private let listener: Int32
+    private let serverPort: Int
+    private let state = Locked(State())
+
+    /// Accepts connections on a free port, and passes them on.
+    ///
+    /// - Parameter serverPort: Where they are passed on to.
+    init(to serverPort: Int) throws {
+      self.serverPort = serverPort
+      listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let bound = withLoopback(0) { [listener] in bind(listener, $0, $1) }
+      try #require(bound == 0)
+      port = try #require(boundPort(listener))
+      try #require(listen(listener, 16) == 0)
+      Thread.detachNewThread { [weak self, listener] in
+        while true {
+          let client = accept(listener, nil, nil)
+          guard client >= 0 else { return }
+          guard let self else {
+            close(client)
+            return
+          }
+          pass(client)
+        }
+      }
+    }
+
+    deinit {
+      shutdown(listener, Int32(SHUT_RDWR))
+      close(listener)
+      drop()
+    }
+
+    var address: RedisAddress { .tcp("127.0.0.1", port: port) }
+    /// How many connections there have been.
+    var connectionCount: Int { state.withLock { $0.count } }
+
+    /// Ends all connections.
+    func drop() {
+      state.withLock { state in
+        for (client, server) in state.pairs {
+          shutdown(client, Int32(SHUT_RDWR))
+          shutdown(server, Int32(SHUT_RDWR))
+        }
+      }
+    }
+
+    /// Sends to all clients what the server has not said.
+    func inject(_ bytes: [UInt8]) {
+      state.withLock { state in
+        for client in state.pairs.keys { _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+      }
+    }
+
+    private func pass(_ client: Int32) {
+      let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      guard withLoopback(serverPort, { connect(server, $0, $1) }) == 0 else {
+        close(client)
+        close(server)
+        return
+      }
+      state.withLock { state in
+        state.pairs[client] = server
+        state.count += 1
+      }
+      // The two directions end together; the last one closes both.
+      let ended = Log<Void>()
+      let end: @Sendable () -> Void = { [weak self] in
+        shutdown(client, Int32(SHUT_RDWR))
+        shutdown(server, Int32(SHUT_RDWR))
+        guard ended.number(()) == 2 else { return }
+        self?.state.withLock { $0.pairs[client] = nil }
+        close(client)
+        close(server)
+      }
+      Self.pump(from: client, to: server, end)
+      Self.pump(from: server, to: client, end)
+    }
+
+    private static func pump(from source: Int32, to target: Int32, _ end: @escaping @Sendable () -> Void) {
+      Thread.detachNewThread {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+          let count = recv(source, &buffer, buffer.count, 0)
+          guard count > 0 else { break }
+          var sent = 0
+          while sent < count {
+            let more = buffer.withUnsafeBytes {
+              send(target, $0.baseAddress?.advanced(by: sent), count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard more > 0 else { break }
+            sent += more
+          }
+          guard sent == count else { break }
+        }
+        end()
+      }
+    }
+  }
+#endif

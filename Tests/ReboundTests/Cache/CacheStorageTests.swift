@@ -1,0 +1,131 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+/// Caches of many processes, with a storage that they share.
+@Suite("Cache with a storage")
+struct CacheStorageTests {
+  private typealias Subject = Cache<String, Int, any Error>
+
+  private let time = HandSetTime()
+  private let storage: InMemoryCacheStorage<String, Int>
+
+  init() throws {
+    storage = try InMemoryCacheStorage(claimsLast: .seconds(5), time: time.source)
+  }
+
+  private func caches(_ count: Int, staleIfError: Duration = .zero) throws -> [Subject] {
+    let policy = try CachePolicy(
+      fresh: .seconds(10),
+      staleWhileRevalidate: .seconds(20),
+      staleIfError: staleIfError
+    )
+    return (0..<count).map { _ in Subject(policy: policy, storage: storage) }
+  }
+
+  private func ask(_ cache: Subject, _ fetch: @escaping @Sendable () async throws -> Int) async throws -> Cached<Int> {
+    try await cache.value(for: "oslo", time: time.source, fetch)
+  }
+
+  @Test("delivers what another one has fetched, with its age")
+  func shared() async throws {
+    let caches = try caches(2)
+    #expect(try await ask(caches[0]) { 7 }.value == 7)
+    time.advance(by: .seconds(4))
+    let second = try await ask(caches[1]) { 8 }
+    #expect(second.value == 7 && second.age == .seconds(4) && !second.isStale)
+    // From here on it is this cache's own, of the same age.
+    #expect(caches[1].peek("oslo", on: time.source)?.age == .seconds(4))
+    time.advance(by: .seconds(6))
+    #expect(caches[1].peek("oslo", on: time.source)?.isStale == true)
+  }
+
+  @Test("makes one call for all who miss at the same time")
+  func oneCall() async throws {
+    let caches = try caches(10)
+    let calls = Log<Void>()
+    let values = await withTaskGroup(of: Int?.self) { group in
+      for number in 0..<1_000 {
+        group.addTask {
+          try? await ask(caches[number % 10]) {
+            calls.write(())
+            return 7
+          }.value
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(values == [Int?](repeating: 7, count: 1_000))
+    #expect(calls.count == 1)
+  }
+
+  @Test("delivers what is stale at once, and one fetches")
+  func oneRefresher() async throws {
+    let caches = try caches(3)
+    #expect(try await ask(caches[0]) { 1 }.value == 1)
+    #expect(try await ask(caches[1]) { 0 }.value == 1)
+    time.advance(by: .seconds(10))
+    let calls = Log<Void>()
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    // The last one has nothing of its own.
+    for cache in caches {
+      let answer = try await ask(cache) {
+        calls.write(())
+        for await _ in gate {}
+        return 2
+      }
+      #expect(answer.value == 1 && answer.isStale)
+    }
+    await calls.until(1)
+    opener.finish()
+    while await storage.peek("oslo")?.value != 2 { await Task.yield() }
+    #expect(calls.count == 1)
+  }
+
+  @Test("lets another one try when a call has failed or was cancelled")
+  func failure() async throws {
+    let caches = try caches(2)
+    await #expect(throws: TestFailure.permanent) { try await ask(caches[0]) { throw TestFailure.permanent } }
+    let calls = Log<Void>()
+    let task = Task {
+      try await ask(caches[0]) {
+        calls.write(())
+        await untilCancelled()
+        throw CancellationError()
+      }
+    }
+    await calls.until(1)
+    async let other = ask(caches[1]) { 7 }
+    task.cancel()
+    #expect(try await other.value == 7)
+  }
+
+  @Test("falls back to another one's stale value when its own call fails")
+  func staleIfError() async throws {
+    let caches = try caches(2, staleIfError: .seconds(100))
+    #expect(try await ask(caches[0]) { 7 }.value == 7)
+    time.advance(by: .seconds(60))
+    let answer = try await ask(caches[1]) { throw TestFailure.transient }
+    #expect(answer.value == 7 && answer.isStale && answer.age == .seconds(60))
+  }
+
+  @Test("stores and forgets for all")
+  func remove() async throws {
+    let caches = try caches(2)
+    caches[0].store(7, for: "oslo", at: time.source.now)
+    #expect(try await ask(caches[1]) { 8 }.value == 7)
+    caches[0].remove("oslo")
+    #expect(try await ask(caches[0]) { 9 }.value == 9)
+  }
+
+  @Test("has no call when nobody wants a value")
+  func demand() throws {
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Cached<Int>, any Error>(requesting: .none)
+    upstream.cached(in: try caches(1)[0], for: "oslo", time: time.source).subscribe(recorder)
+    #expect(upstream.subscriptionCount == 0)
+    recorder.cancel()
+    #expect(upstream.subscriptionCount == 0)
+  }
+}

@@ -1,0 +1,95 @@
+import Combine
+import Rebound
+import Testing
+
+@Suite("IdempotencyKeys")
+struct IdempotencyKeysTests {
+  private let time = HandSetTime()
+
+  private func keys() throws -> IdempotencyKeys<Int> {
+    try IdempotencyKeys(keptFor: .seconds(60), time: time.source)
+  }
+
+  @Test("runs once, and the others get the first one's answer")
+  func once() async throws {
+    let (keys, calls) = (try keys(), Log<Void>())
+    let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<100 { group.addTask { try await keys.run("order") { calls.number(()) } } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers == [Int](repeating: 1, count: 100))
+    #expect(try await keys.run("another") { calls.number(()) } == 2)
+    time.advance(by: .seconds(60))
+    #expect(try await keys.run("order") { calls.number(()) } == 3)
+    keys.forget("order")
+    #expect(try await keys.run("order") { calls.number(()) } == 4)
+  }
+
+  @Test("keeps no failure: the next one runs")
+  func failure() async throws {
+    let keys = try keys()
+    await #expect(throws: TestFailure.transient) { try await keys.run("order") { throw TestFailure.transient } }
+    #expect(try await keys.run("order") { 7 } == 7)
+  }
+
+  @Test("passes the key on when the first one is cancelled, or the one who waits")
+  func cancel() async throws {
+    let (keys, calls) = (try keys(), Log<Void>())
+    let first = Task {
+      try await keys.run("order") {
+        calls.write(())
+        await untilCancelled()
+        throw CancellationError()
+      }
+    }
+    await calls.until(1)
+    let waiting = Task { try await keys.run("order") { 1 } }
+    await time.delays.until(1)
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    async let next = keys.run("order") { 7 }
+    await time.delays.until(2)
+    first.cancel()
+    #expect(try await next == 7)
+  }
+
+  @Test("refuses to run what may have run, unless it is told to", arguments: [true, false])
+  func unknown(runsAlone: Bool) async throws {
+    let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: AbsentStorage(), runsAlone: runsAlone)
+    let answer = try? await keys.run("order") { 7 }
+    #expect(answer == (runsAlone ? 7 : nil))
+    if !runsAlone {
+      await #expect(throws: IdempotencyKeyUnknown(key: "order")) { try await keys.run("order") { 7 } }
+    }
+  }
+
+  @Test("does the same for publishers")
+  func publishers() async throws {
+    let (keys, calls) = (try keys(), Log<Void>())
+    let upstream = Deferred { Just(calls.number(())).setFailureType(to: (any Error).self) }
+    var values: [Int] = []
+    for _ in 0..<3 {
+      for try await value in upstream.idempotent(by: keys, for: "order").values { values.append(value) }
+    }
+    #expect(values == [1, 1, 1])
+    let failing = Fail<Int, any Error>(error: TestFailure.transient)
+    await #expect(throws: TestFailure.transient) {
+      for try await _ in failing.idempotent(by: keys, for: "another").values {}
+    }
+    #expect(try await keys.run("another") { 7 } == 7)
+  }
+
+  @Test("refuses to keep nothing")
+  func refusals() {
+    #expect(throws: InvalidPolicy.self) { try IdempotencyKeys<Int>(keptFor: .zero) }
+  }
+}
+
+/// A storage whose server is away.
+private struct AbsentStorage: CacheStorage {
+  func look(_ key: String) async -> CacheFinding<Int> { CacheFinding(stored: nil, claim: nil) }
+  func peek(_ key: String) async -> StoredValue<Int>? { nil }
+  func store(_ value: Int, lifetime: CacheLifetime, for key: String, under claim: CacheClaim?) {}
+  func release(_ claim: CacheClaim, for key: String) {}
+  func remove(_ key: String) {}
+}
