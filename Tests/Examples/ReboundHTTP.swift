@@ -58,6 +58,7 @@ let key = ""
 let name = ""
 let request = Forecast(city: "Rome")
 let cart = Cart()
+let cookies = Cookies()
 let spans = SpanLog()
 var transport: any Transport { given() }
 var client: WebAPIClient { given() }

@@ -7,6 +7,8 @@ import StreamSupport
 /// It is the first of its place, so that all other middleware there sees each hop as it is sent: what signs a request
 /// signs what goes over the wire.
 struct Attempting: Middleware {
+  var place: MiddlewarePlace { .cookies }
+
   func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
     AttemptPublisher(request: request, next: next).eraseToAnyPublisher()
   }
@@ -81,7 +83,7 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
     guard begins else { return upstream?.request(demand) ?? () }
     var first = request
     first.start = settings.time.now
-    send(first)
+    sendPrepared(first)
   }
 
   func cancel() {
@@ -90,13 +92,28 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
 
   // MARK: Hops
 
+  /// Sends the first request of a way, which asks for what its destination is still without.
+  private func sendPrepared(_ request: HTTPRequest) {
+    var prepared = request
+    do {
+      try request.destination?.prepare(&prepared.message)
+    } catch {
+      let failure = request.failure(keeping: nil, error)
+      request.tell(.attemptFailed(request.attempt, failure))
+      return finish(.failure(failure))
+    }
+    send(prepared)
+  }
+
   private func send(_ hop: HTTPRequest) {
     var hop = hop
     if let deadline = request.deadline { limit(&hop.message, deadline) }
     let redirects = settings.redirects
-    if redirects.limit > 0 {
-      hop.isRedirected = { [message = hop.message, count = hop.redirects] head in
-        if case .deliver = redirects.step(after: message, head, followed: count) { false } else { true }
+    if redirects.limit > 0 || hop.destination != nil {
+      hop.isFollowed = { [message = hop.message, count = hop.redirects, destination = hop.destination] head in
+        if destination?.use(of: head) == .startAnew { return true }
+        if case .deliver = redirects.step(after: message, head, followed: count) { return false }
+        return true
       }
     }
     lock.lock()
@@ -116,6 +133,12 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
   }
 
   private func follow(_ head: ResponseHead, after hop: HTTPRequest) {
+    if let destination = hop.destination, destination.use(of: head) == .startAnew {
+      destination.startAnew()
+      var anew = request
+      anew.start = hop.start
+      return sendPrepared(anew)
+    }
     let count = hop.redirects
     switch settings.redirects.step(after: hop.message, head, followed: count) {
     case .deliver:
@@ -159,7 +182,7 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
       return .none
     }
     lock.unlock()
-    if sent.isRedirected?(answer.head) ?? false {
+    if sent.isFollowed?(answer.head) ?? false {
       lock.withLock { redirect = answer.head }
       return .none
     }

@@ -39,6 +39,9 @@ final class CallContext: Sendable {
   var time: TimeSource { client.settings.time }
   var redaction: Redaction { client.settings.redaction }
 
+  /// Whether an answer has a status that means success.
+  func accepts(_ response: HTTPResponse) -> Bool { validStatuses.contains(response.status) }
+
   /// Whether anybody watches, for what is only made to be told.
   var isWatched: Bool { observe != nil }
 

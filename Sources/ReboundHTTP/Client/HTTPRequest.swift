@@ -19,8 +19,10 @@ public struct HTTPRequest: Sendable {
   var start = Duration.zero
   /// `nil` unless a redirect has led here.
   var redirection: Redirection?
-  /// Whether an answer with this head is followed, so that its body need not come.
-  var isRedirected: (@Sendable (ResponseHead) -> Bool)?
+  /// Whether an answer with this head is followed by another request, so that its body need not come.
+  var isFollowed: (@Sendable (ResponseHead) -> Bool)?
+  /// Where the body of the answer goes; `nil` for into memory.
+  var destination: (any BodyDestination)?
   /// All that stays the same, in one place: requests are copied at each step of their way.
   let call: CallContext
 
@@ -69,6 +71,18 @@ public struct HTTPRequest: Sendable {
 
   // MARK: Failures
 
+  /// The failure to put the body of an answer where it belongs.
+  func failure(keeping response: HTTPResponse?, _ error: any Error, duration: Duration = .zero) -> NetworkFailure {
+    switch error {
+    case let cause as TransportFailure:
+      failure(.transport(cause.kind), response: response, underlying: cause, duration: duration)
+    case is ChecksumMismatch, is BodyChanged:
+      failure(.mismatch, response: response, underlying: error, duration: duration)
+    default:
+      failure(.storage, response: response, underlying: error, duration: duration)
+    }
+  }
+
   /// A failure of this request.
   ///
   /// - Parameters:
@@ -105,13 +119,18 @@ public struct HTTPRequest: Sendable {
 
   /// Why an answer is none that was asked for; `nil` if it is.
   func rejection(of response: HTTPResponse) -> NetworkFailure? {
-    guard call.validStatuses.contains(response.status) || (takesNotModified && response.status == 304) else {
+    guard call.accepts(response) || (takesNotModified && response.status == 304) else {
       var failure = failure(.init(status: response.status), response: response)
       failure.server = call.errorParser.parse(response)
       return failure
     }
     if !call.takesWebPages, response.isWebPage { return failure(.captivePortal, response: response) }
     return nil
+  }
+
+  /// Whether a page for a browser comes where none is wanted, as far as its head says.
+  func isPageInPlace(of response: HTTPResponse) -> Bool {
+    !call.takesWebPages && ["text/html", "application/xhtml+xml"].contains(response.mediaType)
   }
 
   /// The failure for an answer that the parser has refused.

@@ -233,8 +233,17 @@ public struct WebAPIClient: RequestExecutor {
     _ request: RequestParts,
     _ observer: (@Sendable (HTTPEvent) -> Void)?
   ) throws(NetworkFailure) -> CallSubscription {
+    try begin(request, observer, into: nil)
+  }
+
+  /// Prepares a call whose answer's body goes elsewhere than into memory.
+  func begin(
+    _ request: RequestParts,
+    _ observer: (@Sendable (HTTPEvent) -> Void)?,
+    into destination: (any BodyDestination)?
+  ) throws(NetworkFailure) -> CallSubscription {
     let context = context(for: request, observer)
-    let http: HTTPRequest
+    var http: HTTPRequest
     do {
       http = try prepare(request, limits: shared.settings.limits, context)
     } catch {
@@ -242,11 +251,16 @@ public struct WebAPIClient: RequestExecutor {
       context.tell(.failed(failure))
       throw failure
     }
+    if let destination {
+      http.destination = destination
+      http.cacheMode = .bypass
+      if request.limits == nil { http.message.limits.responseBytes = nil }
+    }
     context.tell(.began(http.message.method, http.message.url))
     return CallSubscription(http, through: exchange(http))
   }
 
-  private func observer(
+  func observer(
     adding progress: (@Sendable (TransferProgress) -> Void)?
   ) -> (@Sendable (HTTPEvent) -> Void)? {
     guard let progress else { return observer }

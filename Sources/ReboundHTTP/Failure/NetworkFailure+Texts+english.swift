@@ -65,6 +65,10 @@ extension NetworkFailure.Texts {
     case busy
     /// Only a copy was asked for.
     case notCached
+    /// What came could not be saved.
+    case notSaved
+    /// What came is not what was meant.
+    case mismatch
     /// Cancelled.
     case cancelled
     /// Anything else.
@@ -97,6 +101,8 @@ extension NetworkFailure.Texts {
       case .circuitOpen: self = .circuitOpen
       case .busy: self = .busy
       case .notCached: self = .notCached
+      case .storage: self = .notSaved
+      case .mismatch: self = .mismatch
       case .cancelled: self = .cancelled
       case .other: self = .other
       }
@@ -283,6 +289,18 @@ extension NetworkFailure.Texts {
         )
       case .notCached:
         Text(description: "There is no saved copy of this.", suggestion: "Go online to load it.")
+      case .notSaved:
+        Text(
+          description: "What was loaded could not be saved.",
+          reason: "There may be too little space left, or no right to write there.",
+          suggestion: "Make some space, and try again."
+        )
+      case .mismatch:
+        Text(
+          description: "What came from {host} is not what was expected.",
+          reason: "It was damaged on its way, or has been changed.",
+          suggestion: "Load it once more."
+        )
       case .cancelled:
         Text(description: "It was cancelled.")
       case .retryAfter:

@@ -20,6 +20,8 @@ extension NetworkFailure {
     case .rateLimited: "rate_limited"
     case .deadlineExceeded: "deadline"
     case .notCached: "not_cached"
+    case .storage: "storage"
+    case .mismatch: "mismatch"
     case .cancelled: "cancelled"
     case .other: "other"
     }

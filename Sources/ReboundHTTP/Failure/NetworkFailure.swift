@@ -61,6 +61,10 @@ public struct NetworkFailure: Error, Sendable {
     case deadlineExceeded
     /// Only a copy was asked for, and there is none.
     case notCached
+    /// What came could not be written to where it was to go; see ``NetworkFailure/underlying``.
+    case storage
+    /// What came is not what was meant: it has another checksum, or is another body than the one it began as.
+    case mismatch
     /// It was cancelled. Publishers never say so, asynchronous functions do.
     case cancelled
     /// Anything else; see ``NetworkFailure/underlying``.

@@ -29,7 +29,9 @@ public struct Coalescing: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    guard request.message.method.isSafe, case .none = request.message.body else { return next(request) }
+    guard request.destination == nil, request.message.method.isSafe, case .none = request.message.body else {
+      return next(request)
+    }
     let key = Key(
       method: request.message.method,
       url: request.message.url.absoluteString,

@@ -59,6 +59,9 @@ public enum MiddlewarePlace: Int, CaseIterable, Comparable, Sendable {
   case authentication
   /// Refuses while the service fails.
   case protection
+  /// Adds what servers have asked to be told again: right inside of where redirects are followed, so for each request that
+  /// one makes, and before anything is signed.
+  case cookies
   /// Changes each attempt right before it is sent, and each request that a redirect makes of it.
   ///
   /// Redirects are followed right outside, and the time that is left is told there: what signs a request here signs what

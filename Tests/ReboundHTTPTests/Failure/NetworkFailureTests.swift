@@ -131,7 +131,7 @@ struct NetworkFailureTests {
       .captivePortal, .noData, .decoding, .unexpectedContentType, .badRequest, .unauthorised, .forbidden, .notFound,
       .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
       .unexpectedStatus(302), .invalidRequest, .circuitOpen, .busy, .rateLimited,
-      .deadlineExceeded, .notCached, .other,
+      .deadlineExceeded, .notCached, .storage, .mismatch, .other,
       .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
       .transport(.tls(.notPinned)), .transport(.proxy(.unreachable)), .transport(.proxy(.broken)),
       .transport(.proxy(.credentials)), .transport(.proxy(.refused(403))),

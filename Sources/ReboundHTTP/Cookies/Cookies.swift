@@ -1,0 +1,78 @@
+import Combine
+import Foundation
+import Rebound
+import StreamSupport
+
+/// Keeps the cookies that servers set, and sends them back (RFC 6265); without it, a client has none.
+///
+///     let cookies = Cookies()
+///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [cookies])
+///
+/// Each request of a call has its own: each attempt, and each that a redirect leads to; and each answer is looked at, also a
+/// refusal. A request that has a Cookie field of its own keeps that.
+///
+/// A jar is one user's. A cache of the same client tells users apart by ``WebAPIClient/identifying(_:)`` alone.
+public struct Cookies: Middleware {
+  private final class Box: Sendable {
+    let jar: Locked<CookieJar>
+
+    init(_ jar: CookieJar) {
+      self.jar = Locked(jar)
+    }
+  }
+
+  private let box: Box
+
+  /// Makes the middleware; all clients that have it share the cookies.
+  ///
+  /// - Parameter jar: What is there from the start, such as what was kept of an earlier run.
+  public init(_ jar: CookieJar = CookieJar()) {
+    box = Box(jar)
+  }
+
+  /// What is there now.
+  public var jar: CookieJar { box.jar.withLock { $0 } }
+
+  /// Puts others in the place of all that are there, such as those that were kept of an earlier run.
+  public func replaceAll(with jar: CookieJar) {
+    let before = box.jar.withLock { current in
+      let before = current
+      current = jar
+      return before
+    }
+    withExtendedLifetime(before) {}
+  }
+
+  /// Forgets those that end with the session.
+  public func endSession() {
+    box.jar.withLock { $0.endSession() }
+  }
+
+  /// Inside of redirects, outside of signatures.
+  public var place: MiddlewarePlace { .cookies }
+
+  /// Sends cookies along, and keeps those that come back.
+  public func exchange(
+    _ request: HTTPRequest,
+    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> HTTPExchange {
+    Deferred {
+      var request = request
+      let url = request.message.url
+      if !request.message.headers.contains(name: "Cookie") {
+        let now = HTTPDate(since1970: request.time.wallClock)
+        if let field = box.jar.withLock({ $0.field(for: url, now: now) }) { request.message.headers["Cookie"] = field }
+      }
+      let time = request.time
+      let keep = { (head: ResponseHead?) in
+        guard let head, head.headers.contains(name: "Set-Cookie") else { return }
+        box.jar.withLock { $0.store(head.headers, from: url, now: HTTPDate(since1970: time.wallClock)) }
+      }
+      return next(request).handleEvents(
+        receiveOutput: { keep($0.head) },
+        receiveCompletion: { if case .failure(let failure) = $0 { keep(failure.head) } }
+      )
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,162 @@
+import Combine
+import Foundation
+import StreamSupport
+
+/// Hands a body on piece by piece, as it is asked for.
+///
+/// What has been handed on cannot be taken back: an attempt goes on where the one before has broken, and if the server gives
+/// it the whole body again, what has come already is passed over, provided that it is the same body.
+final class ChunkDestination: BodyDestination, Sendable {
+  struct Sink {
+    let receive: (Data) -> Subscribers.Demand
+    let end: (Subscribers.Completion<NetworkFailure>) -> Void
+  }
+
+  private struct State {
+    var partial = PartialBody()
+    /// How many bytes of the present answer have come before.
+    var passedOver: Int64 = 0
+    var waiting: ArraySlice<Data> = []
+    var waitingCount = 0
+    var demand = Subscribers.Demand.none
+    var sink: Sink?
+    var end: Subscribers.Completion<NetworkFailure>?
+    var isDelivering = false
+    var changed: (@Sendable (BodyDestinationChange) -> Void)?
+  }
+
+  private let state: Locked<State>
+
+  init(_ sink: Sink) {
+    state = Locked(State(sink: sink))
+  }
+
+  var isReady: Bool { state.withLock { $0.waitingCount < BodyProgress.readAhead } }
+  var progress: BodyProgress { state.withLock { $0.partial.progress } }
+
+  func prepare(_ message: inout TransportRequest) throws {
+    var prepared = message
+    state.withLock { state in
+      state.changed = nil
+      state.partial.prepare(&prepared)
+    }
+    message = prepared
+  }
+
+  func use(of head: ResponseHead) -> BodyUse { state.withLock { $0.partial }.use(of: head) }
+
+  func startAnew() {
+    state.withLock { $0.partial.startAnew() }
+  }
+
+  func begin(_ head: ResponseHead, changed: @escaping @Sendable (BodyDestinationChange) -> Void) throws {
+    try state.withLock { state in
+      let before = state.partial
+      let offset = state.partial.begin(head)
+      guard offset > 0 || before.count == 0 || (before.validator != nil && before.validator == state.partial.validator)
+      else { throw BodyChanged(count: before.count) }
+      state.passedOver = before.count - offset
+      state.changed = changed
+    }
+  }
+
+  func receive(_ chunk: Data) {
+    state.withLock { state in
+      let skipped = Int(min(state.passedOver, Int64(chunk.count)))
+      state.passedOver -= Int64(skipped)
+      guard skipped < chunk.count else { return }
+      state.waiting.append(skipped > 0 ? Data(chunk.dropFirst(skipped)) : chunk)
+      state.waitingCount += chunk.count - skipped
+      state.partial.count += Int64(chunk.count - skipped)
+    }
+    deliver()
+  }
+
+  func finish(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    let partial = state.withLock { $0.partial }
+    let isShort = partial.length.map { partial.count < $0 } ?? false
+    done(isShort ? .failure(TransportFailure(.truncated)) : .success(()))
+  }
+
+  func interrupt(_ done: @escaping @Sendable () -> Void) {
+    done()
+  }
+
+  // MARK: What the subscriber says
+
+  func ask(for demand: Subscribers.Demand) {
+    state.withLock { $0.demand += demand }
+    deliver()
+  }
+
+  func end(_ completion: Subscribers.Completion<NetworkFailure>) {
+    state.withLock { $0.end = completion }
+    deliver()
+  }
+
+  func cancel() {
+    let rest = state.withLock { state in
+      let rest = (state.sink, state.waiting, state.changed)
+      (state.sink, state.waiting, state.changed) = (nil, [], nil)
+      return rest
+    }
+    withExtendedLifetime(rest) {}
+  }
+
+  // MARK: What is handed on
+
+  private enum Delivery {
+    case chunk(Data, Sink)
+    case end(Subscribers.Completion<NetworkFailure>, Sink)
+  }
+
+  /// Hands over what was asked for, one thread at a time.
+  private func deliver() {
+    let begins = state.withLock { state in
+      guard !state.isDelivering else { return false }
+      state.isDelivering = true
+      return true
+    }
+    guard begins else { return }
+    while let delivery = next() {
+      switch delivery {
+      case .chunk(let chunk, let sink):
+        let more = sink.receive(chunk)
+        let changed: (@Sendable (BodyDestinationChange) -> Void)? = state.withLock { state in
+          let wasReady = state.waitingCount < BodyProgress.readAhead
+          state.waitingCount -= chunk.count
+          state.demand += more
+          return !wasReady && state.waitingCount < BodyProgress.readAhead ? state.changed : nil
+        }
+        changed?(.ready)
+      case .end(let completion, let sink): sink.end(completion)
+      }
+    }
+  }
+
+  private func next() -> Delivery? {
+    state.withLock { state in
+      if let sink = state.sink {
+        if state.demand > .none, let chunk = state.waiting.popFirst() {
+          state.demand -= 1
+          return .chunk(chunk, sink)
+        }
+        if state.waiting.isEmpty, let end = state.end {
+          (state.sink, state.end) = (nil, nil)
+          return .end(end, sink)
+        }
+      }
+      state.isDelivering = false
+      return nil
+    }
+  }
+}
+
+/// The server's body is another than the one whose beginning has been handed on.
+public struct BodyChanged: Error, Hashable, CustomStringConvertible {
+  /// How many bytes had been handed on.
+  public let count: Int64
+
+  /// What happened.
+  public var description: String { "the body has changed after \(count) bytes of it had come" }
+}

@@ -1,0 +1,134 @@
+import Dispatch
+import Foundation
+import StreamSupport
+
+/// Puts a body into a file, on a queue of its own: neither the network's thread nor the caller's waits for the disk.
+///
+/// The part file is used by that queue alone.
+final class FileDestination: BodyDestination, Sendable {
+  private struct State {
+    var partial = PartialBody()
+    /// How many bytes wait to be written.
+    var waiting = 0
+    var failure: (any Error)?
+    var changed: (@Sendable (BodyDestinationChange) -> Void)?
+  }
+
+  /// What the queue alone uses.
+  ///
+  /// Unchecked, because only work of that one queue, which runs one at a time, touches it.
+  private final class Confined: @unchecked Sendable {
+    var file: PartFile?
+    var address = ""
+  }
+
+  private let target: URL
+  private let checksum: Checksum?
+  private let confined = Confined()
+  private let queue = DispatchQueue(label: "rebound.download")
+  /// Apart from the other, because who is told of an end may begin the next attempt, which waits for that one.
+  private let telling = DispatchQueue(label: "rebound.download-told")
+  private let state = Locked(State())
+
+  init(_ target: URL, verifying checksum: Checksum?) {
+    self.target = target
+    self.checksum = checksum
+  }
+
+  var isReady: Bool { state.withLock { $0.waiting < BodyProgress.readAhead } }
+  var progress: BodyProgress { state.withLock { $0.partial.progress } }
+
+  func prepare(_ message: inout TransportRequest) throws {
+    let address = message.url.absoluteString
+    // Once all is written that came before: the part says what is missing, also after a failure to write.
+    let partial = try queue.sync {
+      let file = try confined.file ?? PartFile(for: target)
+      (confined.file, confined.address) = (file, address)
+      return try file.partial(of: address)
+    }
+    var prepared = message
+    state.withLock { state in
+      let mustStartAnew = state.partial.mustStartAnew
+      (state.partial, state.failure, state.changed) = (partial, nil, nil)
+      if mustStartAnew { state.partial.startAnew() }
+      state.partial.prepare(&prepared)
+    }
+    message = prepared
+  }
+
+  func use(of head: ResponseHead) -> BodyUse { state.withLock { $0.partial }.use(of: head) }
+
+  func startAnew() {
+    state.withLock { $0.partial.startAnew() }
+  }
+
+  func begin(_ head: ResponseHead, changed: @escaping @Sendable (BodyDestinationChange) -> Void) throws {
+    let (partial, offset) = state.withLock { state in
+      let offset = state.partial.begin(head)
+      state.partial.count = offset
+      state.changed = changed
+      return (state.partial, offset)
+    }
+    write { file, address in
+      if offset == 0 { try file.begin(partial, of: address) } else { try file.cut(at: offset) }
+    }
+  }
+
+  func receive(_ chunk: Data) {
+    state.withLock { state in
+      state.waiting += chunk.count
+      state.partial.count += Int64(chunk.count)
+    }
+    write { file, _ in
+      try file.append(chunk)
+    } then: { [self] in
+      let changed: (@Sendable (BodyDestinationChange) -> Void)? = state.withLock { state in
+        let wasReady = state.waiting < BodyProgress.readAhead
+        state.waiting -= chunk.count
+        return !wasReady && state.waiting < BodyProgress.readAhead ? state.changed : nil
+      }
+      changed?(.ready)
+    }
+  }
+
+  func finish(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    queue.async { [self] in
+      let (partial, failure) = state.withLock { ($0.partial, $0.failure) }
+      let result = Result {
+        if let failure { throw failure }
+        if let length = partial.length, partial.count < length { throw TransportFailure(.truncated) }
+        try confined.file?.complete(verifying: checksum)
+        confined.file = nil
+      }
+      telling.async { done(result) }
+    }
+  }
+
+  func interrupt(_ done: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      confined.file = nil
+      telling.async(execute: done)
+    }
+  }
+
+  /// Does some work on the file, unless something has failed before.
+  private func write(
+    _ work: @escaping @Sendable (PartFile, _ address: String) throws -> Void,
+    then: @escaping @Sendable () -> Void = {}
+  ) {
+    queue.async { [self] in
+      if let file = confined.file, state.withLock({ $0.failure == nil }) {
+        do {
+          try work(file, confined.address)
+        } catch {
+          let changed = state.withLock { state in
+            state.failure = error
+            return state.changed
+          }
+          telling.async { changed?(.failed(error)) }
+        }
+      }
+      then()
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+
+/// The part of a file that has come, beside the place where the whole is to be: "name.part", and in "name.part.json" what it
+/// is a part of.
+///
+/// For one queue at a time. No other download, of this process or another, has the same part open.
+final class PartFile {
+  /// What is written beside the part, so that a later process can go on with it.
+  ///
+  /// The address stands there as its digest: it may hold a credential.
+  private struct Note: Codable {
+    let address: String
+    let validator: String
+    let length: Int64?
+  }
+
+  private let part: URL
+  private let note: URL
+  private let target: URL
+  private let handle: FileHandle
+
+  /// Opens the part, and makes it if there is none.
+  ///
+  /// - Throws: ``DownloadUnderWay``, or what the file system says.
+  init(for target: URL) throws {
+    self.target = target
+    part = target.appendingPathExtension("part")
+    note = part.appendingPathExtension("json")
+    handle = try PartFile.open(part)
+  }
+
+  #if os(Windows)
+    private static func open(_ part: URL) throws -> FileHandle {
+      if !FileManager.default.fileExists(atPath: part.path) { try Data().write(to: part, options: .withoutOverwriting) }
+      return try FileHandle(forUpdating: part)
+    }
+  #else
+    private static func open(_ part: URL) throws -> FileHandle {
+      while true {
+        let descriptor = systemOpen(part.path)
+        guard descriptor >= 0 else { throw POSIXError.current }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw DownloadUnderWay(part: part) }
+        var (opened, named) = (stat(), stat())
+        // Whoever held it may have been done meanwhile, so that what is open here is the finished file.
+        if fstat(descriptor, &opened) == 0, stat(part.path, &named) == 0, opened.st_ino == named.st_ino {
+          return handle
+        }
+      }
+    }
+  #endif
+
+  /// What is there of the body at an address; nothing, if the part is of another, or not known to be of this.
+  func partial(of address: String) throws -> PartialBody {
+    let count = try handle.seekToEnd()
+    guard
+      let text = try? Data(contentsOf: note), let note = try? JSONDecoder().decode(Note.self, from: text),
+      note.address == SHA256Digest.hexadecimal(of: address), Int64(count) <= note.length ?? .max
+    else { return PartialBody() }
+    return PartialBody(validator: note.validator, length: note.length, count: Int64(count))
+  }
+
+  /// Begins again with another body.
+  func begin(_ partial: PartialBody, of address: String) throws {
+    // In this order: at no time does a note stand beside bytes of another body.
+    try handle.truncate(atOffset: 0)
+    try removeNote()
+    guard let validator = partial.validator else { return }
+    let new = Note(address: SHA256Digest.hexadecimal(of: address), validator: validator, length: partial.length)
+    try JSONEncoder().encode(new).write(to: note, options: .atomic)
+  }
+
+  /// Cuts it, so that it goes on from there.
+  func cut(at offset: Int64) throws {
+    try handle.truncate(atOffset: UInt64(offset))
+  }
+
+  func append(_ data: Data) throws {
+    try handle.write(contentsOf: data)
+  }
+
+  /// Puts the whole where it belongs, in place of what may be there: at any moment the one or the other is there, whole.
+  func complete(verifying checksum: Checksum?) throws {
+    try handle.synchronize()
+    if let checksum {
+      do {
+        try checksum.verify(part)
+      } catch {
+        try handle.truncate(atOffset: 0)
+        try removeNote()
+        throw error
+      }
+    }
+    #if os(Windows)
+      _ = try FileManager.default.replaceItemAt(target, withItemAt: part)
+    #else
+      guard rename(part.path, target.path) == 0 else { throw POSIXError.current }
+    #endif
+    try removeNote()
+  }
+
+  private func removeNote() throws {
+    if FileManager.default.fileExists(atPath: note.path) { try FileManager.default.removeItem(at: note) }
+  }
+}
+
+#if !os(Windows)
+  // A method above has the name of the function.
+  private func systemOpen(_ path: String) -> Int32 { open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+
+  extension POSIXError {
+    /// What the last call of the system has said.
+    fileprivate static var current: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+#endif
+
+/// Another download, of this process or another, writes to the same place.
+public struct DownloadUnderWay: Error, Hashable, CustomStringConvertible {
+  /// The file that both would write.
+  public let part: URL
+
+  /// What happened.
+  public var description: String { "another download writes to \(part.lastPathComponent)" }
+}

@@ -1,0 +1,236 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("A download into a file", .timeLimit(.minutes(1)))
+struct DownloadTests {
+  static let script = RangeScript(body: RangeScript.bytes(100_000))
+
+  /// A folder of the test's own, and a client that tries three times.
+  final class Setting: Sendable {
+    let folder: URL
+    var file: URL { folder.appending(path: "file") }
+
+    init() throws {
+      folder = FileManager.default.temporaryDirectory.appending(path: "rebound-download-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      try? FileManager.default.removeItem(at: folder)
+    }
+
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+    var content: Data? { try? Data(contentsOf: file) }
+
+    /// One that knows nothing of those before it, as after a restart of the process.
+    func client(_ steps: [ScriptedTransport.Step], retries: Int = 2) -> (WebAPIClient, ScriptedTransport) {
+      let transport = ScriptedTransport(steps)
+      let retrying = Retrying(RetryPolicy(clamping: retries, backoff: .immediate))
+      return (
+        WebAPIClient(baseURL: .service, transport: transport, middleware: [retrying], deliveringOn: nil), transport
+      )
+    }
+
+    func failure(
+      _ client: WebAPIClient,
+      _ request: Anything = Anything(),
+      verifying checksum: Checksum? = nil
+    ) async -> NetworkFailure? {
+      do throws(NetworkFailure) {
+        try await client.download(request, to: file, verifying: checksum)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  @Test("takes the place of the old file once it is whole, and leaves nothing beside it")
+  func whole() async throws {
+    let setting = try Setting()
+    try Data("old".utf8).write(to: setting.file)
+    let (client, transport) = setting.client([Self.script.answer()])
+    let progress = ValueLog<TransferProgress>()
+    let result = try await client.download(Anything(), to: setting.file, progress: progress.append)
+    #expect(setting.content == Self.script.body)
+    #expect(setting.names == ["file"])
+    #expect(result.value == setting.file)
+    #expect(result.status == 200 && result.body.isEmpty)
+    #expect(progress.values == [.received(100_000, of: 100_000)])
+    #expect(transport.calls[0].request.limits.responseBytes == nil)
+  }
+
+  @Test("the publisher does the same for each subscriber")
+  func publisher() async throws {
+    let setting = try Setting()
+    let (client, transport) = setting.client([Self.script.answer(), Self.script.answer()])
+    let publisher = client.publisher(downloading: Anything(), to: setting.file)
+    for _ in 0..<2 {
+      for try await result in publisher.values { #expect(result.value == setting.file) }
+      #expect(setting.content == Self.script.body)
+    }
+    #expect(transport.count == 2)
+  }
+
+  @Test("goes on where it has broken, each time that it is tried again")
+  func resumes() async throws {
+    let setting = try Setting()
+    let (client, transport) = setting.client([
+      Self.script.answer(breakingAfter: 30_000), Self.script.answer(breakingAfter: 1), Self.script.answer(),
+    ])
+    try await client.download(Anything(), to: setting.file)
+    #expect(setting.content == Self.script.body)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", "bytes=30001-"])
+  }
+
+  @Test("goes on after a restart; the old file stays until then, and the address is not written down")
+  func restart() async throws {
+    let setting = try Setting()
+    try Data("old".utf8).write(to: setting.file)
+    let request = Anything(query: ["token": "hunter2"])
+    let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000)], retries: 0)
+    #expect(await setting.failure(first, request)?.kind == .transport(.truncated))
+    #expect(setting.content == Data("old".utf8))
+    #expect(setting.names == ["file", "file.part", "file.part.json"])
+    let note = try String(contentsOf: setting.folder.appending(path: "file.part.json"), encoding: .utf8)
+    #expect(!note.contains("hunter2") && !note.contains("api.example"))
+
+    let (second, transport) = setting.client([Self.script.answer()])
+    let progress = ValueLog<TransferProgress>()
+    try await second.download(request, to: setting.file, progress: progress.append)
+    #expect(setting.content == Self.script.body)
+    #expect(setting.names == ["file"])
+    #expect(transport.calls[0].request.headers["Range"] == "bytes=30000-")
+    #expect(progress.values == [.received(100_000, of: 100_000)])
+  }
+
+  @Test("of a part that is complete the last byte is asked for, and confirms it")
+  func complete() async throws {
+    let setting = try Setting()
+    let (first, _) = setting.client([Self.script.answer(breakingAfter: 100_000)], retries: 0)
+    #expect(await setting.failure(first)?.kind == .transport(.truncated))
+    let (second, transport) = setting.client([Self.script.answer()])
+    try await second.download(Anything(), to: setting.file)
+    #expect(setting.content == Self.script.body)
+    #expect(transport.calls[0].request.headers["Range"] == "bytes=99999-")
+  }
+
+  @Test("begins anew where the part is of another address, of no known one, or longer than the whole")
+  func unusable() async throws {
+    for change in ["address", "note", "length"] {
+      let setting = try Setting()
+      let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000)], retries: 0)
+      #expect(await setting.failure(first, Anything(path: "a"))?.kind == .transport(.truncated))
+      if change == "note" { try Data("{".utf8).write(to: setting.folder.appending(path: "file.part.json")) }
+      if change == "length" { try Data(count: 100_001).write(to: setting.folder.appending(path: "file.part")) }
+      let (second, transport) = setting.client([Self.script.answer()])
+      try await second.download(Anything(path: change == "address" ? "b" : "a"), to: setting.file)
+      #expect(transport.calls[0].request.headers["Range"] == nil, "\(change)")
+      #expect(setting.content == Self.script.body)
+    }
+  }
+
+  @Test("begins anew where the server gives all of it, the same or another, or cannot go on")
+  func anew() async throws {
+    var other = RangeScript(body: RangeScript.bytes(20_000, seed: 2))
+    other.headers["ETag"] = "\"two\""
+    for (steps, body) in [
+      ([Self.script.whole()], Self.script.body), ([other.whole()], other.body),
+      ([.response(416, [:]), other.answer()], other.body),
+    ] as [([ScriptedTransport.Step], Data)] {
+      let setting = try Setting()
+      let (client, transport) = setting.client([Self.script.answer(breakingAfter: 30_000)] + steps)
+      try await client.download(Anything(), to: setting.file)
+      #expect(setting.content == body)
+      #expect(transport.calls[1].request.headers["Range"] == "bytes=30000-")
+    }
+  }
+
+  @Test("a file of no bytes is a file")
+  func empty() async throws {
+    let setting = try Setting()
+    let (client, _) = setting.client([.response(200, ["Content-Length": "0", "ETag": "\"none\""])])
+    try await client.download(Anything(), to: setting.file)
+    #expect(setting.content == Data())
+    #expect(setting.names == ["file"])
+  }
+
+  @Test(
+    "SHA-256 is that of the standard, for lengths around those of its blocks",
+    arguments: [0, 1, 3, 55, 56, 57, 63, 64, 65, 119, 120, 128, 65_535, 65_536, 100_000]
+  )
+  func digest(count: Int) async throws {
+    let setting = try Setting()
+    let body = RangeScript.bytes(count)
+    let digest = SHA256.hash(body).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let (client, _) = setting.client([RangeScript(body: body).answer()])
+    try await client.download(Anything(), to: setting.file, verifying: .sha256(digest.uppercased()))
+    #expect(setting.content == body)
+  }
+
+  @Test("another checksum is a failure that is not tried again, and leaves nothing to go on with")
+  func checksum() async throws {
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    for checksum in [Checksum.sha256(abc), .custom { try Data(contentsOf: $0).isEmpty }] {
+      let setting = try Setting()
+      try Data("old".utf8).write(to: setting.file)
+      let (client, transport) = setting.client([.ok("abd"), .ok("abc")])
+      let failure = await setting.failure(client, verifying: checksum)
+      #expect(failure?.kind == .mismatch)
+      #expect(failure?.underlying is ChecksumMismatch)
+      #expect(transport.count == 1)
+      #expect(setting.content == Data("old".utf8))
+      #expect(try Data(contentsOf: setting.folder.appending(path: "file.part")).isEmpty)
+    }
+    let setting = try Setting()
+    let (client, _) = setting.client([.ok("abc")])
+    try await client.download(Anything(), to: setting.file, verifying: .sha256(abc))
+    #expect(setting.content == Data("abc".utf8))
+  }
+
+  @Test("two downloads to one place do not mix: the second is refused while the first runs")
+  func together() async throws {
+    let setting = try Setting()
+    let (first, _) = setting.client([.silence, .silence])
+    let (second, transport) = setting.client([Self.script.answer()])
+    let running = first.publisher(downloading: Anything(), to: setting.file)
+      .sink { _ in
+      } receiveValue: { _ in
+      }
+    let failure = await setting.failure(second)
+    #expect(failure?.kind == .storage)
+    #expect(failure?.underlying is DownloadUnderWay)
+    #expect(transport.count == 0)
+    running.cancel()
+  }
+
+  @Test("a place that cannot be written to is a failure of storage, before anything is sent")
+  func folder() async throws {
+    let setting = try Setting()
+    let (client, transport) = setting.client([Self.script.answer()])
+    do throws(NetworkFailure) {
+      try await client.download(Anything(), to: setting.folder.appending(path: "none/file"))
+      Issue.record("there is no such folder")
+    } catch {
+      #expect(error.kind == .storage)
+      #expect((error.underlying as? POSIXError)?.code == .ENOENT)
+    }
+    #expect(transport.count == 0)
+  }
+
+  @Test("a refusal leaves the part for later")
+  func refusal() async throws {
+    let setting = try Setting()
+    let (client, _) = setting.client([Self.script.answer(breakingAfter: 30_000), .status(403, #"{"message":"No."}"#)])
+    let failure = await setting.failure(client)
+    #expect(failure?.kind == .forbidden && failure?.serverMessage == "No.")
+    let (second, transport) = setting.client([Self.script.answer()])
+    try await second.download(Anything(), to: setting.file)
+    #expect(transport.calls[0].request.headers["Range"] == "bytes=30000-")
+  }
+}
