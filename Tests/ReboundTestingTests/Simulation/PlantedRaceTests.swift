@@ -4,7 +4,7 @@ import Testing
 
 /// Small programs with one race each: every one is found, replayed and made simple.
 @Suite struct PlantedRaceTests {
-  @Test(arguments: PlantedRace.all)
+  @Test(arguments: PlantedRace.all + PlantedRace.ofServices)
   func aPlantedRaceIsFoundReplayedAndMadeSimple(race: PlantedRace) throws {
     let failure = try #require(
       #expect(throws: SimulationFailure.self) { try simulate(runs: 2_000, race.program) }
