@@ -44,6 +44,9 @@ public final class OngoingExchange: TransportExchange, Sendable {
     var waiting = WaitingEvents()
     var isTelling = false
     var isPaused = false
+    /// Whether some thread tells the carrier to pause or to read on, and what it was told last.
+    var isPacing = false
+    var carrierIsPaused = false
   }
 
   private let time: TimeSource
@@ -84,12 +87,12 @@ public final class OngoingExchange: TransportExchange, Sendable {
   ///
   /// Called once, before the carrier begins.
   public func begin(on carrier: any ExchangeCarrier) {
-    let (isOver, isPaused) = state.withLock { state in
+    let isOver = state.withLock { state in
       if !state.machine.isOver { state.carrier = carrier }
-      return (state.machine.isOver, state.isPaused)
+      return state.machine.isOver
     }
     if isOver { return carrier.stop() }
-    if isPaused { carrier.pause() }
+    pace()
     deadlines.watch(self)
   }
 
@@ -169,26 +172,42 @@ public final class OngoingExchange: TransportExchange, Sendable {
 
   /// Has the carrier read no more until ``resume()``; the idle limit waits meanwhile.
   public func pause() {
-    let carrier = state.withLock { state in
+    state.withLock { state in
       state.machine.pause()
       state.isPaused = true
-      return state.carrier
     }
-    carrier?.pause()
+    pace()
   }
 
   /// Has the carrier read on.
   public func resume() {
     let now = time.now
-    let carrier: (any ExchangeCarrier)? = state.withLock { state in
-      guard state.isPaused else { return nil }
+    let isRunning = state.withLock { state in
+      guard state.isPaused else { return false }
       state.machine.resume(at: now)
       state.isPaused = false
-      return state.carrier
+      return state.carrier != nil
     }
-    carrier?.resume()
+    pace()
     // The idle limit runs again, perhaps before the next look at the clock.
-    if carrier != nil { deadlines.watch(self) }
+    if isRunning { deadlines.watch(self) }
+  }
+
+  /// Tells the carrier what holds now, one thread at a time: a pause that is overtaken by its resume would last for ever.
+  private func pace() {
+    while let (carrier, isPaused) = nextPace() {
+      if isPaused { carrier.pause() } else { carrier.resume() }
+      state.withLock { $0.isPacing = false }
+    }
+  }
+
+  private func nextPace() -> (any ExchangeCarrier, isPaused: Bool)? {
+    state.withLock { state in
+      guard !state.isPacing, let carrier = state.carrier, state.carrierIsPaused != state.isPaused else { return nil }
+      state.isPacing = true
+      state.carrierIsPaused = state.isPaused
+      return (carrier, state.isPaused)
+    }
   }
 
   // MARK: Limits

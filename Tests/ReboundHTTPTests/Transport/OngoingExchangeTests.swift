@@ -1,0 +1,81 @@
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("OngoingExchange")
+struct OngoingExchangeTests {
+  /// A carrier that writes down what it is told, and in the middle of its first pause has somebody else resume.
+  private final class SlowCarrier: ExchangeCarrier, Sendable {
+    private struct State {
+      var isReading = true
+      var calls: [String] = []
+      var whilePausing: (@Sendable () -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    var calls: [String] { state.withLock { $0.calls } }
+    var isReading: Bool { state.withLock { $0.isReading } }
+
+    func meanwhile(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.whilePausing = action } }
+
+    func stop() { state.withLock { $0.calls.append("stop") } }
+
+    func pause() {
+      state.withLock { $0.whilePausing.take() }?()
+      state.withLock { state in
+        state.isReading = false
+        state.calls.append("pause")
+      }
+    }
+
+    func resume() {
+      state.withLock { state in
+        state.isReading = true
+        state.calls.append("resume")
+      }
+    }
+  }
+
+  private func exchange(on carrier: SlowCarrier) -> OngoingExchange {
+    let exchange = OngoingExchange(TransportLimits(), ExchangeDeadlines(TestScheduler().time)) { _ in }
+    exchange.begin(on: carrier)
+    return exchange
+  }
+
+  @Test("a pause that is overtaken by its resume does not last: the carrier reads on")
+  func overtaken() {
+    let carrier = SlowCarrier()
+    let exchange = exchange(on: carrier)
+    carrier.meanwhile { exchange.resume() }
+    exchange.pause()
+    #expect(carrier.isReading)
+    #expect(carrier.calls == ["pause", "resume"])
+  }
+
+  @Test("a pause before the carrier is there holds for it")
+  func early() {
+    let carrier = SlowCarrier()
+    let exchange = OngoingExchange(TransportLimits(), ExchangeDeadlines(TestScheduler().time)) { _ in }
+    exchange.pause()
+    exchange.begin(on: carrier)
+    #expect(carrier.calls == ["pause"])
+    exchange.resume()
+    #expect(carrier.calls == ["pause", "resume"])
+  }
+
+  @Test("a second pause, and a resume of what is not paused, tell the carrier nothing")
+  func repeated() {
+    let carrier = SlowCarrier()
+    let exchange = exchange(on: carrier)
+    exchange.resume()
+    exchange.pause()
+    exchange.pause()
+    exchange.resume()
+    exchange.resume()
+    #expect(carrier.calls == ["pause", "resume"])
+  }
+}
