@@ -13,8 +13,7 @@ public import Testing
 ///       #expect(await session.renewals == 1)
 ///     }
 ///
-/// Each run is the whole test, on a suite that is made for it, as ``ReboundTesting/simulate(runs:budget:seed:exploration:limits:replay:shrinks:fileID:filePath:line:column:_:)``
-/// has it. What `#expect` and `#require` find ends no run, but counts as its failure; it is told once, with the schedule, and
+/// Each run is the whole test, on a suite that is made for it, as `simulate(runs:)` of `ReboundTesting` has it. What `#expect` and `#require` find ends no run, but counts as its failure; it is told once, with the schedule, and
 /// not by each run that makes the schedule simpler. With `REBOUND_SEED` in the environment there is one run, the one it names.
 ///
 /// On a suite it is meant for each test in it.
