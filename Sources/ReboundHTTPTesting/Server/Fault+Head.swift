@@ -140,6 +140,7 @@ extension Fault {
   /// - Parameters:
   ///   - location: The value of the Location field.
   ///   - status: One of 301, 302, 303, 307 and 308.
+  ///   - name: What the fault is called; `nil` for "redirect" and the status.
   public static func redirect(to location: String, status: Int = 302, name: String? = nil) -> Fault {
     afterRequest(name ?? "redirect \(status)", .send(head(status, length: 0, fields: ["Location: \(location)"])))
   }
@@ -158,14 +159,18 @@ extension Fault {
 
   /// A response that is not wrong at all.
   ///
-  /// - Parameter body: What it brings.
+  /// - Parameters:
+  ///   - body: What it brings.
+  ///   - fields: Lines of its head, besides those of every response.
   public static func answer(_ body: String = "ok", fields: [String] = []) -> Fault {
     answer(Array(body.utf8), fields: fields)
   }
 
   /// A response that is not wrong at all.
   ///
-  /// - Parameter body: What it brings.
+  /// - Parameters:
+  ///   - body: What it brings.
+  ///   - fields: Lines of its head, besides those of every response.
   public static func answer(_ body: [UInt8], fields: [String] = []) -> Fault {
     afterRequest("answer", .send(head(200, length: body.count, fields: fields)), .send(body))
   }
