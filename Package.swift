@@ -49,7 +49,7 @@ let package = Package(
     .trait(
       name: "Redis",
       description:
-        "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
+        "ReboundRedis: policies that many processes share. Needs headers (libhiredis-dev, libssl-dev), on Linux."
     ),
     .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
     .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
@@ -76,9 +76,11 @@ let package = Package(
       name: "ReboundRedis",
       dependencies: [
         "StreamSupport", "Rebound", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+        .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
       ] + combine
     ),
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     .target(
       name: "ReboundLogging",
       dependencies: ["Rebound", "ReboundHTTP", product("Logging", of: "swift-log", with: "Logging")] + combine

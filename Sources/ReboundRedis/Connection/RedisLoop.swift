@@ -29,6 +29,8 @@
     // Of the loop's thread.
     private var phase = Phase.waiting(until: .zero)
     private var context: UnsafeMutablePointer<redisContext>?
+    /// `nil` if the connection is not encrypted.
+    private var session: TLSSession?
     private var descriptor: Int32 = -1
     /// Whether the connection stands; it may still have to be prepared.
     private var isConnected = false
@@ -130,34 +132,73 @@
       guard isConnected else {
         let error = rebound_socket_error(descriptor)
         guard error == 0 else { return give(up: .connection(String(cString: strerror(error)))) }
+        return establish()
+      }
+      if event.can_read != 0 || session?.readWaitsForWrite == true { read(context) }
+      if event.can_write != 0 { hasOutput = true }
+    }
+
+    /// The socket is connected: shakes hands, if it is to be encrypted.
+    private func establish() {
+      switch session?.handshake() {
+      case .wantsRead: rebound_epoll_modify(epoll, descriptor, 1, 0)
+      case .wantsWrite: rebound_epoll_modify(epoll, descriptor, 0, 1)
+      case .failed(let failure): give(up: failure)
+      case .done, nil:
         isConnected = true
         rebound_epoll_modify(epoll, descriptor, 1, 0)
         watchesWrite = false
-        return prepare()
+        prepare()
       }
-      if event.can_read != 0 { read(context) }
-      if event.can_write != 0 { hasOutput = true }
     }
 
     /// Writes now what can be written, and has epoll tell of the rest.
     private func flush() {
       guard hasOutput, isConnected, let context else { return }
-      var isDone: Int32 = 0
-      guard redisBufferWrite(context, &isDone) == REDIS_OK else { return give(up: failure(of: context)) }
-      hasOutput = isDone == 0
-      guard watchesWrite != hasOutput else { return }
-      watchesWrite = hasOutput
+      let waits: Bool
+      if let session {
+        switch session.flush() {
+        case .done: (hasOutput, waits) = (false, session.readWaitsForWrite)
+        case .wantsWrite: waits = true
+        // Tried again with the next read.
+        case .wantsRead: waits = session.readWaitsForWrite
+        case .failed(let failure): return give(up: failure)
+        }
+      } else {
+        var isDone: Int32 = 0
+        guard redisBufferWrite(context, &isDone) == REDIS_OK else { return give(up: failure(of: context)) }
+        hasOutput = isDone == 0
+        waits = hasOutput
+      }
+      guard watchesWrite != waits else { return }
+      watchesWrite = waits
       rebound_epoll_modify(epoll, descriptor, 1, watchesWrite ? 1 : 0)
     }
 
+    /// Reads what has come, into hiredis's reader.
+    ///
+    /// - Returns: Why no more will come, if that is so.
+    private func fill(_ context: UnsafeMutablePointer<redisContext>) -> RedisFailure? {
+      guard let session else { return redisBufferRead(context) == REDIS_OK ? nil : failure(of: context) }
+      var isFed = true
+      let progress = session.read { bytes in
+        let characters = bytes.assumingMemoryBound(to: CChar.self)
+        isFed = isFed && redisReaderFeed(context.pointee.reader, characters.baseAddress, bytes.count) == REDIS_OK
+      }
+      guard isFed else { return .connection("out of memory") }
+      if session.readWaitsForWrite { hasOutput = true }
+      if case .failed(let failure) = progress { return failure }
+      return nil
+    }
+
     private func read(_ context: UnsafeMutablePointer<redisContext>) {
-      guard redisBufferRead(context) == REDIS_OK else { return give(up: failure(of: context)) }
+      let end = fill(context)
       let now = TimeSource.system.now
       // What is done with an answer may end the connection.
       while self.context == context {
         var reply: UnsafeMutableRawPointer?
         guard redisGetReplyFromReader(context, &reply) == REDIS_OK else { return give(up: failure(of: context)) }
-        guard let reply else { return }
+        guard let reply else { break }
         defer { freeReplyObject(reply) }
         lastAnswer = now
         guard let request = underWay.popFirst() else {
@@ -165,6 +206,8 @@
         }
         answered(request, reply.assumingMemoryBound(to: redisReply.self).pointee)
       }
+      // What came before the end counts.
+      if let end, self.context == context { give(up: end) }
     }
 
     private func failure(of context: UnsafeMutablePointer<redisContext>) -> RedisFailure {
@@ -201,13 +244,20 @@
       switch phase {
       case .waiting(let until): if now >= until { connect(now) }
       case .connecting(let since):
-        if now >= since + settings.connectLimit { give(up: .timedOut(after: settings.connectLimit)) }
+        if now >= since + settings.connectLimit { give(up: lateConnection) }
       case .ready:
         if underWay.count > 0, now >= lastAnswer + settings.silenceLimit {
           give(up: .timedOut(after: settings.silenceLimit))
         }
       case .stopped: break
       }
+    }
+
+    private var lateConnection: RedisFailure {
+      let limit = settings.connectLimit
+      // A server that expects commands waits for the end of the one that it takes the handshake for.
+      guard session != nil, !isConnected else { return .timedOut(after: limit) }
+      return .connection("TLS, the handshake: no answer within \(limit); look whether the server encrypts on this port")
     }
 
     // MARK: The connection
@@ -224,6 +274,14 @@
         let reason = failure(of: context)
         redisFree(context)
         return lost(reason)
+      }
+      if case .tcp(let host, _) = settings.address.endpoint, let tls = settings.address.tls {
+        do {
+          session = try TLSSession(tls, host: host, descriptor: context.pointee.fd)
+        } catch {
+          redisFree(context)
+          return lost(error)
+        }
       }
       self.context = context
       descriptor = context.pointee.fd
@@ -272,6 +330,8 @@
     private func give(up reason: RedisFailure) {
       guard let context else { return }
       rebound_epoll_remove(epoll, descriptor)
+      // It may write a farewell to the socket, which the context closes.
+      session = nil
       redisFree(context)
       self.context = nil
       (descriptor, isConnected, hasOutput) = (-1, false, false)
@@ -321,6 +381,11 @@
       output.removeAll(keepingCapacity: output.count < 1 << 20)
       for request in requests { encode(request, at: now) }
       guard !output.isEmpty, let context else { return }
+      if let session {
+        session.append(output)
+        hasOutput = true
+        return
+      }
       let status = output.withUnsafeBytes { bytes in
         redisAppendFormattedCommand(context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
