@@ -1,8 +1,9 @@
 #if Redis
   /// How a connection is encrypted, and which server is believed.
   ///
-  ///     .tcp("redis.example.com", port: 6380, password: secret, tls: .standard)
-  ///     .tcp("10.0.0.7", tls: RedisTLS(trusting: .file("/etc/redis/ca.pem"), serverName: "redis.internal"))
+  ///     let far = RedisAddress.tcp("redis.example.com", port: 6380, tls: .standard)
+  ///     let own = RedisTLS(trusting: .file("/etc/redis/ca.pem"), serverName: "redis.internal")
+  ///     let near = RedisAddress.tcp("10.0.0.7", tls: own)
   ///
   /// TLS 1.2 or 1.3, by OpenSSL. A server whose certificate is not for the name that was asked for, or that nobody who is
   /// trusted has signed, is refused: there is no way to go without. Files are read again for each connection, so that they

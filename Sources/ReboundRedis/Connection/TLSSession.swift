@@ -8,7 +8,6 @@
       case done
       case wantsRead
       case wantsWrite
-      case failed(RedisFailure)
     }
 
     private let context: OpaquePointer
@@ -51,16 +50,20 @@
       guard SSL_set_fd(session, descriptor) == 1 else { throw .tls("the socket") }
     }
 
-    deinit {
-      // Tells the other side, if it can be told at once.
+    /// Tells the other side that nothing more comes, if it can be told at once.
+    func close() {
       if isEstablished { _ = SSL_shutdown(session) }
+      isEstablished = false
+    }
+
+    deinit {
       SSL_free(session)
       SSL_CTX_free(context)
     }
 
     /// Goes on with the handshake.
-    func handshake() -> Progress {
-      let progress = progress(of: call { SSL_connect(session) })
+    func handshake() throws(RedisFailure) -> Progress {
+      let progress = try progress(of: call { SSL_connect(session) })
       if case .done = progress { isEstablished = true }
       return progress
     }
@@ -68,16 +71,15 @@
     /// Reads what has come.
     ///
     /// - Parameter feed: Gets each piece.
-    func read(_ feed: (UnsafeRawBufferPointer) -> Void) -> Progress {
+    func read(_ feed: (UnsafeRawBufferPointer) -> Void) throws(RedisFailure) {
       readWaitsForWrite = false
       while true {
         let result = buffer.withUnsafeMutableBytes { bytes in
           call { SSL_read(session, bytes.baseAddress, Int32(bytes.count)) }
         }
         guard result.count > 0 else {
-          let progress = progress(of: result)
-          if case .wantsWrite = progress { readWaitsForWrite = true }
-          return progress
+          readWaitsForWrite = try progress(of: result) == .wantsWrite
+          return
         }
         buffer.withUnsafeBytes { feed(UnsafeRawBufferPointer(rebasing: $0.prefix(Int(result.count)))) }
       }
@@ -89,13 +91,13 @@
     }
 
     /// Writes what can be written now.
-    func flush() -> Progress {
+    func flush() throws(RedisFailure) -> Progress {
       while sent < pending.count {
         let result = pending.withUnsafeBytes { bytes in
           let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
           return call { SSL_write(session, rest.baseAddress, Int32(clamping: rest.count)) }
         }
-        guard result.count > 0 else { return progress(of: result) }
+        guard result.count > 0 else { return try progress(of: result) }
         sent += Int(result.count)
       }
       pending.removeAll(keepingCapacity: pending.count < 1 << 20)
@@ -115,7 +117,7 @@
       return Result(count: count, status: count > 0 ? SSL_ERROR_NONE : SSL_get_error(session, count))
     }
 
-    private func progress(of result: Result) -> Progress {
+    private func progress(of result: Result) throws(RedisFailure) -> Progress {
       switch result.status {
       case SSL_ERROR_NONE: return .done
       case SSL_ERROR_WANT_READ: return .wantsRead
@@ -124,15 +126,15 @@
       }
       // Nothing may be sent over it any more, a farewell neither.
       isEstablished = false
-      if result.status == SSL_ERROR_ZERO_RETURN { return .failed(.connection("the server has closed it")) }
+      if result.status == SSL_ERROR_ZERO_RETURN { throw .connection("the server has closed it") }
       if result.status == SSL_ERROR_SYSCALL, ERR_peek_error() == 0 {
-        return .failed(.connection(errno == 0 ? "the server has closed it" : String(cString: strerror(errno))))
+        throw .connection(errno == 0 ? "the server has closed it" : String(cString: strerror(errno)))
       }
       let verdict = SSL_get_verify_result(session)
       guard verdict == Int(X509_V_OK) else {
-        return .failed(.tls("the certificate", reason: String(cString: X509_verify_cert_error_string(verdict))))
+        throw .tls("the certificate", reason: String(cString: X509_verify_cert_error_string(verdict)))
       }
-      return .failed(.tls("the handshake"))
+      throw .tls("the handshake")
     }
   }
 
