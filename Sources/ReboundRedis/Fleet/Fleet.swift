@@ -149,12 +149,13 @@
     func key(_ policy: String) -> String { "rebound:{\(name):\(policy)}:" }
 
     /// A name that nothing else of any fleet has.
-    func makeName() -> String {
-      let number = lastNumber.withLock { number in
+    func makeName() -> String { "\(member):\(nextNumber())" }
+
+    private func nextNumber() -> Int {
+      lastNumber.withLock { number in
         number += 1
         return number
       }
-      return "\(member):\(number)"
     }
 
     /// Has a policy take part in the heartbeat.
@@ -276,13 +277,22 @@
         return !state.isBeating
       }
       guard isFree else { return }
-      loop.post(RedisRequest(beat, limit: settings.bound) { [weak self] result in self?.beaten(result) })
+      let number = nextNumber()
+      var command = beat
+      command.add(number)
+      let late: @Sendable (RedisReply) -> Void = { [weak self] reply in
+        // An answer too few on the way, and each one is late by one question from then on.
+        if !reply.isError, FleetCount(reply, to: number) == nil { self?.distrust(reply) }
+      }
+      loop.post(
+        RedisRequest(command, limit: settings.bound, late: late) { [weak self] result in self?.beaten(number, result) }
+      )
     }
 
-    private func beaten(_ result: Result<RedisReply, RedisFailure>) {
+    private func beaten(_ number: Int, _ result: Result<RedisReply, RedisFailure>) {
       switch result {
       case .success(let reply):
-        if let count = FleetCount(reply) { return counted(count) }
+        if let count = FleetCount(reply, to: number) { return counted(count) }
         endBeat()
         if case .error(let text) = reply { fallBack(.answered(text)) } else { distrust(reply) }
       case .failure(let failure):

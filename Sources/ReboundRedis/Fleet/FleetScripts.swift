@@ -10,10 +10,11 @@
       CacheScripts.release,
     ]
 
-    /// A member is alive; returns how many are, and how many were at most of late.
+    /// A member is alive; returns how many are, how many were at most of late, and the number of the heartbeat.
     ///
-    /// Arguments: the member, for how many milliseconds its word holds, and for how many the greatest number does. It adds
-    /// before it removes, since a server whose memory is full refuses the first of all changes only.
+    /// Arguments: the member, for how many milliseconds its word holds, for how many the greatest number does, and the
+    /// number of the heartbeat. It adds before it removes, since a server whose memory is full refuses the first of all
+    /// changes only.
     static let beat = RedisScript(
       """
       local time = redis.call('TIME')
@@ -27,23 +28,22 @@
         peak = living
         redis.call('SET', KEYS[2], peak, 'PX', ARGV[3])
       end
-      return {living, peak}
+      return {living, peak, tonumber(ARGV[4])}
       """
     )
   }
 
-  /// How many members a fleet has, as the server says.
+  /// How many members a fleet has, as the server says in answer to a heartbeat.
   struct FleetCount {
     let living: Int
     let peak: Int
 
-    /// `nil` if what it says makes no sense.
-    init?(_ reply: RedisReply) {
-      guard case .array(let items) = reply, items.count == 2, let living = items[0].integer,
-        let peak = items[1].integer,
-        (1...1_000_000).contains(living), (living...1_000_000).contains(peak)
+    /// `nil` if what it says makes no sense, or is the answer to another heartbeat.
+    init?(_ reply: RedisReply, to heartbeat: Int) {
+      guard let numbers = reply.integers(3), numbers[2] == heartbeat, (1...1_000_000).contains(numbers[0]),
+        (numbers[0]...1_000_000).contains(numbers[1])
       else { return nil }
-      (self.living, self.peak) = (living, peak)
+      (living, peak) = (numbers[0], numbers[1])
     }
   }
 #endif

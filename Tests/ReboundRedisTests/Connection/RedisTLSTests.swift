@@ -91,7 +91,8 @@
       let link = await Link.ready(server.address(tls))
       #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
       let reason = try await refusal(server.address(RedisTLS(trusting: certificates.trust)))
-      #expect(reason.hasPrefix("TLS, the handshake: "), "\(reason)")
+      // The server's word may be lost with the connection, which it ends at once.
+      #expect(reason.hasPrefix("TLS, the handshake: ") || reason == "Connection reset by peer", "\(reason)")
     }
 
     @Test func whatAServerThatDoesNotEncryptNeverAnswersSaysWhatToLookAt() async throws {
