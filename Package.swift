@@ -31,7 +31,9 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
     .library(name: "ReboundMetrics", targets: ["ReboundMetrics"]),
+    .library(name: "ReboundTracing", targets: ["ReboundTracing"]),
     .library(name: "ReboundOpenAPI", targets: ["ReboundOpenAPI"]),
+    .library(name: "ReboundServiceLifecycle", targets: ["ReboundServiceLifecycle"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
     .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
@@ -53,14 +55,22 @@ let package = Package(
     ),
     .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
     .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
+    .trait(name: "Tracing", description: "ReboundTracing: calls and attempts as spans of swift-distributed-tracing."),
     .trait(name: "OpenAPI", description: "ReboundOpenAPI: policies around clients of swift-openapi-generator."),
+    .trait(
+      name: "ServiceLifecycle",
+      description:
+        "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
+    ),
     .default(enabledTraits: ["Foundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -88,6 +98,18 @@ let package = Package(
     .target(
       name: "ReboundMetrics",
       dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+    ),
+    .target(
+      name: "ReboundTracing",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "StreamSupport", product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
+      ] + combine
+    ),
+    .target(
+      name: "ReboundServiceLifecycle",
+      dependencies: [
+        "Rebound", product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
+      ] + combine
     ),
     .target(
       name: "ReboundOpenAPI",
