@@ -38,8 +38,58 @@ struct PolicySettingsTests {
     settings.breaker = .init()
     settings.throttle = .init()
     settings.attemptTimeout = 2
+    settings.rateLimit = 5
+    settings.detector = .init()
     let storm = try settings.play(.minuteOfOutage(clients: 20))
-    #expect(storm.pipeline?.kinds == [.retry, .circuitBreaker, .adaptiveThrottle, .timeout])
+    #expect(
+      storm.pipeline?.kinds == [
+        .metastabilityDetector, .retry, .metastabilityDetector, .rateLimiter, .circuitBreaker, .adaptiveThrottle,
+        .timeout,
+      ]
+    )
+  }
+
+  @Test func areSwiftThatNamesItsLimiterAndItsDetector() {
+    var settings = PolicySettings(maxRetries: 15, firstDelay: 6.5, spread: .full)
+    settings.rateLimit = 53
+    settings.detector = .init()
+    #expect(
+      settings.swiftSource == """
+        let detector = MetastabilityDetector(
+          "service",
+          policy: try MetastabilityPolicy(refusesRetries: true)
+        )
+        let limiter = RateLimiter(
+          "service",
+          policy: try .tokenBucket(53, per: .seconds(1), burst: 5)
+            .waiting(atMost: .seconds(120), maxQueue: 1000000)
+        )
+        let pipeline = try Pipeline<Answer>("service") {
+          detector.requests
+          Retry(try RetryPolicy(maxRetries: 15, backoff: .constant(.seconds(6.5)).jittered(.full)))
+          detector
+          limiter
+        }
+        """
+    )
+  }
+
+  @Test func limitTheRateOfAProcessAfterAnOutageToo() throws {
+    var settings = PolicySettings(maxRetries: 20, firstDelay: 5, spread: .full)
+    settings.rateLimit = 27
+    let scenario = Scenario.minuteOfOutage(clients: 500)
+    let storm = try settings.play(scenario)
+    #expect(storm.series.offered.allSatisfy { $0 <= 27 + 3 })
+    #expect(storm.recovers(within: .seconds(5)))
+  }
+
+  @Test func endALoopThatFeedsItselfWhereTheDetectorRefusesRetries() throws {
+    var settings = PolicySettings(maxRetries: 10, firstDelay: 1)
+    #expect(try settings.play(.minuteOfOutage(clients: 1_000)).isMetastable)
+    settings.detector = .init()
+    #expect(try settings.play(.minuteOfOutage(clients: 1_000)).recovers(within: .seconds(30)))
+    settings.detector = .init(refusesRetries: false)
+    #expect(try settings.play(.minuteOfOutage(clients: 1_000)).isMetastable)
   }
 
   @Test func areReadFromWhatTheyAreWrittenAs() throws {

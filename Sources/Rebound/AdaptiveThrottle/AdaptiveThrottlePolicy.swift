@@ -30,26 +30,34 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
   }
 }
 
-/// Counts calls over a window, in tenths of it.
+/// Counts calls over a window, and says how likely the next one is to be refused.
 ///
 /// It has no clock and no lock.
 struct AdaptiveThrottleMachine: Sendable {
-  private static let slotCount = 10
+  private struct Calls: AdditiveArithmetic {
+    static var zero: Calls { Calls() }
+    var requests = 0
+    var accepts = 0
+
+    static func + (left: Calls, right: Calls) -> Calls {
+      Calls(requests: left.requests + right.requests, accepts: left.accepts + right.accepts)
+    }
+
+    static func - (left: Calls, right: Calls) -> Calls {
+      Calls(requests: left.requests - right.requests, accepts: left.accepts - right.accepts)
+    }
+  }
 
   private let factor: Double
-  private let slotLength: Duration
-  private var slots: [(requests: Int, accepts: Int)]
-  private var current = 0
-  /// When the slot at hand ends.
-  private var slotEnd: Duration?
-  private(set) var requests = 0
-  private(set) var accepts = 0
+  private var calls: RecentCounts<Calls>
 
   init(_ policy: AdaptiveThrottlePolicy) {
     factor = policy.factor
-    slotLength = policy.window / Self.slotCount
-    slots = Array(repeating: (0, 0), count: Self.slotCount)
+    calls = RecentCounts(window: policy.window)
   }
+
+  var requests: Int { calls.total.requests }
+  var accepts: Int { calls.total.accepts }
 
   var refusalProbability: Double {
     max(0, (Double(requests) - factor * Double(accepts)) / Double(requests + 1))
@@ -60,33 +68,14 @@ struct AdaptiveThrottleMachine: Sendable {
   /// - Returns: How likely it is to be refused.
   mutating func request(at now: Duration) -> Double {
     move(to: now)
-    defer {
-      requests += 1
-      slots[current].requests += 1
-    }
+    defer { calls.add(Calls(requests: 1)) }
     return refusalProbability
   }
 
   mutating func accept(at now: Duration) {
     move(to: now)
-    accepts += 1
-    slots[current].accepts += 1
+    calls.add(Calls(accepts: 1))
   }
 
-  /// Lets what is too old count no more; a step back counts as no time at all.
-  mutating func move(to now: Duration) {
-    guard let end = slotEnd else {
-      slotEnd = now + slotLength
-      return
-    }
-    guard now >= end else { return }
-    let passed = Int(min((now - end) / slotLength, Double(Self.slotCount)).rounded(.down)) + 1
-    for _ in 0..<min(passed, Self.slotCount) {
-      current = (current + 1) % Self.slotCount
-      requests -= slots[current].requests
-      accepts -= slots[current].accepts
-      slots[current] = (0, 0)
-    }
-    slotEnd = passed > Self.slotCount ? now + slotLength : end + slotLength * passed
-  }
+  mutating func move(to now: Duration) { calls.move(to: now) }
 }

@@ -13,7 +13,7 @@ import Foundation
 /// - Who waits is mixed well: first in, first out only decides whether a wait is longer than the attempt's timeout.
 /// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.
 /// - Work takes its mean time. Pauses and dependencies take what they take on the mean.
-/// - A breaker is not in the model: ``UnpredictablePolicy``.
+/// - A breaker, a rate limiter and a detector are not in the model: ``UnpredictablePolicy``.
 ///
 /// Of 50 scenarios and policies drawn at random, it agrees with the play within 20 %, or 3 s, in 44; those 50 were at hand
 /// when it was made. It promised no recovery that did not come. Of two that recovered after more than 40 s it said never.
@@ -41,6 +41,8 @@ public struct Prediction: Hashable, Sendable {
   public init(of settings: PolicySettings, in scenario: Scenario) throws {
     try scenario.validate()
     if settings.breaker != nil { throw UnpredictablePolicy(stage: "circuit breaker") }
+    if settings.rateLimit != nil { throw UnpredictablePolicy(stage: "rate limiter") }
+    if settings.detector != nil { throw UnpredictablePolicy(stage: "metastability detector") }
     var model = FluidModel(settings, scenario)
     while model.step() {}
     let recovers = model.recovery != nil

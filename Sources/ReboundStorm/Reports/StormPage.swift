@@ -21,26 +21,33 @@ public struct StormPage {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Storm</title>
     <style>
-    :root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
+    :root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif; background: Canvas; color: CanvasText }
     body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
     table { border-collapse: collapse; width: 100% }
     th, td { text-align: right; padding: .3rem .5rem; border-bottom: 1px solid #8884 }
     th:first-child, td:first-child { text-align: left }
-    button { all: unset; cursor: pointer; text-decoration: underline }
+    .table { overflow-x: auto }
+    button { all: unset; cursor: pointer; text-decoration: underline; min-width: 24px; min-height: 24px }
     button:focus-visible { outline: 2px solid }
     figure { margin: 1.5rem 0 } figcaption { font-weight: 600 } pre { white-space: pre-wrap }
     svg { width: 100%; height: 140px; display: block }
-    .offered { fill: #c2410c } .served { fill: #2563eb } .wasted { fill: #a855f7 } .down { fill: #8883 }
+    .offered { fill: #c2410c; color: light-dark(#c2410c, #fb923c) }
+    .served { fill: #2563eb; color: light-dark(#2563eb, #60a5fa) }
+    .wasted { fill: #a855f7; color: light-dark(#7e22ce, #c084fc) } .down { fill: #8883 }
     .normal { stroke: currentColor; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke }
     </style>
+    <main>
     <h1>Storm</h1>
-    <p>Requests a second that the service got (<b style="color:#c2410c">orange</b>), answered
-    (<b style="color:#2563eb">blue</b>) and worked on for nobody (<b style="color:#a855f7">purple</b>), all to one scale. The
+    <p>Requests a second that the service got (<b class="offered">orange</b>), answered
+    (<b class="served">blue</b>) and worked on for nobody (<b class="wasted">purple</b>), all to one scale. The
     dashed line is the normal load; it is grey where something was wrong.</p>
+    <div class="table" role="region" aria-label="All policies" tabindex="0">
     <table><thead><tr>\(head)</tr></thead><tbody>
     \(rows)
     </tbody></table>
+    </div>
     \(figures)
+    </main>
     <script>
     for (const button of document.querySelectorAll('button')) {
       button.addEventListener('click', () => {
@@ -69,7 +76,7 @@ public struct StormPage {
 
   private var head: String {
     let columns = ["policy", "peak in the fault", "peak after it", "in all", "recovered after", "given up", "p99"]
-    return columns.map { "<th>\($0)</th>" }.joined()
+    return columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
   }
 
   private var rows: String {
@@ -92,7 +99,7 @@ public struct StormPage {
       return """
         <figure id="storm-\(index)"><figcaption>\(storm.name.asHTML)</figcaption>
         \(picture(storm))
-        <output>&nbsp;</output>\(advice)
+        <output role="status">&nbsp;</output>\(advice)
         <script type="application/json">\(json(storm.series))</script>
         </figure>
         """

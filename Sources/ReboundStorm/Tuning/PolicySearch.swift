@@ -44,14 +44,16 @@ public struct PolicySearch: Sendable {
   public func run() throws -> PolicyFront {
     var random = StormRandom(seed: seed, part: 9)
     var front = PolicyFront()
+    // Of a process, which is what a rate limiter is for.
+    let load = scenarios.map { $0.arrivals.rate / Double($0.processes) }.max() ?? 1
     for number in 0..<max(tries, start.count) {
       let settings: PolicySettings
       if number < start.count {
         settings = start[number]
       } else if number % 3 == 0 || front.policies.isEmpty {
-        settings = .random(&random)
+        settings = .random(&random, load: load)
       } else {
-        settings = front.policies[random.index(below: front.policies.count)].settings.changed(&random)
+        settings = front.policies[random.index(below: front.policies.count)].settings.changed(&random, load: load)
       }
       front.insert(TunedPolicy(settings: settings, score: try settings.score(on: scenarios)))
     }
@@ -100,18 +102,29 @@ extension PolicySettings {
     PolicyScore(try scenarios.map { try play($0) })
   }
 
-  fileprivate static func random(_ random: inout StormRandom) -> PolicySettings {
+  fileprivate static func random(_ random: inout StormRandom, load: Double) -> PolicySettings {
     var settings = PolicySettings(firstDelay: 1, multiplier: 2, spread: .full)
     for change in changes { change(&settings, &random) }
+    settings.limitRate(&random, load: load)
     return settings
   }
 
-  fileprivate func changed(_ random: inout StormRandom) -> PolicySettings {
+  fileprivate func changed(_ random: inout StormRandom, load: Double) -> PolicySettings {
     var settings = self
     for _ in 0...random.index(below: 3) {
-      Self.changes[random.index(below: Self.changes.count)](&settings, &random)
+      let change = random.index(below: Self.changes.count + 1)
+      if change < Self.changes.count {
+        Self.changes[change](&settings, &random)
+      } else {
+        settings.limitRate(&random, load: load)
+      }
     }
     return settings
+  }
+
+  /// Between the load without any trouble and twice as much, or not at all.
+  private mutating func limitRate(_ random: inout StormRandom, load: Double) {
+    rateLimit = random.unit() < 0.4 ? nil : max(Int((load * (1 + random.unit())).rounded()), 1)
   }
 
   /// Each draws one of the numbers anew.

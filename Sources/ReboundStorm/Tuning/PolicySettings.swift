@@ -53,6 +53,19 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     }
   }
 
+  /// The numbers of a metastability detector.
+  public struct Detector: Codable, Hashable, Sendable {
+    /// Whether it refuses retries while its alarm is on.
+    public var refusesRetries: Bool
+
+    /// Describes a detector.
+    ///
+    /// - Parameter refusesRetries: Whether it refuses retries while its alarm is on.
+    public init(refusesRetries: Bool = true) {
+      self.refusesRetries = refusesRetries
+    }
+  }
+
   /// How many attempts may follow the first.
   public var maxRetries: Int
   /// How long the first retry waits; 0 for all at once.
@@ -73,6 +86,12 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   public var breaker: Breaker?
   /// When a process calls less; `nil` for never.
   public var throttle: Throttle?
+  /// What watches for a loop that feeds itself; `nil` for nobody.
+  public var detector: Detector?
+  /// How many attempts a second a process begins; `nil` for any number.
+  ///
+  /// Others wait for their turn, in the order in which they came, for two minutes at most.
+  public var rateLimit: Int?
   /// How long an attempt may take; `nil` for any time.
   public var attemptTimeout: Double?
 
@@ -118,13 +137,27 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     )
     let breaker = try breaker.map { CircuitBreaker(name, policy: try $0.policy, random: random) }
     let throttle = try throttle.map { AdaptiveThrottle(name, policy: try $0.policy, random: random) }
+    let limiter = try rateLimit.map { rate in
+      let bucket = try RateLimiterPolicy.tokenBucket(rate, per: .seconds(1), burst: Self.burst(of: rate))
+      return RateLimiter(name, policy: try bucket.waiting(atMost: Self.longestTurn, maxQueue: Self.mostTurns))
+    }
+    let detector = try detector.map { MetastabilityDetector(name, policy: try $0.policy) }
     return try Pipeline(name) {
+      if let detector { detector.requests }
       Retry(retry, budget: budget)
+      if let detector { detector }
+      if let limiter { limiter }
       if let breaker { breaker }
       if let throttle { throttle }
       if let attemptTimeout { Timeout(attempt: .seconds(attemptTimeout)) }
     }
   }
+
+  private static let longestTurn = Duration.seconds(120)
+  private static let mostTurns = 1_000_000
+
+  /// A tenth of a second's: so few that a second gets no more than the rate, and a tenth.
+  private static func burst(of rate: Int) -> Int { max(rate / 10, 1) }
 
   var backoff: Backoff {
     guard firstDelay > 0 else { return .immediate }
@@ -155,6 +188,29 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     if let budgetRatio {
       shared.append("let budget = try RetryBudget.ratio(\(budgetRatio), window: .seconds(2), floor: 1)")
       stages = ["Retry(try RetryPolicy(\(retry.joined(separator: ", "))), budget: budget)"]
+    }
+    if let detector {
+      shared.append(
+        """
+        let detector = MetastabilityDetector(
+          "service",
+          policy: try MetastabilityPolicy(refusesRetries: \(detector.refusesRetries))
+        )
+        """
+      )
+      stages = ["detector.requests"] + stages + ["detector"]
+    }
+    if let rateLimit {
+      shared.append(
+        """
+        let limiter = RateLimiter(
+          "service",
+          policy: try .tokenBucket(\(rateLimit), per: .seconds(1), burst: \(Self.burst(of: rateLimit)))
+            .waiting(atMost: .seconds(\(Self.longestTurn.components.seconds)), maxQueue: \(Self.mostTurns))
+        )
+        """
+      )
+      stages.append("limiter")
     }
     if let breaker {
       shared.append(
@@ -220,6 +276,12 @@ extension PolicySettings.Breaker {
   }
 }
 
+extension PolicySettings.Detector {
+  fileprivate var policy: MetastabilityPolicy {
+    get throws { try MetastabilityPolicy(refusesRetries: refusesRetries) }
+  }
+}
+
 extension PolicySettings.Throttle {
   fileprivate var policy: AdaptiveThrottlePolicy {
     get throws { try AdaptiveThrottlePolicy(factor: factor, window: .seconds(window)) }
@@ -269,6 +331,8 @@ public struct NamedPolicy: Hashable, Sendable {
     var throttled = spread
     // So short that a service which was out is soon found well: what is refused here counts, too.
     throttled.throttle = PolicySettings.Throttle(factor: 2, window: 2)
+    var detected = PolicySettings(maxRetries: 10, firstDelay: 1)
+    detected.detector = PolicySettings.Detector()
     return [
       NamedPolicy("no retry", PolicySettings()),
       NamedPolicy("10 retries, at once", PolicySettings(maxRetries: 10)),
@@ -279,6 +343,7 @@ public struct NamedPolicy: Hashable, Sendable {
       NamedPolicy("… and a circuit breaker", broken),
       NamedPolicy("… and 1 s for each attempt", timed),
       NamedPolicy("full jitter, adaptive throttle", throttled),
+      NamedPolicy("10 retries, after 1 s, detector", detected),
     ]
   }
 }
