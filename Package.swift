@@ -146,6 +146,10 @@ let package = Package(
       name: "ReboundTestingTests",
       dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
     ),
+    .testTarget(
+      name: "ReboundHTTPTestingTests",
+      dependencies: ["ReboundHTTPTesting", "ReboundTesting", "ReboundHTTP", "ReboundStore", "StreamSupport"] + combine
+    ),
     .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
     .testTarget(
       name: "DocumentTests",

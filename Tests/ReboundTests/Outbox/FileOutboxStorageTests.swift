@@ -169,7 +169,7 @@ struct FileOutboxStorageTests {
 
   @Test("what could not be stored durably is not there after a restart")
   func refusedIsGone() throws {
-    let disk = SimulatedDisk()
+    let disk = SimulatedDisk(seed: 0)
     let storage = FileOutboxStorage(path: "/box", disk: disk)
     _ = try storage.open()
     try storage.append([records[0]], durably: true)
