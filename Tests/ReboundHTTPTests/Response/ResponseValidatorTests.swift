@@ -48,6 +48,16 @@ struct ResponseValidatorTests {
     #expect(try test.run(Anything(validator: validator)).failure?.kind == .notFound)
   }
 
+  @Test("an answer that confirms a copy has no body to judge")
+  func confirmedCopy() throws {
+    let validator = ResponseValidator { answer in answer.body.isEmpty ? .noData : nil }
+    let fields: HTTPHeaders = ["ETag": "\"1\"", "Cache-Control": "no-cache"]
+    let test = ClientUnderTest([.ok("{}", fields), .response(304, fields)], [Caching(in: HTTPCache())])
+    #expect(try test.run(Anything(validator: validator)).values.count == 1)
+    #expect(try test.run(Anything(validator: validator)).values == [Data("{}".utf8)])
+    #expect(test.transport.count == 2)
+  }
+
   @Test("the first of two that finds something is right")
   func both() throws {
     let test = ClientUnderTest([.ok("{}"), .ok("{}", ["X-Result": "busy"])])
