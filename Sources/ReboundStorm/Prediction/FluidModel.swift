@@ -62,8 +62,7 @@ struct FluidModel {
       served: served,
       offered: offered,
       begun: begun,
-      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil,
-      isRandom: true
+      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil
     ).seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
   }
 
