@@ -31,7 +31,9 @@ let package = Package(
     .library(name: "ReboundRedis", targets: ["ReboundRedis"]),
     .library(name: "ReboundLogging", targets: ["ReboundLogging"]),
     .library(name: "ReboundMetrics", targets: ["ReboundMetrics"]),
+    .library(name: "ReboundTracing", targets: ["ReboundTracing"]),
     .library(name: "ReboundOpenAPI", targets: ["ReboundOpenAPI"]),
+    .library(name: "ReboundServiceLifecycle", targets: ["ReboundServiceLifecycle"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
     .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
@@ -49,18 +51,26 @@ let package = Package(
     .trait(
       name: "Redis",
       description:
-        "ReboundRedis: policies that many processes share. Needs hiredis's headers (libhiredis-dev), on Linux."
+        "ReboundRedis: policies that many processes share. Needs headers (libhiredis-dev, libssl-dev), on Linux."
     ),
     .trait(name: "Logging", description: "ReboundLogging: decisions and calls as lines of swift-log."),
     .trait(name: "Metrics", description: "ReboundMetrics: decisions, calls and gauges as metrics of swift-metrics."),
+    .trait(name: "Tracing", description: "ReboundTracing: calls and attempts as spans of swift-distributed-tracing."),
     .trait(name: "OpenAPI", description: "ReboundOpenAPI: policies around clients of swift-openapi-generator."),
+    .trait(
+      name: "ServiceLifecycle",
+      description:
+        "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
+    ),
     .default(enabledTraits: ["Foundation"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -76,9 +86,11 @@ let package = Package(
       name: "ReboundRedis",
       dependencies: [
         "StreamSupport", "Rebound", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+        .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
       ] + combine
     ),
     .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     .target(
       name: "ReboundLogging",
       dependencies: ["Rebound", "ReboundHTTP", product("Logging", of: "swift-log", with: "Logging")] + combine
@@ -86,6 +98,18 @@ let package = Package(
     .target(
       name: "ReboundMetrics",
       dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+    ),
+    .target(
+      name: "ReboundTracing",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "StreamSupport", product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
+      ] + combine
+    ),
+    .target(
+      name: "ReboundServiceLifecycle",
+      dependencies: [
+        "Rebound", product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
+      ] + combine
     ),
     .target(
       name: "ReboundOpenAPI",
@@ -121,6 +145,10 @@ let package = Package(
     .testTarget(
       name: "ReboundTestingTests",
       dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
+    ),
+    .testTarget(
+      name: "ReboundHTTPTestingTests",
+      dependencies: ["ReboundHTTPTesting", "ReboundTesting", "ReboundHTTP", "ReboundStore", "StreamSupport"] + combine
     ),
     .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
     .testTarget(

@@ -9,12 +9,14 @@ let package = Package(
     .package(
       name: "Rebound",
       path: "../..",
-      traits: [.defaults, "Logging", "Metrics", "OpenAPI"]
+      traits: [.defaults, "Logging", "Metrics", "Tracing", "OpenAPI", "ServiceLifecycle"]
     ),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
   ],
   targets: [
     .testTarget(
@@ -26,9 +28,13 @@ let package = Package(
         .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "ReboundLogging", package: "Rebound"),
         .product(name: "ReboundMetrics", package: "Rebound"),
+        .product(name: "ReboundTracing", package: "Rebound"),
         .product(name: "ReboundOpenAPI", package: "Rebound"),
+        .product(name: "ReboundServiceLifecycle", package: "Rebound"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ]

@@ -25,5 +25,16 @@
 
       #expect(degrees == 21)
     }
+
+    @Test("goes by itself without the certificates that it is told to trust")
+    func encryption() throws {
+      let secret = "open sesame"
+
+      let tls = RedisTLS(trusting: .file("/etc/redis/ca.pem"))
+      let address = RedisAddress.tcp("redis.example.com", port: 6380, password: secret, tls: tls)
+      let fleet = try Fleet("shop", at: address, instances: 10)
+
+      #expect(!fleet.isJoined)
+    }
   }
 #endif

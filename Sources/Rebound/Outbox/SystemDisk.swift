@@ -108,7 +108,7 @@ import StreamSupport
     }
 
     deinit {
-      close()
+      unlock()
     }
 
     func write(_ data: Data) throws {
@@ -142,6 +142,10 @@ import StreamSupport
     }
 
     func unlock() {
+      // Closing is not enough: a process that is just being started has the descriptor, too, for a moment.
+      descriptor.withLock { descriptor in
+        if let descriptor { _ = flock(descriptor, LOCK_UN) }
+      }
       close()
     }
 

@@ -2,28 +2,20 @@ import Combine
 import Rebound
 import StreamSupport
 
-/// The stage that makes an attempt of a request: follows redirects, and says how much time is left; part of every client.
+/// Makes an attempt of a request for each subscriber: follows redirects, and says how much time is left.
 ///
-/// It is the first of its place, so that all other middleware there sees each hop as it is sent: what signs a request
-/// signs what goes over the wire.
-struct Attempting: Middleware {
-  var place: MiddlewarePlace { .cookies }
-
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
-    AttemptPublisher(request: request, next: next).eraseToAnyPublisher()
-  }
-}
-
-/// Makes an attempt for each subscriber; nothing is passed on before a value is requested.
+/// It stands outside of ``MiddlewarePlace/cookies`` in every client, so that what stands there sees each hop as it is sent:
+/// what signs a request signs what goes over the wire. Nothing is passed on before a value is requested.
 struct AttemptPublisher: Publisher {
   typealias Output = HTTPResponse
   typealias Failure = NetworkFailure
 
   let request: HTTPRequest
+  let client: ClientSettings.Shared
   let next: @Sendable (HTTPRequest) -> HTTPExchange
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    AttemptSubscription(request, next: next).attach(subscriber)
+    AttemptSubscription(request, of: client, next: next).attach(subscriber)
   }
 }
 
@@ -41,6 +33,7 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
   }
 
   let request: HTTPRequest
+  private let client: ClientSettings.Shared
   /// `nil` where no middleware stands before the network.
   private let next: (@Sendable (HTTPRequest) -> HTTPExchange)?
   private let lock = Lock()
@@ -55,8 +48,9 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
   @exclusivity(unchecked) private var redirect: ResponseHead?
   @exclusivity(unchecked) private var downstream: AnySubscriber<HTTPResponse, NetworkFailure>?
 
-  init(_ request: HTTPRequest, next: (@Sendable (HTTPRequest) -> HTTPExchange)?) {
+  init(_ request: HTTPRequest, of client: ClientSettings.Shared, next: (@Sendable (HTTPRequest) -> HTTPExchange)?) {
     self.request = request
+    self.client = client
     self.next = next
   }
 
@@ -68,7 +62,7 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
 
   var description: String { "Attempt" }
 
-  private var settings: ClientSettings { request.call.client.settings }
+  private var settings: ClientSettings { client.settings }
 
   // MARK: What the subscriber says
 
@@ -121,7 +115,7 @@ final class AttemptSubscription: Subscriber, Subscription, CustomStringConvertib
     if isWanted { sent = hop }
     lock.unlock()
     guard isWanted else { return }
-    if let next { next(hop).subscribe(self) } else { ExchangeSubscription(hop).attach(self) }
+    if let next { next(hop).subscribe(self) } else { ExchangeSubscription(hop, of: client).attach(self) }
   }
 
   /// Leaves a message no more time than there is, as transport and server get to know it.

@@ -6,7 +6,10 @@ final class CallContext: Sendable {
   /// How many failures are kept.
   private static let keptFailures = 10
 
-  let client: ClientSettings.Shared
+  /// `nil` for a request that no client has made.
+  private let client: ClientSettings.Shared?
+  /// Of a request that no client has made.
+  private let ownTime: TimeSource?
   let id: String
   let identity: String?
   private let request: RequestParts
@@ -22,6 +25,7 @@ final class CallContext: Sendable {
     observe: (@Sendable (HTTPEvent) -> Void)?
   ) {
     self.client = client
+    ownTime = nil
     self.id = id
     self.observe = observe
     self.request = request
@@ -29,15 +33,27 @@ final class CallContext: Sendable {
     start = observe == nil ? .zero : client.settings.time.now
   }
 
+  /// For a request that no client has made, and which nobody watches.
+  init(_ request: RequestParts, id: String, identity: String?, time: TimeSource) {
+    client = nil
+    ownTime = time
+    self.id = id
+    self.identity = identity
+    self.request = request
+    observe = nil
+    start = .zero
+  }
+
   var operation: String { request.operation() }
-  var timeLimit: Duration? { request.deadline ?? client.settings.deadline }
+  var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }
   var isAuthenticated: Bool { request.isAuthenticated }
   var validStatuses: ClosedRange<Int> { request.validStatuses }
   var takesWebPages: Bool { request.takesWebPages }
   var errorParser: ErrorParser { request.errorParser }
-  var time: TimeSource { client.settings.time }
-  var redaction: Redaction { client.settings.redaction }
+  var validator: ResponseValidator? { request.validator }
+  var time: TimeSource { client?.settings.time ?? ownTime ?? .current }
+  var redaction: Redaction { client?.settings.redaction ?? .standard }
 
   /// Whether an answer has a status that means success.
   func accepts(_ response: HTTPResponse) -> Bool { validStatuses.contains(response.status) }

@@ -66,9 +66,11 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   @exclusivity(unchecked) private var upstream: (any Subscription)?
 
   /// - Parameter exchange: What the middleware has made of the request; `nil` where it goes to the network as it is.
-  init(_ request: HTTPRequest, through exchange: HTTPExchange?) {
+  init(_ request: HTTPRequest, of client: ClientSettings.Shared, through exchange: HTTPExchange?) {
     context = request.call
-    origin = exchange.map { .middleware(Chain($0, for: request)) } ?? .attempt(AttemptSubscription(request, next: nil))
+    origin =
+      exchange.map { .middleware(Chain($0, for: request)) }
+      ?? .attempt(AttemptSubscription(request, of: client, next: nil))
   }
 
   /// Hands this to its subscriber.

@@ -10,8 +10,10 @@ struct ClientSettings: Sendable {
   var transport: any Transport
   /// In the order of its places.
   var middleware: [any Middleware]
-  /// The middleware with what every client has.
-  var stages: [any Middleware]
+  /// That of them, with what every client has, which sees each attempt as one.
+  var aroundAttempts: [any Middleware]
+  /// That of them which sees each request that goes over the wire: an attempt, and what redirects make of it.
+  var aroundHops: [any Middleware]
   var delivery: (any Scheduler & Sendable)?
   var time: TimeSource
   var random: RandomSource

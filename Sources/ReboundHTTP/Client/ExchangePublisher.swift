@@ -11,9 +11,10 @@ struct ExchangePublisher: Publisher {
   typealias Failure = NetworkFailure
 
   let request: HTTPRequest
+  let client: ClientSettings.Shared
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    ExchangeSubscription(request).attach(subscriber)
+    ExchangeSubscription(request, of: client).attach(subscriber)
   }
 }
 
@@ -30,6 +31,7 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   }
 
   let request: HTTPRequest
+  private let client: ClientSettings.Shared
   private let lock = Lock()
   // All guarded by `lock`.
   @exclusivity(unchecked) private var phase = Phase.ready
@@ -47,8 +49,9 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   /// Told once, unless it is cancelled before; set before anything is requested.
   @exclusivity(unchecked) private var whenDone: Completion?
 
-  init(_ request: HTTPRequest) {
+  init(_ request: HTTPRequest, of client: ClientSettings.Shared) {
     self.request = request
+    self.client = client
   }
 
   /// Hands this to its one subscriber.
@@ -66,8 +69,6 @@ final class ExchangeSubscription: Subscription, CustomStringConvertible, @unchec
   }
 
   var description: String { "Exchange" }
-
-  private var client: ClientSettings.Shared { request.call.client }
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }

@@ -26,6 +26,54 @@ public struct HTTPRequest: Sendable {
   /// All that stays the same, in one place: requests are copied at each step of their way.
   let call: CallContext
 
+  /// Makes a request by hand: for a test of middleware, or for middleware that asks something of its own.
+  ///
+  ///     let request = HTTPRequest(TransportRequest(service), operation: "Weather")
+  ///
+  /// Those that a client makes go through its middleware in the same form. Nobody watches this one, and its failures
+  /// show what ``Redaction/standard`` lets through. Valid are the statuses from 200 to 299.
+  ///
+  /// - Parameters:
+  ///   - message: What goes over the wire.
+  ///   - operation: Its name, for failures.
+  ///   - id: What tells the call from others.
+  ///   - attempt: The number of the attempt, from 1.
+  ///   - deadline: The moment by which the call is to be done.
+  ///   - timeLimit: How long the call may take in all, from its beginning.
+  ///   - isIdempotent: Whether sending it twice has the effect of sending it once; `nil` for what the method says.
+  ///   - isAuthenticated: Whether it is to be sent with the user's credential.
+  ///   - identity: Who asks.
+  ///   - cacheMode: What a cache may do for it.
+  ///   - time: For whatever waits or measures on the way.
+  public init(
+    _ message: TransportRequest,
+    operation: String = "Request",
+    id: String = "",
+    attempt: Int = 1,
+    deadline: Deadline? = nil,
+    timeLimit: Duration? = nil,
+    isIdempotent: Bool? = nil,
+    isAuthenticated: Bool = true,
+    identity: String? = nil,
+    cacheMode: CacheMode = .standard,
+    time: TimeSource = .current
+  ) {
+    let parts = RequestParts(
+      message,
+      operation: operation,
+      timeLimit: timeLimit,
+      isIdempotent: isIdempotent,
+      isAuthenticated: isAuthenticated,
+      cacheMode: cacheMode
+    )
+    self.init(message, cacheMode: cacheMode, call: CallContext(parts, id: id, identity: identity, time: time))
+    (self.attempt, self.deadline) = (attempt, deadline)
+  }
+
+  init(_ message: TransportRequest, cacheMode: CacheMode, call: CallContext) {
+    (self.message, self.cacheMode, self.call) = (message, cacheMode, call)
+  }
+
   /// The name of the request.
   public var operation: String { call.operation }
   /// What the client calls this call, the same for all attempts.
@@ -125,7 +173,15 @@ public struct HTTPRequest: Sendable {
       return failure
     }
     if !call.takesWebPages, response.isWebPage { return failure(.captivePortal, response: response) }
-    return nil
+    guard let validator = call.validator, response.status != 304 else { return nil }
+    do {
+      guard let kind = try validator.judge(response) else { return nil }
+      var failure = failure(kind, response: response)
+      failure.server = call.errorParser.parse(response)
+      return failure
+    } catch {
+      return failure(parsing: response, error)
+    }
   }
 
   /// Whether a page for a browser comes where none is wanted, as far as its head says.

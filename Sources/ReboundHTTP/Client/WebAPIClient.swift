@@ -66,7 +66,7 @@ public struct WebAPIClient: RequestExecutor {
   var random: RandomSource { shared.settings.random }
   var delivery: (any Scheduler & Sendable)? { shared.settings.delivery }
   @usableFromInline var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
-  private var shared: ClientSettings.Shared
+  private(set) var shared: ClientSettings.Shared
 
   private var settings: ClientSettings {
     get { shared.settings }
@@ -126,7 +126,8 @@ public struct WebAPIClient: RequestExecutor {
         service: baseURL.flatMap { try? ServiceAddress($0) },
         transport: transport,
         middleware: WebAPIClient.inOrder(middleware),
-        stages: WebAPIClient.inOrder([Attempting()] + middleware + [DeadlineLimit()]),
+        aroundAttempts: WebAPIClient.inOrder((middleware + [DeadlineLimit()]).filter { $0.place < .cookies }),
+        aroundHops: WebAPIClient.inOrder(middleware.filter { $0.place >= .cookies }),
         delivery: delivery,
         time: time,
         random: random,
@@ -257,7 +258,7 @@ public struct WebAPIClient: RequestExecutor {
       if request.limits == nil { http.message.limits.responseBytes = nil }
     }
     context.tell(.began(http.message.method, http.message.url))
-    return CallSubscription(http, through: exchange(http))
+    return CallSubscription(http, of: shared, through: exchange(http))
   }
 
   func observer(
@@ -307,7 +308,7 @@ public struct WebAPIClient: RequestExecutor {
       message.headers["Idempotency-Key"] = shared.settings.random.hexadecimal(digits: 32)
     }
     if !message.headers.contains(name: "X-Request-ID") { message.headers.add("X-Request-ID", context.id) }
-    return HTTPRequest(message: message, cacheMode: request.cacheMode, call: context)
+    return HTTPRequest(message, cacheMode: request.cacheMode, call: context)
   }
 
   /// Those of one place keep the order that they were given in.
@@ -318,13 +319,23 @@ public struct WebAPIClient: RequestExecutor {
   /// Sends a request through all middleware; `nil` where there is none that it could concern.
   private func exchange(_ request: HTTPRequest) -> HTTPExchange? {
     if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { request in
-      ExchangePublisher(request: request).eraseToAnyPublisher()
+    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
+      ExchangePublisher(request: request, client: shared).eraseToAnyPublisher()
     }
-    let chain = shared.settings.stages.reversed().reduce(network) { next, middleware in
+    let hop = Self.chain(shared.settings.aroundHops, network)
+    let attempt: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
+      AttemptPublisher(request: request, client: shared, next: hop).eraseToAnyPublisher()
+    }
+    return Self.chain(shared.settings.aroundAttempts, attempt)(request)
+  }
+
+  private static func chain(
+    _ middleware: [any Middleware],
+    _ last: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+  ) -> @Sendable (HTTPRequest) -> HTTPExchange {
+    middleware.reversed().reduce(last) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
     }
-    return chain(request)
   }
 }
 

@@ -5,7 +5,7 @@ import StreamSupport
 /// Makes a span of each call and, in it, of each attempt, and tells the servers which trace they are part of.
 ///
 ///     let tracing = Tracing { spans.write($0) }
-///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [tracing, Retrying(.http)])
+///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Retrying(.http), tracing])
 ///       .onEvent(tracing.write)
 ///
 /// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none; as an observer it makes the

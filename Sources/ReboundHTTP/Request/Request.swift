@@ -33,6 +33,8 @@ public protocol Request: Sendable {
   var parser: ResponseParser<Response> { get }
   /// Reads what the service says about an error; ``ErrorParser/standard`` by default.
   var errorParser: ErrorParser { get }
+  /// Judges an answer whose status means success, before it is parsed; `nil`, the default, finds each one valid.
+  var validator: ResponseValidator? { get }
   /// The status codes that mean success; `200...299` by default.
   ///
   /// Another redirect than the client follows is no success, and 304 is one only to the client's cache.
@@ -64,6 +66,8 @@ extension Request {
   public var body: RequestBody { .none }
   /// Problem details, or the usual members.
   public var errorParser: ErrorParser { .standard }
+  /// None.
+  public var validator: ResponseValidator? { nil }
   /// From 200 to 299.
   public var validStatuses: ClosedRange<Int> { 200...299 }
   /// The client's.

@@ -16,6 +16,7 @@ final class RequestParts: Sendable {
   @usableFromInline let headers: HTTPHeaders
   @usableFromInline let body: RequestBody
   @usableFromInline let errorParser: ErrorParser
+  @usableFromInline let validator: ResponseValidator?
   @usableFromInline let validStatuses: ClosedRange<Int>
   @usableFromInline let limits: TransportLimits?
   @usableFromInline let deadline: Duration?
@@ -38,6 +39,7 @@ final class RequestParts: Sendable {
     headers = request.headers
     body = request.body
     errorParser = request.errorParser
+    validator = request.validator
     validStatuses = request.validStatuses
     limits = request.limits
     deadline = request.deadline
@@ -46,6 +48,24 @@ final class RequestParts: Sendable {
     cacheMode = request.cacheMode
     accept = parser.accept
     takesWebPages = parser.takesWebPages
+  }
+
+  /// Of a request that no client has made.
+  init(
+    _ message: TransportRequest,
+    operation: String,
+    timeLimit: Duration?,
+    isIdempotent: Bool?,
+    isAuthenticated: Bool,
+    cacheMode: CacheMode
+  ) {
+    self.operation = { operation }
+    (baseURL, path, query, method, headers) = (nil, "", [:], message.method, message.headers)
+    (body, errorParser, validator, validStatuses) = (.none, .standard, nil, 200...299)
+    (limits, deadline) = (message.limits, timeLimit)
+    idempotency = isIdempotent.map { $0 ? .idempotent : .notIdempotent } ?? .byMethod
+    (self.isAuthenticated, self.cacheMode) = (isAuthenticated, cacheMode)
+    (accept, takesWebPages) = (nil, true)
   }
 
   /// Whether sending it twice has the effect of sending it once.

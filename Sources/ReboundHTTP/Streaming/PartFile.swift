@@ -29,6 +29,13 @@ final class PartFile {
     handle = try PartFile.open(part)
   }
 
+  #if !os(Windows)
+    deinit {
+      // Closing is not enough: a process that is just being started has the descriptor, too, for a moment.
+      flock(handle.fileDescriptor, LOCK_UN)
+    }
+  #endif
+
   #if os(Windows)
     private static func open(_ part: URL) throws -> FileHandle {
       if !FileManager.default.fileExists(atPath: part.path) { try Data().write(to: part, options: .withoutOverwriting) }

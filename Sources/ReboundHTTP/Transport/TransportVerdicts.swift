@@ -121,6 +121,7 @@ enum TransportVerdicts {
       Row(-1, "SSL", .reset),
       Row(-1, "TLS", .reset),
       Row(-1, "Connection reset", .reset),
+      Row(-1, "Connection died", .reset),
       Row(-1, "HTTP/2 stream", .reset),
     ]
 

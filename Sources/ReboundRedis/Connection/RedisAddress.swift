@@ -13,11 +13,10 @@
     public var password: String?
     /// The number of the database, from 0; a cluster has no other.
     public var database = 0
+    /// How the connection is encrypted; `nil` where it is not, as with sockets in the file system.
+    public var tls: RedisTLS?
 
     /// A server on a network.
-    ///
-    /// The connection is not encrypted: put a tunnel in front of a server that is not on this machine or in a network of
-    /// its own.
     ///
     /// - Parameters:
     ///   - host: Its name or address.
@@ -25,14 +24,18 @@
     ///   - username: Who one is there.
     ///   - password: The password.
     ///   - database: The number of the database.
+    ///   - tls: How the connection is encrypted; `nil` for a server on this machine, or in a network of its own.
     public static func tcp(
       _ host: String,
       port: Int = 6379,
       username: String? = nil,
       password: String? = nil,
-      database: Int = 0
+      database: Int = 0,
+      tls: RedisTLS? = nil
     ) -> RedisAddress {
-      RedisAddress(.tcp(host: host, port: port), username, password, database)
+      var address = RedisAddress(.tcp(host: host, port: port), username, password, database)
+      address.tls = tls
+      return address
     }
 
     /// A server on this machine, behind a socket in the file system.

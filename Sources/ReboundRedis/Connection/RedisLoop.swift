@@ -28,12 +28,7 @@
 
     // Of the loop's thread.
     private var phase = Phase.waiting(until: .zero)
-    private var context: UnsafeMutablePointer<redisContext>?
-    private var descriptor: Int32 = -1
-    /// Whether the connection stands; it may still have to be prepared.
-    private var isConnected = false
-    /// Whether something is left to be written, and whether epoll tells when it can be.
-    private var (hasOutput, watchesWrite) = (false, false)
+    private var connection: RedisConnection?
     private var reconnecting: RetryMachine<RedisFailure>?
     private var firstLoss = Duration.zero
     private var unprepared = 0
@@ -100,7 +95,7 @@
         if let mistrust = orders.mistrust, case .ready = phase { give(up: mistrust) }
         for request in orders.cancelled { abandon(request) }
         writeBatch()
-        flush()
+        do { try connection?.flush() } catch { give(up: error) }
         let deadline = nextDeadline()
         let count = rebound_epoll_wait(
           epoll,
@@ -126,49 +121,36 @@
 
     private func handle(_ event: rebound_epoll_ready) {
       guard event.descriptor != mailbox.wakeup else { return rebound_eventfd_clear(mailbox.wakeup) }
-      guard event.descriptor == descriptor, let context else { return }
-      guard isConnected else {
-        let error = rebound_socket_error(descriptor)
-        guard error == 0 else { return give(up: .connection(String(cString: strerror(error)))) }
-        isConnected = true
-        rebound_epoll_modify(epoll, descriptor, 1, 0)
-        watchesWrite = false
-        return prepare()
+      guard let connection, event.descriptor == connection.descriptor else { return }
+      do throws(RedisFailure) {
+        guard connection.isConnected else {
+          if try connection.connect() { prepare() }
+          return
+        }
+        if connection.mayRead(event) { try read(connection) }
+      } catch {
+        // What is done with an answer may have ended the connection.
+        if self.connection === connection { give(up: error) }
       }
-      if event.can_read != 0 { read(context) }
-      if event.can_write != 0 { hasOutput = true }
     }
 
-    /// Writes now what can be written, and has epoll tell of the rest.
-    private func flush() {
-      guard hasOutput, isConnected, let context else { return }
-      var isDone: Int32 = 0
-      guard redisBufferWrite(context, &isDone) == REDIS_OK else { return give(up: failure(of: context)) }
-      hasOutput = isDone == 0
-      guard watchesWrite != hasOutput else { return }
-      watchesWrite = hasOutput
-      rebound_epoll_modify(epoll, descriptor, 1, watchesWrite ? 1 : 0)
-    }
-
-    private func read(_ context: UnsafeMutablePointer<redisContext>) {
-      guard redisBufferRead(context) == REDIS_OK else { return give(up: failure(of: context)) }
+    private func read(_ connection: RedisConnection) throws(RedisFailure) {
+      let end: RedisFailure?
+      do throws(RedisFailure) {
+        try connection.read()
+        end = nil
+      } catch {
+        end = error
+      }
       let now = TimeSource.system.now
-      // What is done with an answer may end the connection.
-      while self.context == context {
-        var reply: UnsafeMutableRawPointer?
-        guard redisGetReplyFromReader(context, &reply) == REDIS_OK else { return give(up: failure(of: context)) }
-        guard let reply else { return }
+      while self.connection === connection, let reply = try connection.nextReply() {
         defer { freeReplyObject(reply) }
         lastAnswer = now
-        guard let request = underWay.popFirst() else {
-          return give(up: .unexpected("an answer to no question"))
-        }
-        answered(request, reply.assumingMemoryBound(to: redisReply.self).pointee)
+        guard let request = underWay.popFirst() else { throw .unexpected("an answer to no question") }
+        answered(request, reply.pointee)
       }
-    }
-
-    private func failure(of context: UnsafeMutablePointer<redisContext>) -> RedisFailure {
-      .connection(String(cString: rebound_redis_error(context)))
+      // What came before the end counts.
+      if let end { throw end }
     }
 
     // MARK: Time
@@ -201,7 +183,7 @@
       switch phase {
       case .waiting(let until): if now >= until { connect(now) }
       case .connecting(let since):
-        if now >= since + settings.connectLimit { give(up: .timedOut(after: settings.connectLimit)) }
+        if now >= since + settings.connectLimit { give(up: lateConnection) }
       case .ready:
         if underWay.count > 0, now >= lastAnswer + settings.silenceLimit {
           give(up: .timedOut(after: settings.silenceLimit))
@@ -210,25 +192,22 @@
       }
     }
 
+    private var lateConnection: RedisFailure {
+      let limit = settings.connectLimit
+      // A server that expects commands waits for the end of the one that it takes the handshake for.
+      guard connection?.isShakingHands == true else { return .timedOut(after: limit) }
+      return .connection("TLS, the handshake: no answer within \(limit); look whether the server encrypts on this port")
+    }
+
     // MARK: The connection
 
     private func connect(_ now: Duration) {
       phase = .connecting(since: now)
-      let made: UnsafeMutablePointer<redisContext>? =
-        switch settings.address.endpoint {
-        case .tcp(let host, let port): redisConnectNonBlock(host, Int32(clamping: port))
-        case .unix(let path): redisConnectUnixNonBlock(path)
-        }
-      guard let context = made else { return lost(.connection("out of memory")) }
-      guard context.pointee.err == 0 else {
-        let reason = failure(of: context)
-        redisFree(context)
-        return lost(reason)
+      do {
+        connection = try RedisConnection(to: settings.address, in: epoll)
+      } catch {
+        lost(error)
       }
-      self.context = context
-      descriptor = context.pointee.fd
-      (isConnected, hasOutput, watchesWrite) = (false, false, true)
-      rebound_epoll_add(epoll, descriptor, 0, 1)
     }
 
     /// Says who one is, and loads the scripts.
@@ -270,11 +249,8 @@
     }
 
     private func give(up reason: RedisFailure) {
-      guard let context else { return }
-      rebound_epoll_remove(epoll, descriptor)
-      redisFree(context)
-      self.context = nil
-      (descriptor, isConnected, hasOutput) = (-1, false, false)
+      guard connection != nil else { return }
+      connection = nil
       var left = underWay
       underWay = RedisRequestSequence()
       lost(reason)
@@ -320,16 +296,12 @@
       if underWay.count == 0 { lastAnswer = now }
       output.removeAll(keepingCapacity: output.count < 1 << 20)
       for request in requests { encode(request, at: now) }
-      guard !output.isEmpty, let context else { return }
-      let status = output.withUnsafeBytes { bytes in
-        redisAppendFormattedCommand(context, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-      }
-      guard status == REDIS_OK else { return give(up: failure(of: context)) }
-      hasOutput = true
+      guard !output.isEmpty else { return }
+      do { try connection?.append(output) } catch { give(up: error) }
     }
 
     private func encode(_ request: RedisRequest, at now: Duration) {
-      guard context != nil else { return request.settle(.failure(.disconnected)) }
+      guard connection != nil else { return request.settle(.failure(.disconnected)) }
       guard !request.isCancelled || request.isWritten else { return request.settle(.failure(.cancelled)) }
       if !request.isWritten {
         request.start = now

@@ -96,7 +96,11 @@
 
     /// Takes requests from now on, unless it is closed.
     func open() {
-      state.withLock { $0.isOpen = !$0.isClosed }
+      state.withLock { state in
+        state.isOpen = !state.isClosed
+        // What prepared the connection was counted, and has been answered.
+        state.waiting = 0
+      }
     }
 
     /// Takes no more requests.

@@ -27,6 +27,9 @@
       return Array(UnsafeRawBufferPointer(start: text, count: reply.len))
     }
 
+    /// Whether the server has refused.
+    var isError: Bool { if case .error = self { true } else { false } }
+
     /// The number, if it is one.
     package var integer: Int? { if case .integer(let value) = self { value } else { nil } }
 

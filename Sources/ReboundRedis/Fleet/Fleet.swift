@@ -21,7 +21,8 @@
   /// All commands go over one connection, carried by a thread of its own.
   ///
   /// - Keys: `rebound:{fleet}:members`, a sorted set of the members with the moment at which each is given up; it expires
-  ///   with the last one. The keys of each policy are `rebound:{fleet:name}:…`: what one script touches is in one hash slot.
+  ///   with the last one. `rebound:{fleet}:peak`, how many they were at most; it expires ``FleetSettings/peakMemory`` after
+  ///   there were as many. The keys of each policy are `rebound:{fleet:name}:…`: what one script touches is in one hash slot.
   public final class Fleet: Sendable {
     /// What takes part in the heartbeat of a fleet.
     protocol Member: AnyObject, Sendable {
@@ -37,6 +38,8 @@
       /// `nil` while the server decides.
       var aloneSince: Duration?
       var instances: Int
+      /// How many there were at most of late.
+      var electorate: Int
       var members: [WeakMember] = []
       var timer: (any Cancellable)?
       var timerNumber = 0
@@ -95,11 +98,12 @@
       time: TimeSource
     ) {
       (self.name, self.member, self.settings, self.time) = (name, member, settings, time)
-      let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances))
+      let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances, electorate: instances))
       self.shared = shared
-      var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members"])
+      var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members", "rebound:{\(name)}:peak"])
       beat.add(member)
       beat.add((settings.heartbeat * 3).milliseconds)
+      beat.add(settings.peakMemory.milliseconds)
       self.beat = beat
       let relay = StatusRelay()
       loop = RedisLoop(
@@ -135,16 +139,23 @@
     /// How many processes there are, as far as is known.
     public var instances: Int { shared.read { $0.instances } }
 
+    /// Of how many processes a quorum is taken: as many as there were of late, also such as the server hears no more of.
+    ///
+    /// Of the living alone it would be taken of fewer and fewer while the network between members and server breaks, until
+    /// a few with another broken network speak for all.
+    var electorate: Int { shared.read { $0.electorate } }
+
     /// The keys of a policy begin with this.
     func key(_ policy: String) -> String { "rebound:{\(name):\(policy)}:" }
 
     /// A name that nothing else of any fleet has.
-    func makeName() -> String {
-      let number = lastNumber.withLock { number in
+    func makeName() -> String { "\(member):\(nextNumber())" }
+
+    private func nextNumber() -> Int {
+      lastNumber.withLock { number in
         number += 1
         return number
       }
-      return "\(member):\(number)"
     }
 
     /// Has a policy take part in the heartbeat.
@@ -266,34 +277,46 @@
         return !state.isBeating
       }
       guard isFree else { return }
-      loop.post(RedisRequest(beat, limit: settings.bound) { [weak self] result in self?.beaten(result) })
+      let number = nextNumber()
+      var command = beat
+      command.add(number)
+      let late: @Sendable (RedisReply) -> Void = { [weak self] reply in
+        // An answer too few on the way, and each one is late by one question from then on.
+        if !reply.isError, FleetCount(reply, to: number) == nil { self?.distrust(reply) }
+      }
+      loop.post(
+        RedisRequest(command, limit: settings.bound, late: late) { [weak self] result in self?.beaten(number, result) }
+      )
     }
 
-    private func beaten(_ result: Result<RedisReply, RedisFailure>) {
-      let now = time.now
+    private func beaten(_ number: Int, _ result: Result<RedisReply, RedisFailure>) {
       switch result {
-      case .success(.integer(let count)) where (1...1_000_000).contains(count):
-        let (members, waiting) = shared.change { state, events in
-          state.isBeating = false
-          state.instances = count
-          if let since = state.aloneSince {
-            state.aloneSince = nil
-            mode.set(1)
-            events.append(.joined(instances: count, after: now - since))
-          }
-          defer { state.waiting = [] }
-          return (state.members.compactMap(\.member), state.waiting)
-        }
-        for thread in waiting { thread.signal() }
-        startBeating(after: settings.heartbeat)
-        for member in members { member.heartbeat() }
       case .success(let reply):
+        if let count = FleetCount(reply, to: number) { return counted(count) }
         endBeat()
         if case .error(let text) = reply { fallBack(.answered(text)) } else { distrust(reply) }
       case .failure(let failure):
         endBeat()
         fallBack(failure)
       }
+    }
+
+    private func counted(_ count: FleetCount) {
+      let now = time.now
+      let (members, waiting) = shared.change { state, events in
+        state.isBeating = false
+        (state.instances, state.electorate) = (count.living, count.peak)
+        if let since = state.aloneSince {
+          state.aloneSince = nil
+          mode.set(1)
+          events.append(.joined(instances: count.living, after: now - since))
+        }
+        defer { state.waiting = [] }
+        return (state.members.compactMap(\.member), state.waiting)
+      }
+      for thread in waiting { thread.signal() }
+      startBeating(after: settings.heartbeat)
+      for member in members { member.heartbeat() }
     }
 
     private func endBeat() {

@@ -4,16 +4,17 @@
     /// All that a connection loads when it is made.
     static let all = [
       beat, FleetRateLimiter.script, FleetRateLimiter.pauseScript, FleetBulkhead.script, FleetBulkhead.renewalScript,
-      FleetRetryAccount.script, FleetVotes.script, CredentialScripts.take, CredentialScripts.write,
+      FleetRetryAccount.script, FleetBallot.script, CredentialScripts.take, CredentialScripts.write,
       CredentialScripts.release,
       FleetOutboxStorage.takeScript, FleetOutboxStorage.writeScript, CacheScripts.look, CacheScripts.store,
       CacheScripts.release,
     ]
 
-    /// A member is alive; returns how many are.
+    /// A member is alive; returns how many are, how many were at most of late, and the number of the heartbeat.
     ///
-    /// Arguments: the member, and for how many milliseconds its word holds. It adds before it removes, since a server
-    /// whose memory is full refuses the first of all changes only.
+    /// Arguments: the member, for how many milliseconds its word holds, for how many the greatest number does, and the
+    /// number of the heartbeat. It adds before it removes, since a server whose memory is full refuses the first of all
+    /// changes only.
     static let beat = RedisScript(
       """
       local time = redis.call('TIME')
@@ -21,8 +22,28 @@
       redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
       redis.call('PEXPIRE', KEYS[1], ARGV[2])
-      return redis.call('ZCARD', KEYS[1])
+      local living = redis.call('ZCARD', KEYS[1])
+      local peak = tonumber(redis.call('GET', KEYS[2]) or 0)
+      if living >= peak then
+        peak = living
+        redis.call('SET', KEYS[2], peak, 'PX', ARGV[3])
+      end
+      return {living, peak, tonumber(ARGV[4])}
       """
     )
+  }
+
+  /// How many members a fleet has, as the server says in answer to a heartbeat.
+  struct FleetCount {
+    let living: Int
+    let peak: Int
+
+    /// `nil` if what it says makes no sense, or is the answer to another heartbeat.
+    init?(_ reply: RedisReply, to heartbeat: Int) {
+      guard let numbers = reply.integers(3), numbers[2] == heartbeat, (1...1_000_000).contains(numbers[0]),
+        (numbers[0]...1_000_000).contains(numbers[1])
+      else { return nil }
+      (living, peak) = (numbers[0], numbers[1])
+    }
   }
 #endif

@@ -7,6 +7,10 @@
     public var bound: Duration = .milliseconds(20)
     /// How often a member says that it is alive.
     public var heartbeat: Duration = .milliseconds(500)
+    /// For how long after a fleet has shrunk a ``Quorum`` is still taken of its former size.
+    ///
+    /// A member that the server hears no more of may be as well as ever. Only after so long it counts as gone.
+    public var peakMemory: Duration = .seconds(300)
     /// How often a member that goes by itself asks whether the server answers again.
     public var probeInterval: Duration = .milliseconds(250)
     /// How long it takes at most to connect.
@@ -29,8 +33,8 @@
 
     func validate() throws(InvalidPolicy) {
       let durations = [
-        ("bound", bound), ("heartbeat", heartbeat), ("probeInterval", probeInterval), ("connectLimit", connectLimit),
-        ("silenceLimit", silenceLimit),
+        ("bound", bound), ("heartbeat", heartbeat), ("peakMemory", peakMemory), ("probeInterval", probeInterval),
+        ("connectLimit", connectLimit), ("silenceLimit", silenceLimit),
       ]
       for (name, duration) in durations {
         try PolicyKind.fleet.require(name, duration, "Give a positive duration.") {

@@ -30,7 +30,10 @@ struct CallPublisherTests {
     let request = RequestParts(Anything(), Anything().parser)
     let context = test.client.context(for: request, test.log.write)
     let prepared = try test.client.prepare(request, limits: .none, context)
-    return Call(CallSubscription(prepared, through: exchange ?? answers.eraseToAnyPublisher()), parse: parse)
+    return Call(
+      CallSubscription(prepared, of: test.client.shared, through: exchange ?? answers.eraseToAnyPublisher()),
+      parse: parse
+    )
   }
 
   private func run<Output: Sendable>(_ call: Call<Output>) -> Recorder<Output, NetworkFailure> {

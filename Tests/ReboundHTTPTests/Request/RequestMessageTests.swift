@@ -31,6 +31,7 @@ struct Anything: Request {
   var isAuthenticated = true
   var cacheMode: CacheMode = .standard
   var errorParser: ErrorParser = .standard
+  var validator: ResponseValidator?
   typealias Response = Data
 }
 

@@ -6,7 +6,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("A download into a file", .timeLimit(.minutes(1)))
+@Suite("A download into a file", .timeLimit(.minutes(5)))
 struct DownloadTests {
   static let script = RangeScript(body: RangeScript.bytes(100_000))
 
@@ -150,6 +150,31 @@ struct DownloadTests {
       #expect(transport.calls[1].request.headers["Range"] == "bytes=30000-")
     }
   }
+
+  #if os(Linux)
+    @Test("a process that is being started while an attempt writes is in no way of the next one")
+    func inheritedDescriptor() async throws {
+      let setting = try Setting()
+      let inherited = Locked<Int32>(-1)
+      let transport = ScriptedTransport([
+        .answering { [folder = setting.folder] request in
+          // The part is open; a fork would have copied its descriptor.
+          for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            guard path == folder.appending(path: "file.part").path, let descriptor = Int32(name) else { continue }
+            inherited.withLock { $0 = dup(descriptor) }
+          }
+          return Self.script.answer(breakingAfter: 30_000)
+        }, Self.script.answer(),
+      ])
+      defer { inherited.withLock { _ = close($0) } }
+      let retrying = Retrying(RetryPolicy(clamping: 2, backoff: .immediate))
+      let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [retrying], deliveringOn: nil)
+      try await client.download(Anything(), to: setting.file)
+      #expect(inherited.withLock { $0 } >= 0)
+      #expect(setting.content == Self.script.body)
+    }
+  #endif
 
   @Test("a file of no bytes is a file")
   func empty() async throws {

@@ -7,7 +7,7 @@
 
   @testable import ReboundHTTP
 
-  @Suite("N26 pins", .timeLimit(.minutes(1)))
+  @Suite("N26 pins", .timeLimit(.minutes(5)))
   struct CurlPinsTests {
     typealias PinnedHost = CurlTransport.PinnedHost
 

@@ -4,7 +4,7 @@ import ReboundHTTPTesting
 import Testing
 
 /// What ``Transport`` promises, of each transport.
-@Suite("Transports", .timeLimit(.minutes(1)))
+@Suite("Transports", .timeLimit(.minutes(5)))
 struct TransportContractTests {
   /// A promise, and whose it is.
   struct Promise: CustomTestStringConvertible {

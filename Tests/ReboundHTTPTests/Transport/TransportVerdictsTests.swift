@@ -26,6 +26,7 @@ struct TransportVerdictsTests {
       ("Error while processing content unencoding: incorrect header check", .protocol),
       ("Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server", .connect),
       ("Send failure: Broken pipe", .reset),
+      ("Connection died, tried 5 times before giving up", .reset),
       ("something new", .other),
     ] as [(String, Kind)]
   )

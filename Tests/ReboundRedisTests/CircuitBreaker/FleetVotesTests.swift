@@ -1,5 +1,6 @@
 #if Redis
   import Rebound
+  import ReboundTesting
   import Testing
 
   @testable import ReboundRedis
@@ -72,6 +73,54 @@
       await fleet.until { _ in beats.number(()) > 3 }
       let link = await Link.ready(server.address)
       #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(0)))
+    }
+
+    @Test func aQuorumIsOfAllThatThereWereOfLate() async throws {
+      let server = try RedisServer()
+      var fleets = try await Fleet.joined(3, at: server)
+      await fleets[0].until { $0.electorate == 3 }
+      fleets.removeLast(2)
+      await fleets[0].until { $0.instances == 1 }
+      #expect(fleets[0].electorate == 3)
+    }
+
+    @Test func afterAWhileThoseThatWereCountNoMore() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.patient
+      settings.peakMemory = .milliseconds(200)
+      var fleets = try await Fleet.joined(3, at: server, settings: settings)
+      fleets.removeLast(2)
+      await fleets[0].until { $0.electorate == 1 }
+      #expect(fleets[0].instances == 1)
+    }
+
+    @Test func theSimulatedServerCountsAsTheScriptDoes() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address, scripts: [FleetBallot.script])
+      var random = SeededRandom(seed: 7)
+      for round in 0..<20 {
+        let simulated = SimulatedBallotServer(
+          heartbeat: .seconds(3_600),
+          openTime: .seconds(3_600),
+          peakMemory: .seconds(3_600)
+        )
+        for _ in 0..<20 {
+          let (member, enough) = (Int.random(in: 0..<6, using: &random), Int.random(in: 2...6, using: &random))
+          let isFor = Bool.random(using: &random)
+          var vote = RedisCommand(FleetBallot.script, keys: ["{\(round)}votes", "{\(round)}open"])
+          vote.add("\(member)")
+          vote.add(isFor ? 1 : 0)
+          vote.add(10_800_000)
+          vote.add(enough)
+          vote.add(3_600_000)
+          let expected = simulated.vote(member, isFor: isFor, enough: enough, at: .zero)
+          guard case .success(.array(let items)) = await link.send(vote), let name = items.first else {
+            Issue.record("no answer")
+            return
+          }
+          #expect((name == .bytes([])) == (expected == nil))
+        }
+      }
     }
 
     @Test func withoutTheServerABreakerGoesByItself() async throws {

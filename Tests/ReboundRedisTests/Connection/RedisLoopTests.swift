@@ -183,8 +183,4 @@
       #expect(SHA1.hexadecimalDigest(of: long) == Array("84983e441c3bd26ebaae4aa1f95129e5e54670f1".utf8))
     }
   }
-
-  extension RedisReply {
-    fileprivate var isError: Bool { if case .error = self { true } else { false } }
-  }
 #endif

@@ -80,6 +80,20 @@
       #expect(await fleet.ask(RedisCommand("ECHO", "7")) == .bytes(Array("7".utf8)))
     }
 
+    @Test func anAnswerTooFewMakesTheConnectionAnew() async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .hasty)
+      await fleet.until { $0.isJoined }
+      server.freeze()
+      // What comes next is one answer out of two, and each later one is too late for its own question.
+      proxy.inject(Array("*2\r\n".utf8))
+      await fleet.until { !$0.isJoined }
+      server.thaw()
+      await fleet.until { $0.isJoined }
+      #expect(proxy.connectionCount > 1)
+    }
+
     @Test func aServerThatHasForgottenAllIsToldAgain() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)

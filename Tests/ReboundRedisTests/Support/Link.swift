@@ -11,6 +11,7 @@
     init(
       _ address: RedisAddress,
       scripts: [RedisScript] = [],
+      connectLimit: Duration = .seconds(60),
       silenceLimit: Duration = .seconds(60),
       maxWaiting: Int = 100_000,
       reconnect: RetryPolicy<RedisFailure> = RetryPolicy(clamping: nil, backoff: .constant(.milliseconds(5)))
@@ -18,7 +19,7 @@
       loop = RedisLoop(
         RedisLoop.Settings(
           address: address,
-          connectLimit: .seconds(60),
+          connectLimit: connectLimit,
           silenceLimit: silenceLimit,
           maxWaiting: maxWaiting,
           reconnect: reconnect,

@@ -75,6 +75,11 @@
         close(server)
         return
       }
+      // Nagle's algorithm would keep each answer until the one before is acknowledged, which is with the next question.
+      var isOn: Int32 = 1
+      for end in [client, server] {
+        setsockopt(end, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
+      }
       state.withLock { state in
         state.pairs[client] = server
         state.count += 1

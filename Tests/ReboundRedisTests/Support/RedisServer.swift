@@ -13,11 +13,21 @@
 
     let port: Int
     private let options: [String]
+    private let isEncrypted: Bool
     private let process = Locked<Process?>(nil)
 
     /// Starts a server, and returns when it accepts connections.
-    init(_ options: String...) throws {
-      (port, self.options) = (try Self.freePort(), options)
+    convenience init(_ options: String...) throws {
+      try self.init(options: options)
+    }
+
+    /// Starts a server whose connections are encrypted.
+    convenience init(tls options: [String]) throws {
+      try self.init(options: options, isEncrypted: true)
+    }
+
+    private init(options: [String], isEncrypted: Bool = false) throws {
+      (port, self.options, self.isEncrypted) = (try Self.freePort(), options, isEncrypted)
       try start()
     }
 
@@ -27,10 +37,14 @@
 
     var address: RedisAddress { .tcp("127.0.0.1", port: port) }
 
+    func address(_ tls: RedisTLS, host: String = "127.0.0.1") -> RedisAddress { .tcp(host, port: port, tls: tls) }
+
     func start() throws {
       let (process, output) = (Process(), Pipe())
       process.executableURL = URL(fileURLWithPath: try #require(Self.executable))
-      process.arguments = ["--port", "\(port)", "--save", "", "--enable-debug-command", "yes"] + options
+      process.arguments =
+        (isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"])
+        + ["--save", "", "--enable-debug-command", "yes"] + options
       process.currentDirectoryURL = FileManager.default.temporaryDirectory
       process.standardOutput = output
       try process.run()

@@ -5,7 +5,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("ObservableValue", .timeLimit(.minutes(1)))
+@Suite("ObservableValue", .timeLimit(.minutes(5)))
 struct ObservableValueTests {
   private let subject = PassthroughSubject<Int, Never>()
 

@@ -56,6 +56,25 @@ struct FileOutboxStorageTests {
     #expect(try second.open().records == records)
   }
 
+  #if os(Linux)
+    @Test("a process that is being started while it is open is in no way of the next outbox")
+    func inheritedLock() throws {
+      let folder = try Folder()
+      let first = FileOutboxStorage(at: folder.file)
+      _ = try first.open()
+      // A fork would have copied the descriptors.
+      var inherited: [Int32] = []
+      for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+        if let descriptor = Int32(name), path?.hasPrefix(folder.url.path) == true { inherited.append(dup(descriptor)) }
+      }
+      defer { for descriptor in inherited { close(descriptor) } }
+      first.close()
+      #expect(!inherited.isEmpty)
+      _ = try FileOutboxStorage(at: folder.file).open()
+    }
+  #endif
+
   @Test("a last line without an end is dropped and reported, and nothing is written behind it")
   func torn() throws {
     let folder = try Folder()
@@ -150,7 +169,7 @@ struct FileOutboxStorageTests {
 
   @Test("what could not be stored durably is not there after a restart")
   func refusedIsGone() throws {
-    let disk = SimulatedDisk()
+    let disk = SimulatedDisk(seed: 0)
     let storage = FileOutboxStorage(path: "/box", disk: disk)
     _ = try storage.open()
     try storage.append([records[0]], durably: true)

@@ -10,7 +10,7 @@ struct OutboxTests {
 
   @Test("N22 what is stored while the other side cannot be reached is delivered when it can, also after a restart")
   func outlivesTheProcess() throws {
-    let disk = SimulatedDisk()
+    let disk = SimulatedDisk(seed: 0)
     let scheduler = TestScheduler()
     let receiver = Receiver(on: scheduler)
     receiver.programAll { _ in .now(.unreachable(TestFailure.transient)) }

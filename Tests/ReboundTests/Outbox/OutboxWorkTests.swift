@@ -9,7 +9,7 @@ import Testing
 struct OutboxWorkTests {
   @Test("what cannot be stored is refused, and what is known catches up with the storage later")
   func storageFails() throws {
-    let disk = SimulatedDisk()
+    let disk = SimulatedDisk(seed: 0)
     let test = OutboxUnderTest(storage: FileOutboxStorage(path: "/box", disk: disk))
     test.receiver.program("a", .after(.seconds(1), .delivered))
     test.enqueue("a")

@@ -112,9 +112,10 @@ where Downstream.Input == [Input] {
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    let wasHolding = end() != nil
+    _ = end()
+    // Nothing is left after a cancel.
     let rest = takeBuffer()
-    if wasHolding, case .finished = completion, !rest.isEmpty { _ = downstream.receive(rest) }
+    if case .finished = completion, !rest.isEmpty { _ = downstream.receive(rest) }
     // As with Apple's, the end passes whether a subscription was held or not.
     downstream.receive(completion: completion)
   }

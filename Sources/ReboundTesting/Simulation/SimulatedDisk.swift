@@ -1,17 +1,30 @@
 import Foundation
 import Rebound
-import ReboundTesting
 import StreamSupport
 
-/// A disk in memory that may fail at any call, and loses what was not synced when power goes.
+/// A disk in memory that may fail at any call, tears what it writes, and loses what was not synced when power goes.
 ///
-/// Unchecked, because the lock guards all that changes.
-final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
-  /// The power is gone; or a call was told to fail.
-  enum Fault: Error { case powerLost, refused }
+///     let disk = SimulatedDisk(faultRate: 0.1)
+///     var outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///     …
+///     disk.restart(losingPower: true)   // the process ends, and another begins
+///     outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///
+/// Chance decides which call fails, how much of a write is there then, and what survives the loss of power: in a simulation,
+/// its seed. A process that has ended can do nothing any more: what it still asks for is refused.
+///
+/// May be used from any thread. Unchecked, because the lock guards all that changes.
+public final class SimulatedDisk: @unchecked Sendable {
+  /// Why a call failed.
+  public enum Fault: Error {
+    /// The power is gone, or the process that asks has ended.
+    case powerLost
+    /// The call was told to fail, or chance had it fail.
+    case refused
+  }
 
   /// The bytes of a file, whatever its name.
-  final class Node {
+  fileprivate final class Node {
     var bytes = Data()
     /// What survives the loss of power for certain.
     var synced = Data()
@@ -22,6 +35,7 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
   private var syncedNames: [String: Node] = [:]
   private var locked: Set<String> = []
   private var random: SeededRandom
+  private var rate: Double
   /// Counts the calls that change something.
   private var calls = 0
   private var powerLostAt: Int?
@@ -29,37 +43,47 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
   private var isDead = false
   private var generation = 0
 
-  init(seed: UInt64 = 0) {
-    random = SeededRandom(seed: seed)
+  /// Makes a disk without files.
+  ///
+  /// - Parameters:
+  ///   - seed: What chance goes by; `nil` draws one, in a simulation by that of the simulation.
+  ///   - faultRate: The probability that a call that changes something is refused, and a write torn.
+  public init(seed: UInt64? = nil, faultRate: Double = 0) {
+    random = SeededRandom(seed: seed ?? .random(in: .min ... .max))
+    rate = faultRate
   }
 
-  var callCount: Int { lock.withLock { calls } }
-  var fileNames: [String] { lock.withLock { names.keys.sorted() } }
-
-  /// Puts bytes there, as if they had always been.
-  func place(_ bytes: Data, at path: String) {
-    lock.withLock {
-      let node = Node()
-      (node.bytes, node.synced) = (bytes, bytes)
-      names[path] = node
-      syncedNames[path] = node
-    }
+  /// The probability that a call that changes something is refused, and a write torn.
+  public var faultRate: Double {
+    get { lock.withLock { rate } }
+    set { lock.withLock { rate = newValue } }
   }
 
-  func bytes(at path: String) -> Data? { lock.withLock { names[path]?.bytes } }
+  /// The storage of an outbox in a file, for the process that runs now.
+  ///
+  /// It is a `FileOutboxStorage` that reads and writes this disk.
+  public func outboxStorage(at path: String) -> any OutboxStorage {
+    FileOutboxStorage(path: path, disk: DiskOfProcess(disk: self, generation: lock.withLock { generation }))
+  }
 
-  /// Lets power go in the middle of this call, counted from now on.
-  func losePower(inCall call: Int) {
+  /// Lets power go in the middle of a call that changes something.
+  ///
+  /// - Parameter call: Which one, counted from now on; 1 is the next.
+  public func losePower(inCall call: Int) {
     lock.withLock { powerLostAt = calls + call }
   }
 
-  /// Has this call fail, counted from now on.
-  func refuse(call: Int) {
+  /// Has a call that changes something fail.
+  ///
+  /// - Parameter call: Which one, counted from now on; 1 is the next.
+  public func refuse(call: Int) {
     lock.withLock { _ = refusals.insert(calls + call) }
   }
 
-  /// The process ends, and another begins: with power lost, what was not synced is there or not, by chance.
-  func restart(losingPower: Bool) {
+  /// The process ends, and another begins.
+  ///
+  /// - Parameter losingPower: Whether the machine's power was lost: what was not synced is there then or not, by chance.
+  public func restart(losingPower: Bool) {
     lock.withLock {
       generation += 1
       locked = []
@@ -69,7 +93,8 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
       guard losingPower else { return }
       // The names of a folder that was not synced are the old ones or the new ones.
       if Bool.random(using: &random) { names = syncedNames }
-      for node in names.values {
+      // By name, since what chance draws must not hang on the order of a dictionary.
+      for (_, node) in names.sorted(by: { $0.key < $1.key }) {
         let isLonger = node.bytes.starts(with: node.synced)
         let extra = node.bytes.count - node.synced.count
         if isLonger {
@@ -84,9 +109,13 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
-  // MARK: What the storage calls
+  fileprivate func isRunning(_ process: Int) -> Bool { lock.withLock { generation == process } }
+}
 
-  func lock(_ path: String) throws -> (any OutboxDiskLock)? {
+extension SimulatedDisk: OutboxDisk {
+  // MARK: What a storage calls
+
+  package func lock(_ path: String) throws -> (any OutboxDiskLock)? {
     try lock.withLock {
       guard !isDead else { throw Fault.powerLost }
       guard locked.insert(path).inserted else { return nil }
@@ -94,21 +123,21 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
-  func read(_ path: String) throws -> Data? {
+  package func read(_ path: String) throws -> Data? {
     try lock.withLock {
       guard !isDead else { throw Fault.powerLost }
       return names[path]?.bytes
     }
   }
 
-  func openForAppending(_ path: String) throws -> any OutboxDiskFile {
+  package func openForAppending(_ path: String) throws -> any OutboxDiskFile {
     try lock.withLock {
       guard !isDead, let node = names[path] else { throw Fault.powerLost }
       return OpenFile(disk: self, node: node, generation: generation)
     }
   }
 
-  func create(_ path: String) throws -> any OutboxDiskFile {
+  package func create(_ path: String) throws -> any OutboxDiskFile {
     try change { outcome in
       let node = Node()
       if outcome != .refused { names[path] = node }
@@ -116,7 +145,7 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
-  func rename(_ path: String, to other: String) throws {
+  package func rename(_ path: String, to other: String) throws {
     try change { outcome in
       if outcome == .done || (outcome == .powerLost && Bool.random(using: &random)) {
         names[other] = names.removeValue(forKey: path)
@@ -124,7 +153,7 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
     }
   }
 
-  func syncFolder(of path: String) throws {
+  package func syncFolder(of path: String) throws {
     try change { outcome in
       if outcome == .done || (outcome == .powerLost && Bool.random(using: &random)) { syncedNames = names }
     }
@@ -142,7 +171,7 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
         _ = body(.powerLost)
         throw Fault.powerLost
       }
-      if refusals.contains(calls) {
+      if refusals.contains(calls) || (rate > 0 && random.nextUnit() < rate) {
         _ = body(.refused)
         throw Fault.refused
       }
@@ -201,5 +230,25 @@ final class SimulatedDisk: OutboxDisk, @unchecked Sendable {
       guard disk.lock.withLock({ disk.generation == generation }) else { throw Fault.powerLost }
       try disk.change(body)
     }
+  }
+}
+
+/// The disk as one process sees it: it ends with the process.
+private struct DiskOfProcess: OutboxDisk {
+  let disk: SimulatedDisk
+  let generation: Int
+
+  func lock(_ path: String) throws -> (any OutboxDiskLock)? { try whileRunning { try $0.lock(path) } }
+  func read(_ path: String) throws -> Data? { try whileRunning { try $0.read(path) } }
+  func openForAppending(_ path: String) throws -> any OutboxDiskFile {
+    try whileRunning { try $0.openForAppending(path) }
+  }
+  func create(_ path: String) throws -> any OutboxDiskFile { try whileRunning { try $0.create(path) } }
+  func rename(_ path: String, to other: String) throws { try whileRunning { try $0.rename(path, to: other) } }
+  func syncFolder(of path: String) throws { try whileRunning { try $0.syncFolder(of: path) } }
+
+  private func whileRunning<Result>(_ body: (SimulatedDisk) throws -> Result) throws -> Result {
+    guard disk.isRunning(generation) else { throw SimulatedDisk.Fault.powerLost }
+    return try body(disk)
   }
 }

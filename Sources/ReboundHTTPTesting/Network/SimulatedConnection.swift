@@ -1,0 +1,276 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import StreamSupport
+
+/// Sends requests over a ``SimulatedNetwork``.
+struct SimulatedTransport: Transport {
+  let network: SimulatedNetwork
+  let client: String
+
+  func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange {
+    // Each with a timer of its own: whose limit passes first, of two at the same moment, is a choice of the schedule.
+    let exchange = OngoingExchange(request.limits, ExchangeDeadlines(network.time), telling: receiver)
+    let way = SimulatedNetwork.Way(from: client, to: request.url.host ?? "")
+    let connection = SimulatedConnection(network, way, request, exchange)
+    network.add(connection)
+    exchange.begin(on: connection)
+    connection.begin()
+    return exchange
+  }
+}
+
+/// One exchange of a ``SimulatedNetwork``: the request goes there in one message, the answer comes back in several.
+final class SimulatedConnection: ExchangeCarrier, Sendable {
+  private struct State {
+    /// What has arrived and has not been told.
+    var inbox: [SimulatedPart] = []
+    var isTelling = false
+    var isPaused = false
+    /// Whether the client takes nothing any more.
+    var isOver = false
+    /// Whether the server's process has ended since the connection was begun.
+    var isBroken = false
+    /// What brings the client the next message.
+    var timer: (any Cancellable)?
+    var work: Task<Void, Never>?
+    /// Whether the request is on its way, or the server at work on it: that goes on without a client.
+    var isServed = false
+  }
+
+  /// Counts the connections of the network.
+  let number: Int
+  let way: SimulatedNetwork.Way
+  private let network: SimulatedNetwork
+  private let request: TransportRequest
+  private let exchange: OngoingExchange
+  private let state = Locked(State())
+
+  init(
+    _ network: SimulatedNetwork,
+    _ way: SimulatedNetwork.Way,
+    _ request: TransportRequest,
+    _ exchange: OngoingExchange
+  ) {
+    self.network = network
+    self.way = way
+    self.request = request
+    self.exchange = exchange
+    number = network.nextNumber()
+  }
+
+  // MARK: The way there
+
+  func begin() {
+    let body: Data
+    do { body = try Self.read(request.body) } catch {
+      return deliver(.failure(TransportFailure(.body, isUnsent: true, underlying: error)))
+    }
+    let fault = network.drawFault(on: way)
+    if let fault { note("\(fault.rawValue)") }
+    guard let opened = roundTrip() else { return note("no way there") }
+    guard let server = network.server(way.to) else { return fail(.dns, at: opened) }
+    guard server.handler != nil, fault != .refused else { return fail(.connect, at: opened) }
+    at(opened) { $0.send(body, fault) }
+  }
+
+  /// When a connection stands that is begun now; `nil` if nothing comes back.
+  private func roundTrip() -> Duration? {
+    guard
+      let there = network.arrival(of: 0, on: way, notBefore: .zero),
+      let back = network.arrival(of: 0, on: way.back, notBefore: .zero)
+    else { return nil }
+    return there + back - network.time.now
+  }
+
+  private func send(_ body: Data, _ fault: SimulatedFault?) {
+    exchange.connected()
+    let sent = SimulatedRequest(
+      client: way.from,
+      url: request.url,
+      method: request.method,
+      headers: request.headers,
+      body: body
+    )
+    guard fault != .lostRequest, let arrival = network.arrival(of: sent.size, on: way, notBefore: .zero) else {
+      return note("the request is lost")
+    }
+    state.withLock { $0.isServed = true }
+    // Not stopped when the client goes: it is on its way.
+    _ = network.time.after(arrival - network.time.now) { [self] in
+      if !body.isEmpty { exchange.sent(Int64(body.count)) }
+      arrive(sent, fault)
+    }
+  }
+
+  // MARK: At the server
+
+  private func arrive(_ sent: SimulatedRequest, _ fault: SimulatedFault?) {
+    guard !network.isCut(way) else {
+      note("the request is lost")
+      return leave()
+    }
+    if fault == .resetBeforeRequest { return answer([.failure(TransportFailure(.reset))]) }
+    if fault == .unavailable { return answer(SimulatedResponse.status(503).parts(for: sent.url) + [.end]) }
+    guard let handler = network.server(way.to)?.handler, !state.withLock({ $0.isBroken }) else {
+      return answer([.failure(TransportFailure(.reset))])
+    }
+    network.countRequest()
+    let work = Task {
+      let response = try? await handler(sent)
+      // Otherwise the process has ended meanwhile.
+      if !Task.isCancelled { answer(with: response, fault) }
+    }
+    let isBroken = state.withLock { state in
+      if state.isServed { state.work = work }
+      return state.isBroken
+    }
+    if isBroken { work.cancel() }
+  }
+
+  private func answer(with response: SimulatedResponse?, _ fault: SimulatedFault?) {
+    guard let response, fault != .resetBeforeAnswer else { return answer([.failure(TransportFailure(.reset))]) }
+    if fault == .lostAnswer { return leave() }
+    let parts = response.parts(for: request.url)
+    guard fault == .truncated else { return answer(parts + [.end]) }
+    answer(parts.prefix(max(1, parts.count - 1)) + [.failure(TransportFailure(.reset))])
+  }
+
+  /// The server's process has ended.
+  func breakOff() {
+    let work = state.withLock { state in
+      state.isBroken = true
+      return state.work
+    }
+    work?.cancel()
+    answer([.failure(TransportFailure(.reset))])
+  }
+
+  // MARK: The way back
+
+  private struct Message {
+    let part: SimulatedPart
+    let arrival: Duration
+  }
+
+  /// Sends messages back, one right behind the other.
+  private func answer(_ parts: [SimulatedPart]) {
+    var messages: [Message] = []
+    for part in parts {
+      let earliest = messages.last?.arrival ?? .zero
+      guard let arrival = network.arrival(of: part.size, on: way.back, notBefore: earliest) else {
+        note("the answer is lost")
+        break
+      }
+      messages.append(Message(part: part, arrival: arrival))
+    }
+    leave()
+    bring(messages[...])
+  }
+
+  private func bring(_ messages: ArraySlice<Message>) {
+    guard let next = messages.first else { return }
+    at(next.arrival) { connection in
+      guard !connection.network.isCut(connection.way.back) else { return connection.note("the answer is lost") }
+      connection.deliver(next.part)
+      connection.bring(messages.dropFirst())
+    }
+  }
+
+  private func fail(_ kind: TransportFailure.Kind, at moment: Duration) {
+    at(moment) { $0.deliver(.failure(TransportFailure(kind, isUnsent: true))) }
+  }
+
+  // MARK: At the client
+
+  private func deliver(_ part: SimulatedPart) {
+    state.withLock { if !$0.isOver { $0.inbox.append(part) } }
+    tell()
+  }
+
+  private func tell() {
+    while let part = takePart() {
+      switch part {
+      case .head(let head): exchange.receive(head)
+      case .chunk(let data): exchange.receive(data)
+      case .end:
+        end()
+        exchange.finish()
+      case .failure(let failure):
+        end()
+        exchange.fail(failure)
+      }
+      state.withLock { $0.isTelling = false }
+    }
+  }
+
+  private func takePart() -> SimulatedPart? {
+    state.withLock { state in
+      guard !state.isTelling, !state.isPaused, !state.isOver, !state.inbox.isEmpty else { return nil }
+      state.isTelling = true
+      return state.inbox.removeFirst()
+    }
+  }
+
+  func pause() { state.withLock { $0.isPaused = true } }
+
+  func resume() {
+    state.withLock { $0.isPaused = false }
+    tell()
+  }
+
+  func stop() { end() }
+
+  /// The client takes nothing any more; the server goes on with what it has begun.
+  private func end() {
+    let timer = state.withLock { state in
+      state.isOver = true
+      state.inbox = []
+      defer { state.timer = nil }
+      return state.timer
+    }
+    timer?.cancel()
+    leaveIfDone()
+  }
+
+  /// The server is through with it.
+  private func leave() {
+    state.withLock { state in
+      state.isServed = false
+      state.work = nil
+    }
+    leaveIfDone()
+  }
+
+  private func leaveIfDone() {
+    if state.withLock({ $0.isOver && !$0.isServed }) { network.remove(self) }
+  }
+
+  // MARK: Time
+
+  private func at(_ moment: Duration, _ action: @escaping @Sendable (SimulatedConnection) -> Void) {
+    let timer = network.time.after(moment - network.time.now) { [self] in action(self) }
+    let outdated: (any Cancellable)? = state.withLock { state in
+      guard !state.isOver else { return timer }
+      state.timer = timer
+      return nil
+    }
+    outdated?.cancel()
+  }
+
+  private func note(_ text: String) {
+    Simulation.note("\(way.from) → \(way.to), connection \(number): \(text)")
+  }
+
+  private static func read(_ body: TransportBody) throws -> Data {
+    let reader = try body.open()
+    var all = Data()
+    while case let piece = try reader.read(upTo: 65_536), !piece.isEmpty { all += piece }
+    return all
+  }
+}

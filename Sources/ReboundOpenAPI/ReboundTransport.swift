@@ -1,0 +1,74 @@
+#if OpenAPI
+  import Foundation
+  import HTTPTypes
+  import OpenAPIRuntime
+  import ReboundHTTP
+
+  /// Sends the requests of a generated client over a transport of Rebound's.
+  ///
+  ///     let client = Client(serverURL: url, transport: ReboundTransport(CurlTransport()), middlewares: [PipelineMiddleware(pipeline)])
+  ///
+  /// The answer's body is read as the generated client asks for it: what it leaves is left to the network. The request's body
+  /// is held in memory, up to a limit. Redirects are answers, as OpenAPI has them.
+  public struct ReboundTransport: ClientTransport {
+    private let transport: any Transport
+    private let limits: TransportLimits
+    private let requestBytes: Int
+
+    /// Makes a transport for generated clients.
+    ///
+    /// - Parameters:
+    ///   - transport: What sends.
+    ///   - limits: How long a request may take, and how much may come back.
+    ///   - requestBytes: How many bytes the body of a request may have.
+    public init(_ transport: any Transport, limits: TransportLimits = .standard, requestBytes: Int = 16 << 20) {
+      (self.transport, self.limits, self.requestBytes) = (transport, limits, requestBytes)
+    }
+
+    /// Sends the request, and returns when the head of the answer is there.
+    ///
+    /// - Throws: `TransportFailure`; `CancellationError` if the task was cancelled.
+    public func send(
+      _ request: HTTPTypes.HTTPRequest,
+      body: HTTPBody?,
+      baseURL: URL,
+      operationID: String
+    ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?) {
+      let message = TransportRequest(
+        OpenAPIExchange.url(of: request, at: baseURL),
+        method: HTTPMethod(rawValue: request.method.rawValue),
+        headers: HTTPHeaders(request.headerFields.map { HTTPHeaders.Field($0.name.rawName, $0.value) }),
+        body: try await transportBody(body),
+        limits: limits
+      )
+      let answer = OpenAPIAnswerReader()
+      answer.begin { transport.start(message, telling: $0) }
+      guard case .head(let head) = try await answer.next() else { throw TransportFailure(.truncated) }
+      var fields = HTTPFields()
+      for field in head.headers {
+        if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
+      }
+      let response = HTTPTypes.HTTPResponse(status: .init(code: head.status), headerFields: fields)
+      guard message.method != .head, head.status != 204, head.status != 304 else { return (response, nil) }
+      return (response, HTTPBody(answer.chunks, length: length(of: head)))
+    }
+
+    private func transportBody(_ body: HTTPBody?) async throws -> TransportBody {
+      guard let body else { return .none }
+      do {
+        return .data(try await Data(collecting: body, upTo: requestBytes))
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        throw TransportFailure(.body, underlying: error)
+      }
+    }
+
+    private func length(of head: ResponseHead) -> HTTPBody.Length {
+      // Of a body that was packed, it is the packed one's.
+      guard head.headers["Content-Encoding"] == nil, let text = head.headers["Content-Length"], let length = Int64(text)
+      else { return .unknown }
+      return .known(length)
+    }
+  }
+#endif

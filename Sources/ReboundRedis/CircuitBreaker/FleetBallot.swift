@@ -1,0 +1,64 @@
+#if Redis
+  import Dispatch
+  import Rebound
+
+  /// The votes of a breaker's members, at the server.
+  final class FleetBallot: CircuitBreakerBallot {
+    private let fleet: Fleet
+    private let quorum: Quorum
+    private let openTime: Duration
+    private let keys: [String]
+
+    init(_ name: String, quorum: Quorum, openTime: Duration, fleet: Fleet) {
+      (self.quorum, self.openTime, self.fleet) = (quorum, openTime, fleet)
+      keys = [fleet.key(name) + "votes", fleet.key(name) + "open"]
+    }
+
+    /// Takes a vote, and says whether enough members have found the service sick.
+    ///
+    /// Arguments: the member, whether it votes, for how many milliseconds the vote holds, how many votes are enough, and
+    /// for how long all open then. Returns what the opening is called, if there is one, and how long it lasts.
+    static let script = RedisScript(
+      """
+      local time = redis.call('TIME')
+      local now = time[1] * 1000 + math.floor(time[2] / 1000)
+      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      if ARGV[2] == '1' then
+        redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
+        redis.call('PEXPIRE', KEYS[1], ARGV[3])
+      else
+        redis.call('ZREM', KEYS[1], ARGV[1])
+      end
+      local opening = redis.call('GET', KEYS[2])
+      if not opening and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[4]) then
+        opening = time[1] .. '.' .. time[2]
+        redis.call('SET', KEYS[2], opening, 'PX', ARGV[5])
+      end
+      if not opening then return {'', 0} end
+      return {opening, redis.call('PTTL', KEYS[2])}
+      """
+    )
+
+    func vote(_ isFor: Bool, answer: @escaping @Sendable (CircuitBreakerOpening?) -> Void) {
+      var command = RedisCommand(Self.script, keys: keys)
+      command.add(fleet.member)
+      command.add(isFor ? 1 : 0)
+      // A member that dies takes its vote along.
+      command.add((fleet.settings.heartbeat * 3).milliseconds)
+      command.add(quorum.votes(of: fleet.electorate))
+      command.add(openTime.milliseconds)
+      fleet.ask(command) { [fleet, openTime] reply in
+        guard let reply else { return answer(nil) }
+        guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
+          let left = items[1].integer, left <= openTime.milliseconds
+        else {
+          answer(nil)
+          return fleet.distrust(reply)
+        }
+        let opening = CircuitBreakerOpening(name: String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        // The breaker's observers may wait, as the connection's thread may not.
+        DispatchQueue.global().async { answer(opening.name.isEmpty ? nil : opening) }
+      }
+    }
+  }
+#endif

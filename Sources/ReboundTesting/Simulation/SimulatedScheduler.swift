@@ -1,0 +1,158 @@
+import Combine
+import Rebound
+import StreamSupport
+
+/// A serial queue of a simulation: for what takes a scheduler and would otherwise work on a dispatch queue.
+///
+///     let outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///
+/// Work is done one piece after the other, in the order in which it was scheduled; when the next piece is done, beside all
+/// else that can run, is a choice of the schedule. Its time is the simulation's. Without a simulation it works in the time
+/// that it is given.
+///
+/// Work may be scheduled and cancelled from any thread.
+public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
+  private struct State {
+    var mailbox: [Work] = []
+    var isWorking = false
+  }
+
+  /// Unchecked, because an action is called by one thread, once, as every scheduler does.
+  private struct Work: @unchecked Sendable {
+    let action: () -> Void
+  }
+
+  /// There are no options.
+  public typealias SchedulerOptions = Never
+
+  private let source: TimeSource
+  private let start: Duration
+  private let state = Locked(State())
+
+  /// Makes a queue with nothing to do, at ``VirtualTime/start``.
+  ///
+  /// - Parameter time: The time that it works in.
+  public init(time: TimeSource = .current) {
+    source = time
+    start = time.now
+  }
+
+  /// The present moment.
+  public var now: VirtualTime { VirtualTime(nanoseconds: (source.now - start).wholeNanoseconds) }
+
+  /// Zero: virtual time is exact.
+  public var minimumTolerance: VirtualTime.Stride { .zero }
+
+  /// The time, with timers that go off on the queue.
+  public var time: TimeSource {
+    TimeSource(
+      now: { [source] in source.now },
+      wallClock: { [source] in source.wallClock },
+      after: { delay, action in
+        let timer = SimulatedTimer(action)
+        let alarm = self.source.after(delay) { self.perform(timer.fire) }
+        return AnyCancellable {
+          alarm.cancel()
+          timer.cancel()
+        }
+      }
+    )
+  }
+
+  /// Schedules work behind whatever was scheduled before.
+  public func schedule(options: Never?, _ action: @escaping () -> Void) {
+    perform(action)
+  }
+
+  /// Schedules work for a moment; for the present one if the moment has passed.
+  ///
+  /// The tolerance is not used.
+  public func schedule(
+    after date: VirtualTime,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) {
+    let work = Work(action: action)
+    _ = source.after(now.distance(to: date).duration) { self.perform(work.action) }
+  }
+
+  /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
+  ///
+  /// The tolerance is not used. The interval is at least a nanosecond.
+  public func schedule(
+    after date: VirtualTime,
+    interval: VirtualTime.Stride,
+    tolerance: VirtualTime.Stride,
+    options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    let work = Work(action: action)
+    let repetition = Repetition(every: max(interval.duration, .nanoseconds(1)), on: time) { work.action() }
+    repetition.wait(for: now.distance(to: date).duration)
+    return AnyCancellable(repetition.cancel)
+  }
+
+  private func perform(_ action: @escaping () -> Void) {
+    let work = Work(action: action)
+    let isFirst = state.withLock { state in
+      state.mailbox.append(work)
+      defer { state.isWorking = true }
+      return !state.isWorking
+    }
+    if isFirst { workLater() }
+  }
+
+  /// One piece for each timer: between two of them, others can run.
+  private func workLater() {
+    _ = source.after(.zero) {
+      let next: Work? = self.state.withLock { $0.mailbox.isEmpty ? nil : $0.mailbox.removeFirst() }
+      next?.action()
+      let isDone = self.state.withLock { state in
+        state.isWorking = !state.mailbox.isEmpty
+        return state.mailbox.isEmpty
+      }
+      if !isDone { self.workLater() }
+    }
+  }
+}
+
+/// Work that is done again and again.
+private final class Repetition: Sendable {
+  private struct State {
+    var timer: (any Cancellable)?
+    var isCancelled = false
+  }
+
+  private let interval: Duration
+  private let time: TimeSource
+  private let action: @Sendable () -> Void
+  private let state = Locked(State())
+
+  init(every interval: Duration, on time: TimeSource, _ action: @escaping @Sendable () -> Void) {
+    self.interval = interval
+    self.time = time
+    self.action = action
+  }
+
+  func wait(for delay: Duration) {
+    let timer = time.after(delay) {
+      guard !self.state.withLock({ $0.isCancelled }) else { return }
+      self.action()
+      self.wait(for: self.interval)
+    }
+    let isCancelled = state.withLock { state in
+      state.timer = timer
+      return state.isCancelled
+    }
+    if isCancelled { timer.cancel() }
+  }
+
+  func cancel() {
+    let timer = state.withLock { state in
+      state.isCancelled = true
+      return state.timer
+    }
+    timer?.cancel()
+  }
+}

@@ -1,0 +1,124 @@
+#if Tracing
+  import Rebound
+  import ReboundHTTP
+  import StreamSupport
+  import Tracing
+  // Not the one of ReboundHTTP, nor the one of the standard library.
+  import protocol Tracing.Span
+
+  /// Makes spans of swift-distributed-tracing of each call of a client and, in it, of each attempt, and tells the servers
+  /// which trace they are part of.
+  ///
+  ///     let tracing = DistributedTracing()
+  ///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Retrying(.http), tracing])
+  ///       .onEvent(tracing.write)
+  ///
+  /// As middleware it has the tracer put its fields into each attempt; as an observer it makes the spans. A call is part of
+  /// the `ServiceContext.current` of the task that begins it. The names of the attributes are those of OpenTelemetry's
+  /// conventions for HTTP clients, as with ``ReboundHTTP/Tracing``, which needs no package of others.
+  public final class DistributedTracing: Middleware, Sendable {
+    private struct Call {
+      let span: any Span
+      var attempt: (span: any Span, number: Int)?
+    }
+
+    private struct FieldInjector: Injector {
+      func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) {
+        if carrier[key] == nil { carrier[key] = value }
+      }
+    }
+
+    private let tracer: any Tracer
+    private let redaction: Redaction
+    /// By the id of the call, which has one attempt at a time.
+    private let calls = Locked<[String: Call]>([:])
+
+    /// Makes spans with a tracer.
+    ///
+    /// - Parameters:
+    ///   - tracer: The program's own, which has to be bootstrapped before.
+    ///   - redaction: What must not be seen of addresses.
+    public init(tracer: any Tracer = InstrumentationSystem.tracer, redaction: Redaction = .standard) {
+      self.tracer = tracer
+      self.redaction = redaction
+    }
+
+    /// Sends the request with the tracer's fields, in a span of its own.
+    public func exchange(
+      _ request: HTTPRequest,
+      next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
+    ) -> HTTPExchange {
+      var request = request
+      if let span = beginAttempt(of: request.id, request.attempt, request.message) {
+        tracer.inject(span.context, into: &request.message.headers, using: FieldInjector())
+      }
+      return next(request)
+    }
+
+    /// Makes spans of what happens in calls; to be handed to `WebAPIClient.onEvent(_:)`.
+    public func write(_ event: HTTPEvent) {
+      switch event.kind {
+      case .began(let method, let url):
+        let span = tracer.startSpan(event.operation, context: ServiceContext.current ?? .topLevel, ofKind: .internal)
+        span.attributes["http.request.method"] = .string(method.rawValue)
+        span.attributes["url.full"] = .string(redaction.url(url))
+        span.attributes["rebound.request.id"] = .string(event.requestID)
+        calls.withLock { $0[event.requestID] = Call(span: span) }
+      case .attemptBegan(let number, let message):
+        // The middleware has begun it, if there is one.
+        _ = beginAttempt(of: event.requestID, number, message)
+      case .responded(let head):
+        let attempt = calls.withLock { $0[event.requestID]?.attempt?.span }
+        attempt?.attributes["http.response.status_code"] = .int64(Int64(head.status))
+      case .attemptSucceeded:
+        endAttempt(of: event.requestID, nil)
+      case .attemptFailed(_, let failure):
+        endAttempt(of: event.requestID, (failure.outcome, "\(failure)"))
+      case .succeeded:
+        endCall(event.requestID, nil)
+      case .failed(let failure):
+        endCall(event.requestID, (failure.outcome, "\(failure)"))
+      case .cancelled:
+        endCall(event.requestID, ("cancelled", "cancelled"))
+      case .uploaded, .downloaded, .redirected, .retry, .cache, .refused:
+        break
+      }
+    }
+
+    /// - Returns: The span of the attempt, made now or before; `nil` if its call is unknown.
+    private func beginAttempt(of id: String, _ number: Int, _ message: TransportRequest) -> (any Span)? {
+      guard let call = calls.withLock({ $0[id] }) else { return nil }
+      if let attempt = call.attempt, attempt.number == number { return attempt.span }
+      // Made with the lock open, since the tracer is somebody else's; a call has one attempt at a time.
+      let span = tracer.startSpan(message.method.rawValue, context: call.span.context, ofKind: .client)
+      span.attributes["http.request.method"] = .string(message.method.rawValue)
+      span.attributes["url.full"] = .string(redaction.url(message.url))
+      if let host = message.url.host { span.attributes["server.address"] = .string(host) }
+      if number > 1 { span.attributes["http.request.resend_count"] = .int64(Int64(number - 1)) }
+      calls.withLock { $0[id]?.attempt = (span, number) }
+      return span
+    }
+
+    private func endAttempt(of id: String, _ failure: (type: String, text: String)?) {
+      let attempt = calls.withLock { calls in
+        defer { calls[id]?.attempt = nil }
+        return calls[id]?.attempt?.span
+      }
+      if let attempt { end(attempt, failure) }
+    }
+
+    private func endCall(_ id: String, _ failure: (type: String, text: String)?) {
+      // One attempt may be under way when nobody waits any more.
+      endAttempt(of: id, failure)
+      if let call = calls.withLock({ $0.removeValue(forKey: id) }) { end(call.span, failure) }
+    }
+
+    private func end(_ span: any Span, _ failure: (type: String, text: String)?) {
+      if let failure {
+        span.attributes["error.type"] = .string(failure.type)
+        span.setStatus(SpanStatus(code: .error, message: failure.text))
+      }
+      span.end()
+    }
+  }
+#endif
