@@ -57,12 +57,12 @@ struct FluidModel {
 
   /// As ``Prediction/secondsToRecover`` has it.
   var recovery: Int? {
+    // By the measure of a play, tolerance included: it is the play's verdict that is predicted.
     Recovery(
       served: served,
       offered: offered,
       begun: begun,
-      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil,
-      isRandom: false
+      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil
     ).seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
   }
 

@@ -5,19 +5,17 @@ struct Recovery {
   let begun: [Double]
   /// `nil` if the load is not the same at all times.
   let normalLoad: Double?
-  /// Whether chance moves the counts.
-  let isRandom: Bool
 
   /// How many seconds after a moment all is well, and stays so to the end; `nil` if it does not.
   func seconds(after end: Int) -> Int? {
     let load = normalLoad ?? begun.reduce(0, +) / Double(max(begun.count, 1))
     // As many seconds as it takes for a thousand requests, ten at most.
-    let window = isRandom ? min(max(Int((1_000 / max(load, 1)).rounded(.up)), 1), 10) : 1
+    let window = min(max(Int((1_000 / max(load, 1)).rounded(.up)), 1), 10)
     guard end + window <= served.count else { return nil }
     let (served, offered, begun) = (served.sums(of: window), offered.sums(of: window), begun.sums(of: window))
     let usual = (normalLoad ?? 0) * Double(window)
     // Chance alone moves a count by about the root of it.
-    let tolerance = isRandom ? 3 * usual.squareRoot() : 0
+    let tolerance = 3 * usual.squareRoot()
     let lastBad = (end..<served.count).last { second in
       let isWell =
         served[second] >= 0.95 * begun[second] - tolerance / 2

@@ -80,8 +80,7 @@ public struct Storm: Hashable, Sendable {
       served: series.served.map(Double.init),
       offered: series.offered.map(Double.init),
       begun: series.begun.map(Double.init),
-      normalLoad: scenario.arrivals.isSteady ? normalLoad : nil,
-      isRandom: true
+      normalLoad: scenario.arrivals.isSteady ? normalLoad : nil
     ).seconds(after: trouble.upperBound)
   }
 
