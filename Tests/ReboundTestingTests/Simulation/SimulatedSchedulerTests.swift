@@ -14,6 +14,19 @@ import Testing
     }
   }
 
+  @Test func workTakesItsPlaceAmongTheOthersByTheSeed() throws {
+    let orders = Locked<Set<[String]>>([])
+    try simulate(runs: 50) {
+      let scheduler = SimulatedScheduler()
+      let done = Locked<[String]>([])
+      scheduler.schedule { done.withLock { $0.append("work") } }
+      await Task { @Sendable in done.withLock { $0.append("task") } }.value
+      try await TimeSource.current.sleep(for: .seconds(1))
+      orders.withLock { _ = $0.insert(done.withLock { $0 }) }
+    }
+    #expect(orders.withLock { $0 } == [["task", "work"], ["work", "task"]])
+  }
+
   @Test func aTimerComesWhenItIsDueUnlessItIsCancelled() throws {
     try Simulation(seed: 1).run {
       let scheduler = SimulatedScheduler()
