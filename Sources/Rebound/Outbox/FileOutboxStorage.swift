@@ -146,6 +146,8 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
     if reading.version == nil || !contents.damage.isEmpty {
       try replace(with: contents.records)
     } else {
+      // The process that put the journal in its place may have ended before that would survive the loss of power.
+      try disk.syncFolder(of: path)
       let file = try disk.openForAppending(path)
       held.withLock { $0?.file = file }
     }

@@ -7,8 +7,7 @@ import StreamSupport
 ///     let outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
 ///
 /// Work is done one piece after the other, in the order in which it was scheduled; when the next piece is done, beside all
-/// else that can run, is a choice of the schedule. Its time is the simulation's. Without a simulation it works in the time
-/// that it is given.
+/// else that can run, is a choice of the schedule. Its time is the simulation's. Without a simulation it works in the time that it is given.
 ///
 /// Work may be scheduled and cancelled from any thread.
 public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {

@@ -98,10 +98,10 @@ final class SimulationRun: @unchecked Sendable {
   func note(_ text: String) { trace.note(text) }
 
   private func set(_ timer: SimulatedTimer, after delay: Duration) {
-    timers.insert(
-      ReadyWork(work: .timer(timer), lane: trace.timerLane),
-      at: now.addingClamped(delay.wholeNanoseconds)
-    )
+    let work = ReadyWork(work: .timer(timer), lane: trace.timerLane)
+    // What is due at once takes its place among all that can run, and does not wait until nobody can.
+    guard delay > .zero else { return add(work) }
+    timers.insert(work, at: now.addingClamped(delay.wholeNanoseconds))
   }
 
   fileprivate func add(_ work: ReadyWork) {

@@ -198,4 +198,20 @@ struct FileOutboxStorageTests {
       }
     }
   }
+
+  @Test("what is stored in a journal whose place no process has made certain survives the loss of power")
+  func placeOfTheJournal() throws {
+    for seed in UInt64(0)..<20 {
+      let disk = SimulatedDisk(seed: seed)
+      // Made, written, synced, renamed; the sync of the folder fails.
+      disk.refuse(call: 5)
+      #expect(throws: SimulatedDisk.Fault.refused) { try disk.outboxStorage(at: "/box").open() }
+      disk.restart(losingPower: false)
+      let storage = disk.outboxStorage(at: "/box")
+      _ = try storage.open()
+      try storage.append([records[0]], durably: true)
+      disk.restart(losingPower: true)
+      #expect(try disk.outboxStorage(at: "/box").open().records == [records[0]], "seed \(seed)")
+    }
+  }
 }
