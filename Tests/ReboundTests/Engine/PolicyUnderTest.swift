@@ -181,7 +181,7 @@ struct PauseBefore: Policy {
 extension PolicyUnderTest {
   static let all = [
     retry, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker, bulkhead, prioritised,
-    limiter, throttle, authentication, retryOn, retryWhen, pause,
+    limiter, throttle, detector, detectorsRequests, authentication, retryOn, retryWhen, pause,
   ]
 
   /// Why a type of the sources stands for nothing here.
@@ -319,6 +319,17 @@ extension PolicyUnderTest {
   static let throttle = PolicyUnderTest(types: ["AdaptiveThrottle"], wait: .never, readsOnSuccess: 2) { _ in
     // Who shares it shares what was counted: luck lets all of these calls through.
     PolicySubject(AdaptiveThrottle("service", random: RandomSource { 0.999 }))
+  }
+
+  /// The attempt is counted when it begins, and again when it is answered.
+  static let detector = PolicyUnderTest(types: ["MetastabilityDetector"], wait: .never, readsOnSuccess: 2) { _ in
+    PolicySubject(MetastabilityDetector("service"))
+  }
+
+  /// What stands around the retry counts what is asked for.
+  static let detectorsRequests = PolicyUnderTest(types: ["MetastabilityDetector"], wait: .never, readsOnSuccess: 1) {
+    _ in
+    PolicySubject(MetastabilityDetector("service").requests)
   }
 
   static let authentication = PolicyUnderTest(
