@@ -2,6 +2,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
+import ReboundTesting
 
 // What the examples in the doc comments of ReboundHTTPTesting take for granted. No target: scripts/check-examples compiles
 // it.

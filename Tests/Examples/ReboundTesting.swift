@@ -46,6 +46,8 @@ struct Point {
   let y: Int
 }
 
+@Sendable func deliver(_: OutboxEntry<Int>) async -> OutboxVerdict { given() }
+
 let api = API()
 let city = ""
 let service = URL(fileURLWithPath: "")

@@ -5,10 +5,11 @@ import StreamSupport
 /// A disk in memory that may fail at any call, tears what it writes, and loses what was not synced when power goes.
 ///
 ///     let disk = SimulatedDisk(faultRate: 0.1)
-///     var outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///     let storage = disk.outboxStorage(at: "/orders")
+///     var outbox = Outbox("orders", storage: storage, scheduler: SimulatedScheduler(), delivering: deliver)
 ///     …
 ///     disk.restart(losingPower: true)   // the process ends, and another begins
-///     outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///     outbox = Outbox("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler(), delivering: deliver)
 ///
 /// Chance decides which call fails, how much of a write is there then, and what survives the loss of power: in a simulation,
 /// its seed. A process that has ended can do nothing any more: what it still asks for is refused.

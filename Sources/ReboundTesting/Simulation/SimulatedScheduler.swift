@@ -4,7 +4,8 @@ import StreamSupport
 
 /// A serial queue of a simulation: for what takes a scheduler and would otherwise work on a dispatch queue.
 ///
-///     let outbox = Outbox<Order>("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler()) { … }
+///     let storage = SimulatedDisk().outboxStorage(at: "/orders")
+///     let outbox = Outbox("orders", storage: storage, scheduler: SimulatedScheduler(), delivering: deliver)
 ///
 /// Work is done one piece after the other, in the order in which it was scheduled; when the next piece is done, beside all
 /// else that can run, is a choice of the schedule. Its time is the simulation's. Without a simulation it works in the time that it is given.
