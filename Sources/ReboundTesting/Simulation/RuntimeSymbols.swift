@@ -31,12 +31,16 @@ enum RuntimeSymbols {
   static func release(_ task: UnsafeRawPointer) { releaseObject?(task) }
 
   /// The main actor's executor on the threads of simulations; the process's own on all others.
-  private static let simulatedMain = Locked<(@Sendable () -> UnownedSerialExecutor?)?>(nil)
+  private struct SimulatedMain {
+    var current: @Sendable () -> UnownedSerialExecutor? = { nil }
+  }
+
+  private static let simulatedMain = Locked(SimulatedMain())
 
   static func setMainExecutor(_ executor: @escaping @Sendable () -> UnownedSerialExecutor?) {
-    simulatedMain.withLock { $0 = executor }
+    simulatedMain.withLock { $0.current = executor }
     let hook: MainExecutorHook = { platform in
-      guard let executor = RuntimeSymbols.simulatedMain.withLock({ $0 })?() else { return platform() }
+      guard let executor = RuntimeSymbols.simulatedMain.withLock({ $0.current })() else { return platform() }
       // An executor reference is two words: the object and its table of functions.
       return unsafeBitCast(executor, to: (UInt, UInt).self)
     }

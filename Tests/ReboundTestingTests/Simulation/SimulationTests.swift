@@ -48,6 +48,15 @@ private actor Counter {
     #expect(report.duration == .seconds(127))
   }
 
+  @Test func aTimerCostsTheSameHoweverManyWereSetBefore() throws {
+    // Each question for the hook of timers, and each for the main actor, once wrapped it anew: the stack overflowed.
+    let report = try Simulation(seed: 1).run {
+      for _ in 0..<150_000 { try await TimeSource.system.sleep(for: .seconds(1)) }
+      await Task { @MainActor in for _ in 0..<10_000 { await Task.yield() } }.value
+    }
+    #expect(report.duration == .seconds(150_000))
+  }
+
   @Test func theSystemsClocksGoByVirtualTime() throws {
     try Simulation(seed: 1).run {
       let (moment, date) = (ContinuousClock.now, Date())
