@@ -80,7 +80,12 @@ private actor Counter {
       }
       precondition(moment >= before && before >= .zero)
       let second = try reading()
-      precondition(second == first)
+      // Under ThreadSanitizer a program asks for the time by a function of its own, which nothing replaces.
+      #if TSAN
+        precondition(second >= first)
+      #else
+        precondition(second == first)
+      #endif
     }
   }
 
