@@ -71,13 +71,11 @@ struct SimulatedProgram {
 
   private func problem(of run: SimulationRun, isQuiet: Bool, hasEnded: Bool) -> SimulationProblem? {
     guard isQuiet else { return .restless(steps: limits.stepsAtOneMoment) }
-    let (tasks, timers) = run.left
+    if hasEnded, run.outsideJobs > 0 { return .outsideWork(jobs: run.outsideJobs) }
+    let (tasks, timers) = run.left(hasEnded: hasEnded)
     guard hasEnded else { return .stuck(waiting: tasks) }
-    if run.outsideJobs > 0 { return .outsideWork(jobs: run.outsideJobs) }
-    // The first is the body's own, and this function holds it.
-    let left = tasks.dropFirst()
-    guard !limits.allowsLeftOvers, !left.isEmpty || timers > 0 else { return nil }
-    return .leftOver(tasks: Array(left), timers: timers)
+    guard !limits.allowsLeftOvers, !tasks.isEmpty || timers > 0 else { return nil }
+    return .leftOver(tasks: tasks, timers: timers)
   }
 
   private final class SharedEnding: Sendable {

@@ -16,13 +16,14 @@ extension SimulationProblem: CustomStringConvertible {
     switch self {
     case .stuck(let waiting):
       """
-      Stuck: nobody can run and no timer is set, but the body has not ended. Waiting: \(waiting.joined(separator: ", ")).
+      Stuck: nobody can run and no timer is set, but the body has not ended.
+      \(waiting.map { "  \($0)" }.joined(separator: "\n"))
       They wait for each other, or for something that nobody in the simulation brings (a thread or a queue outside it).
       """
     case .leftOver(let tasks, let timers):
       """
-      Left over at the end: \(([tasks.isEmpty ? nil : tasks.joined(separator: ", "), timers == 0 ? nil : "\(timers) timers"]
-        as [String?]).compactMap { $0 }.joined(separator: ", ")).
+      Left over at the end:
+      \((tasks + (timers == 0 ? [] : ["\(timers) timers"])).map { "  \($0)" }.joined(separator: "\n"))
       A task counts while it waits, or while something that lives on holds it. SimulationLimits(allowsLeftOvers: true) allows both.
       """
     case .restless(let steps):

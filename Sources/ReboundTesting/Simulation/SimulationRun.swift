@@ -218,9 +218,29 @@ final class SimulationRun: @unchecked Sendable {
 
   // MARK: The end
 
-  /// The names of the tasks that are left, and how many timers.
-  var left: (tasks: [String], timers: Int) {
-    (tasks.left.map { trace.names[$0] }, timers.count { $0.work.isLeft })
+  /// The names of the tasks that are left, each with what it waits for, and how many timers.
+  ///
+  /// - Parameter hasEnded: Whether the body has; its own task, the first, is left all the same, since the caller holds it.
+  func left(hasEnded: Bool) -> (tasks: [String], timers: Int) {
+    let tasks = hasEnded ? tasks.left.dropFirst() : tasks.left[...]
+    return (waiting(tasks), timers.count { $0.work.isLeft })
+  }
+
+  private func waiting(_ tasks: ArraySlice<(task: UnsafeRawPointer, lane: Int)>) -> [String] {
+    #if os(Linux)
+      var awaited: [UnsafeRawPointer: Int] = [:]
+      for (task, lane) in tasks {
+        for waiter in SuspendedTask(address: task).waiters { awaited[waiter] = lane }
+      }
+      return tasks.map { task, lane in
+        let functions = SuspendedTask(address: task).functions
+        let other = awaited[task].map { " waits for \(trace.names[$0])" } ?? (functions.isEmpty ? "" : " waits")
+        return trace.names[lane] + other
+          + (functions.isEmpty ? "" : " in \(functions.joined(separator: ", called by "))")
+      }
+    #else
+      return tasks.map { trace.names[$0.lane] }
+    #endif
   }
 
   /// Nothing comes in any more.

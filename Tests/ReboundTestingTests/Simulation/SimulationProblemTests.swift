@@ -57,14 +57,29 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       Issue.record("\(String(describing: found))")
       return
     }
-    #expect(waiting == ["task 1", "task 2", "task 3"])
+    #expect(
+      waiting == [
+        "task 1 waits for task 2 in closure #1 in \(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+        "task 2 waits in Promise.wait(), called by closure #1 in closure #1 in "
+          + "\(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+        "task 3 waits in Promise.wait(), called by closure #2 in closure #1 in "
+          + "\(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+      ]
+    )
   }
 
   @Test func aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver() throws {
     let found = try problem {
       Task { await Promise().wait() }
     }
-    #expect(found == .leftOver(tasks: ["task 2"], timers: 0))
+    let function = "\(Self.self).aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver()"
+    #expect(
+      found
+        == .leftOver(
+          tasks: ["task 2 waits in Promise.wait(), called by closure #1 in closure #1 in \(function)"],
+          timers: 0
+        )
+    )
   }
 
   @Test func leftOversCanBeAllowed() throws {
