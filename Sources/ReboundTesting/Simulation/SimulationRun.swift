@@ -44,6 +44,9 @@ final class SimulationRun: @unchecked Sendable {
   private(set) var outsideJobs = 0
   private(set) lazy var main = SimulatedMainExecutor(self)
   private lazy var global = SimulatedGlobalExecutor(self)
+  // References that count nothing, since each step needs one: the run keeps both executors for as long as it lives.
+  private lazy var globalReference = global.asUnownedTaskExecutor()
+  private lazy var mainReference = main.asUnownedSerialExecutor()
 
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
@@ -57,6 +60,8 @@ final class SimulationRun: @unchecked Sendable {
   /// The task whose job runs.
   @exclusivity(unchecked) private var runningTask: UnsafeRawPointer?
   private let outside = Locked(Outside())
+  /// Zero until something has come from outside, so that each jump need not lock.
+  private let hasOutside = AtomicWord()
 
   init(seed: UInt64, strategy: any SchedulingStrategy) {
     random = SeededRandom(seed: seed)
@@ -82,6 +87,7 @@ final class SimulationRun: @unchecked Sendable {
       set(timer, after: delay)
     } else {
       outside.withLock { $0.timers.append((delay, timer)) }
+      hasOutside.set(1)
     }
     return timer
   }
@@ -91,6 +97,7 @@ final class SimulationRun: @unchecked Sendable {
     outside.withLock { outside in
       guard outside.isOpen, outside.knownTasks.contains(id) else { return false }
       outside.jobs.append(job)
+      hasOutside.set(1)
       return true
     }
   }
@@ -166,9 +173,9 @@ final class SimulationRun: @unchecked Sendable {
       runningTask = job.task
       defer { runningTask = nil }
       if onMain {
-        job.runSynchronously(on: main.asUnownedSerialExecutor())
+        job.runSynchronously(on: mainReference)
       } else {
-        job.runSynchronously(on: global.asUnownedTaskExecutor())
+        job.runSynchronously(on: globalReference)
       }
       if let task { tasks.forget(ifEnded: task) }
     }
@@ -207,6 +214,9 @@ final class SimulationRun: @unchecked Sendable {
   }
 
   private func takeFromOutside() {
+    guard hasOutside.value != 0 else { return }
+    // What comes from here on is seen again: it is looked at before this.
+    hasOutside.set(0)
     let (jobs, late) = outside.withLock { outside in
       defer { (outside.jobs, outside.timers) = ([], []) }
       return (outside.jobs, outside.timers)

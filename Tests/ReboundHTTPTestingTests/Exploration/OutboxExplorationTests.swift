@@ -33,12 +33,12 @@ import Testing
     .onEvent { Simulation.note("\($0)") }
   }
 
-  @Test func nothingStoredIsLostOrOutOfOrderWhateverEndsTheProcess() throws {
-    try Exploration.explore {
+  @Test(arguments: 0..<4) func nothingStoredIsLostOrOutOfOrderWhateverEndsTheProcess(quarter: Int) throws {
+    try Exploration.explore(quarter: quarter) {
       let disk = SimulatedDisk(faultRate: 0.1)
       let shop = Shop()
       let stored = Locked<[Int]>([])
-      for process in 0..<3 {
+      for process in 0..<2 {
         let outbox = try Self.outbox(on: disk, sendingTo: shop)
         let writer = Task { @Sendable in
           for number in process * 3..<process * 3 + 3 {
