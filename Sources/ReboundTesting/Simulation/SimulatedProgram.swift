@@ -1,3 +1,4 @@
+import Combine
 import Rebound
 import StreamSupport
 
@@ -71,7 +72,7 @@ struct SimulatedProgram {
 
   private func problem(of run: SimulationRun, isQuiet: Bool, hasEnded: Bool) -> SimulationProblem? {
     guard isQuiet else { return .restless(steps: limits.stepsAtOneMoment) }
-    if hasEnded, run.outsideJobs > 0 { return .outsideWork(jobs: run.outsideJobs) }
+    if hasEnded, !run.outsidePlaces.isEmpty { return .outsideWork(places: run.outsidePlaces) }
     let (tasks, timers) = run.left(hasEnded: hasEnded)
     guard hasEnded else { return .stuck(waiting: tasks) }
     guard !limits.allowsLeftOvers, !tasks.isEmpty || timers > 0 else { return nil }
@@ -93,7 +94,10 @@ enum SimulationEnvironment {
   static let missing: String? = {
     #if compiler(>=6.3) && os(Linux)
       let missing = SimulatedExecutor.missing
-      if missing == nil { SystemTimers.divert { SimulationThread.current?.time } }
+      if missing == nil {
+        SystemTimers.divert { SimulationThread.current?.time }
+        QueueDiversion.divert { SimulationThread.current?.queues }
+      }
       return missing
     #else
       return "the language's run time does not let executors be replaced"

@@ -6,8 +6,8 @@ public enum SimulationProblem: Error, Hashable, Sendable {
   case leftOver(tasks: [String], timers: Int)
   /// A loop that never rests: so many steps, and time could not move.
   case restless(steps: Int)
-  /// Another thread made jobs of the simulation ready: the seed does not decide when.
-  case outsideWork(jobs: Int)
+  /// Another thread made work of the simulation ready, in these places: the seed does not decide when.
+  case outsideWork(places: [String])
 }
 
 extension SimulationProblem: CustomStringConvertible {
@@ -28,10 +28,11 @@ extension SimulationProblem: CustomStringConvertible {
       """
     case .restless(let steps):
       "A loop that never rests: \(steps) steps in which time could not move."
-    case .outsideWork(let jobs):
+    case .outsideWork(let places):
       """
-      Work from outside: another thread resumed \(jobs) jobs of this simulation, so the seed does not decide when they come.
-      Look for a dispatch queue, a thread or a real network that the program uses.
+      Work from outside: another thread made this simulation go on, so the seed does not decide when.
+      \(places.map { "  \($0)" }.joined(separator: "\n"))
+      Look for a thread, a dispatch queue that is given work directly, or a real network that the program uses there.
       """
     }
   }

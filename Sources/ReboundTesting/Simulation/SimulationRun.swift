@@ -41,13 +41,18 @@ final class SimulationRun: @unchecked Sendable {
   var random: SeededRandom
   @exclusivity(unchecked) private(set) var steps = 0
   @exclusivity(unchecked) private(set) var trace = ScheduleTrace()
-  private(set) var outsideJobs = 0
+  /// Where work from outside went on, each place once.
+  private(set) var outsidePlaces: [String] = []
   private(set) lazy var main = SimulatedMainExecutor(self)
   private lazy var global = SimulatedGlobalExecutor(self)
   // References that count nothing, since each step needs one: the run keeps both executors for as long as it lives.
   private lazy var globalReference = global.asUnownedTaskExecutor()
   private lazy var mainReference = main.asUnownedSerialExecutor()
 
+  /// What does the work of the system's queues; `nil` once the run is over.
+  private(set) lazy var queues: SimulatedQueues? = SimulatedQueues(time: time) { [unowned self] in
+    UInt64(Self.clockStart * 1_000_000_000 + now)
+  }
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
   @exclusivity(unchecked) private var lanes: [Int] = []
@@ -221,9 +226,28 @@ final class SimulationRun: @unchecked Sendable {
       defer { (outside.jobs, outside.timers) = ([], []) }
       return (outside.jobs, outside.timers)
     }
-    for job in jobs { enqueue(job) }
-    for (delay, timer) in late { set(timer, after: delay) }
-    outsideJobs += jobs.count + late.count
+    for job in jobs {
+      noteOutside(place(of: job))
+      enqueue(job)
+    }
+    for (delay, timer) in late {
+      noteOutside("a timer that was set on another thread")
+      set(timer, after: delay)
+    }
+  }
+
+  private func noteOutside(_ place: String) {
+    if !outsidePlaces.contains(place) { outsidePlaces.append(place) }
+  }
+
+  private func place(of job: UnownedJob) -> String {
+    #if os(Linux)
+      let functions = job.task.map { SuspendedTask(address: $0).functions } ?? []
+    #else
+      let functions: [String] = []
+    #endif
+    let name = job.task.flatMap { trace.lane(ofTask: RuntimeSymbols.id(of: $0)) }.map { trace.names[$0] } ?? "a task"
+    return functions.isEmpty ? name : "\(name) in \(functions.joined(separator: ", called by "))"
   }
 
   // MARK: The end
@@ -255,6 +279,7 @@ final class SimulationRun: @unchecked Sendable {
 
   /// Nothing comes in any more.
   func close() {
+    queues = nil
     outside.withLock { $0.isOpen = false }
     tasks.close()
   }

@@ -17,8 +17,7 @@ import Testing
 
   private static func outbox(on disk: SimulatedDisk, sendingTo shop: Shop) throws -> Outbox<Int> {
     let policy = try OutboxPolicy(maxAttempts: nil, timeToLive: nil, backoff: .constant(.seconds(2)))
-    return Outbox("orders", policy: policy, storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler())
-    {
+    return Outbox("orders", policy: policy, storage: disk.outboxStorage(at: "/orders")) {
       entry in
       do {
         try await Exploration.work()
@@ -121,8 +120,7 @@ import Testing
       let outbox = Outbox<Int>(
         "orders",
         policy: policy,
-        storage: SimulatedDisk().outboxStorage(at: "/orders"),
-        scheduler: SimulatedScheduler()
+        storage: SimulatedDisk().outboxStorage(at: "/orders")
       ) { entry in
         history.recordAtOnce(.delivered(entry.payload)) { .arrived }
         do {

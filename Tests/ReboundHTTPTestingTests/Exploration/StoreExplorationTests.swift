@@ -41,8 +41,7 @@ import Testing
             }
             .cancellable(id: "search", cancelInFlight: true)
           }
-        ],
-        scheduler: SimulatedScheduler()
+        ]
       )
       for query in 1...5 {
         store.send(.typed(query))
@@ -72,8 +71,7 @@ import Testing
     try Exploration.explore {
       let store = Store<Int, Int>(
         initialState: 0,
-        reducer: { sum, amount in sum += amount },
-        scheduler: SimulatedScheduler()
+        reducer: { sum, amount in sum += amount }
       )
       let history = ConcurrentHistory<Call, Int>()
       _ = try await Exploration.crowd(4) { number in

@@ -133,7 +133,11 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       await blocking(done)
       await waiter.value
     }
-    #expect(found == .outsideWork(jobs: 1))
+    let function = "\(Self.self).whatAnotherThreadResumesIsWorkFromOutside()"
+    #expect(
+      found
+        == .outsideWork(places: ["task 2 in Promise.wait(), called by closure #1 in closure #1 in \(function)"])
+    )
   }
 
   @Test func whatTheBodyThrowsIsTheCause() throws {
