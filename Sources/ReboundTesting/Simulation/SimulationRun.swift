@@ -58,6 +58,7 @@ final class SimulationRun: @unchecked Sendable {
   @exclusivity(unchecked) private var lanes: [Int] = []
   @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
   @exclusivity(unchecked) private var tasks = TaskTable()
+  @exclusivity(unchecked) private var returnsOfYields: [UnownedJob] = []
   @exclusivity(unchecked) private var stepsAtThisTime = 0
   /// Where that begins which the last step made ready.
   @exclusivity(unchecked) private var firstOfStep = 0
@@ -76,13 +77,16 @@ final class SimulationRun: @unchecked Sendable {
   // MARK: What comes in
 
   func enqueue(_ job: UnownedJob, onMain: Bool = false) {
+    // A yield comes back by a job of its own, which only makes its task ready. When it does so makes no difference to anybody,
+    // since the task can be kept waiting just as well: so it is no choice, and there are fewer schedules to try.
+    if case .continuation = job.kind { return returnsOfYields.append(job) }
     add(ReadyWork(work: .job(job, onMain: onMain), lane: lane(of: job)))
   }
 
   func enqueue(_ job: UnownedJob, after delay: Duration) {
-    guard delay > .zero else { return enqueue(job) }
-    // What sleeps is a task of its own, which nobody knows but the task that sleeps.
+    // What sleeps is a task of its own, which nobody knows but the task that sleeps. Its end is a choice: a cancel may come first.
     let sleeper = ReadyWork(work: .job(job, onMain: false), lane: trace.runningLane)
+    guard delay > .zero else { return add(sleeper) }
     timers.insert(sleeper, at: now.addingClamped(delay.wholeNanoseconds))
   }
 
@@ -184,6 +188,7 @@ final class SimulationRun: @unchecked Sendable {
       }
       if let task { tasks.forget(ifEnded: task) }
     }
+    while let job = returnsOfYields.popLast() { job.runSynchronously(on: globalReference) }
   }
 
   /// Where that stands which the last step goes on with: its own task, the actor that it went to, the task that the actor let
