@@ -15,6 +15,15 @@ package protocol DivertedQueues: Sendable {
     every interval: Int,
     _ action: @escaping () -> Void
   ) -> any Cancellable
+
+  /// Is told of each sink that has a subscription from now on.
+  func note(_ sink: any SimulatedSink)
+}
+
+/// A sink, for a simulation that tells which are left over.
+package protocol SimulatedSink: AnyObject {
+  /// Whether it has neither ended nor been cancelled.
+  var isOpen: Bool { get }
 }
 
 /// Whose work it is.

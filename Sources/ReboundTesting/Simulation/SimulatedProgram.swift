@@ -75,8 +75,10 @@ struct SimulatedProgram {
     if hasEnded, !run.outsidePlaces.isEmpty { return .outsideWork(places: run.outsidePlaces) }
     let (tasks, timers) = run.left(hasEnded: hasEnded)
     guard hasEnded else { return .stuck(waiting: tasks) }
-    guard !limits.allowsLeftOvers, !tasks.isEmpty || timers > 0 else { return nil }
-    return .leftOver(tasks: tasks, timers: timers)
+    guard !limits.allowsLeftOvers else { return nil }
+    let subscriptions = run.subscriptions
+    guard !tasks.isEmpty || timers > 0 || !subscriptions.isEmpty else { return nil }
+    return .leftOver(tasks: tasks, timers: timers, subscriptions: subscriptions)
   }
 
   private final class SharedEnding: Sendable {

@@ -25,6 +25,9 @@
     private var serial: [ObjectIdentifier: SerialQueue] = [:]
     private var forMain: [Work] = []
     private var isMainAtWork = false
+    private var sinks: [WeakSink] = []
+    /// How many were open when they were counted last.
+    private var openSinks = 100
 
     init(time: TimeSource, uptime: @escaping () -> UInt64) {
       self.time = time
@@ -55,6 +58,23 @@
     /// Unchecked for the same reason.
     private struct Place: @unchecked Sendable {
       let queue: DivertedQueue
+    }
+
+    func note(_ sink: any SimulatedSink) {
+      sinks.append(WeakSink(sink: sink))
+      guard sinks.count > 2 * openSinks else { return }
+      // So that a program which subscribes again and again keeps none of those that are over.
+      sinks.removeAll { $0.sink?.isOpen != true }
+      openSinks = max(sinks.count, 100)
+    }
+
+    /// The sinks that have neither ended nor been cancelled.
+    var subscriptions: [String] {
+      sinks.compactMap(\.sink).filter(\.isOpen).map { "\(type(of: $0))" }
+    }
+
+    private struct WeakSink {
+      weak var sink: (any SimulatedSink)?
     }
 
     private func perform(_ work: Work, on queue: DivertedQueue) {

@@ -49,10 +49,12 @@ final class SimulationRun: @unchecked Sendable {
   private lazy var globalReference = global.asUnownedTaskExecutor()
   private lazy var mainReference = main.asUnownedSerialExecutor()
 
-  /// What does the work of the system's queues; `nil` once the run is over.
-  private(set) lazy var queues: SimulatedQueues? = SimulatedQueues(time: time) { [unowned self] in
-    UInt64(Self.clockStart * 1_000_000_000 + now)
-  }
+  #if os(Linux)
+    /// What does the work of the system's queues; `nil` once the run is over.
+    private(set) lazy var queues: SimulatedQueues? = SimulatedQueues(time: time) { [unowned self] in
+      UInt64(Self.clockStart * 1_000_000_000 + now)
+    }
+  #endif
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
   @exclusivity(unchecked) private var lanes: [Int] = []
@@ -265,6 +267,15 @@ final class SimulationRun: @unchecked Sendable {
     return (waiting(tasks), timers.count { $0.work.isLeft })
   }
 
+  /// The subscriptions that nobody has ended.
+  var subscriptions: [String] {
+    #if os(Linux)
+      queues?.subscriptions ?? []
+    #else
+      []
+    #endif
+  }
+
   private func waiting(_ tasks: ArraySlice<(task: UnsafeRawPointer, lane: Int)>) -> [String] {
     #if os(Linux)
       var awaited: [UnsafeRawPointer: Int] = [:]
@@ -284,7 +295,9 @@ final class SimulationRun: @unchecked Sendable {
 
   /// Nothing comes in any more.
   func close() {
-    queues = nil
+    #if os(Linux)
+      queues = nil
+    #endif
     outside.withLock { $0.isOpen = false }
     tasks.close()
   }

@@ -1,3 +1,4 @@
+import Combine
 import Dispatch
 import Rebound
 import ReboundTesting
@@ -80,6 +81,28 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
           timers: 0
         )
     )
+  }
+
+  @Test func aSinkThatNobodyEndsIsLeftOver() throws {
+    final class Screen {
+      let subject = PassthroughSubject<Int, Never>()
+      var subscription: AnyCancellable?
+      var last = 0
+
+      // The classic: the screen keeps the handle, and the handle's closure the screen.
+      func begin() { subscription = subject.sink { self.last = $0 } }
+    }
+    let found = try problem { Screen().begin() }
+    #expect(found == .leftOver(tasks: [], timers: 0, subscriptions: ["Sink<Int, Never>"]))
+    try Simulation(seed: 1).run {
+      let screen = Screen()
+      screen.begin()
+      screen.subject.send(completion: .finished)
+      let other = Screen()
+      other.begin()
+      other.subscription?.cancel()
+      _ = Just(1).sink { _ in }
+    }
   }
 
   @Test func leftOversCanBeAllowed() throws {
