@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .executable(name: "backend-server", targets: ["backend-server"]),
     .executable(name: "app-server", targets: ["app-server"]),
+    .library(name: "Weather", targets: ["Weather"]),
   ],
   dependencies: [.package(name: "Rebound", path: "..")],
   targets: [
@@ -110,6 +111,7 @@ let package = Package(
         "Attempts", "Backend", "ServerTesting", "Weather", .product(name: "Combine", package: "Rebound"),
         .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),

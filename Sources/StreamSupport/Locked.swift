@@ -6,6 +6,9 @@
 ///
 /// A body is short, and no foreign code runs in it: closures, subscribers and the deinits of values are foreign. What a
 /// body takes out of the state it returns, so that it is released with the lock open. Not recursive.
+///
+/// A function that is read more than once stands in a struct, not here by itself: as a `State` it gets a wrapper around
+/// the wrappers that it has each time that the lock is taken.
 public struct Locked<State>: ~Copyable {
   #if canImport(Darwin) || TSAN
     @usableFromInline let lock = Lock()

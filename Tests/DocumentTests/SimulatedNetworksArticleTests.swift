@@ -37,8 +37,7 @@ struct SimulatedNetworksArticleTests {
       let client = WebAPIClient(
         baseURL: URL(string: "https://shop.example"),
         transport: network.transport(),
-        middleware: [Retrying(.http(RetryPolicy(clamping: 10, backoff: .constant(.seconds(1)))))],
-        deliveringOn: nil
+        middleware: [Retrying(.http(RetryPolicy(clamping: 10, backoff: .constant(.seconds(1)))))]
       )
       _ = try await client.value(of: PlaceOrder(text: "soap"))
       try requireEqual(await shop.orders, ["soap"])
@@ -55,8 +54,7 @@ struct SimulatedNetworksArticleTests {
         let client = WebAPIClient(
           baseURL: URL(string: "https://shop.example"),
           transport: network.transport(),
-          middleware: [Retrying(.http(RetryPolicy(clamping: 10, backoff: .constant(.seconds(1)))))],
-          deliveringOn: nil
+          middleware: [Retrying(.http(RetryPolicy(clamping: 10, backoff: .constant(.seconds(1)))))]
         )
         _ = try await client.value(of: PlaceOrder(text: "soap", idempotency: .idempotent))
         try requireEqual(await shop.orders, ["soap"])

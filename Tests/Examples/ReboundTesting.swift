@@ -75,6 +75,13 @@ enum PolicyEventLogExamples {
   static var recorder: Recorder<Int, any Error> { given() }
 }
 
+enum RecordedFailureExamples {
+  static var log: HARLog { given() }
+  static var decisions: PolicyEventLog { given() }
+  static var folder: URL { given() }
+  static var error: any Error { given() }
+}
+
 enum RunDiagramExamples {
   static var log: RetryLog { given() }
 }

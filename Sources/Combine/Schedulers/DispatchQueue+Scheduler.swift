@@ -190,8 +190,11 @@ extension DispatchQueue: Scheduler {
   }
 
   /// The present moment.
-  @inlinable
-  public var now: SchedulerTimeType { SchedulerTimeType(.now()) }
+  public var now: SchedulerTimeType {
+    SchedulerTimeType(
+      QueueDiversion.current.map { DispatchTime(uptimeNanoseconds: $0.uptimeNanoseconds) } ?? .now()
+    )
+  }
 
   /// Zero.
   @inlinable
@@ -200,6 +203,7 @@ extension DispatchQueue: Scheduler {
   /// Puts work on the queue.
   @inlinable
   public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+    if isDiverted(after: nil, action) { return }
     let action = sendable(action)
     if let options {
       async(group: options.group, qos: options.qos, flags: options.flags, execute: action)
@@ -218,6 +222,7 @@ extension DispatchQueue: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) {
+    if isDiverted(after: date, action) { return }
     let action = sendable(action)
     asyncAfter(deadline: date.dispatchTime, qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
       action()
@@ -234,6 +239,10 @@ extension DispatchQueue: Scheduler {
     options: SchedulerOptions?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
+    if let queues = QueueDiversion.current {
+      let delay = now.distance(to: date).magnitude
+      return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.magnitude), action)
+    }
     let action = sendable(action)
     let timer = DispatchSource.makeTimerSource(queue: self)
     timer.schedule(
@@ -244,5 +253,18 @@ extension DispatchQueue: Scheduler {
     timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) { action() }
     timer.resume()
     return AnyCancellable { timer.cancel() }
+  }
+
+  /// Whether a simulation does the work in the place of the queue.
+  @usableFromInline
+  func isDiverted(after date: SchedulerTimeType?, _ action: @escaping () -> Void) -> Bool {
+    guard let queues = QueueDiversion.current else { return false }
+    queues.schedule(on: whenDiverted, after: date.map { now.distance(to: $0).magnitude }, action)
+    return true
+  }
+
+  /// By its label, since on some platforms another object stands for a queue of the system's each time.
+  private var whenDiverted: DivertedQueue {
+    label == "com.apple.main-thread" ? .main : label.hasPrefix("com.apple.root.") ? .concurrent : .serial(self)
   }
 }

@@ -109,8 +109,13 @@
 
     /// Adds an operation that does the work.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      if let queues = QueueDiversion.current { return queues.schedule(on: whenDiverted, after: nil, action) }
       let action = sendable(action)
       addOperation(BlockOperation { action() })
+    }
+
+    private var whenDiverted: DivertedQueue {
+      self === OperationQueue.main ? .main : maxConcurrentOperationCount == 1 ? .serial(self) : .concurrent
     }
 
     /// Adds an operation that does the work, and is not ready before a moment has come.
@@ -122,6 +127,9 @@
       options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) {
+      if let queues = QueueDiversion.current {
+        return queues.schedule(on: whenDiverted, after: now.distance(to: date).nanoseconds, action)
+      }
       let operation = DueOperation(action)
       addOperation(operation)
       operation.becomeReady(at: date.date)
@@ -138,10 +146,18 @@
       options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) -> any Cancellable {
+      if let queues = QueueDiversion.current {
+        let delay = now.distance(to: date).nanoseconds
+        return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.nanoseconds), action)
+      }
       let repetition = Repetition(on: self, every: interval, action)
       repetition.schedule(at: date)
       return AnyCancellable(repetition)
     }
+  }
+
+  extension OperationQueue.SchedulerTimeType.Stride {
+    fileprivate var nanoseconds: Int { Int(clamping: timeInterval * 1e9) }
   }
 
   /// Adds an operation for each tick, until it is cancelled.

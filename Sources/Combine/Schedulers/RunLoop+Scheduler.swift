@@ -108,10 +108,13 @@
 
     /// Does work on the next turn of the run loop in its default mode, never at once.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+      if let queues = QueueDiversion.current { return queues.schedule(on: whenDiverted, after: nil, action) }
       let action = sendable(action)
       perform { action() }
       wakeUp()
     }
+
+    private var whenDiverted: DivertedQueue { self === RunLoop.main ? .main : .serial(self) }
 
     /// Makes the loop notice new work if it sleeps: only on its own thread it is known to be awake.
     private func wakeUp() {
@@ -130,6 +133,9 @@
       options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) {
+      if let queues = QueueDiversion.current {
+        return queues.schedule(on: whenDiverted, after: now.distance(to: date).nanoseconds, action)
+      }
       let action = TimerAction(action)
       let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
       timer.tolerance = tolerance.timeInterval
@@ -145,6 +151,10 @@
       options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) -> any Cancellable {
+      if let queues = QueueDiversion.current {
+        let delay = now.distance(to: date).nanoseconds
+        return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.nanoseconds), action)
+      }
       let action = TimerAction(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
       timer.tolerance = tolerance.timeInterval
@@ -154,5 +164,9 @@
         action.letGo()
       }
     }
+  }
+
+  extension RunLoop.SchedulerTimeType.Stride {
+    fileprivate var nanoseconds: Int { Int(clamping: timeInterval * 1e9) }
   }
 #endif

@@ -65,7 +65,9 @@ extension Subscribers {
     /// Keeps the subscription and asks for everything; cancels a second one, or one that comes too late.
     @inlinable @inline(__always)
     public func receive(subscription: any Subscription) {
-      if state.hold(subscription.asBase) { subscription.request(.unlimited) } else { subscription.cancel() }
+      guard state.hold(subscription.asBase) else { return subscription.cancel() }
+      noteIfSimulated()
+      subscription.request(.unlimited)
     }
 
     /// Runs the closure for values, on the thread that sends.
@@ -174,6 +176,13 @@ extension Subscribers.Sink {
     // What they captured may run code of its own, so not under the lock.
     _ = consume released
   }
+}
+
+extension Subscribers.Sink: SimulatedSink {
+  package var isOpen: Bool { !state.isOver }
+
+  @usableFromInline
+  func noteIfSimulated() { QueueDiversion.current?.note(self) }
 }
 
 extension Subscribers.Sink: Entrusted {

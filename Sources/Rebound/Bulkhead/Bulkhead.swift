@@ -43,6 +43,8 @@ public final class Bulkhead: Sendable {
   private struct Waiter {
     let answer: @Sendable (Result<Place, any Error>) -> Void
     let time: TimeSource
+    /// When it came and by when it must be let in, if that counts.
+    var span: (start: Duration, end: Duration)?
     var timer: (any Cancellable)?
   }
 
@@ -58,6 +60,7 @@ public final class Bulkhead: Sendable {
   private let givenName: String?
   private let maxWait: Duration?
   private let isAdaptive: Bool
+  private let goesByDeadline: Bool
   private let isOverload: @Sendable (any Error) -> Bool
   private let shared: Shared<State, BulkheadEvent>
 
@@ -79,6 +82,7 @@ public final class Bulkhead: Sendable {
     self.givenName = givenName
     maxWait = policy.maxWait
     isAdaptive = false
+    goesByDeadline = policy.order == .earliestDeadline
     isOverload = { _ in false }
     let machine = BulkheadMachine(limit: policy.maxConcurrent, maxQueue: policy.maxQueue, order: policy.order)
     shared = Shared(State(machine: machine))
@@ -102,6 +106,7 @@ public final class Bulkhead: Sendable {
     givenName = name
     maxWait = policy.maxWait
     isAdaptive = true
+    goesByDeadline = policy.order == .earliestDeadline
     self.isOverload = isOverload
     let limit = AdaptiveLimitMachine(adaptive, initial: policy.maxConcurrent)
     let machine = BulkheadMachine(limit: limit.limit, maxQueue: policy.maxQueue, order: policy.order)
@@ -191,12 +196,18 @@ public final class Bulkhead: Sendable {
   }
 
   /// Asks for a place; see ``AdmissionControl/ask(_:_:)``.
+  ///
+  /// - Parameter deadline: The deadline of the call, asked for if it counts.
   func ask(
     priority: Int,
     time: TimeSource,
+    deadline: @autoclosure () -> Deadline?,
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let now = isAdaptive ? time.now : .zero
+    let end = goesByDeadline ? deadline()?.moment : nil
+    let now = isAdaptive || end != nil ? time.now : .zero
+    // Who must be ready sooner is more important; who need not be at any time is least.
+    let priority = goesByDeadline ? end.map { -Int($0.wholeNanoseconds) } ?? .min : priority
     enum Reply {
       case granted(running: Int)
       case queued(Int)
@@ -208,7 +219,7 @@ public final class Bulkhead: Sendable {
         events.append(.admitted(running: state.machine.running, limit: state.machine.limit))
         return .granted(running: state.machine.running)
       case .queued(let number):
-        state.waiters[number] = Waiter(answer: answer, time: time)
+        state.waiters[number] = Waiter(answer: answer, time: time, span: end.map { (now, $0) })
         events.append(.queued(state.machine.queued))
         return .queued(number)
       case .rejected:
@@ -267,14 +278,14 @@ public final class Bulkhead: Sendable {
   }
 
   private func leaveToNext(_ place: Place, _ end: ExecutionEnd, _ time: TimeSource) {
-    let now = isAdaptive ? time.now : .zero
+    let now = isAdaptive || goesByDeadline ? time.now : .zero
     let isOverload: Bool? =
       switch end {
       case .succeeded: false
       case .failed(let error): self.isOverload(error) ? true : nil
       case .cancelled: nil
       }
-    let granted: [(Waiter, running: Int)] = shared.change { state, events in
+    let answered: [(Waiter, Result<Int, BulkheadFull>)] = shared.change { state, events in
       var numbers = state.machine.leave()
       events.append(.released(running: state.machine.running - numbers.count))
       if let isOverload, let before = state.adaptive?.limit {
@@ -284,16 +295,40 @@ public final class Bulkhead: Sendable {
           numbers += state.machine.change(limit: limit)
         }
       }
-      let first = state.machine.running - numbers.count
-      return numbers.enumerated().compactMap { offset, number in
-        events.append(.admitted(running: first + offset + 1, limit: state.machine.limit))
-        return state.waiters.removeValue(forKey: number).map { ($0, first + offset + 1) }
+      return letIn(numbers, at: now, &state, &events)
+    }
+    for (waiter, result) in answered {
+      waiter.timer?.cancel()
+      switch result {
+      case .success(let running):
+        waiter.answer(.success(Place(start: isAdaptive ? waiter.time.now : .zero, running: running)))
+      case .failure(let error): waiter.answer(.failure(error))
       }
     }
-    for (waiter, running) in granted {
-      waiter.timer?.cancel()
-      waiter.answer(.success(Place(start: isAdaptive ? waiter.time.now : .zero, running: running)))
+  }
+
+  /// Gives places to those whose turn it is, and passes on the places of those who come too late.
+  private func letIn(
+    _ numbers: [Int],
+    at now: Duration,
+    _ state: inout State,
+    _ events: inout [BulkheadEvent]
+  ) -> [(Waiter, Result<Int, BulkheadFull>)] {
+    var (numbers, running) = (numbers[...], state.machine.running - numbers.count)
+    var answered: [(Waiter, Result<Int, BulkheadFull>)] = []
+    while let number = numbers.popFirst() {
+      guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
+      if let span = waiter.span, span.end <= now {
+        numbers += state.machine.leave()
+        events.append(.timedOut(queued: state.machine.queued))
+        answered.append((waiter, .failure(refusal(state, waited: now - span.start))))
+      } else {
+        running += 1
+        events.append(.admitted(running: running, limit: state.machine.limit))
+        answered.append((waiter, .success(running)))
+      }
     }
+    return answered
   }
 }
 
@@ -306,7 +341,7 @@ extension Bulkhead: AdmissionControl, Policy {
     _ execution: ExecutionContext,
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
-    ask(priority: 0, time: execution.time, answer)
+    ask(priority: 0, time: execution.time, deadline: execution.deadline, answer)
   }
 
   /// Gives the place to the next one.
@@ -338,7 +373,7 @@ public struct PrioritisedBulkhead: AdmissionControl, Policy {
     _ execution: ExecutionContext,
     _ answer: @escaping @Sendable (Result<Bulkhead.Place, any Error>) -> Void
   ) -> (any Cancellable)? {
-    bulkhead.ask(priority: priority, time: execution.time, answer)
+    bulkhead.ask(priority: priority, time: execution.time, deadline: execution.deadline, answer)
   }
 
   /// Gives the place to the next one.

@@ -45,7 +45,7 @@ package struct BulkheadMachine: Hashable, Sendable {
     switch order {
     case .fifo: queue.insert(waiter, at: 0)
     case .lifo: queue.append(waiter)
-    case .priority: queue.insert(waiter, at: firstIndex(withPriority: priority))
+    case .priority, .earliestDeadline: queue.insert(waiter, at: firstIndex(withPriority: priority))
     }
     return .queued(lastNumber)
   }

@@ -8,6 +8,13 @@ public struct BulkheadPolicy: Hashable, Sendable {
     case lifo
     /// Who has the highest priority; of equal ones, who came first.
     case priority
+    /// Whose ``Deadline`` comes first; of equal ones, who came first, and last of all who has none.
+    ///
+    /// A call whose deadline is over when its turn has come is refused, and the next one gets the place: nobody would take
+    /// its answer any more.
+    ///
+    /// Source: earliest deadline first, Liu and Layland, 1973.
+    case earliestDeadline
   }
 
   /// How many calls run at the same time.

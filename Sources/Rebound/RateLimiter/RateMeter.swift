@@ -99,7 +99,7 @@ package struct RateMeter: Hashable, Sendable {
 
 extension Duration {
   /// The nanoseconds of at most ``longestDelay``, rounded down.
-  fileprivate var wholeNanoseconds: Int64 {
+  var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = min(self, .longestDelay).components
     return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }

@@ -3,7 +3,12 @@ import StreamSupport
 /// Where timers of the system's time go instead, on a thread that a simulation has: code that was given no time waits in the
 /// simulation, too.
 package enum SystemTimers {
-  private static let diversion = Locked<(@Sendable () -> TimeSource?)?>(nil)
+  /// A field of its own, because a function that itself is the state gets one wrapper more each time that it is read.
+  private struct Diversion {
+    var source: @Sendable () -> TimeSource? = { nil }
+  }
+
+  private static let diversion = Locked(Diversion())
   /// Zero until there is a diversion, so that a program without one pays for a load.
   private static let isDiverted = AtomicWord()
 
@@ -11,11 +16,11 @@ package enum SystemTimers {
   ///
   /// - Parameter source: Called on the thread that sets a timer; `nil` for the system's own.
   package static func divert(to source: @escaping @Sendable () -> TimeSource?) {
-    diversion.withLock { $0 = source }
+    diversion.withLock { $0.source = source }
     isDiverted.set(1)
   }
 
   static var diverted: TimeSource? {
-    isDiverted.value == 0 ? nil : diversion.withLock { $0 }?()
+    isDiverted.value == 0 ? nil : diversion.withLock { $0.source }()
   }
 }

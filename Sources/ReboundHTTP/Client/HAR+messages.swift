@@ -59,7 +59,8 @@ extension HAR.Response {
 }
 
 extension HAR {
-  fileprivate static func text(of body: Data) -> (text: String, encoding: String?) {
+  /// A body as the file has it: "base64" is the encoding of one that is no text.
+  static func text(of body: Data) -> (text: String, encoding: String?) {
     guard let text = String(validating: body, as: UTF8.self) else { return (body.base64EncodedString(), "base64") }
     return (text, nil)
   }

@@ -11,8 +11,7 @@ import StreamSupport
 ///       network.serve("weather.example") { request in .json(#"{"degrees": 21}"#) }
 ///       let client = WebAPIClient(
 ///         baseURL: URL(string: "https://weather.example"),
-///         transport: network.transport(),
-///         deliveringOn: nil
+///         transport: network.transport()
 ///       )
 ///       …
 ///     }

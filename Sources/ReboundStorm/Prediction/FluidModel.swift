@@ -213,7 +213,6 @@ struct FluidModel {
     let waiting = queue.reduce(0, +)
     guard waiting > 0 else { return 0 }
     let done = min(waiting, rate * length)
-    debt = max(debt - done * share, 0)
     let answered = queue.map { $0 * done / waiting }
     for index in queue.indices { queue[index] -= answered[index] }
     let isLate = settings.attemptTimeout.map { waiting / rate + presentTime > $0 } ?? false
@@ -235,11 +234,27 @@ struct FluidModel {
     if let timeout = settings.attemptTimeout, service.noticesAbandoned, timeout * rate < most {
       (most, costs) = (timeout * rate, 0)
     }
-    guard waiting > most else { return }
-    let refused = queue.map { $0 * (waiting - most) / waiting }
+    let excess = max(waiting - most, 0)
+    moveDebt(refused: excess / length, costing: costs * service.time.mean, rate)
+    guard excess > 0 else { return }
+    let refused = queue.map { $0 * excess / waiting }
     for index in queue.indices { queue[index] -= refused[index] }
-    debt = min(debt + refused.reduce(0, +) * costs * service.time.mean, 0.1 * workers)
     fail(refused, after: scenario.networkDelay)
+  }
+
+  /// Refusals cost work up to a limit, so chance matters: what comes above the limit is not made good by what stays below.
+  ///
+  /// The debt of a replica is a process that goes back to its mean (Ornstein-Uhlenbeck) and is reflected at the limit; its
+  /// stationary distribution is a normal one that is cut off there, and is reached within a tenth of a second or two.
+  private mutating func moveDebt(refused: Double, costing cost: Double, _ rate: Double) {
+    let replicas = Double(scenario.service.replicas)
+    let decay = rate / workers
+    let share = debt / workers
+    let mean = refused * cost / replicas / decay
+    let variance = (refused * cost * cost + rate * share * share) / replicas / (2 * decay)
+    let limit = 0.1 * Double(scenario.service.concurrency)
+    let debtOfAll = replicas * NormalDistribution(mean: mean, deviation: variance.squareRoot()).mean(below: limit)
+    debt += (max(debtOfAll, 0) - debt) * (1 - exp(-decay * length))
   }
 
   // MARK: The clients
@@ -266,6 +281,21 @@ struct FluidModel {
       if due[step].isEmpty { due[step] = Array(repeating: 0, count: queue.count) }
       due[step][retries + 1] += part
     }
+  }
+}
+
+private struct NormalDistribution {
+  let mean: Double
+  let deviation: Double
+
+  /// The mean of what lies below a limit.
+  func mean(below limit: Double) -> Double {
+    guard deviation > 0 else { return min(mean, limit) }
+    let place = (limit - mean) / deviation
+    // The ratio of density and distribution far below the mean: Mills, 1926.
+    guard place > -8 else { return limit + deviation / place }
+    let density = exp(-place * place / 2) / (2 * Double.pi).squareRoot()
+    return mean - deviation * density / (erfc(-place / 2.0.squareRoot()) / 2)
   }
 }
 

@@ -49,9 +49,9 @@ struct TaskTable {
     RuntimeSymbols.release(task)
   }
 
-  /// The lanes of those that others hold.
-  var left: [Int] {
-    lanes.filter { RuntimeSymbols.holders(of: $0.key) > 1 }.values.sorted()
+  /// Those that others hold, with their lanes, in the order of these.
+  var left: [(task: UnsafeRawPointer, lane: Int)] {
+    lanes.filter { RuntimeSymbols.holders(of: $0.key) > 1 }.map { ($0.key, $0.value) }.sorted { $0.lane < $1.lane }
   }
 
   /// Lets go of all.

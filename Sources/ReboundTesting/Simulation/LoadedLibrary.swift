@@ -6,7 +6,7 @@
   /// Source: the System V ABI's "Dynamic Linking", and `struct link_map` of <link.h>.
   struct LoadedLibrary {
     let name: String
-    private let base: UInt
+    let base: UInt
     private let dynamic: UnsafePointer<(tag: Int, value: UInt)>
 
     private struct LinkMap {

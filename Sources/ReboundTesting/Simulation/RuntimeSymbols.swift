@@ -20,6 +20,40 @@ enum RuntimeSymbols {
     mainExecutorHook != 0 && idOfJob != nil && retainCount != nil && retainObject != nil && releaseObject != nil
   }
 
+  #if os(Linux)
+    /// How many bytes a task takes, as the library tells debuggers.
+    static let sizeOfTask = address("_swift_concurrency_debug_asyncTaskSize").map { $0.load(as: UInt.self) }
+
+    private typealias ReadMemory =
+      @convention(c) (pid_t, UnsafePointer<iovec>, UInt, UnsafePointer<iovec>, UInt, UInt) -> Int
+    private static let readMemory = function("process_vm_readv", ReadMemory.self)
+
+    /// A word of this process's memory; `nil` if there is none at that address.
+    static func word(at address: UInt) -> UInt? {
+      guard let source = UnsafeMutableRawPointer(bitPattern: address), let readMemory else { return nil }
+      var word: UInt = 0
+      let count = withUnsafeMutableBytes(of: &word) { bytes in
+        var to = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+        var from = iovec(iov_base: source, iov_len: bytes.count)
+        return readMemory(getpid(), &to, 1, &from, 1, 0)
+      }
+      return count == MemoryLayout<UInt>.size ? word : nil
+    }
+
+    private typealias Demangle =
+      @convention(c) (UnsafePointer<CChar>, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32)
+      -> UnsafeMutablePointer<CChar>?
+    private static let demangle = function("swift_demangle", Demangle.self)
+
+    /// The name that a symbol stands for; `nil` if it is none of the language's.
+    static func demangled(_ symbol: String) -> String? {
+      guard let name = demangle?(symbol, symbol.utf8.count, nil, nil, 0) else { return nil }
+      // It is allocated for the caller.
+      defer { free(name) }
+      return String(cString: name)
+    }
+  #endif
+
   /// The number of a task, which no other task of the process has.
   static func id(of task: UnsafeRawPointer) -> UInt64 { idOfJob?(task) ?? 0 }
 
@@ -31,12 +65,16 @@ enum RuntimeSymbols {
   static func release(_ task: UnsafeRawPointer) { releaseObject?(task) }
 
   /// The main actor's executor on the threads of simulations; the process's own on all others.
-  private static let simulatedMain = Locked<(@Sendable () -> UnownedSerialExecutor?)?>(nil)
+  private struct SimulatedMain {
+    var current: @Sendable () -> UnownedSerialExecutor? = { nil }
+  }
+
+  private static let simulatedMain = Locked(SimulatedMain())
 
   static func setMainExecutor(_ executor: @escaping @Sendable () -> UnownedSerialExecutor?) {
-    simulatedMain.withLock { $0 = executor }
+    simulatedMain.withLock { $0.current = executor }
     let hook: MainExecutorHook = { platform in
-      guard let executor = RuntimeSymbols.simulatedMain.withLock({ $0 })?() else { return platform() }
+      guard let executor = RuntimeSymbols.simulatedMain.withLock({ $0.current })() else { return platform() }
       // An executor reference is two words: the object and its table of functions.
       return unsafeBitCast(executor, to: (UInt, UInt).self)
     }

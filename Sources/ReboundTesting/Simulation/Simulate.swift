@@ -75,6 +75,8 @@ public struct ScheduleExploration: Hashable, Sendable {
 
   /// All schedules, one after the other, for small programs: their number grows exponentially.
   ///
+  /// Those that differ only in when a yield comes back count as one.
+  ///
   /// All runs have the same seed, so chance draws the same.
   public static let exhaustive = ScheduleExploration(kind: .exhaustive)
 

@@ -6,10 +6,10 @@ import StreamSupport
 ///
 ///     let disk = SimulatedDisk(faultRate: 0.1)
 ///     let storage = disk.outboxStorage(at: "/orders")
-///     var outbox = Outbox("orders", storage: storage, scheduler: SimulatedScheduler(), delivering: deliver)
+///     var outbox = Outbox("orders", storage: storage, delivering: deliver)
 ///     …
 ///     disk.restart(losingPower: true)   // the process ends, and another begins
-///     outbox = Outbox("orders", storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler(), delivering: deliver)
+///     outbox = Outbox("orders", storage: disk.outboxStorage(at: "/orders"), delivering: deliver)
 ///
 /// Chance decides which call fails, how much of a write is there then, and what survives the loss of power: in a simulation,
 /// its seed. A process that has ended can do nothing any more: what it still asks for is refused.

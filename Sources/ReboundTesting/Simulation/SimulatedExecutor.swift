@@ -14,11 +14,8 @@
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-      if let run = SimulationThread.current {
-        run.enqueue(UnownedJob(job))
-        return
-      }
       let job = UnownedJob(job)
+      guard !SimulationThread.withCurrent({ $0.enqueue(job) }) else { return }
       guard !SimulationRegistry.takesFromOutside(job) else { return }
       platform.enqueue(ExecutorJob(job))
     }

@@ -1,3 +1,4 @@
+import Combine
 import Rebound
 import StreamSupport
 
@@ -71,13 +72,13 @@ struct SimulatedProgram {
 
   private func problem(of run: SimulationRun, isQuiet: Bool, hasEnded: Bool) -> SimulationProblem? {
     guard isQuiet else { return .restless(steps: limits.stepsAtOneMoment) }
-    let (tasks, timers) = run.left
+    if hasEnded, !run.outsidePlaces.isEmpty { return .outsideWork(places: run.outsidePlaces) }
+    let (tasks, timers) = run.left(hasEnded: hasEnded)
     guard hasEnded else { return .stuck(waiting: tasks) }
-    if run.outsideJobs > 0 { return .outsideWork(jobs: run.outsideJobs) }
-    // The first is the body's own, and this function holds it.
-    let left = tasks.dropFirst()
-    guard !limits.allowsLeftOvers, !left.isEmpty || timers > 0 else { return nil }
-    return .leftOver(tasks: Array(left), timers: timers)
+    guard !limits.allowsLeftOvers else { return nil }
+    let subscriptions = run.subscriptions
+    guard !tasks.isEmpty || timers > 0 || !subscriptions.isEmpty else { return nil }
+    return .leftOver(tasks: tasks, timers: timers, subscriptions: subscriptions)
   }
 
   private final class SharedEnding: Sendable {
@@ -95,7 +96,10 @@ enum SimulationEnvironment {
   static let missing: String? = {
     #if compiler(>=6.3) && os(Linux)
       let missing = SimulatedExecutor.missing
-      if missing == nil { SystemTimers.divert { SimulationThread.current?.time } }
+      if missing == nil {
+        SystemTimers.divert { SimulationThread.current?.time }
+        QueueDiversion.divert { SimulationThread.current?.queues }
+      }
       return missing
     #else
       return "the language's run time does not let executors be replaced"

@@ -2,7 +2,7 @@ import Combine
 import Rebound
 import StreamSupport
 
-/// A serial queue of a simulation: for what takes a scheduler and would otherwise work on a dispatch queue.
+/// A serial queue of a simulation, for what takes a scheduler: dispatch queues do as well there, but have no virtual time outside.
 ///
 ///     let storage = SimulatedDisk().outboxStorage(at: "/orders")
 ///     let outbox = Outbox("orders", storage: storage, scheduler: SimulatedScheduler(), delivering: deliver)
@@ -118,7 +118,7 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
 }
 
 /// Work that is done again and again.
-private final class Repetition: Sendable {
+final class Repetition: Sendable {
   private struct State {
     var timer: (any Cancellable)?
     var isCancelled = false

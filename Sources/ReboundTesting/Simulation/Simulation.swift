@@ -75,7 +75,7 @@ public struct SimulationLimits: Hashable, Sendable {
   public var stepsAtOneMoment = 100_000
   /// For how long the run goes on when the body has ended, while timers are left.
   public var settling = Duration.seconds(3_600)
-  /// Whether tasks and timers may be left when all is quiet.
+  /// Whether tasks, timers and subscriptions may be left when all is quiet.
   public var allowsLeftOvers = false
 
   /// Makes limits.

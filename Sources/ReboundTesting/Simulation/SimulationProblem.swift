@@ -2,12 +2,12 @@
 public enum SimulationProblem: Error, Hashable, Sendable {
   /// Nobody can run, no timer is left, and the body has not ended: a deadlock, or one who waits for what never comes.
   case stuck(waiting: [String])
-  /// The body has ended, and all is quiet; but tasks still wait, or timers are still set.
-  case leftOver(tasks: [String], timers: Int)
+  /// The body has ended, and all is quiet; but tasks still wait, timers are still set, or sinks are still subscribed.
+  case leftOver(tasks: [String], timers: Int, subscriptions: [String] = [])
   /// A loop that never rests: so many steps, and time could not move.
   case restless(steps: Int)
-  /// Another thread made jobs of the simulation ready: the seed does not decide when.
-  case outsideWork(jobs: Int)
+  /// Another thread made work of the simulation ready, in these places: the seed does not decide when.
+  case outsideWork(places: [String])
 }
 
 extension SimulationProblem: CustomStringConvertible {
@@ -16,21 +16,24 @@ extension SimulationProblem: CustomStringConvertible {
     switch self {
     case .stuck(let waiting):
       """
-      Stuck: nobody can run and no timer is set, but the body has not ended. Waiting: \(waiting.joined(separator: ", ")).
+      Stuck: nobody can run and no timer is set, but the body has not ended.
+      \(waiting.map { "  \($0)" }.joined(separator: "\n"))
       They wait for each other, or for something that nobody in the simulation brings (a thread or a queue outside it).
       """
-    case .leftOver(let tasks, let timers):
+    case .leftOver(let tasks, let timers, let subscriptions):
       """
-      Left over at the end: \(([tasks.isEmpty ? nil : tasks.joined(separator: ", "), timers == 0 ? nil : "\(timers) timers"]
-        as [String?]).compactMap { $0 }.joined(separator: ", ")).
-      A task counts while it waits, or while something that lives on holds it. SimulationLimits(allowsLeftOvers: true) allows both.
+      Left over at the end:
+      \((tasks + (timers == 0 ? [] : ["\(timers) timers"]) + subscriptions).map { "  \($0)" }.joined(separator: "\n"))
+      A task counts while it waits, or while something that lives on holds it; a sink, while something keeps it that has neither \
+      ended nor cancelled it. SimulationLimits(allowsLeftOvers: true) allows all of them.
       """
     case .restless(let steps):
       "A loop that never rests: \(steps) steps in which time could not move."
-    case .outsideWork(let jobs):
+    case .outsideWork(let places):
       """
-      Work from outside: another thread resumed \(jobs) jobs of this simulation, so the seed does not decide when they come.
-      Look for a dispatch queue, a thread or a real network that the program uses.
+      Work from outside: another thread made this simulation go on, so the seed does not decide when.
+      \(places.map { "  \($0)" }.joined(separator: "\n"))
+      Look for a thread, a dispatch queue that is given work directly, or a real network that the program uses there.
       """
     }
   }

@@ -41,15 +41,26 @@ final class SimulationRun: @unchecked Sendable {
   var random: SeededRandom
   @exclusivity(unchecked) private(set) var steps = 0
   @exclusivity(unchecked) private(set) var trace = ScheduleTrace()
-  private(set) var outsideJobs = 0
+  /// Where work from outside went on, each place once.
+  private(set) var outsidePlaces: [String] = []
   private(set) lazy var main = SimulatedMainExecutor(self)
   private lazy var global = SimulatedGlobalExecutor(self)
+  // References that count nothing, since each step needs one: the run keeps both executors for as long as it lives.
+  private lazy var globalReference = global.asUnownedTaskExecutor()
+  private lazy var mainReference = main.asUnownedSerialExecutor()
 
+  #if os(Linux)
+    /// What does the work of the system's queues; `nil` once the run is over.
+    private(set) lazy var queues: SimulatedQueues? = SimulatedQueues(time: time) { [unowned self] in
+      UInt64(Self.clockStart * 1_000_000_000 + now)
+    }
+  #endif
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
   @exclusivity(unchecked) private var lanes: [Int] = []
   @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
   @exclusivity(unchecked) private var tasks = TaskTable()
+  @exclusivity(unchecked) private var returnsOfYields: [UnownedJob] = []
   @exclusivity(unchecked) private var stepsAtThisTime = 0
   /// Where that begins which the last step made ready.
   @exclusivity(unchecked) private var firstOfStep = 0
@@ -57,6 +68,8 @@ final class SimulationRun: @unchecked Sendable {
   /// The task whose job runs.
   @exclusivity(unchecked) private var runningTask: UnsafeRawPointer?
   private let outside = Locked(Outside())
+  /// Zero until something has come from outside, so that each jump need not lock.
+  private let hasOutside = AtomicWord()
 
   init(seed: UInt64, strategy: any SchedulingStrategy) {
     random = SeededRandom(seed: seed)
@@ -66,13 +79,16 @@ final class SimulationRun: @unchecked Sendable {
   // MARK: What comes in
 
   func enqueue(_ job: UnownedJob, onMain: Bool = false) {
+    // A yield comes back by a job of its own, which only makes its task ready. When it does so makes no difference to anybody,
+    // since the task can be kept waiting just as well: so it is no choice, and there are fewer schedules to try.
+    if case .continuation = job.kind { return returnsOfYields.append(job) }
     add(ReadyWork(work: .job(job, onMain: onMain), lane: lane(of: job)))
   }
 
   func enqueue(_ job: UnownedJob, after delay: Duration) {
-    guard delay > .zero else { return enqueue(job) }
-    // What sleeps is a task of its own, which nobody knows but the task that sleeps.
+    // What sleeps is a task of its own, which nobody knows but the task that sleeps. Its end is a choice: a cancel may come first.
     let sleeper = ReadyWork(work: .job(job, onMain: false), lane: trace.runningLane)
+    guard delay > .zero else { return add(sleeper) }
     timers.insert(sleeper, at: now.addingClamped(delay.wholeNanoseconds))
   }
 
@@ -82,6 +98,7 @@ final class SimulationRun: @unchecked Sendable {
       set(timer, after: delay)
     } else {
       outside.withLock { $0.timers.append((delay, timer)) }
+      hasOutside.set(1)
     }
     return timer
   }
@@ -91,6 +108,7 @@ final class SimulationRun: @unchecked Sendable {
     outside.withLock { outside in
       guard outside.isOpen, outside.knownTasks.contains(id) else { return false }
       outside.jobs.append(job)
+      hasOutside.set(1)
       return true
     }
   }
@@ -166,12 +184,13 @@ final class SimulationRun: @unchecked Sendable {
       runningTask = job.task
       defer { runningTask = nil }
       if onMain {
-        job.runSynchronously(on: main.asUnownedSerialExecutor())
+        job.runSynchronously(on: mainReference)
       } else {
-        job.runSynchronously(on: global.asUnownedTaskExecutor())
+        job.runSynchronously(on: globalReference)
       }
       if let task { tasks.forget(ifEnded: task) }
     }
+    while let job = returnsOfYields.popLast() { job.runSynchronously(on: globalReference) }
   }
 
   /// Where that stands which the last step goes on with: its own task, the actor that it went to, the task that the actor let
@@ -207,24 +226,78 @@ final class SimulationRun: @unchecked Sendable {
   }
 
   private func takeFromOutside() {
+    guard hasOutside.value != 0 else { return }
+    // What comes from here on is seen again: it is looked at before this.
+    hasOutside.set(0)
     let (jobs, late) = outside.withLock { outside in
       defer { (outside.jobs, outside.timers) = ([], []) }
       return (outside.jobs, outside.timers)
     }
-    for job in jobs { enqueue(job) }
-    for (delay, timer) in late { set(timer, after: delay) }
-    outsideJobs += jobs.count + late.count
+    for job in jobs {
+      noteOutside(place(of: job))
+      enqueue(job)
+    }
+    for (delay, timer) in late {
+      noteOutside("a timer that was set on another thread")
+      set(timer, after: delay)
+    }
+  }
+
+  private func noteOutside(_ place: String) {
+    if !outsidePlaces.contains(place) { outsidePlaces.append(place) }
+  }
+
+  private func place(of job: UnownedJob) -> String {
+    #if os(Linux)
+      let functions = job.task.map { SuspendedTask(address: $0).functions } ?? []
+    #else
+      let functions: [String] = []
+    #endif
+    let name = job.task.flatMap { trace.lane(ofTask: RuntimeSymbols.id(of: $0)) }.map { trace.names[$0] } ?? "a task"
+    return functions.isEmpty ? name : "\(name) in \(functions.joined(separator: ", called by "))"
   }
 
   // MARK: The end
 
-  /// The names of the tasks that are left, and how many timers.
-  var left: (tasks: [String], timers: Int) {
-    (tasks.left.map { trace.names[$0] }, timers.count { $0.work.isLeft })
+  /// The names of the tasks that are left, each with what it waits for, and how many timers.
+  ///
+  /// - Parameter hasEnded: Whether the body has; its own task, the first, is left all the same, since the caller holds it.
+  func left(hasEnded: Bool) -> (tasks: [String], timers: Int) {
+    let tasks = hasEnded ? tasks.left.dropFirst() : tasks.left[...]
+    return (waiting(tasks), timers.count { $0.work.isLeft })
+  }
+
+  /// The subscriptions that nobody has ended.
+  var subscriptions: [String] {
+    #if os(Linux)
+      queues?.subscriptions ?? []
+    #else
+      []
+    #endif
+  }
+
+  private func waiting(_ tasks: ArraySlice<(task: UnsafeRawPointer, lane: Int)>) -> [String] {
+    #if os(Linux)
+      var awaited: [UnsafeRawPointer: Int] = [:]
+      for (task, lane) in tasks {
+        for waiter in SuspendedTask(address: task).waiters { awaited[waiter] = lane }
+      }
+      return tasks.map { task, lane in
+        let functions = SuspendedTask(address: task).functions
+        let other = awaited[task].map { " waits for \(trace.names[$0])" } ?? (functions.isEmpty ? "" : " waits")
+        return trace.names[lane] + other
+          + (functions.isEmpty ? "" : " in \(functions.joined(separator: ", called by "))")
+      }
+    #else
+      return tasks.map { trace.names[$0.lane] }
+    #endif
   }
 
   /// Nothing comes in any more.
   func close() {
+    #if os(Linux)
+      queues = nil
+    #endif
     outside.withLock { $0.isOpen = false }
     tasks.close()
   }

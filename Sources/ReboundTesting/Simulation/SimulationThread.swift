@@ -15,6 +15,14 @@ enum SimulationThread {
     return Unmanaged<SimulationRun>.fromOpaque(UnsafeRawPointer(address)).takeUnretainedValue()
   }
 
+  /// Calls a body with the run that has this thread, without counting the reference; false on all other threads.
+  static func withCurrent(_ body: (SimulationRun) -> Void) -> Bool {
+    guard let address = pthread_getspecific(key) else { return false }
+    // Set only while `enter` below holds the run.
+    Unmanaged<SimulationRun>.fromOpaque(UnsafeRawPointer(address))._withUnsafeGuaranteedRef(body)
+    return true
+  }
+
   /// Gives the thread to a run for as long as the body takes.
   static func enter<Result>(_ run: SimulationRun, _ body: () throws -> Result) rethrows -> Result {
     let before = pthread_getspecific(key)

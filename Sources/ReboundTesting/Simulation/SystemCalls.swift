@@ -9,19 +9,23 @@
     typealias ReadClock = @convention(c) (clockid_t, UnsafeMutablePointer<timespec>) -> Int32
     typealias Call = @convention(c) (Int, Int, Int, Int, Int, Int, Int) -> Int
 
-    // Read before the tables are changed, never written again.
-    fileprivate static let readClock = dlsym(dlopen(nil, RTLD_NOW), "clock_gettime").map {
-      // As declared in <time.h>.
-      unsafeBitCast($0, to: ReadClock.self)
-    }
-    fileprivate static let call = dlsym(dlopen(nil, RTLD_NOW), "syscall").map {
-      // Variadic in <unistd.h>; seven words are all that it ever reads.
-      unsafeBitCast($0, to: Call.self)
-    }
+    // Addresses, which constants begin with, and no functions that are looked up when they are needed: Swift guards that by
+    // calls of its own, which under ThreadSanitizer go to the kernel each time, and so would come back here for ever.
+    // Unsafe, because they are written before the tables are changed, and never again.
+    nonisolated(unsafe) fileprivate static var addressOfReadClock = 0
+    nonisolated(unsafe) fileprivate static var addressOfCall = 0
+
+    /// The system's own, as declared in <time.h>; only for a function that stands in the tables.
+    fileprivate static var readClock: ReadClock { unsafeBitCast(addressOfReadClock, to: ReadClock.self) }
+    /// The system's own: variadic in <unistd.h>; seven words are all that it ever reads.
+    fileprivate static var call: Call { unsafeBitCast(addressOfCall, to: Call.self) }
 
     /// Replaces both; false if the clock of the concurrency library could not be.
     static func replace() -> Bool {
-      guard readClock != nil, call != nil else { return false }
+      guard let readClock = dlsym(dlopen(nil, RTLD_NOW), "clock_gettime"),
+        let call = dlsym(dlopen(nil, RTLD_NOW), "syscall")
+      else { return false }
+      (addressOfReadClock, addressOfCall) = (Int(bitPattern: readClock), Int(bitPattern: call))
       let clock: ReadClock = { simulatedClock($0, $1) }
       let random: Call = { simulatedCall($0, $1, $2, $3, $4, $5, $6) }
       let replaced = LoadedLibrary.all.reduce(0) { count, library in
@@ -35,9 +39,9 @@
 
     /// The number of `getrandom` among the calls of the kernel.
     #if arch(x86_64)
-      fileprivate static let getRandom = 318
+      fileprivate static var getRandom: Int { 318 }
     #else
-      fileprivate static let getRandom = 278
+      fileprivate static var getRandom: Int { 278 }
     #endif
   }
 
@@ -45,7 +49,7 @@
     // Clocks that count a processor's time stay as they are.
     guard clock != CLOCK_PROCESS_CPUTIME_ID, clock != CLOCK_THREAD_CPUTIME_ID,
       let run = SimulationThread.current
-    else { return SystemCalls.readClock?(clock, result) ?? -1 }
+    else { return SystemCalls.readClock(clock, result) }
     let epoch = clock == CLOCK_REALTIME ? SimulationRun.wallClockStart : SimulationRun.clockStart
     result.pointee = timespec(
       tv_sec: epoch + run.now / 1_000_000_000,
@@ -57,7 +61,7 @@
   private func simulatedCall(_ number: Int, _ a: Int, _ b: Int, _ c: Int, _ d: Int, _ e: Int, _ f: Int) -> Int {
     guard number == SystemCalls.getRandom, let run = SimulationThread.current,
       let bytes = UnsafeMutableRawPointer(bitPattern: a)
-    else { return SystemCalls.call?(number, a, b, c, d, e, f) ?? -1 }
+    else { return SystemCalls.call(number, a, b, c, d, e, f) }
     for index in 0..<b {
       bytes.storeBytes(of: UInt8(truncatingIfNeeded: run.random.next() >> 32), toByteOffset: index, as: UInt8.self)
     }

@@ -45,12 +45,14 @@ struct PredictionTests {
     return (scenario, settings)
   }
 
-  @Test func agreesWithPlayingAndPromisesNoRecoveryThatDoesNotCome() throws {
+  // The first fifty were at hand when the model was made, the others were not.
+  @Test(arguments: [1...50, 51...100] as [ClosedRange<UInt64>])
+  func agreesWithPlayingAndSaysNeitherNeverNorARecoveryThatIsNone(seeds: ClosedRange<UInt64>) throws {
     var disagreements: [String] = []
     var (falseRecoveries, falseNevers): ([UInt64], [UInt64]) = ([], [])
     var nevers = 0
     var late = 0
-    for seed in 1...50 as ClosedRange<UInt64> {
+    for seed in seeds {
       let (scenario, settings) = drawn(seed)
       let played = try settings.play(scenario).secondsToRecover
       let prediction = try Prediction(of: settings, in: scenario)
@@ -61,8 +63,8 @@ struct PredictionTests {
       case (let played?, let predicted?):
         // Both count whole seconds, and the play looks at a few together.
         if Double(abs(played - predicted)) <= max(0.2 * Double(played), 3) { continue }
-      case (nil, _): if !prediction.isOnTheBrink { falseRecoveries.append(seed) }
-      case (_, nil): if !prediction.isOnTheBrink { falseNevers.append(seed) }
+      case (nil, _): if prediction.outcome != .undecided { falseRecoveries.append(seed) }
+      case (_, nil): if prediction.outcome != .undecided { falseNevers.append(seed) }
       }
       disagreements.append(
         "\(seed): played \(played.map(String.init) ?? "never"), predicted "
@@ -71,8 +73,7 @@ struct PredictionTests {
     }
     #expect(disagreements.count <= 5, "\(disagreements.joined(separator: "\n"))")
     #expect(falseRecoveries.isEmpty)
-    // The model is the gloomier one: chance helps a play out of what the mean stays in.
-    #expect(falseNevers.count <= 1, "\(falseNevers)")
+    #expect(falseNevers.isEmpty)
     // Of each kind there are enough to be wrong about.
     #expect(nevers >= 5 && late >= 10, "\(nevers) never, \(late) late")
   }

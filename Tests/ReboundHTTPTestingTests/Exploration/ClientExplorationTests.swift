@@ -53,8 +53,7 @@ import Testing
       let plain = WebAPIClient(
         baseURL: base,
         transport: network.transport(),
-        middleware: [Retrying(.http(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))))],
-        deliveringOn: nil
+        middleware: [Retrying(.http(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))))]
       )
       let refresher = TokenRefresher<String>(rejectedWhen: { (_: NetworkFailure) in false }) {
         () async throws(NetworkFailure) in try await plain.value(of: Renew())
@@ -68,8 +67,7 @@ import Testing
           Coalescing(),
           Authenticating(with: refresher) { $0["Authorization"] = $1 },
           Protecting(try .consecutive(4, openFor: .seconds(5))),
-        ],
-        deliveringOn: nil
+        ]
       )
       let cities = ["Rome", "Bergen", "Wellington"]
       let results = try await Exploration.crowd(6) { number in

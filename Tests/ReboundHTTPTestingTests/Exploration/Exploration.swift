@@ -11,8 +11,12 @@ enum Exploration {
     ProcessInfo.processInfo.environment["REBOUND_EXPLORATION_RUNS"].flatMap { Int($0) } ?? 100
 
   /// Runs a program under as many schedules as are asked for.
-  static func explore(_ program: @escaping @Sendable () async throws -> Void) throws {
-    try simulate(runs: runs, program)
+  ///
+  /// - Parameter quarter: Which quarter of them, from 0, for a program that takes so long that all threads should share it;
+  ///   `nil` is all.
+  static func explore(quarter: Int? = nil, _ program: @escaping @Sendable () async throws -> Void) throws {
+    let count = quarter == nil ? runs : (runs + 3) / 4
+    try simulate(runs: count, seed: UInt64((quarter ?? 0) * count), program)
   }
 
   /// Work that takes up to three seconds and may fail, as the seed decides: whole seconds, so that much falls due at once.
@@ -55,6 +59,14 @@ final class Occupancy: Sendable {
   private let state = Locked(Counts())
 
   var counts: Counts { state.withLock { $0 } }
+
+  /// Another number, from 1, for what takes no time.
+  func next() -> Int {
+    state.withLock { counts in
+      counts.total += 1
+      return counts.total
+    }
+  }
 
   /// Counts while something runs; gives it its number, from 1.
   nonisolated(nonsending) func during<Value>(

@@ -17,8 +17,7 @@ import Testing
 
   private static func outbox(on disk: SimulatedDisk, sendingTo shop: Shop) throws -> Outbox<Int> {
     let policy = try OutboxPolicy(maxAttempts: nil, timeToLive: nil, backoff: .constant(.seconds(2)))
-    return Outbox("orders", policy: policy, storage: disk.outboxStorage(at: "/orders"), scheduler: SimulatedScheduler())
-    {
+    return Outbox("orders", policy: policy, storage: disk.outboxStorage(at: "/orders")) {
       entry in
       do {
         try await Exploration.work()
@@ -33,12 +32,12 @@ import Testing
     .onEvent { Simulation.note("\($0)") }
   }
 
-  @Test func nothingStoredIsLostOrOutOfOrderWhateverEndsTheProcess() throws {
-    try Exploration.explore {
+  @Test(arguments: 0..<4) func nothingStoredIsLostOrOutOfOrderWhateverEndsTheProcess(quarter: Int) throws {
+    try Exploration.explore(quarter: quarter) {
       let disk = SimulatedDisk(faultRate: 0.1)
       let shop = Shop()
       let stored = Locked<[Int]>([])
-      for process in 0..<3 {
+      for process in 0..<2 {
         let outbox = try Self.outbox(on: disk, sendingTo: shop)
         let writer = Task { @Sendable in
           for number in process * 3..<process * 3 + 3 {
@@ -81,6 +80,75 @@ import Testing
       }
       try requireLinearizable(history, as: Numbers())
       await outbox.close()
+    }
+  }
+
+  private enum Command: Sendable { case enqueue(Int), cancel(Int), delivered(Int) }
+  private enum Answer: Hashable, Sendable { case stored, gone(OutboxCancellation), arrived }
+  private enum Stage: Hashable { case waiting, maybeSent, gone }
+
+  /// What is taken back before it was sent never arrives, and is there to be taken back once.
+  private struct TakeBacks: SequentialModel {
+    let initial: [Int: Stage] = [:]
+
+    func part(of command: Command) -> AnyHashable {
+      switch command {
+      case .enqueue(let number), .cancel(let number), .delivered(let number): number
+      }
+    }
+
+    func next(_ stages: [Int: Stage], _ command: Command, _ answer: Answer?) -> [Int: Stage]? {
+      var stages = stages
+      switch (command, answer) {
+      case (.enqueue(let number), _): stages[number] = .waiting
+      case (.delivered(let number), _):
+        guard stages[number] != .gone else { return nil }
+        stages[number] = .maybeSent
+      case (.cancel(let number), .gone(.cancelled)):
+        guard stages[number] == .waiting else { return nil }
+        stages[number] = .gone
+      case (.cancel, _): break
+      }
+      return stages
+    }
+  }
+
+  @Test func whatIsTakenBackInTimeNeverArrives() throws {
+    try Exploration.explore {
+      let history = ConcurrentHistory<Command, Answer>()
+      let policy = try OutboxPolicy(maxAttempts: nil, timeToLive: nil, backoff: .constant(.seconds(2)))
+      let outbox = Outbox<Int>(
+        "orders",
+        policy: policy,
+        storage: SimulatedDisk().outboxStorage(at: "/orders")
+      ) { entry in
+        history.recordAtOnce(.delivered(entry.payload)) { .arrived }
+        do {
+          try await Exploration.work()
+          return .delivered
+        } catch {
+          return .tryLater(error)
+        }
+      }
+      _ = try await Exploration.crowd(4) { number in
+        let entry = try await outbox.enqueue(number, key: "\(number % 2)")
+        history.recordAtOnce(.enqueue(number)) { .stored }
+        try await TimeSource.current.sleep(for: .seconds(Int.random(in: 0...4)))
+        let answers = try await withThrowingTaskGroup(of: OutboxCancellation.self) { group in
+          for _ in 0..<2 {
+            group.addTask {
+              let answer = try await history.record(.cancel(number)) { Answer.gone(try await outbox.cancel(entry.id)) }
+              guard case .gone(let cancellation) = answer else { return .notThere }
+              return cancellation
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        try requireTrue(answers.count { $0 != .notThere } <= 1, "\(answers)")
+      }
+      try await TimeSource.current.sleep(for: .seconds(60))
+      await outbox.close()
+      try requireLinearizable(history, as: TakeBacks())
     }
   }
 }

@@ -193,4 +193,123 @@ import Testing
       try requireEqual(refresher.waiterCount, 0)
     }
   }
+
+  @Test func anAdaptiveLimitStaysInItsRangeAndGivesEachPlaceBack() throws {
+    try Exploration.explore {
+      let bulkhead = Bulkhead(
+        "places",
+        policy: try BulkheadPolicy(maxConcurrent: 2, maxQueue: 2),
+        adapting: try .aimd(in: 1...4)
+      ) { $0 is Exploration.Unreachable }
+      let running = Occupancy()
+      _ = try await Exploration.crowd(8) { _ in
+        try await bulkhead.run { try await running.during { _ in try await Exploration.work(failing: 0.5) } }
+      }
+      try requireTrue(running.counts.most <= 4, "\(running.counts)")
+      try requireEqual(running.counts.now, 0)
+      let snapshot = bulkhead.snapshot
+      try requireTrue((1...4).contains(snapshot.limit), "\(snapshot)")
+      try requireEqual(snapshot.running, 0)
+      try requireEqual(snapshot.queued, 0)
+    }
+  }
+
+  @Test func aThrottleCountsEachCallOnceAndForgetsThem() throws {
+    try Exploration.explore {
+      let throttle = AdaptiveThrottle("service", policy: try AdaptiveThrottlePolicy(factor: 1.1, window: .seconds(20)))
+      let made = Occupancy()
+      let results = try await Exploration.crowd(8) { _ in
+        try await throttle.run { try await made.during { _ in try await Exploration.work(failing: 0.8) } }
+      }
+      let refused = results.count { if case .failure(let error) = $0 { error is Throttled } else { false } }
+      let snapshot = throttle.snapshot()
+      try requireTrue(snapshot.accepts <= snapshot.requests, "\(snapshot)")
+      try requireTrue(snapshot.requests <= made.counts.total + refused, "\(snapshot), \(made.counts), \(refused)")
+      try await TimeSource.current.sleep(for: .seconds(60))
+      try requireEqual(throttle.snapshot(), AdaptiveThrottle.Snapshot(requests: 0, accepts: 0, refusalProbability: 0))
+      try await throttle.run {}
+    }
+  }
+
+  @Test func chaosMakesNoCallTwiceAndNoneAfterAFault() throws {
+    struct Injected: Error {}
+    try Exploration.explore {
+      let chaos = Chaos<Int, any Error>()
+        .fault(at: InjectionRate(0.3)) { Injected() }
+        .latency(at: InjectionRate(0.5), .seconds(1)...(.seconds(3)))
+      _ = try await Exploration.crowd(5) { _ in
+        let calls = Occupancy()
+        let result = await Task {
+          try await chaos.run {
+            try await calls.during { number in
+              try await Exploration.work()
+              return number
+            }
+          }
+        }.result
+        let isInjected = if case .failure(let error) = result { error is Injected } else { false }
+        try requireTrue(calls.counts.total <= (isInjected ? 0 : 1), "\(result), \(calls.counts)")
+        try requireEqual(calls.counts.now, 0)
+        return result
+      }
+    }
+  }
+
+  @Test func aFallbackGivesTheLastGoodValueAndNeverAnOlderOne() throws {
+    try Exploration.explore {
+      let lastGood = try LastGood<String, Int>()
+      let policy = FallbackPolicy<any Error>()
+      let counter = Occupancy()
+      let history = ConcurrentHistory<Int, Int>()
+      _ = try await Exploration.crowd(6) { _ in
+        // The answers of one who asks are remembered in the order in which they are given.
+        try await policy.run {
+          try await Exploration.work(failing: 0.5)
+          return history.recordAtOnce(0) {
+            let number = counter.next()
+            lastGood.remember(number, for: "Bonn")
+            return number
+          }
+        } fallback: { error in
+          try history.recordAtOnce(0) {
+            guard let saved = lastGood.value(for: "Bonn") else { throw error }
+            return saved.value
+          }
+        }
+      }
+      try requireLinearizable(history, as: Newest())
+    }
+  }
+
+  @Test func aPipelineOfAllOfThemGivesEverythingBack() throws {
+    try Exploration.explore {
+      let bulkhead = try Bulkhead("places", policy: BulkheadPolicy(maxConcurrent: 2, maxQueue: 4))
+      let breaker = CircuitBreaker("service", policy: try .consecutive(3, openFor: .seconds(2)))
+      let limiter = try RateLimiter("tokens", policy: .tokenBucket(3, per: .seconds(1)))
+      let pipeline = try Pipeline<Int>("everything") {
+        Timeout(total: .seconds(20))
+        Retry(.standard)
+        limiter
+        bulkhead
+        breaker
+        Timeout(attempt: .seconds(2))
+      }
+      let running = Occupancy()
+      _ = try await Exploration.crowd(6) { number in
+        try await pipeline.run {
+          try await running.during { _ in
+            try await Exploration.work()
+            return number
+          }
+        }
+      }
+      try requireTrue(running.counts.most <= 2, "\(running.counts)")
+      try requireEqual(running.counts.now, 0)
+      try requireEqual(bulkhead.snapshot.running, 0)
+      try requireEqual(bulkhead.snapshot.queued, 0)
+      try requireEqual(limiter.queued, 0)
+      try await TimeSource.current.sleep(for: .seconds(60))
+      try await breaker.run {}
+    }
+  }
 }

@@ -41,8 +41,7 @@ import Testing
             }
             .cancellable(id: "search", cancelInFlight: true)
           }
-        ],
-        scheduler: SimulatedScheduler()
+        ]
       )
       for query in 1...5 {
         store.send(.typed(query))
@@ -51,6 +50,42 @@ import Testing
       try await TimeSource.current.sleep(for: .seconds(10))
       try requireEqual(stale.withLock { $0 }, [])
       try requireEqual(store.state.found, 5)
+    }
+  }
+
+  private enum Call: Sendable { case add(Int), read }
+
+  /// A sum that is read between additions.
+  private struct Sum: SequentialModel {
+    let initial = 0
+
+    func next(_ sum: Int, _ call: Call, _ answer: Int?) -> Int? {
+      switch call {
+      case .add(let amount): sum + amount
+      case .read: answer ?? sum == sum ? sum : nil
+      }
+    }
+  }
+
+  @Test func theStateIsReadAsIfActionsCameOneAfterTheOther() throws {
+    try Exploration.explore {
+      let store = Store<Int, Int>(
+        initialState: 0,
+        reducer: { sum, amount in sum += amount }
+      )
+      let history = ConcurrentHistory<Call, Int>()
+      _ = try await Exploration.crowd(4) { number in
+        for _ in 0..<3 {
+          try await history.record(.add(number + 1)) {
+            store.send(number + 1)
+            // It is reduced where the store is at home, a moment later.
+            try await TimeSource.current.sleep(for: .seconds(Int.random(in: 1...2)))
+            return 0
+          }
+          history.recordAtOnce(.read) { store.state }
+        }
+      }
+      try requireLinearizable(history, as: Sum())
     }
   }
 }

@@ -20,8 +20,7 @@ struct SimulatedNetworkTests {
   private static func client(_ network: SimulatedNetwork, named name: String = "client") -> WebAPIClient {
     WebAPIClient(
       baseURL: URL(string: "https://\(host)"),
-      transport: network.transport(for: name),
-      deliveringOn: nil
+      transport: network.transport(for: name)
     )
   }
 

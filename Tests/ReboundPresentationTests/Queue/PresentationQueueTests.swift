@@ -245,4 +245,33 @@ struct PresentationQueueTests {
     }
     #expect(seen == Array(repeating: 200, count: 8))
   }
+
+  @Test("in a simulation, every toast is shown for its whole time, whoever asks for it when")
+  func simulated() throws {
+    try simulate(runs: 200) {
+      let queue = PresentationQueue()
+      for number in 1...4 {
+        Task {
+          try await TimeSource.current.sleep(for: .seconds(Int.random(in: 0...6)))
+          queue.present(.toast(.init(title: "\(number)", text: "")))
+        }
+      }
+      var shown: [(title: String?, begin: Duration)] = []
+      for _ in 0..<120 {
+        let title = queue.screen.toast?.message?.title
+        if title != shown.last?.title { shown.append((title, TimeSource.current.now)) }
+        try await TimeSource.current.sleep(for: .milliseconds(500))
+      }
+      try requireEqual(Set(shown.compactMap(\.title)).count, 4)
+      try requireEqual(queue.waitingCount, 0)
+      try requireEqual(queue.screen.toast, nil)
+      for (toast, next) in zip(shown, shown.dropFirst()) where toast.title != nil {
+        let lasted = next.begin - toast.begin
+        try requireTrue(
+          lasted >= PresentationQueuePolicy.standard.toastDuration - .milliseconds(500),
+          "\(toast.title ?? ""): \(lasted)"
+        )
+      }
+    }
+  }
 }

@@ -68,7 +68,8 @@ import Testing
   }
 
   // What is counted by hand: a task has two steps, its start and its hop to the executor, where its code begins; a yield with
-  // code behind it is four more: into the function, the pause, out of it, and back to the code. The body itself has one step left when it has made its tasks. None of them waits for another.
+  // code behind it is three more: into the function, out of it, and back to the code. That it comes back by a job of its own is
+  // no choice. The body itself has one step left when it has made its tasks. None of them waits for another.
 
   @Test func twoTasksHaveThirtySchedulesInWhichTheyRunInTwoOrders() throws {
     let seen = Orders()
@@ -94,7 +95,7 @@ import Testing
     #expect(seen.all.count == 6)
   }
 
-  @Test func aTaskThatYieldsBesideAnotherHasTwoHundredAndFiftyTwoSchedulesInWhichTheyInterleaveInThreeWays() throws {
+  @Test func aTaskThatYieldsBesideAnotherHasAHundredAndSixtyEightSchedulesInWhichTheyInterleaveInThreeWays() throws {
     let seen = Orders()
     let explored = try simulate(exploration: .exhaustive) {
       let order = Orders.One(seen)
@@ -105,8 +106,8 @@ import Testing
       }
       Task { order.add(1) }
     }
-    // 9! / (6! · 2! · 1!)
-    #expect(explored.runs == 252)
+    // 8! / (5! · 2! · 1!); without the reduction, 9! / (6! · 2! · 1!) would be 252
+    #expect(explored.runs == 168)
     #expect(explored.isComplete)
     #expect(seen.all == [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
   }

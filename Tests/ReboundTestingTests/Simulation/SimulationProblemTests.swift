@@ -1,3 +1,4 @@
+import Combine
 import Dispatch
 import Rebound
 import ReboundTesting
@@ -57,14 +58,51 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       Issue.record("\(String(describing: found))")
       return
     }
-    #expect(waiting == ["task 1", "task 2", "task 3"])
+    #expect(
+      waiting == [
+        "task 1 waits for task 2 in closure #1 in \(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+        "task 2 waits in Promise.wait(), called by closure #1 in closure #1 in "
+          + "\(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+        "task 3 waits in Promise.wait(), called by closure #2 in closure #1 in "
+          + "\(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
+      ]
+    )
   }
 
   @Test func aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver() throws {
     let found = try problem {
       Task { await Promise().wait() }
     }
-    #expect(found == .leftOver(tasks: ["task 2"], timers: 0))
+    let function = "\(Self.self).aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver()"
+    #expect(
+      found
+        == .leftOver(
+          tasks: ["task 2 waits in Promise.wait(), called by closure #1 in closure #1 in \(function)"],
+          timers: 0
+        )
+    )
+  }
+
+  @Test func aSinkThatNobodyEndsIsLeftOver() throws {
+    final class Screen {
+      let subject = PassthroughSubject<Int, Never>()
+      var subscription: AnyCancellable?
+      var last = 0
+
+      // The classic: the screen keeps the handle, and the handle's closure the screen.
+      func begin() { subscription = subject.sink { self.last = $0 } }
+    }
+    let found = try problem { Screen().begin() }
+    #expect(found == .leftOver(tasks: [], timers: 0, subscriptions: ["Sink<Int, Never>"]))
+    try Simulation(seed: 1).run {
+      let screen = Screen()
+      screen.begin()
+      screen.subject.send(completion: .finished)
+      let other = Screen()
+      other.begin()
+      other.subscription?.cancel()
+      _ = Just(1).sink { _ in }
+    }
   }
 
   @Test func leftOversCanBeAllowed() throws {
@@ -118,7 +156,11 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       await blocking(done)
       await waiter.value
     }
-    #expect(found == .outsideWork(jobs: 1))
+    let function = "\(Self.self).whatAnotherThreadResumesIsWorkFromOutside()"
+    #expect(
+      found
+        == .outsideWork(places: ["task 2 in Promise.wait(), called by closure #1 in closure #1 in \(function)"])
+    )
   }
 
   @Test func whatTheBodyThrowsIsTheCause() throws {

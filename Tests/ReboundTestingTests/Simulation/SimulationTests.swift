@@ -48,6 +48,15 @@ private actor Counter {
     #expect(report.duration == .seconds(127))
   }
 
+  @Test func aTimerCostsTheSameHoweverManyWereSetBefore() throws {
+    // Each question for the hook of timers, and each for the main actor, once wrapped it anew: the stack overflowed.
+    let report = try Simulation(seed: 1).run {
+      for _ in 0..<150_000 { try await TimeSource.system.sleep(for: .seconds(1)) }
+      await Task { @MainActor in for _ in 0..<10_000 { await Task.yield() } }.value
+    }
+    #expect(report.duration == .seconds(150_000))
+  }
+
   @Test func theSystemsClocksGoByVirtualTime() throws {
     try Simulation(seed: 1).run {
       let (moment, date) = (ContinuousClock.now, Date())
@@ -71,7 +80,12 @@ private actor Counter {
       }
       precondition(moment >= before && before >= .zero)
       let second = try reading()
-      precondition(second == first)
+      // Under the sanitizers a program asks for the time by a function of its own, which nothing replaces.
+      #if TSAN || ASAN
+        precondition(second >= first)
+      #else
+        precondition(second == first)
+      #endif
     }
   }
 

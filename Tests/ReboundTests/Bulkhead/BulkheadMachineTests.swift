@@ -30,7 +30,7 @@ struct BulkheadMachineTests {
         switch order {
         case .fifo: index = 0
         case .lifo: index = queue.count - 1
-        case .priority:
+        case .priority, .earliestDeadline:
           let highest = queue.map(\.priority).max()
           index = queue.firstIndex { $0.priority == highest } ?? 0
         }
@@ -47,7 +47,7 @@ struct BulkheadMachineTests {
 
   @Test(
     "does what a plain list does, in every sequence of six steps",
-    arguments: [BulkheadPolicy.Order.fifo, .lifo, .priority]
+    arguments: [BulkheadPolicy.Order.fifo, .lifo, .priority, .earliestDeadline]
   )
   func exhaustive(order: BulkheadPolicy.Order) {
     var sequences = 0

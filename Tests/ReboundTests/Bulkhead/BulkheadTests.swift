@@ -2,6 +2,7 @@ import Combine
 import Dispatch
 import Rebound
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("Bulkhead")
@@ -132,5 +133,63 @@ struct BulkheadTests {
     #expect(excess.events.isEmpty)
     #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
     #expect(recorders.events.allSatisfy { $0.completions.count <= 1 })
+  }
+
+  // MARK: By deadline
+
+  private final class Log: Sendable {
+    private let lines = Locked<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  /// Runs calls that wait behind one of ten seconds, and says what became of them, in the order in which that was.
+  private func byDeadline(_ deadlines: [Duration?], running length: Duration) throws -> [String] {
+    let log = Log()
+    try Simulation(seed: 1).run {
+      let bulkhead = try makeBulkhead(order: .earliestDeadline)
+      let first = Task { try await bulkhead.run { try await TimeSource.current.sleep(for: .seconds(10)) } }
+      try await TimeSource.current.sleep(for: .seconds(1))
+      let others = deadlines.enumerated().map { index, limit in
+        Task {
+          do {
+            try await Deadline.$current.withValue(limit.map { Deadline(in: $0) }) {
+              try await bulkhead.run {
+                log.add("\(index)")
+                try await TimeSource.current.sleep(for: length)
+              }
+            }
+          } catch {
+            log.add("\(index): \(error)")
+          }
+        }
+      }
+      try await first.value
+      for other in others { await other.value }
+      try requireEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
+    }
+    return log.all
+  }
+
+  @Test("by deadline, whose deadline comes first is let in first, and last of all who has none")
+  func earliestDeadline() throws {
+    let order = try byDeadline(
+      [nil, .seconds(60), .seconds(20), .seconds(40), nil, .seconds(20)],
+      running: .seconds(1)
+    )
+    #expect(Set(order[0...1]) == ["2", "5"])
+    #expect(order[2...3] == ["3", "1"])
+    #expect(Set(order[4...5]) == ["0", "4"])
+  }
+
+  @Test("by deadline, who comes too late when its turn has come is refused, and the next one gets the place")
+  func tooLate() throws {
+    let order = try byDeadline([.seconds(5), .seconds(8), .seconds(30)], running: .seconds(1))
+    let refused = order.filter { $0.hasPrefix("0: ") || $0.hasPrefix("1: ") }
+    #expect(refused.count == 2 && refused.allSatisfy { $0.contains("9.0 seconds") }, "\(order)")
+    #expect(order.count == 3)
+    #expect(order.contains("2"))
   }
 }

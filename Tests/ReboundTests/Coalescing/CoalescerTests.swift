@@ -36,7 +36,14 @@ struct CoalescerTests {
     let gate = AsyncStream<Void>.makeStream()
     let coalescer = coalescer
     let joined = AsyncStream<Int>.makeStream()
-    coalescer.onEvent { if case .joined(_, let count) = $0 { joined.continuation.yield(count) } }
+    let ended = AsyncStream<Void>.makeStream()
+    coalescer.onEvent { event in
+      switch event {
+      case .joined(_, let count): joined.continuation.yield(count)
+      case .ended: ended.continuation.yield()
+      default: break
+      }
+    }
     let tasks = (0..<10).map { _ in
       Task {
         try await coalescer.run("oslo") {
@@ -51,6 +58,8 @@ struct CoalescerTests {
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     gate.continuation.yield()
     for task in tasks { #expect(try await task.value == 7) }
+    // Those who wait have the value a moment before the call has ended.
+    for await _ in ended.stream { break }
     #expect(calls.count == 1)
     #expect(recorder.values == [7])
     #expect(upstream.subscriptionCount == 0)

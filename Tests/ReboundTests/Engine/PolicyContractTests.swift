@@ -343,7 +343,10 @@ struct PolicyContractTests {
     subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(recorder)
     #expect(upstream.subscriptionCount == Self.many + 1)
     #expect(recorder.completions.count == 1)
-    #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 64 * 1_024)
+    // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
+    #if !ASAN
+      #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 64 * 1_024)
+    #endif
   }
 
   // MARK: (f) Time

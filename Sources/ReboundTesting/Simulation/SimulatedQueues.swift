@@ -1,0 +1,109 @@
+#if os(Linux)
+  import Combine
+  import Rebound
+  import StreamSupport
+
+  /// The system's queues as one run sees them: each does its work in order, and when it does is a choice of the schedule.
+  ///
+  /// What is done on the main queue is isolated to the main actor, as it is without a simulation.
+  ///
+  /// Unchecked, because only the thread of the run comes here.
+  final class SimulatedQueues: DivertedQueues, @unchecked Sendable {
+    /// Unchecked for the same reason.
+    private struct Work: @unchecked Sendable {
+      let action: () -> Void
+    }
+
+    /// A queue is kept with its work, so that no other takes its address.
+    private struct SerialQueue {
+      let queue: AnyObject
+      let scheduler: SimulatedScheduler
+    }
+
+    private let time: TimeSource
+    private let uptime: () -> UInt64
+    private var serial: [ObjectIdentifier: SerialQueue] = [:]
+    private var forMain: [Work] = []
+    private var isMainAtWork = false
+    private var sinks: [WeakSink] = []
+    /// How many were open when they were counted last.
+    private var openSinks = 100
+
+    init(time: TimeSource, uptime: @escaping () -> UInt64) {
+      self.time = time
+      self.uptime = uptime
+    }
+
+    var uptimeNanoseconds: UInt64 { uptime() }
+
+    func schedule(on queue: DivertedQueue, after delay: Int?, _ action: @escaping () -> Void) {
+      let work = Work(action: action)
+      guard let delay else { return perform(work, on: queue) }
+      let place = Place(queue: queue)
+      _ = time.after(.nanoseconds(delay)) { self.perform(work, on: place.queue) }
+    }
+
+    func schedule(
+      on queue: DivertedQueue,
+      after delay: Int,
+      every interval: Int,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let (work, place) = (Work(action: action), Place(queue: queue))
+      let repetition = Repetition(every: .nanoseconds(interval), on: time) { self.perform(work, on: place.queue) }
+      repetition.wait(for: .nanoseconds(delay))
+      return AnyCancellable(repetition.cancel)
+    }
+
+    /// Unchecked for the same reason.
+    private struct Place: @unchecked Sendable {
+      let queue: DivertedQueue
+    }
+
+    func note(_ sink: any SimulatedSink) {
+      sinks.append(WeakSink(sink: sink))
+      guard sinks.count > 2 * openSinks else { return }
+      // So that a program which subscribes again and again keeps none of those that are over.
+      sinks.removeAll { $0.sink?.isOpen != true }
+      openSinks = max(sinks.count, 100)
+    }
+
+    /// The sinks that have neither ended nor been cancelled.
+    var subscriptions: [String] {
+      sinks.compactMap(\.sink).filter(\.isOpen).map { "\(type(of: $0))" }
+    }
+
+    private struct WeakSink {
+      weak var sink: (any SimulatedSink)?
+    }
+
+    private func perform(_ work: Work, on queue: DivertedQueue) {
+      switch queue {
+      case .concurrent: _ = time.after(.zero) { work.action() }
+      case .serial(let queue):
+        let id = ObjectIdentifier(queue)
+        let known = serial[id] ?? SerialQueue(queue: queue, scheduler: SimulatedScheduler(time: time))
+        serial[id] = known
+        known.scheduler.schedule(work.action)
+      case .main:
+        forMain.append(work)
+        guard !isMainAtWork else { return }
+        isMainAtWork = true
+        Task { @MainActor in
+          while let next = self.nextForMain() {
+            next.action()
+            await Task.yield()
+          }
+        }
+      }
+    }
+
+    private func nextForMain() -> Work? {
+      guard !forMain.isEmpty else {
+        isMainAtWork = false
+        return nil
+      }
+      return forMain.removeFirst()
+    }
+  }
+#endif
