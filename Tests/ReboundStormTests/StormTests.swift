@@ -45,6 +45,32 @@ struct StormTests {
     #expect(series.served[21..<80].allSatisfy { $0 == 0 })
   }
 
+  @Test func keepsNothingOfRequestsThatItsEndCutsOff() throws {
+    final class Kept: Sendable {}
+    weak var kept: Kept?
+    var cutOff = scenario
+    cutOff.faults = [.outage(from: 20, to: 50)]
+    cutOff.duration = 50
+    do {
+      let own = Kept()
+      kept = own
+      let storm = try Storm.playCalls(cutOff, name: "cut off", answer: ()) { call, process in
+        let limiter = RateLimiter(
+          "weather",
+          policy: try .tokenBucket(20, per: .seconds(1), burst: 5).waiting(atMost: .seconds(120), maxQueue: 1_000)
+        )
+        let pipeline = try Pipeline<Void>("weather") {
+          Retry(try RetryPolicy(maxRetries: 10, backoff: .constant(.seconds(2)), random: process.random))
+          limiter
+        }
+        return call.protected(by: pipeline).map { withExtendedLifetime(own) {} }.eraseToAnyPublisher()
+      }
+      let ended = (storm.series.succeeded + storm.series.givenUp).reduce(0, +)
+      #expect(storm.series.begun.reduce(0, +) > ended + 100)
+    }
+    #expect(kept == nil)
+  }
+
   @Test func isACalmWithoutAFault() throws {
     var calm = scenario
     calm.faults = []

@@ -57,7 +57,7 @@ final class Agenda: @unchecked Sendable {
 
   /// Nanoseconds since the beginning.
   @exclusivity(unchecked) private(set) var now = 0
-  private let end: Int
+  @exclusivity(unchecked) private var end: Int
   private let slotLength: Int
   @exclusivity(unchecked) private var slots: [[Entry]]
   @exclusivity(unchecked) private var slot = 0
@@ -117,6 +117,11 @@ final class Agenda: @unchecked Sendable {
     let entry = pop()
     now = entry.moment
     return entry.event
+  }
+
+  /// What is entered from here on is dropped.
+  func close() {
+    end = 0
   }
 
   private func push(_ entry: Entry) {

@@ -13,6 +13,9 @@ final class ClientCrowd<Output: Sendable> {
   private var begun = 0
   /// Who still waits for an answer, of clients that ask at fixed intervals.
   private var isBusy: [Bool] = []
+  /// The requests that have not ended, each at its place.
+  private var open: [StormRequest<Output>?] = []
+  private var freePlaces: [Int] = []
 
   init(
     _ scenario: Scenario,
@@ -88,11 +91,26 @@ final class ClientCrowd<Output: Sendable> {
 
   private func begin(_ client: Int) {
     recorder.begin(at: agenda.now)
-    requests[client % requests.count].subscribe(StormRequest(client, at: agenda.now, of: self))
+    let place = freePlaces.popLast() ?? open.count
+    if place == open.count { open.append(nil) }
+    let request = StormRequest(client, at: agenda.now, place: place, of: self)
+    open[place] = request
+    requests[client % requests.count].subscribe(request)
+  }
+
+  /// Cancels what has not ended when the play does: a request and its subscription hold each other, so it would stay for good.
+  ///
+  /// Who waits for another's end may begin an attempt then, so nothing counts that is recorded from here on.
+  func cancelOpenRequests() {
+    agenda.close()
+    for place in open.indices { open[place]?.cancel() }
+    open = []
   }
 
   fileprivate func end(_ request: StormRequest<Output>, isSuccess: Bool) {
     recorder.end(at: agenda.now, begunAt: request.begin, isSuccess: isSuccess)
+    open[request.place] = nil
+    freePlaces.append(request.place)
     if !isBusy.isEmpty { isBusy[request.client] = false }
     if case .closed(_, let thinkTime) = arrivals {
       agenda.enter(.client(request.client), afterSeconds: thinkTime.draw(&random))
@@ -104,12 +122,14 @@ final class ClientCrowd<Output: Sendable> {
 private final class StormRequest<Output: Sendable>: Subscriber {
   let client: Int
   let begin: Int
+  let place: Int
   private let crowd: ClientCrowd<Output>
   private var subscription: (any Subscription)?
 
-  init(_ client: Int, at begin: Int, of crowd: ClientCrowd<Output>) {
+  init(_ client: Int, at begin: Int, place: Int, of crowd: ClientCrowd<Output>) {
     self.client = client
     self.begin = begin
+    self.place = place
     self.crowd = crowd
   }
 
@@ -119,6 +139,12 @@ private final class StormRequest<Output: Sendable>: Subscriber {
   }
 
   func receive(_ answer: Output) -> Subscribers.Demand { .none }
+
+  func cancel() {
+    let subscription = self.subscription
+    self.subscription = nil
+    subscription?.cancel()
+  }
 
   func receive(completion: Subscribers.Completion<any Error>) {
     subscription = nil

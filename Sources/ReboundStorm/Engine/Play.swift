@@ -117,7 +117,9 @@ extension Storm {
       }
       let crowd = ClientCrowd(scenario, agenda: agenda, recorder: recorder, requests: requests)
       crowd.play()
-      return Storm(name: name, scenario: scenario, series: recorder.series, latency: recorder.latency)
+      let storm = Storm(name: name, scenario: scenario, series: recorder.series, latency: recorder.latency)
+      crowd.cancelOpenRequests()
+      return storm
     }
   }
 
