@@ -46,6 +46,8 @@
     }
 
     /// The symbol whose code has an address, as the program's file counts them.
+    ///
+    /// - Complexity: O(symbols); a program may have a million, so nothing in the loop is generic.
     private static func symbol(at address: UInt) -> String? {
       file.withUnsafeBytes { bytes -> String? in
         func load<Value>(_ offset: UInt, _ index: UInt, as type: Value.Type) -> Value? {
@@ -56,13 +58,23 @@
         guard bytes.starts(with: Array("\u{7F}ELF".utf8)), let sections = load(40, 0, as: UInt.self),
           let count = load(60, 0, as: UInt16.self)
         else { return nil }
-        let table = (0..<UInt(count)).lazy.compactMap { load(sections, $0, as: Section.self) }.first { $0.type == 2 }
-        guard let table, let strings = load(sections, UInt(table.link), as: Section.self) else { return nil }
-        for index in 0..<table.size / UInt(MemoryLayout<Symbol>.stride) {
-          guard let symbol = load(table.offset, index, as: Symbol.self), symbol.info & 15 == 2,
-            symbol.value <= address, address < symbol.value + symbol.size
+        let all = (0..<UInt(count)).compactMap { load(sections, $0, as: Section.self) }
+        // What is loaded into memory ends there; behind it are the libraries.
+        guard let end = all.map({ $0.address + $0.size }).max(), address < end,
+          let table = all.first(where: { $0.type == 2 }), Int(table.link) < all.count,
+          let start = bytes.baseAddress, Int(table.offset + table.size) <= bytes.count
+        else { return nil }
+        // The file is mapped at a page, and the linker puts the table at a multiple of eight in it.
+        let symbols = (start + Int(table.offset)).assumingMemoryBound(to: Symbol.self)
+        let last = Int(table.size) / MemoryLayout<Symbol>.stride
+        var index = 0
+        while index < last {
+          let symbol = symbols + index
+          index += 1
+          guard symbol.pointee.value <= address, address < symbol.pointee.value + symbol.pointee.size,
+            symbol.pointee.info & 15 == 2
           else { continue }
-          let name = bytes.dropFirst(Int(strings.offset) + Int(symbol.name)).prefix { $0 != 0 }
+          let name = bytes.dropFirst(Int(all[Int(table.link)].offset) + Int(symbol.pointee.name)).prefix { $0 != 0 }
           return String(decoding: name, as: UTF8.self)
         }
         return nil
