@@ -1,7 +1,7 @@
 import StreamSupport
 
-/// Where timers of the system's time go instead, on a thread that a simulation has: code that was given no time waits in the
-/// simulation, too.
+/// Where the system's time and its timers come from instead, on a thread that a simulation has: code that was given no time waits
+/// in the simulation, too.
 package enum SystemTimers {
   /// A field of its own, because a function that itself is the state gets one wrapper more each time that it is read.
   private struct Diversion {
@@ -12,9 +12,9 @@ package enum SystemTimers {
   /// Zero until there is a diversion, so that a program without one pays for a load.
   private static let isDiverted = AtomicWord()
 
-  /// Has all timers of the system's time go elsewhere, where a closure says so.
+  /// Has the system's time come from elsewhere, where a closure says so.
   ///
-  /// - Parameter source: Called on the thread that sets a timer; `nil` for the system's own.
+  /// - Parameter source: Called on the thread that asks for the present or sets a timer; `nil` for the system's own.
   package static func divert(to source: @escaping @Sendable () -> TimeSource?) {
     diversion.withLock { $0.source = source }
     isDiverted.set(1)

@@ -114,6 +114,7 @@ public struct TimeSource: Sendable {
 
   @usableFromInline
   static var systemNow: Duration {
+    if let diverted = SystemTimers.diverted { return diverted.now }
     #if os(Linux) || os(Android)
       // The clock of `ContinuousClock`, without the way through the runtime, which takes as long as the clock itself.
       // Since the machine's start and not the process's: whoever would keep the first reading may keep a simulated one.

@@ -97,7 +97,7 @@ enum SimulationEnvironment {
     #if compiler(>=6.3) && os(Linux)
       let missing = SimulatedExecutor.missing
       if missing == nil {
-        SystemTimers.divert { SimulationThread.current?.time }
+        SystemTimers.divert { SimulationThread.current?.systemTime }
         QueueDiversion.divert { SimulationThread.current?.queues }
       }
       return missing

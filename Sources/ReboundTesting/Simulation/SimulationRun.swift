@@ -305,9 +305,14 @@ final class SimulationRun: @unchecked Sendable {
 
 extension SimulationRun {
   /// The time of this run, for whoever takes a time source.
-  var time: TimeSource {
+  var time: TimeSource { time(since: .zero) }
+
+  /// What the system's time is in this run: that of the clock that is replaced, however the program asks for it.
+  var systemTime: TimeSource { time(since: .seconds(Self.clockStart)) }
+
+  private func time(since start: Duration) -> TimeSource {
     TimeSource(
-      now: { .nanoseconds(self.now) },
+      now: { start + .nanoseconds(self.now) },
       wallClock: { .seconds(Self.wallClockStart) + .nanoseconds(self.now) },
       after: { self.after($0, $1) }
     )
