@@ -1,4 +1,5 @@
 import Dispatch
+import StreamSupport
 
 extension DispatchQueue: Scheduler {
   /// A moment in the time of dispatch queues, which stands still while the machine sleeps.
@@ -241,7 +242,7 @@ extension DispatchQueue: Scheduler {
   ) -> any Cancellable {
     if let queues = QueueDiversion.current {
       let delay = now.distance(to: date).magnitude
-      return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.magnitude), action)
+      return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.magnitude), action))
     }
     let action = sendable(action)
     let timer = DispatchSource.makeTimerSource(queue: self)

@@ -148,7 +148,8 @@
     ) -> any Cancellable {
       if let queues = QueueDiversion.current {
         let delay = now.distance(to: date).nanoseconds
-        return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.nanoseconds), action)
+        let every = max(1, interval.nanoseconds)
+        return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: every, action))
       }
       let repetition = Repetition(on: self, every: interval, action)
       repetition.schedule(at: date)

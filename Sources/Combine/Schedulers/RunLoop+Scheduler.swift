@@ -1,6 +1,7 @@
 #if Foundation
   import Dispatch
   import Foundation
+  import StreamSupport
 
   extension RunLoop: Scheduler {
     /// A moment in the time of run loops, which is that of the calendar.
@@ -153,7 +154,8 @@
     ) -> any Cancellable {
       if let queues = QueueDiversion.current {
         let delay = now.distance(to: date).nanoseconds
-        return queues.schedule(on: whenDiverted, after: delay, every: max(1, interval.nanoseconds), action)
+        let every = max(1, interval.nanoseconds)
+        return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: every, action))
       }
       let action = TimerAction(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }

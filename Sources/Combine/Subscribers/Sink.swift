@@ -178,11 +178,9 @@ extension Subscribers.Sink {
   }
 }
 
-extension Subscribers.Sink: SimulatedSink {
-  package var isOpen: Bool { !state.isOver }
-
+extension Subscribers.Sink {
   @usableFromInline
-  func noteIfSimulated() { QueueDiversion.current?.note(self) }
+  func noteIfSimulated() { QueueDiversion.current?.note(self) { !$0.state.isOver } }
 }
 
 extension Subscribers.Sink: Entrusted {

@@ -25,7 +25,7 @@
     private var serial: [ObjectIdentifier: SerialQueue] = [:]
     private var forMain: [Work] = []
     private var isMainAtWork = false
-    private var sinks: [WeakSink] = []
+    private var sinks: [NotedSink] = []
     /// How many were open when they were counted last.
     private var openSinks = 100
 
@@ -48,11 +48,11 @@
       after delay: Int,
       every interval: Int,
       _ action: @escaping () -> Void
-    ) -> any Cancellable {
+    ) -> () -> Void {
       let (work, place) = (Work(action: action), Place(queue: queue))
       let repetition = Repetition(every: .nanoseconds(interval), on: time) { self.perform(work, on: place.queue) }
       repetition.wait(for: .nanoseconds(delay))
-      return AnyCancellable(repetition.cancel)
+      return repetition.cancel
     }
 
     /// Unchecked for the same reason.
@@ -60,21 +60,21 @@
       let queue: DivertedQueue
     }
 
-    func note(_ sink: any SimulatedSink) {
-      sinks.append(WeakSink(sink: sink))
+    func note<Sink: AnyObject>(_ sink: Sink, isOpen: @escaping (Sink) -> Bool) {
+      sinks.append(NotedSink { [weak sink] in sink.flatMap { isOpen($0) ? "\(Sink.self)" : nil } })
       guard sinks.count > 2 * openSinks else { return }
       // So that a program which subscribes again and again keeps none of those that are over.
-      sinks.removeAll { $0.sink?.isOpen != true }
+      sinks.removeAll { $0.typeIfOpen() == nil }
       openSinks = max(sinks.count, 100)
     }
 
     /// The sinks that have neither ended nor been cancelled.
     var subscriptions: [String] {
-      sinks.compactMap(\.sink).filter(\.isOpen).map { "\(type(of: $0))" }
+      sinks.compactMap { $0.typeIfOpen() }
     }
 
-    private struct WeakSink {
-      weak var sink: (any SimulatedSink)?
+    private struct NotedSink {
+      let typeIfOpen: () -> String?
     }
 
     private func perform(_ work: Work, on queue: DivertedQueue) {

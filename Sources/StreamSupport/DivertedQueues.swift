@@ -1,5 +1,3 @@
-import StreamSupport
-
 /// What does the work of dispatch queues, operation queues and run loops on a thread that a simulation has.
 package protocol DivertedQueues: Sendable {
   /// Nanoseconds since some beginning, which is never later than the machine's start seems to be.
@@ -8,22 +6,17 @@ package protocol DivertedQueues: Sendable {
   /// Does work once, after so many nanoseconds; behind what was scheduled for the same queue before, if the delay is `nil`.
   func schedule(on queue: DivertedQueue, after delay: Int?, _ action: @escaping () -> Void)
 
-  /// Does work after so many nanoseconds and again after each interval, until what is returned is cancelled or released.
+  /// Does work after so many nanoseconds and again after each interval, until what is returned is called.
   func schedule(
     on queue: DivertedQueue,
     after delay: Int,
     every interval: Int,
     _ action: @escaping () -> Void
-  ) -> any Cancellable
+  ) -> () -> Void
 
-  /// Is told of each sink that has a subscription from now on.
-  func note(_ sink: any SimulatedSink)
-}
-
-/// A sink, for a simulation that tells which are left over.
-package protocol SimulatedSink: AnyObject {
-  /// Whether it has neither ended nor been cancelled.
-  var isOpen: Bool { get }
+  /// Is told of each sink that has a subscription from now on, and how to see whether it has neither ended nor been
+  /// cancelled.
+  func note<Sink: AnyObject>(_ sink: Sink, isOpen: @escaping (Sink) -> Bool)
 }
 
 /// Whose work it is.
@@ -54,7 +47,8 @@ package enum QueueDiversion {
     isDiverted.set(1)
   }
 
-  static var current: (any DivertedQueues)? {
+  /// Where the work of this thread goes, or `nil` for the system's own queues.
+  package static var current: (any DivertedQueues)? {
     isDiverted.value == 0 ? nil : diversion.withLock { $0.queues }()
   }
 }
