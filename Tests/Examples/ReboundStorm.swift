@@ -21,3 +21,5 @@ let storm: Storm = given()
 let policy: RetryPolicy<any Error> = given()
 let budget: RetryBudget = given()
 let breaker: CircuitBreakerPolicy = given()
+
+func pipeline(_ process: ClientProcess) throws -> Pipeline<Void> { given() }

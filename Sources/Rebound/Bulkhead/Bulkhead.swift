@@ -36,8 +36,28 @@ public final class Bulkhead: Sendable {
     var adoptedName: String?
     var machine: BulkheadMachine
     var adaptive: AdaptiveLimitMachine?
+    /// How long calls took of late, and how far from that, on the mean; by deadline alone.
+    var usualTime = Duration.zero
+    var deviation = Duration.zero
+    /// Hardly any call takes longer.
+    var longTime: Duration { usualTime + deviation * 4 }
     /// Those who wait, by number.
     var waiters: [Int: Waiter] = [:]
+
+    /// Counts how long a call took; as RFC 6298 §2 smooths round-trip times, but that the first one is taken at its word.
+    mutating func learn(_ duration: Duration, _ end: ExecutionEnd) {
+      switch end {
+      case .succeeded: break
+      // It would have taken longer.
+      case .cancelled: if duration <= longTime { return }
+      // Who fails at once says nothing about how long an answer takes.
+      case .failed: return
+      }
+      guard usualTime > .zero else { return usualTime = duration }
+      let difference = duration - usualTime
+      deviation += ((difference < .zero ? .zero - difference : difference) - deviation) / 4
+      usualTime += difference / 8
+    }
   }
 
   private struct Waiter {
@@ -61,6 +81,8 @@ public final class Bulkhead: Sendable {
   private let maxWait: Duration?
   private let isAdaptive: Bool
   private let goesByDeadline: Bool
+  /// Whether it matters how long calls take.
+  private var isTimed: Bool { isAdaptive || goesByDeadline }
   private let isOverload: @Sendable (any Error) -> Bool
   private let shared: Shared<State, BulkheadEvent>
 
@@ -169,7 +191,7 @@ public final class Bulkhead: Sendable {
   /// - Parameter time: Measures how long the call takes.
   /// - Throws: ``BulkheadFull`` if none is free, or others wait.
   public func acquire(on time: TimeSource = .current) throws(BulkheadFull) -> Permit {
-    let now = isAdaptive ? time.now : .zero
+    let now = isTimed ? time.now : .zero
     let running: Int = try shared.change { (state, events) throws(BulkheadFull) in
       guard state.machine.running < state.machine.limit, case .granted = state.machine.enter() else {
         events.append(.rejected(queued: state.machine.queued, limit: state.machine.limit))
@@ -192,7 +214,7 @@ public final class Bulkhead: Sendable {
       return state.machine.running
     }
     guard let running else { return nil }
-    return Place(start: isAdaptive ? time().now : .zero, running: running)
+    return Place(start: isTimed ? time().now : .zero, running: running)
   }
 
   /// Asks for a place; see ``AdmissionControl/ask(_:_:)``.
@@ -205,7 +227,7 @@ public final class Bulkhead: Sendable {
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
     let end = goesByDeadline ? deadline()?.moment : nil
-    let now = isAdaptive || end != nil ? time.now : .zero
+    let now = isTimed ? time.now : .zero
     // Who must be ready sooner is more important; who need not be at any time is least.
     let priority = goesByDeadline ? end.map { -Int($0.wholeNanoseconds) } ?? .min : priority
     enum Reply {
@@ -270,7 +292,7 @@ public final class Bulkhead: Sendable {
   /// Gives a place to the next one.
   func leave(_ place: Place, _ end: ExecutionEnd, _ time: @autoclosure () -> TimeSource) {
     let isDone = shared.adjust { state, isListened in
-      guard !isListened, !isAdaptive, state.machine.queued == 0 else { return false }
+      guard !isListened, !isTimed, state.machine.queued == 0 else { return false }
       // Nobody waits, so nobody is let in.
       return state.machine.leave().isEmpty
     }
@@ -278,7 +300,7 @@ public final class Bulkhead: Sendable {
   }
 
   private func leaveToNext(_ place: Place, _ end: ExecutionEnd, _ time: TimeSource) {
-    let now = isAdaptive || goesByDeadline ? time.now : .zero
+    let now = isTimed ? time.now : .zero
     let isOverload: Bool? =
       switch end {
       case .succeeded: false
@@ -288,6 +310,7 @@ public final class Bulkhead: Sendable {
     let answered: [(Waiter, Result<Int, BulkheadFull>)] = shared.change { state, events in
       var numbers = state.machine.leave()
       events.append(.released(running: state.machine.running - numbers.count))
+      if goesByDeadline { state.learn(now - place.start, end) }
       if let isOverload, let before = state.adaptive?.limit {
         state.adaptive?.add(duration: now - place.start, running: place.running, isOverload: isOverload)
         if let limit = state.adaptive?.limit, limit != before {
@@ -301,7 +324,7 @@ public final class Bulkhead: Sendable {
       waiter.timer?.cancel()
       switch result {
       case .success(let running):
-        waiter.answer(.success(Place(start: isAdaptive ? waiter.time.now : .zero, running: running)))
+        waiter.answer(.success(Place(start: isTimed ? waiter.time.now : .zero, running: running)))
       case .failure(let error): waiter.answer(.failure(error))
       }
     }
@@ -318,7 +341,7 @@ public final class Bulkhead: Sendable {
     var answered: [(Waiter, Result<Int, BulkheadFull>)] = []
     while let number = numbers.popFirst() {
       guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
-      if let span = waiter.span, span.end <= now {
+      if let span = waiter.span, span.end <= now + state.longTime {
         numbers += state.machine.leave()
         events.append(.timedOut(queued: state.machine.queued))
         answered.append((waiter, .failure(refusal(state, waited: now - span.start))))

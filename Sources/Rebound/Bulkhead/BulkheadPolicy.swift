@@ -10,10 +10,12 @@ public struct BulkheadPolicy: Hashable, Sendable {
     case priority
     /// Whose ``Deadline`` comes first; of equal ones, who came first, and last of all who has none.
     ///
-    /// A call whose deadline is over when its turn has come is refused, and the next one gets the place: nobody would take
-    /// its answer any more.
+    /// A call that has less time left when its turn has come than hardly any call exceeds is refused, and the next one gets
+    /// the place: nobody would take its answer any more. One that finds a free place is let in whatever is left, so that a
+    /// service which has become quicker is found to be.
     ///
-    /// Source: earliest deadline first, Liu and Layland, 1973.
+    /// Source: earliest deadline first, Liu and Layland, 1973. Without the refusal it is the worst of all orders under
+    /// overload: each call begins when it is nearly too late.
     case earliestDeadline
   }
 

@@ -17,7 +17,7 @@ final class Agenda: @unchecked Sendable {
     case client(Int)
     case deliver(ServiceAttempt)
     case workDone(ServiceAttempt)
-    case serviceChange(ServiceState)
+    case outageBegins(ServiceState, _ replica: Int?)
     case timer(Timer)
   }
 

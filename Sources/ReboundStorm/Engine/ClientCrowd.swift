@@ -45,7 +45,7 @@ final class ClientCrowd<Output: Sendable> {
       case .client(let client): begin(client)
       case .deliver(let attempt): attempt.deliver()
       case .workDone(let attempt): attempt.service.workDone(attempt)
-      case .serviceChange(let service): service.outageBegins()
+      case .outageBegins(let service, let replica): service.outageBegins(at: replica)
       case .timer(let timer): timer.fire()
       }
     }

@@ -28,6 +28,39 @@ public struct UnplayablePipeline: Error, Hashable, CustomStringConvertible {
   }
 }
 
+/// The replicas of a service, as a client reaches them that picks one for each attempt.
+///
+/// Unchecked, because a play runs on one thread, and probes are sent on no other.
+public struct ServiceReplicas<Output: Sendable>: @unchecked Sendable {
+  let answer: Output
+  let process: Int
+  let service: ServiceState
+
+  /// The replicas' numbers, from 0.
+  public var numbers: [Int] { Array(0..<service.replicaCount) }
+
+  /// One call each time it is subscribed to, at a replica.
+  ///
+  /// - Parameter replica: One of ``numbers``; any other is out for good.
+  public func call(to replica: Int) -> AnyPublisher<Output, any Error> {
+    ServiceCall(answer: answer, process: process, target: replica, service: service).eraseToAnyPublisher()
+  }
+
+  /// Asks a replica for its load each time it is subscribed to, which costs the service nothing.
+  ///
+  /// It fails if the replica is out, and never ends if the network loses it.
+  ///
+  /// - Parameter replica: One of ``numbers``; any other is out for good.
+  public func probe(of replica: Int) -> AnyPublisher<ReplicaLoad, any Error> {
+    ReplicaProbe(process: process, replica: replica, service: service).eraseToAnyPublisher()
+  }
+
+  /// One call, at a replica that the service's balancing picks.
+  var anyCall: AnyPublisher<Output, any Error> {
+    ServiceCall(answer: answer, process: process, service: service).eraseToAnyPublisher()
+  }
+}
+
 extension Storm {
   /// Plays a scenario in virtual time, with all clients under a pipeline.
   ///
@@ -104,6 +137,29 @@ extension Storm {
     answer: Output,
     request: (AnyPublisher<Output, any Error>, ClientProcess) throws -> AnyPublisher<Output, any Error>
   ) throws -> Storm {
+    try playReplicas(scenario, name: name, answer: answer) { try request($0.anyCall, $1) }
+  }
+
+  /// Plays a scenario in virtual time, with clients that pick the replica of each attempt themselves.
+  ///
+  ///     try Storm.playReplicas(scenario, name: "balanced", answer: ()) { replicas, process in
+  ///       let balancer = try LoadBalancer("service", among: replicas.numbers, random: process.random)
+  ///       return try pipeline(process).publisher(among: balancer, replicas.call(to:)).eraseToAnyPublisher()
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - scenario: What happens.
+  ///   - name: What reports call it.
+  ///   - answer: What the service answers.
+  ///   - request: Makes what a client of a process subscribes to for each request.
+  /// - Returns: What came of it.
+  /// - Throws: What the closure throws, or ``InvalidScenario``.
+  public static func playReplicas<Output: Sendable>(
+    _ scenario: Scenario,
+    name: String,
+    answer: Output,
+    request: (ServiceReplicas<Output>, ClientProcess) throws -> AnyPublisher<Output, any Error>
+  ) throws -> Storm {
     try scenario.validate()
     let agenda = Agenda(duration: scenario.duration)
     let recorder = StormRecorder(duration: scenario.duration)
@@ -111,9 +167,9 @@ extension Storm {
     return try TimeSource.$current.withValue(time) {
       let service = ServiceState(scenario.service, scenario: scenario, agenda: agenda, recorder: recorder)
       let requests = try (0..<scenario.processes).map { number in
-        let call = ServiceCall(answer: answer, process: number, service: service).eraseToAnyPublisher()
+        let replicas = ServiceReplicas(answer: answer, process: number, service: service)
         let seed = scenario.seed &* 0x9E37_79B9 &+ UInt64(number)
-        return try request(call, ClientProcess(number: number, time: time, random: .seeded(seed)))
+        return try request(replicas, ClientProcess(number: number, time: time, random: .seeded(seed)))
       }
       let crowd = ClientCrowd(scenario, agenda: agenda, recorder: recorder, requests: requests)
       crowd.play()

@@ -14,6 +14,8 @@ public enum ServiceFailure: Error, Hashable, Sendable {
 /// It is told its end once, unless it is cancelled before.
 class ServiceAttempt {
   final let process: Int
+  /// Which replica the client has picked; `nil` if the service's balancing picks.
+  final let target: Int?
   final var replica = 0
   final var arrival = 0
   final var isQueued = false
@@ -22,8 +24,9 @@ class ServiceAttempt {
   final var failure: ServiceFailure?
   final unowned let service: ServiceState
 
-  init(process: Int, service: ServiceState) {
+  init(process: Int, target: Int? = nil, service: ServiceState) {
     self.process = process
+    self.target = target
     self.service = service
   }
 
@@ -50,36 +53,71 @@ final class DependencyAttempt: ServiceAttempt {
   }
 }
 
-/// The call that a pipeline is put around: each subscription that requests a value is one attempt.
-struct ServiceCall<Output: Sendable>: Publisher {
+/// What a client asks a service: each subscription that requests a value is one attempt.
+protocol ServiceQuestion: Publisher where Failure == any Error {
+  var process: Int { get }
+  /// Which replica the client has picked; `nil` if the service's balancing picks.
+  var target: Int? { get }
+  var service: ServiceState { get }
+  /// Has the service see an attempt.
+  func begin(_ attempt: ServiceAttempt)
+  /// What a success gives.
+  func answer(to attempt: ServiceAttempt) -> Output
+}
+
+extension ServiceQuestion {
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+    subscriber.receive(subscription: ClientAttempt(subscriber, question: self))
+  }
+}
+
+/// The call that a pipeline is put around.
+struct ServiceCall<Output: Sendable>: ServiceQuestion {
   typealias Failure = any Error
 
   let answer: Output
   let process: Int
+  var target: Int?
   let service: ServiceState
 
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
-    let attempt = ClientAttempt(subscriber, answer: answer, process: process, service: service)
-    subscriber.receive(subscription: attempt)
-  }
+  func begin(_ attempt: ServiceAttempt) { service.begin(attempt) }
+
+  func answer(to attempt: ServiceAttempt) -> Output { answer }
+}
+
+/// A probe of a replica.
+struct ReplicaProbe: ServiceQuestion {
+  typealias Output = ReplicaLoad
+  typealias Failure = any Error
+
+  let process: Int
+  let replica: Int
+  let service: ServiceState
+
+  var target: Int? { replica }
+
+  func begin(_ attempt: ServiceAttempt) { service.beginProbe(attempt, of: replica) }
+
+  func answer(to attempt: ServiceAttempt) -> ReplicaLoad { service.load(ofReplica: replica) }
 }
 
 /// An attempt of a client.
-private final class ClientAttempt<S: Subscriber>: ServiceAttempt, Subscription where S.Failure == any Error {
+private final class ClientAttempt<S: Subscriber, Question: ServiceQuestion>: ServiceAttempt, Subscription
+where S.Input == Question.Output, S.Failure == any Error {
   private var subscriber: S?
-  private let answer: S.Input
+  private let question: Question
   private var hasBegun = false
 
-  init(_ subscriber: S, answer: S.Input, process: Int, service: ServiceState) {
+  init(_ subscriber: S, question: Question) {
     self.subscriber = subscriber
-    self.answer = answer
-    super.init(process: process, service: service)
+    self.question = question
+    super.init(process: question.process, target: question.target, service: question.service)
   }
 
   func request(_ demand: Subscribers.Demand) {
     guard demand > .none, !hasBegun, !isCancelled else { return }
     hasBegun = true
-    service.begin(self)
+    question.begin(self)
   }
 
   func cancel() {
@@ -96,7 +134,7 @@ private final class ClientAttempt<S: Subscriber>: ServiceAttempt, Subscription w
     if let failure {
       subscriber.receive(completion: .failure(failure))
     } else {
-      _ = subscriber.receive(answer)
+      _ = subscriber.receive(question.answer(to: self))
       subscriber.receive(completion: .finished)
     }
   }

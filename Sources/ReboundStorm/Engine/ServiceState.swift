@@ -1,3 +1,5 @@
+import Rebound
+
 /// A service while it is played.
 final class ServiceState {
   private struct Replica {
@@ -11,6 +13,8 @@ final class ServiceState {
     var debt = 0.0
     /// When nobody waited last.
     var emptied = 0.0
+    /// How long the last answers took, work and waiting, in seconds: a mean that forgets.
+    var latency = 0.0
   }
 
   private let model: Service
@@ -57,13 +61,27 @@ final class ServiceState {
         ServiceState(dependency, scenario: scenario, agenda: agenda, recorder: nil, part: number)
       )
     }
-    for outage in outages { agenda.enter(.serviceChange(self), afterSeconds: outage.from) }
+    for outage in outages { agenda.enter(.outageBegins(self, nil), afterSeconds: outage.from) }
+    for case .replicaOutage(let replica, let from, _) in faults {
+      agenda.enter(.outageBegins(self, replica), afterSeconds: from)
+    }
   }
+
+  var replicaCount: Int { replicas.count }
 
   private var isOut: Bool {
     guard !outages.isEmpty else { return false }
     let now = agenda.seconds
     return outages.contains { $0.from <= now && now < $0.to }
+  }
+
+  private func isOut(_ replica: Int) -> Bool {
+    guard !faults.isEmpty else { return false }
+    let now = agenda.seconds
+    return faults.contains { fault in
+      guard case .replicaOutage(replica, let from, let to) = fault else { return false }
+      return from <= now && now < to
+    }
   }
 
   // MARK: Requests
@@ -74,8 +92,9 @@ final class ServiceState {
     if isLost(attempt) { return }
     if isOut { return end(attempt, .unavailable) }
     if isHeldBack() { return end(attempt, .refused) }
-    let index = pick()
+    let index = attempt.target ?? pick()
     attempt.replica = index
+    if !replicas.indices.contains(index) || isOut(index) { return end(attempt, .unavailable) }
     if replicas[index].running < model.concurrency {
       start(attempt)
     } else if model.queueLimit.map({ replicas[index].waiting < $0 }) ?? true {
@@ -181,6 +200,7 @@ final class ServiceState {
   }
 
   func workDone(_ attempt: ServiceAttempt) {
+    let isOut = isOut || isOut(attempt.replica)
     if attempt.dependency < dependencies.count, !isOut {
       let next = dependencies[attempt.dependency]
       attempt.dependency += 1
@@ -197,7 +217,11 @@ final class ServiceState {
   private func release(_ attempt: ServiceAttempt, _ failure: ServiceFailure?) {
     replicas[attempt.replica].running -= 1
     startNext(at: attempt.replica)
-    if failure == nil { recorder?.answer(at: agenda.now, isWanted: !attempt.isCancelled) }
+    if failure == nil {
+      recorder?.answer(at: agenda.now, isWanted: !attempt.isCancelled)
+      let latency = Double(agenda.now - attempt.arrival) * 1e-9
+      replicas[attempt.replica].latency += 0.05 * (latency - replicas[attempt.replica].latency)
+    }
     if !attempt.isCancelled { end(attempt, failure) }
   }
 
@@ -254,9 +278,9 @@ final class ServiceState {
     }
   }
 
-  /// An outage begins: who waits hears it.
-  func outageBegins() {
-    for index in replicas.indices {
+  /// An outage of a replica begins, or of all: who waits hears it.
+  func outageBegins(at replica: Int?) {
+    for index in replica.map({ $0..<($0 + 1) }) ?? replicas.indices {
       let waiting = replicas[index].queue[replicas[index].first...]
       replicas[index].queue = []
       (replicas[index].first, replicas[index].waiting) = (0, 0)
@@ -265,6 +289,21 @@ final class ServiceState {
         end(attempt, .unavailable)
       }
     }
+  }
+
+  // MARK: Probes
+
+  /// A client asks a replica for its load, which costs nothing.
+  func beginProbe(_ probe: ServiceAttempt, of replica: Int) {
+    if isLost(probe) { return }
+    let isThere = replicas.indices.contains(replica) && !isOut && !isOut(replica)
+    probe.failure = isThere ? nil : .unavailable
+    agenda.enter(.deliver(probe), afterSeconds: networkDelay)
+  }
+
+  /// As a replica would tell it now.
+  func load(ofReplica index: Int) -> ReplicaLoad {
+    ReplicaLoad(requestsInFlight: load(of: index), latency: .seconds(replicas[index].latency))
   }
 
   private func end(_ attempt: ServiceAttempt, _ failure: ServiceFailure?) {

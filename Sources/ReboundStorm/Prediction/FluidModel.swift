@@ -147,7 +147,9 @@ struct FluidModel {
       throttle?.count(amount, accepted: 0)
       return
     }
-    let heard = held(coming.map { $0 * (1 - lost) })
+    let out = outShare * (1 - lost)
+    if out > 0 { fail(coming.map { $0 * out }, after: scenario.networkDelay) }
+    let heard = held(coming.map { $0 * (1 - lost - out) })
     for index in queue.indices { queue[index] += heard[index] }
     let done = work()
     throttle?.count(amount, accepted: done)
@@ -162,6 +164,12 @@ struct FluidModel {
       default: false
       }
     }
+  }
+
+  /// Which share of the replicas is out.
+  private var outShare: Double {
+    let count = faults.count { if case .replicaOutage = $0 { true } else { false } }
+    return min(Double(count) / Double(scenario.service.replicas), 1)
   }
 
   /// What is lost is known when the attempt's timeout is over; without one, never.
@@ -199,6 +207,7 @@ struct FluidModel {
       default: break
       }
     }
+    if outShare < 1 { time /= 1 - outShare }
     if service.coldFactor > 1, let warmth { time *= service.coldFactor + (1 - service.coldFactor) * warmth }
     time *= 1 + service.collapse * queue.reduce(0, +) / Double(service.replicas)
     return time

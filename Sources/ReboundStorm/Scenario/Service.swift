@@ -163,6 +163,8 @@ public enum Fault: Codable, Hashable, Sendable {
   case brownout(factor: Double, from: Double, to: Double)
   /// The work of one replica takes so many times as long.
   case slowReplica(Int, factor: Double, from: Double, to: Double)
+  /// Every request to one replica fails at once, and what waits there fails.
+  case replicaOutage(Int, from: Double, to: Double)
   /// A share of the requests is never answered.
   case packetLoss(share: Double, from: Double, to: Double)
   /// A share of the processes reaches nobody: their requests are never answered.
@@ -178,7 +180,8 @@ public enum Fault: Codable, Hashable, Sendable {
   private var span: (from: Double, to: Double) {
     switch self {
     case .outage(let from, let to), .brownout(_, let from, let to), .slowReplica(_, _, let from, let to),
-      .packetLoss(_, let from, let to), .partition(_, let from, let to), .dependencyOutage(let from, let to):
+      .replicaOutage(_, let from, let to), .packetLoss(_, let from, let to), .partition(_, let from, let to),
+      .dependencyOutage(let from, let to):
       (from, to)
     }
   }
@@ -192,15 +195,17 @@ public enum Fault: Codable, Hashable, Sendable {
       try require((0...1).contains(share), "faults.share", "\(share)", "Give a share from 0 to 1.")
     case .dependencyOutage:
       try require(!service.dependencies.isEmpty, "faults", "\(self)", "Give the service a dependency.")
-    case .outage: break
+    case .outage, .replicaOutage: break
     }
-    if case .slowReplica(let replica, _, _, _) = self {
+    switch self {
+    case .slowReplica(let replica, _, _, _), .replicaOutage(let replica, _, _):
       try require(
         (0..<service.replicas).contains(replica),
         "faults.replica",
         "\(replica)",
         "Give one of the service's, from 0."
       )
+    default: break
     }
   }
 }

@@ -10,12 +10,18 @@ struct Arguments {
   var file: String?
   var folder: String?
   var tuned: String?
+  /// Whether every policy that was found is judged, and not the best one alone.
+  var judgesFront = false
 
   init(_ words: [String]) throws {
     var words = words[...]
     while let word = words.popFirst() {
       if !word.hasPrefix("--") {
         file = word
+        continue
+      }
+      if word == "--front" {
+        judgesFront = true
         continue
       }
       guard let value = words.popFirst() else { throw Complaint("\(word) needs a value.") }
@@ -28,7 +34,7 @@ struct Arguments {
       case "--tuned": tuned = value
       default:
         throw Complaint(
-          "\(word) is unknown. Give a scenario's file, --clients, --seed, --tries, --policy, --tuned, --results."
+          "\(word) is unknown. Give a scenario's file, --clients, --seed, --tries, --policy, --tuned, --results, --front."
         )
       }
     }

@@ -48,6 +48,47 @@ struct Figures {
   private func tenths(_ thousandths: Int) -> String { "\(thousandths / 10).\(thousandths % 10)" }
 }
 
+/// Whether any of many policies does better than every row, on every scenario and in every figure.
+///
+/// Each is judged until something speaks against it.
+struct Verdict {
+  private var winners: [String] = []
+  private var refutations: [String: Int] = [:]
+  private let count: Int
+
+  init(on policies: [Row], against rows: [Row], by trials: [(name: String, scenarios: [Scenario])]) throws {
+    count = policies.count
+    var known: [String: [Figures]] = [:]
+    for policy in policies {
+      var refutation: String?
+      for trial in trials where refutation == nil {
+        let others = try known[trial.name] ?? rows.map { row in try Figures(trial.scenarios.map(row.play)) }
+        known[trial.name] = others
+        let own = try Figures(trial.scenarios.map(policy.play))
+        guard let index = others.firstIndex(where: { !own.beats($0) }) else { continue }
+        let losses = own.losses(to: others[index]).joined(separator: ", ")
+        refutation = "\(trial.name) | \(rows[index].name) | \(losses.isEmpty ? "equal in all" : losses)"
+      }
+      if let refutation { refutations[refutation, default: 0] += 1 } else { winners.append(policy.name) }
+    }
+  }
+
+  var text: String {
+    let best =
+      winners.isEmpty
+      ? "None of the \(count) policies on the front is better than every row on all of it."
+      : "Better than every row on all of it: number \(winners.joined(separator: ", ")) of the \(count) on the front."
+    let lines = refutations.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "| \($0.value) | \($0.key) |" }
+    return """
+      \(best) The first thing that speaks against each:
+
+      | policies | on | do not do better than | which is better in |
+      |---|---|---|---|
+      \(lines.joined(separator: "\n"))
+      """
+  }
+}
+
 /// How a policy does against all rows, on scenarios and seeds that the search for it has not seen.
 struct Judgement {
   private var lines = [

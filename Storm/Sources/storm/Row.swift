@@ -6,6 +6,10 @@ struct Row {
   let name: String
   let play: (Scenario) throws -> Storm
 
+  init(_ name: String, play: @escaping (Scenario) throws -> Storm) {
+    (self.name, self.play) = (name, play)
+  }
+
   init(_ name: String, _ settings: PolicySettings) {
     self.name = name
     play = { try settings.play($0, name: name) }

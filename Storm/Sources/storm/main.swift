@@ -36,7 +36,7 @@ func play(_ arguments: Arguments) throws {
   if let tuned, let result {
     text += """
 
-      The tuned policy, the best of \(result.frontCount) that no other of \(result.tries) was better than, on other \
+      The tuned policy, the best of \(result.front.count) that no other of \(result.tries) was better than, on other \
       scenarios and seeds:
 
       ```swift
@@ -56,10 +56,17 @@ func play(_ arguments: Arguments) throws {
         """
     }
   }
-  print(text)
+  if arguments.file == nil { text += "\n" + (try Comparisons.text(seed: scenario.seed)) }
+  var verdict: String?
+  if arguments.judgesFront, let result {
+    let front = result.front.enumerated().map { Row("\($0.offset + 1)", $0.element) }
+    verdict = try Verdict(on: front, against: Row.ladder + Row.presets, by: Trials.unseen).text + "\n"
+  }
+  print([text, verdict].compactMap(\.self).joined(separator: "\n"))
   if let folder = arguments.folder {
     let url = URL(fileURLWithPath: folder, isDirectory: true)
     try Data(text.utf8).write(to: url.appendingPathComponent("storm.md"))
+    try verdict.map { try Data($0.utf8).write(to: url.appendingPathComponent("front.md")) }
     try Data(StormPlot(storms, scenario: scenario).svg.utf8).write(to: url.appendingPathComponent("storm.svg"))
     try Data(StormPage(storms).html.utf8).write(to: url.appendingPathComponent("storm.html"))
   }

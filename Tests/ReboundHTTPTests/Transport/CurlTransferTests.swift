@@ -52,5 +52,80 @@
       #expect(log.failure?.isUnsent == false)
       #expect(log.failure?.provesNothingWasSent == false)
     }
+
+    // MARK: Codings
+
+    private static func coded(_ coding: String, _ body: [UInt8]) -> Fault {
+      let head = Fault.head(length: body.count, fields: ["Content-Encoding: \(coding)"])
+      return Fault(coding, at: .body, [.readBody, .send(head), .send(body)])
+    }
+
+    /// So many zero bytes in Zstandard: blocks of one byte and how often it comes (RFC 8878 §3.1.1.2).
+    private static func zstandardZeros(blocks: Int) -> [UInt8] {
+      let length = 131_072
+      let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38]
+      return frame
+        + (1...blocks).flatMap { block -> [UInt8] in
+          let header = (block == blocks ? 1 : 0) | 1 << 1 | length << 3
+          return (0..<3).map { UInt8(header >> (8 * $0) & 0xFF) } + [0]
+        }
+    }
+
+    @Test("whatever coding libcurl asks for is undone")
+    func codings() async throws {
+      let server = try MisbehavingServer()
+      // A meta-block that is not compressed, and the empty last one (RFC 7932 §9.2).
+      server.program("/", Self.coded("br", [0x10, 0x00, 0x10] + Array("ok".utf8) + [0x03]))
+      let brotli = await CurlTransport().outcome(of: TransportRequest(server.url()))
+      #expect(brotli.failure == nil && brotli.body == Data("ok".utf8))
+      server.program("/", Self.coded("zstd", Self.zstandardZeros(blocks: 3)))
+      let zstandard = await CurlTransport().outcome(of: TransportRequest(server.url()))
+      #expect(zstandard.failure == nil && zstandard.body == Data(count: 3 * 131_072))
+      let asked = server.requests.compactMap { $0[field: "Accept-Encoding"] }
+      #expect(asked.count == 2 && asked.allSatisfy { $0.contains("br") && $0.contains("zstd") && $0.contains("gzip") })
+    }
+
+    @Test(
+      "the limit of an answer's size counts what comes out of the coding, a gigabyte of it",
+      arguments: ["zstd", "gzip"]
+    )
+    func bombs(coding: String) async throws {
+      let server = try MisbehavingServer()
+      if coding == "gzip" {
+        server.program("/", .gzipBomb(of: 1 << 30))
+      } else {
+        server.program("/", Self.coded(coding, Self.zstandardZeros(blocks: 8_192)))
+      }
+      let request = TransportRequest(server.url(), limits: TransportLimits(responseBytes: 100_000))
+      let log = await CurlTransport().outcome(of: request)
+      #expect(log.failure?.kind == .tooLarge)
+      #expect(log.body.count <= 100_000)
+    }
+
+    // MARK: Expect
+
+    private static func asking(_ url: URL) -> TransportRequest {
+      let body = TransportBody.data(Data("order".utf8))
+      return TransportRequest(url, method: .post, headers: ["Expect": "100-continue"], body: body, limits: .none)
+    }
+
+    @Test("a body that is asked about is not sent to a server that refuses it")
+    func refusedExpectation() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .refusedUpload)
+      let log = await CurlTransport().outcome(of: Self.asking(server.url()))
+      #expect(log.heads.first?.status == 413)
+      #expect(log.sent.last ?? 0 == 0)
+      #expect(server.requests.first?[field: "Expect"] == "100-continue")
+    }
+
+    @Test("a body that is asked about is sent once the server says so")
+    func metExpectation() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let log = await CurlTransport().outcome(of: Self.asking(server.url()))
+      #expect(log.heads.map(\.status) == [200])
+      #expect(server.requests.map(\.body) == [Array("order".utf8)])
+    }
   }
 #endif

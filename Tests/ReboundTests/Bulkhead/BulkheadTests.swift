@@ -176,7 +176,7 @@ struct BulkheadTests {
   @Test("by deadline, whose deadline comes first is let in first, and last of all who has none")
   func earliestDeadline() throws {
     let order = try byDeadline(
-      [nil, .seconds(60), .seconds(20), .seconds(40), nil, .seconds(20)],
+      [nil, .seconds(600), .seconds(200), .seconds(400), nil, .seconds(200)],
       running: .seconds(1)
     )
     #expect(Set(order[0...1]) == ["2", "5"])
@@ -191,5 +191,26 @@ struct BulkheadTests {
     #expect(refused.count == 2 && refused.allSatisfy { $0.contains("9.0 seconds") }, "\(order)")
     #expect(order.count == 3)
     #expect(order.contains("2"))
+  }
+
+  @Test("by deadline, who has less time left than calls take is refused when its turn has come")
+  func tooLittleTimeLeft() throws {
+    let order = try byDeadline([.seconds(15), .seconds(30)], running: .seconds(1))
+    #expect(order.count == 2)
+    #expect(order.contains { $0.hasPrefix("0: ") } && order.contains("1"), "\(order)")
+  }
+
+  @Test("by deadline, one that finds a free place is let in however long calls took before")
+  func freePlaceByDeadline() throws {
+    let order = try byDeadline([.seconds(15), .seconds(16)], running: .seconds(1))
+    #expect(order.allSatisfy { $0.contains(": ") }, "\(order)")
+    try Simulation(seed: 1).run {
+      let bulkhead = try makeBulkhead(order: .earliestDeadline)
+      try await bulkhead.run { try await TimeSource.current.sleep(for: .seconds(10)) }
+      let answer = try await Deadline.$current.withValue(Deadline(in: .seconds(2))) {
+        try await bulkhead.run { 1 }
+      }
+      try requireEqual(answer, 1)
+    }
   }
 }
