@@ -16,6 +16,7 @@ struct PolicyRows: Sendable {
   let timeout: TimeoutPolicy
   let cooperative: TimeoutPolicy
   let hedge: HedgePolicy<Failure>
+  let balancer: LoadBalancer<Int>
   let pipeline: Pipeline<Int>
   let cooperativePipeline: Pipeline<Int>
 
@@ -28,6 +29,7 @@ struct PolicyRows: Sendable {
     let cooperative = timeout.cooperative()
     self.cooperative = cooperative
     hedge = try HedgePolicy(delay: .after(.seconds(1)))
+    balancer = try LoadBalancer("benchmark", among: Array(0..<10))
     let breakerOfPipeline = CircuitBreaker("pipeline", policy: try CircuitBreakerPolicy())
     pipeline = try Pipeline<Int>("benchmark") {
       Timeout(total: .seconds(10))
@@ -80,6 +82,10 @@ extension PolicyRows {
 
   func timeoutNotReached() async throws -> Int {
     try await timeout.run { try await Self.answer() }
+  }
+
+  func balanced() async throws -> Int {
+    try await balancer.makeCall().run { _ in try await Self.answer() }
   }
 
   func cooperativeTimeout() async throws -> Int {

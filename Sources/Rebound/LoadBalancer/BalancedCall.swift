@@ -8,8 +8,8 @@ import StreamSupport
 ///
 /// No attempt goes where one of the same call has been, as long as there is a replica where none has.
 public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
-  private let balancer: LoadBalancer<Replica>
-  private let tried = Locked<[Replica]>([])
+  @usableFromInline let balancer: LoadBalancer<Replica>
+  private let tried = Locked<[Int]>([])
 
   init(balancer: LoadBalancer<Replica>) {
     self.balancer = balancer
@@ -22,12 +22,13 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
   ///   - operation: The attempt, at the replica that it is given.
   /// - Returns: What the function returns.
   /// - Throws: What the function throws.
+  @inlinable
   public nonisolated(nonsending) func run<Value>(
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) (Replica) async throws -> Value
   ) async throws -> Value {
-    let replica = pick(on: time ?? .current)
-    let attempt = BalancedAttempt<Replica, any Error>(replica: replica, balancer: balancer)
+    let (replica, place) = begin(on: time ?? .current)
+    let attempt = BalancedAttempt<any Error>(place: place, balancer: balancer.core)
     return try await attempt.run(time: time) { () async throws -> Value in try await operation(replica) }
   }
 
@@ -45,62 +46,67 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
     _ request: @escaping (Replica) -> Attempt
   ) -> some Publisher<Attempt.Output, Attempt.Failure> {
     Deferred { [self] in
-      let replica = pick(on: time)
-      let attempt = BalancedAttempt<Replica, Attempt.Failure>(replica: replica, balancer: balancer)
+      let (replica, place) = begin(on: time)
+      let attempt = BalancedAttempt<Attempt.Failure>(place: place, balancer: balancer.core)
       return request(replica).protected(by: attempt, time: time)
     }
   }
 
-  private func pick(on time: TimeSource) -> Replica {
-    let replica = balancer.pick(notAmong: tried.withLock { $0 }, on: time)
+  @usableFromInline
+  func begin(on time: TimeSource) -> (Replica, BalancedPlace) {
+    let begun = balancer.begin(notAmong: tried.withLock { $0 }, on: time)
     tried.withLock { tried in
-      tried.removeAll { $0 == replica }
-      tried.append(replica)
+      tried.removeAll { $0 == begun.1.number }
+      tried.append(begun.1.number)
     }
-    return replica
+    return begun
   }
 }
 
-/// Tells a balancer how an attempt goes.
-struct BalancedAttempt<Replica: Hashable & Sendable, Failure: Error>: Policy {
-  let replica: Replica
-  let balancer: LoadBalancer<Replica>
+/// Tells a balancer how an attempt goes that has begun.
+@usableFromInline
+struct BalancedAttempt<Failure: Error>: Policy {
+  let place: BalancedPlace
+  let balancer: LoadBalancerCore
 
-  var descriptor: StageDescriptor { StageDescriptor(.loadBalancer, name: balancer.name) }
+  @usableFromInline
+  init(place: BalancedPlace, balancer: LoadBalancerCore) {
+    self.place = place
+    self.balancer = balancer
+  }
 
+  @usableFromInline var descriptor: StageDescriptor { StageDescriptor(.loadBalancer) }
+
+  @usableFromInline
   func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(attempt: self) }
 
+  @usableFromInline
   struct Machine: PolicyMachine {
     let attempt: BalancedAttempt
-    private var begin = Duration.zero
 
-    init(attempt: BalancedAttempt) {
-      self.attempt = attempt
-    }
-
-    mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      begin = execution.now
-      attempt.balancer.begin(at: attempt.replica)
-      return .proceed
-    }
-
+    @usableFromInline
     mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {
       end(.answered, execution)
       return .proceed
     }
 
+    @usableFromInline
     mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       end(attempt.balancer.speaksAgainst(error) ? .failed : .answered, execution)
       return .proceed
     }
 
+    @usableFromInline
     mutating func cancelled(_ execution: ExecutionContext) {
       end(.cancelled, execution)
     }
 
-    private func end(_ end: LoadBalancerMachine<Replica>.End, _ execution: ExecutionContext) {
-      let now = execution.now
-      attempt.balancer.end(end, at: attempt.replica, after: max(now - begin, .zero), now: now)
+    private func end(_ end: LoadBalancerMachine.End, _ execution: ExecutionContext) {
+      let (now, place) = (execution.now, attempt.place)
+      let latency = max(now - place.begin, .zero)
+      attempt.balancer.machine.withLock { machine in
+        machine.end(end, at: place.number, place: place.place, after: latency, now: now)
+      }
     }
   }
 }

@@ -28,13 +28,12 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// What is balanced, for its gauge.
   public let name: String
   /// How it picks.
-  public let policy: LoadBalancerPolicy
-  let speaksAgainst: @Sendable (any Error) -> Bool
+  public var policy: LoadBalancerPolicy { core.policy }
+  @usableFromInline let core: LoadBalancerCore
   private let probe: Probe?
-  private let random: RandomSource
-  private let state: Locked<LoadBalancerMachine<Replica>>
-  /// The last probe of each replica, and when it was sent.
-  private let probes = Locked<[Replica: (sent: Duration, subscription: AnyCancellable)]>([:])
+  private let known: Locked<[Replica]>
+  /// The last probe of each replica by its number, and when it was sent.
+  private let probes = Locked<[Int: (sent: Duration, subscription: AnyCancellable)]>([:])
 
   /// Makes a balancer that knows nothing of its replicas.
   ///
@@ -42,7 +41,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   ///   - name: What is balanced.
   ///   - replicas: Where attempts may go; at least one.
   ///   - policy: How it picks.
-  ///   - random: Picks among equals, and whom to probe.
+  ///   - random: Picks whom to probe, who comes first among equals, and the candidates where there are many replicas.
   ///   - speaksAgainst: Which errors speak against the replica; all unless told otherwise.
   ///   - probe: Asks a replica for its load; `nil` to go by what the client itself sees. It should be answered at once or
   ///     not at all: no attempt waits for it.
@@ -55,12 +54,11 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
     failuresWhere speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
     probe: Probe? = nil
   ) throws(InvalidPolicy) {
+    let replicas = try Self.valid(replicas)
     self.name = name
-    self.policy = policy
-    self.random = random
-    self.speaksAgainst = speaksAgainst
     self.probe = probe
-    state = Locked(LoadBalancerMachine(policy, among: try Self.valid(replicas)))
+    known = Locked(replicas)
+    core = LoadBalancerCore(policy, random, speaksAgainst, replicas: replicas.count)
   }
 
   private static func valid(_ replicas: [Replica]) throws(InvalidPolicy) -> [Replica] {
@@ -71,7 +69,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   }
 
   /// Where attempts may go.
-  public var replicas: [Replica] { state.withLock { $0.replicas } }
+  public var replicas: [Replica] { known.withLock { $0 } }
 
   /// Other replicas are there from now on; what is known of those that stay is kept, and attempts under way go on.
   ///
@@ -79,7 +77,11 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// - Throws: ``InvalidPolicy`` if there is none; then all stays as it was.
   public func replaceReplicas(by replicas: [Replica]) throws(InvalidPolicy) {
     let replicas = try Self.valid(replicas)
-    state.withLock { $0.replace(by: replicas) }
+    known.withLock { known in
+      let places = Dictionary(uniqueKeysWithValues: known.enumerated().map { ($0.element, $0.offset) })
+      core.machine.withLock { $0.replace(by: replicas.map { places[$0] }) }
+      known = replicas
+    }
   }
 
   /// Begins a call, which may take several attempts.
@@ -102,59 +104,103 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// - Parameter time: Says what now is.
   /// - Complexity: O(n) in the number of replicas.
   public func sights(on time: TimeSource = .current) -> [Sight] {
-    let now = time.now
-    return state.withLock { machine in
-      machine.replicas.map { replica in
-        Sight(
-          replica: replica,
-          requestsInFlight: machine.inFlight(at: replica),
-          latency: .seconds(machine.latency(of: replica, at: now))
-        )
+    let now = time.now.inSeconds
+    return known.withLock { known in
+      core.machine.withLock { machine in
+        known.indices.map { place in
+          Sight(
+            replica: known[place],
+            requestsInFlight: machine.inFlight(at: place),
+            latency: .seconds(machine.latency(at: place, now))
+          )
+        }
       }
     }
   }
 
   // MARK: Attempts
 
-  /// - Parameter tried: Where attempts of the same call have been, in order.
-  func pick(notAmong tried: [Replica], on time: TimeSource) -> Replica {
+  /// Picks the replica of an attempt, and begins it.
+  ///
+  /// - Parameter tried: The numbers of replicas where attempts of the same call have been, in order.
+  @usableFromInline
+  func begin(notAmong tried: [Int], on time: TimeSource) -> (Replica, BalancedPlace) {
     let now = time.now
-    let isProbed = probe != nil
-    let (replica, probed): (Replica, [Replica]) = state.withLock { machine in
-      let replica = machine.pick(notAmong: tried, isProbed: isProbed, at: now, random: random)
-      return (replica, isProbed ? machine.probes(random: random) : [])
+    guard probe != nil else {
+      return known.withLock { known in
+        let place = core.begin(notAmong: tried, isProbed: false, at: now)
+        return (known[place.place], place)
+      }
     }
-    for replica in probed { send(to: replica, on: time, at: now) }
-    return replica
+    let (picked, probed) = known.withLock { known in
+      let place = core.begin(notAmong: tried, isProbed: true, at: now)
+      let probed = core.machine.withLock { machine in
+        machine.probes(random: core.random).map { (replica: known[$0], number: machine.number(at: $0)) }
+      }
+      return ((known[place.place], place), probed)
+    }
+    for (replica, number) in probed { send(to: replica, number, on: time, at: now) }
+    return picked
   }
 
-  func begin(at replica: Replica) {
-    state.withLock { $0.begin(at: replica) }
-  }
-
-  func end(_ end: LoadBalancerMachine<Replica>.End, at replica: Replica, after latency: Duration, now: Duration) {
-    state.withLock { $0.end(end, at: replica, after: latency, now: now) }
-  }
-
-  private func send(to replica: Replica, on time: TimeSource, at now: Duration) {
+  private func send(to replica: Replica, _ number: Int, on time: TimeSource, at now: Duration) {
     guard let probe else { return }
     // One who has not answered the last one yet is not asked again before that has grown too old.
-    let isAsked = probes.withLock { probes in probes[replica].map { now - $0.sent < policy.maxProbeAge } ?? false }
+    let isAsked = probes.withLock { probes in probes[number].map { now - $0.sent < policy.maxProbeAge } ?? false }
     guard !isAsked else { return }
+    let core = core
     let isOver = Locked(false)
     let subscription = probe(replica).sink { [weak self] end in
       isOver.withLock { $0 = true }
-      if case .failure = end { self?.state.withLock { $0.forget(replica) } }
-      let ended = self?.probes.withLock { $0.removeValue(forKey: replica) }
+      if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
+      let ended = self?.probes.withLock { $0.removeValue(forKey: number) }
       withExtendedLifetime(ended) {}
-    } receiveValue: { [weak self] load in
-      self?.state.withLock { $0.take(load, of: replica, at: time.now) }
+    } receiveValue: { load in
+      core.machine.withLock { $0.take(load, of: number, at: time.now) }
     }
     let before = probes.withLock { probes in
-      isOver.withLock { $0 } ? nil : probes.updateValue((now, subscription), forKey: replica)
+      isOver.withLock { $0 } ? nil : probes.updateValue((now, subscription), forKey: number)
     }
     withExtendedLifetime(before) {}
   }
+}
+
+/// What a balancer has, whatever its replicas are.
+@usableFromInline
+final class LoadBalancerCore: Sendable {
+  let policy: LoadBalancerPolicy
+  let random: RandomSource
+  let speaksAgainst: @Sendable (any Error) -> Bool
+  let machine: Locked<LoadBalancerMachine>
+
+  init(
+    _ policy: LoadBalancerPolicy,
+    _ random: RandomSource,
+    _ speaksAgainst: @escaping @Sendable (any Error) -> Bool,
+    replicas count: Int
+  ) {
+    (self.policy, self.random, self.speaksAgainst) = (policy, random, speaksAgainst)
+    let turn = Int(random.next() * Double(count))
+    machine = Locked(LoadBalancerMachine(policy, replicas: count, turn: turn))
+  }
+
+  func begin(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> BalancedPlace {
+    machine.withLock { machine in
+      let place = machine.pick(notAmong: tried, isProbed: isProbed, at: now, random: random)
+      machine.begin(at: place)
+      return BalancedPlace(place: place, number: machine.number(at: place), begin: now)
+    }
+  }
+}
+
+/// Where an attempt is, and since when.
+@usableFromInline
+struct BalancedPlace: Sendable {
+  /// Among the replicas that there were then.
+  let place: Int
+  /// The replica's, for good.
+  let number: Int
+  let begin: Duration
 }
 
 extension LoadBalancer: PolicyObservable {

@@ -2,183 +2,214 @@ import Foundation
 
 /// Knows how loaded replicas are, and picks one.
 ///
-/// It has no clock and no lock.
-struct LoadBalancerMachine<Replica: Hashable & Sendable>: Sendable {
-  /// What the client itself has seen of a replica.
+/// It has no clock and no lock. Replicas are known by their places among those that there are, and by a number that each
+/// keeps for good.
+struct LoadBalancerMachine: Sendable {
+  /// What is known of a replica.
   private struct Sight {
+    let number: Int
     var inFlight = 0
     var latency = PeakAverage()
     /// Apart from the latency, so that one who fails at once does not seem quick.
     var failures = PeakAverage()
+    /// What it has said of itself.
+    var answer: Answer?
   }
 
-  /// What a replica has said of itself.
   private struct Answer {
-    let replica: Replica
     var inFlight: Int
     let latency: Double
     let at: Duration
   }
 
-  private struct Candidate {
-    let replica: Replica
-    let inFlight: Int
-    let latency: Double
-  }
-
   private let policy: LoadBalancerPolicy
-  private(set) var replicas: [Replica]
-  private var sights: [Replica: Sight] = [:]
-  private var answers: [Answer] = []
+  /// In seconds.
+  private let memory: Double
+  private var sights: [Sight]
+  private var nextNumber: Int
+  /// The places of those with an answer, the oldest first.
+  private var answered: [Int] = []
   private var loads = RecentLoads()
   private var owedProbes = 0.0
+  /// Who comes first among equals; one after the other.
+  private var turn: Int
 
-  /// - Parameter replicas: At least one.
-  init(_ policy: LoadBalancerPolicy, among replicas: [Replica]) {
+  /// - Parameters:
+  ///   - count: How many replicas there are; at least one.
+  ///   - turn: Who comes first at first, so that not all clients begin with the same.
+  init(_ policy: LoadBalancerPolicy, replicas count: Int, turn: Int) {
+    self.turn = turn
     self.policy = policy
-    self.replicas = replicas
+    memory = policy.memory.inSeconds
+    sights = (0..<count).map { Sight(number: $0) }
+    nextNumber = count
   }
 
-  /// Others are there from now on: at least one.
-  mutating func replace(by replicas: [Replica]) {
-    self.replicas = replicas
-    let known = Set(replicas)
-    sights = sights.filter { known.contains($0.key) }
-    answers.removeAll { !known.contains($0.replica) }
+  /// Others are there from now on.
+  ///
+  /// - Parameter places: For each, at which place it was before, if it was there; at least one.
+  mutating func replace(by places: [Int?]) {
+    sights = places.map { place in
+      if let place { return sights[place] }
+      nextNumber += 1
+      return Sight(number: nextNumber - 1)
+    }
+    for place in sights.indices { sights[place].answer = nil }
+    answered = []
   }
+
+  /// The number of the replica at a place.
+  func number(at place: Int) -> Int { sights[place].number }
 
   // MARK: Picking
 
-  /// Picks the replica of an attempt.
+  /// Picks the place of the replica for an attempt.
   ///
   /// - Parameters:
-  ///   - tried: Where attempts of the same call have been, in order; one of them only if there is no other.
+  ///   - tried: The numbers of replicas where attempts of the same call have been, in order; one of them only if there is no
+  ///     other.
   ///   - isProbed: Whether replicas are asked for their loads.
-  mutating func pick(
-    notAmong tried: [Replica],
-    isProbed: Bool,
-    at now: Duration,
-    random: RandomSource
-  ) -> Replica {
-    var allowed = replicas
-    if !tried.isEmpty {
-      allowed.removeAll(where: tried.contains)
-      if allowed.isEmpty { allowed = replicas.filter { $0 != tried.last } }
-      if allowed.isEmpty { allowed = replicas }
+  /// - Complexity: O(1) in the number of replicas, but for a retry that finds no other among those it looks at.
+  mutating func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration, random: RandomSource) -> Int {
+    guard sights.count > 1 else { return 0 }
+    turn = (turn + 1) % sights.count
+    if isProbed, let place = pickAmongAnswered(notAmong: tried, at: now) { return place }
+    var choice = Choice(limit: loads.quantile(policy.hotQuantile))
+    let seconds = now.inSeconds
+    if !isProbed { loads.add(sights[turn].inFlight) }
+    let isSampled = sights.count > policy.maxCandidates
+    for offset in 0..<min(sights.count, policy.maxCandidates) {
+      let place = isSampled ? place(random) : (turn + offset) % sights.count
+      guard !tried.contains(sights[place].number) else { continue }
+      choice.consider(place, inFlight: sights[place].inFlight) { latency(at: place, seconds) }
     }
-    guard allowed.count > 1 else { return allowed[0] }
-    if isProbed {
-      answers.removeAll { now - $0.at > policy.maxProbeAge }
-      let known = answers.filter { allowed.contains($0.replica) }
-      if known.count > 1 {
-        let candidates = known.map { answer in
-          let latency = max(answer.latency, latency(of: answer.replica, at: now))
-          return Candidate(replica: answer.replica, inFlight: answer.inFlight, latency: latency)
-        }
-        let replica = best(of: candidates, from: Int(random.next() * Double(candidates.count)))
-        // Others pick by the same answer until the next one comes.
-        if let index = answers.firstIndex(where: { $0.replica == replica }) { answers[index].inFlight += 1 }
-        return replica
+    return choice.place ?? anyOther(than: tried)
+  }
+
+  private mutating func pickAmongAnswered(notAmong tried: [Int], at now: Duration) -> Int? {
+    answered.removeAll { place in
+      guard let answer = sights[place].answer, now - answer.at <= policy.maxProbeAge else {
+        sights[place].answer = nil
+        return true
       }
+      return false
     }
-    let start = Int(random.next() * Double(allowed.count))
-    if allowed.count > policy.maxCandidates {
-      let next = (0..<policy.maxCandidates).map { _ in allowed[Int(random.next() * Double(allowed.count))] }
-      allowed = next
+    guard answered.count > 1 else { return nil }
+    var choice = Choice(limit: loads.quantile(policy.hotQuantile))
+    let seconds = now.inSeconds
+    for offset in answered.indices {
+      let place = answered[(turn + offset) % answered.count]
+      guard let answer = sights[place].answer, !tried.contains(sights[place].number) else { continue }
+      choice.consider(place, inFlight: answer.inFlight) { max(answer.latency, latency(at: place, seconds)) }
     }
-    let candidates = allowed.map { candidate($0, at: now) }
-    let first = start % candidates.count
-    if !isProbed { loads.add(candidates[first].inFlight) }
-    return best(of: candidates, from: first)
+    // Others pick by the same answer until the next one comes.
+    if let place = choice.place { sights[place].answer?.inFlight += 1 }
+    return choice.place
   }
 
-  private func candidate(_ replica: Replica, at now: Duration) -> Candidate {
-    let sight = sights[replica] ?? Sight()
-    let latency = max(sight.latency.value(at: now, policy.memory), sight.failures.value(at: now, policy.memory))
-    return Candidate(replica: replica, inFlight: sight.inFlight, latency: latency)
+  private func place(_ random: RandomSource) -> Int { Int(random.next() * Double(sights.count)) }
+
+  /// One where no attempt has been, or if there is none, not the last one.
+  private func anyOther(than tried: [Int]) -> Int {
+    let places = sights.indices.lazy.map { (turn + $0) % sights.count }
+    let fresh = places.first { !tried.contains(sights[$0].number) }
+    return fresh ?? places.first { sights[$0].number != tried.last } ?? turn
   }
 
-  /// The one with the least latency of those that are not hot, or the one with the fewest requests, if all are.
+  /// The best candidate so far; of equal ones, who came first.
   ///
-  /// - Parameter start: Which one comes first, where several are as good.
-  private func best(of candidates: [Candidate], from start: Int) -> Replica {
-    let limit = loads.quantile(policy.hotQuantile)
-    func isBetter(_ one: Candidate, than other: Candidate) -> Bool {
-      switch (one.inFlight > limit, other.inFlight > limit) {
-      case (false, true): true
-      case (true, false): false
-      case (false, false): (one.latency, one.inFlight) < (other.latency, other.inFlight)
-      case (true, true): (Double(one.inFlight), one.latency) < (Double(other.inFlight), other.latency)
+  /// It is the one with the least latency of those that are not hot, or the one with the fewest requests, if all are.
+  private struct Choice {
+    let limit: Int
+    private(set) var place: Int?
+    private var inFlight = 0
+    private var latency = 0.0
+
+    init(limit: Int) {
+      self.limit = limit
+    }
+
+    mutating func consider(_ place: Int, inFlight: Int, latency: () -> Double) {
+      guard self.place != nil else { return take(place, inFlight, latency()) }
+      switch (inFlight > limit, self.inFlight > limit) {
+      case (false, true): take(place, inFlight, latency())
+      case (true, false): break
+      case (false, false):
+        let latency = latency()
+        if (latency, inFlight) < (self.latency, self.inFlight) { take(place, inFlight, latency) }
+      case (true, true):
+        guard inFlight <= self.inFlight else { return }
+        let latency = latency()
+        if inFlight < self.inFlight || latency < self.latency { take(place, inFlight, latency) }
       }
     }
-    var best = candidates[start]
-    for offset in 1..<candidates.count {
-      let next = candidates[(start + offset) % candidates.count]
-      if isBetter(next, than: best) { best = next }
+
+    private mutating func take(_ place: Int, _ inFlight: Int, _ latency: Double) {
+      (self.place, self.inFlight, self.latency) = (place, inFlight, latency)
     }
-    return best.replica
   }
 
   // MARK: What is seen
 
-  mutating func begin(at replica: Replica) {
-    sights[replica, default: Sight()].inFlight += 1
-  }
+  mutating func begin(at place: Int) { sights[place].inFlight += 1 }
 
   /// How an attempt ended.
   enum End { case answered, failed, cancelled }
 
-  mutating func end(_ end: End, at replica: Replica, after latency: Duration, now: Duration) {
-    guard var sight = sights[replica] else { return }
-    sight.inFlight = max(sight.inFlight - 1, 0)
+  /// An attempt has ended.
+  ///
+  /// - Parameters:
+  ///   - number: That of its replica, which may be there no more.
+  ///   - place: Where it was when the attempt began.
+  mutating func end(_ end: End, at number: Int, place: Int, after latency: Duration, now: Duration) {
+    let isThere = sights.indices.contains(place) && sights[place].number == number
+    guard let place = isThere ? place : sights.firstIndex(where: { $0.number == number }) else { return }
+    sights[place].inFlight -= 1
+    let (now, latency) = (now.inSeconds, latency.inSeconds)
     switch end {
     case .answered:
-      sight.latency.add(latency.inSeconds, at: now, policy.memory)
-      sight.failures.add(0, at: now, policy.memory)
+      sights[place].latency.add(latency, at: now, memory)
+      sights[place].failures.add(0, at: now, memory)
     case .failed:
-      sight.failures.add(policy.failureLatency.inSeconds, at: now, policy.memory)
+      sights[place].failures.add(policy.failureLatency.inSeconds, at: now, memory)
     case .cancelled:
       // It would have taken longer.
-      if latency.inSeconds > sight.latency.value(at: now, policy.memory) {
-        sight.latency.add(latency.inSeconds, at: now, policy.memory)
-      }
+      guard latency > sights[place].latency.value(at: now, memory) else { return }
+      sights[place].latency.add(latency, at: now, memory)
     }
-    sights[replica] = sight
   }
 
-  func inFlight(at replica: Replica) -> Int { sights[replica]?.inFlight ?? 0 }
+  func inFlight(at place: Int) -> Int { sights[place].inFlight }
 
   /// In seconds, failures included.
-  func latency(of replica: Replica, at now: Duration) -> Double { candidate(replica, at: now).latency }
+  func latency(at place: Int, _ now: Double) -> Double {
+    max(sights[place].latency.value(at: now, memory), sights[place].failures.value(at: now, memory))
+  }
 
   // MARK: Probes
 
-  /// Which replicas are to be probed for an attempt: any, and none twice.
-  mutating func probes(random: RandomSource) -> [Replica] {
+  /// The places of those who are to be probed for an attempt: any, and none twice.
+  mutating func probes(random: RandomSource) -> [Int] {
     owedProbes += policy.probesPerAttempt
-    var probed: [Replica] = []
+    var probed: [Int] = []
     while owedProbes >= 1 {
       owedProbes -= 1
-      let replica = replicas[Int(random.next() * Double(replicas.count))]
-      if !probed.contains(replica) { probed.append(replica) }
+      let place = place(random)
+      if !probed.contains(place) { probed.append(place) }
     }
     return probed
   }
 
-  /// What a replica has answered to a probe; only its last answer counts.
-  mutating func take(_ load: ReplicaLoad, of replica: Replica, at now: Duration) {
-    guard replicas.contains(replica) else { return }
+  /// What a replica has answered to a probe, or `nil` if it has not; only its last answer counts.
+  mutating func take(_ load: ReplicaLoad?, of number: Int, at now: Duration) {
+    guard let place = sights.firstIndex(where: { $0.number == number }) else { return }
+    answered.removeAll { $0 == place }
+    sights[place].answer = nil
+    guard let load else { return }
     loads.add(load.requestsInFlight)
-    answers.removeAll { $0.replica == replica }
-    if answers.count >= policy.maxCandidates { answers.removeFirst() }
-    answers.append(
-      Answer(replica: replica, inFlight: load.requestsInFlight, latency: load.latency.inSeconds, at: now)
-    )
-  }
-
-  /// A replica has not answered a probe.
-  mutating func forget(_ replica: Replica) {
-    answers.removeAll { $0.replica == replica }
+    if answered.count >= policy.maxCandidates { sights[answered.removeFirst()].answer = nil }
+    answered.append(place)
+    sights[place].answer = Answer(inFlight: load.requestsInFlight, latency: load.latency.inSeconds, at: now)
   }
 }
 
@@ -187,14 +218,18 @@ struct LoadBalancerMachine<Replica: Hashable & Sendable>: Sendable {
 /// Source: "peak EWMA", the measure of Finagle's balancers.
 private struct PeakAverage: Sendable {
   private var mean = 0.0
-  private var time: Duration = .zero
+  private var time = 0.0
 
-  func value(at now: Duration, _ memory: Duration) -> Double {
-    mean == 0 ? 0 : mean * exp(-max((now - time).inSeconds, 0) / memory.inSeconds)
+  /// - Parameters:
+  ///   - now: In seconds.
+  ///   - memory: Within how many seconds it forgets to 37 %.
+  func value(at now: Double, _ memory: Double) -> Double {
+    mean == 0 ? 0 : mean * exp(-max(now - time, 0) / memory)
   }
 
-  mutating func add(_ number: Double, at now: Duration, _ memory: Duration) {
-    let weight = exp(-max((now - time).inSeconds, 0) / memory.inSeconds)
+  mutating func add(_ number: Double, at now: Double, _ memory: Double) {
+    guard number > 0 || mean > 0 else { return }
+    let weight = exp(-max(now - time, 0) / memory)
     mean = number > mean ? number : mean * weight + number * (1 - weight)
     time = now
   }

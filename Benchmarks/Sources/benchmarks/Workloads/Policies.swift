@@ -50,6 +50,7 @@ extension Workloads {
       executions("breaker, closed", limit: 80, total) { try await rows.closedBreaker() },
       executions("bulkhead, free place", limit: 60, total) { try await rows.freeBulkhead() },
       executions("limiter with tokens", limit: 80, total) { try await rows.limiterWithTokens() },
+      executions("load balancer, ten replicas", total) { try await rows.balanced() },
       executions("cooperative timeout", limit: 120, total) { try await rows.cooperativeTimeout() },
       executions("cooperative timeout → retry → breaker", limit: 320, total) {
         try await rows.cooperativeWholePipeline()
