@@ -129,7 +129,7 @@ let package = Package(
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
-    .target(name: "ReboundStorm", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    .target(name: "ReboundStorm", dependencies: ["StreamSupport", "Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(

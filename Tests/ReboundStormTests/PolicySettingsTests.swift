@@ -16,6 +16,7 @@ struct PolicySettingsTests {
     )
     settings.throttle = .init(factor: 1.5, window: 30)
     settings.attemptTimeout = 2
+    settings.hedgeDelay = 0.3
     #expect(
       settings.swiftSource == """
         let budget = try RetryBudget.ratio(0.2, window: .seconds(2), floor: 1)
@@ -26,6 +27,7 @@ struct PolicySettingsTests {
         let pipeline = try Pipeline<Answer>("service") {
           Retry(try RetryPolicy(maxRetries: 4, backoff: .exponential(from: .seconds(0.5), multiplier: 2.0, upTo: .seconds(8.0), \
         jitter: .full)), budget: budget)
+          Hedge(try HedgePolicy(delay: .after(.seconds(0.3))), budget: budget)
           throttle
           Timeout(attempt: .seconds(2.0))
         }
@@ -40,11 +42,12 @@ struct PolicySettingsTests {
     settings.attemptTimeout = 2
     settings.rateLimit = 5
     settings.detector = .init()
+    settings.hedgeDelay = 1
     let storm = try settings.play(.minuteOfOutage(clients: 20))
     #expect(
       storm.pipeline?.kinds == [
-        .metastabilityDetector, .retry, .metastabilityDetector, .rateLimiter, .circuitBreaker, .adaptiveThrottle,
-        .timeout,
+        .metastabilityDetector, .retry, .metastabilityDetector, .hedge, .rateLimiter, .circuitBreaker,
+        .adaptiveThrottle, .timeout,
       ]
     )
   }

@@ -56,15 +56,26 @@ final class Agenda: @unchecked Sendable {
   private static let slotCount = 1 << 16
 
   /// Nanoseconds since the beginning.
-  @exclusivity(unchecked) private(set) var now = 0
+  var now: Int { outer.map { Self.nanoseconds($0.time.now) } ?? ownTime }
+  @exclusivity(unchecked) private var ownTime = 0
   @exclusivity(unchecked) private var end: Int
   private let slotLength: Int
   @exclusivity(unchecked) private var slots: [[Entry]]
   @exclusivity(unchecked) private var slot = 0
   @exclusivity(unchecked) private var heap: [Entry] = []
   @exclusivity(unchecked) private var entered = 0
+  /// Has what is entered done at its time; `nil` if it is taken out of here.
+  private let outer: Outer?
 
-  init(duration: Double) {
+  /// A time that moves by itself, and what is done in it.
+  struct Outer {
+    let time: TimeSource
+    let perform: (Event) -> Void
+  }
+
+  /// - Parameter outer: Whose time it is; `nil` for its own, which moves as events are taken out.
+  init(duration: Double, on outer: Outer? = nil) {
+    self.outer = outer
     end = Int(duration * 1e9)
     slotLength = max(end / Self.slotCount + 1, 1_000)
     slots = Array(repeating: [], count: Self.slotCount + 1)
@@ -73,7 +84,8 @@ final class Agenda: @unchecked Sendable {
   var seconds: Double { Double(now) * 1e-9 }
 
   var time: TimeSource {
-    TimeSource(
+    if let outer { return outer.time }
+    return TimeSource(
       now: { .nanoseconds(self.now) },
       wallClock: { .nanoseconds(self.now) },
       after: { delay, action in
@@ -85,10 +97,13 @@ final class Agenda: @unchecked Sendable {
   }
 
   func enter(_ event: Event, after delay: Duration) {
-    let (seconds, attoseconds) = delay.components
+    enter(event, at: now + max(Self.nanoseconds(delay), 0))
+  }
+
+  private static func nanoseconds(_ duration: Duration) -> Int {
+    let (seconds, attoseconds) = duration.components
     // What is later than any end of a play is dropped anyway.
-    let whole = Int(clamping: min(seconds, 1_000_000_000)) * 1_000_000_000
-    enter(event, at: now + max(whole + Int(attoseconds / 1_000_000_000), 0))
+    return Int(clamping: min(seconds, 1_000_000_000)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
   }
 
   func enter(_ event: Event, afterSeconds delay: Double) {
@@ -97,6 +112,11 @@ final class Agenda: @unchecked Sendable {
 
   private func enter(_ event: Event, at moment: Int) {
     guard moment < end else { return }
+    if let outer {
+      let work = OuterWork(event: event, agenda: self)
+      _ = outer.time.after(.nanoseconds(moment - now)) { work.perform() }
+      return
+    }
     entered += 1
     let entry = Entry(moment: moment, number: entered, event: event)
     let place = moment / slotLength
@@ -115,8 +135,19 @@ final class Agenda: @unchecked Sendable {
       for entry in due { push(entry) }
     }
     let entry = pop()
-    now = entry.moment
+    ownTime = entry.moment
     return entry.event
+  }
+
+  /// Unchecked for the reason of the agenda's.
+  private struct OuterWork: @unchecked Sendable {
+    let event: Event
+    let agenda: Agenda
+
+    func perform() {
+      // What an end has dropped is not done either.
+      if agenda.end > 0 { agenda.outer?.perform(event) }
+    }
   }
 
   /// What is entered from here on is dropped.

@@ -31,6 +31,12 @@ final class ClientCrowd<Output: Sendable> {
   }
 
   func play() {
+    begin()
+    while let event = agenda.next() { perform(event) }
+  }
+
+  /// Enters the first arrivals.
+  func begin() {
     switch arrivals {
     case .closed(let clients, let thinkTime):
       for client in 0..<clients { agenda.enter(.client(client), afterSeconds: thinkTime.draw(&random)) }
@@ -39,15 +45,16 @@ final class ClientCrowd<Output: Sendable> {
       agenda.enter(.arrival, afterSeconds: 0)
     case .constant, .poisson, .bursts, .daily: agenda.enter(.arrival, afterSeconds: pause())
     }
-    while let event = agenda.next() {
-      switch event {
-      case .arrival: arrive()
-      case .client(let client): begin(client)
-      case .deliver(let attempt): attempt.deliver()
-      case .workDone(let attempt): attempt.service.workDone(attempt)
-      case .outageBegins(let service, let replica): service.outageBegins(at: replica)
-      case .timer(let timer): timer.fire()
-      }
+  }
+
+  func perform(_ event: Agenda.Event) {
+    switch event {
+    case .arrival: arrive()
+    case .client(let client): begin(client)
+    case .deliver(let attempt): attempt.deliver()
+    case .workDone(let attempt): attempt.service.workDone(attempt)
+    case .outageBegins(let service, let replica): service.outageBegins(at: replica)
+    case .timer(let timer): timer.fire()
     }
   }
 

@@ -17,6 +17,11 @@ public struct ClientProcess: Sendable {
   public let random: RandomSource
 }
 
+extension Scenario {
+  /// Where the chance of a process's policies comes from.
+  func random(ofProcess number: Int) -> RandomSource { .seeded(seed &* 0x9E37_79B9 &+ UInt64(number)) }
+}
+
 /// A pipeline that cannot be played.
 public struct UnplayablePipeline: Error, Hashable, CustomStringConvertible {
   /// Its name.
@@ -168,8 +173,8 @@ extension Storm {
       let service = ServiceState(scenario.service, scenario: scenario, agenda: agenda, recorder: recorder)
       let requests = try (0..<scenario.processes).map { number in
         let replicas = ServiceReplicas(answer: answer, process: number, service: service)
-        let seed = scenario.seed &* 0x9E37_79B9 &+ UInt64(number)
-        return try request(replicas, ClientProcess(number: number, time: time, random: .seeded(seed)))
+        let random = scenario.random(ofProcess: number)
+        return try request(replicas, ClientProcess(number: number, time: time, random: random))
       }
       let crowd = ClientCrowd(scenario, agenda: agenda, recorder: recorder, requests: requests)
       crowd.play()

@@ -13,7 +13,7 @@ import Foundation
 /// - Who waits is mixed well: first in, first out only decides whether a wait is longer than the attempt's timeout.
 /// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.
 /// - Work takes its mean time. Pauses and dependencies take what they take on the mean.
-/// - A breaker, a rate limiter and a detector are not in the model: ``UnpredictablePolicy``.
+/// - A breaker, a rate limiter, a hedge and a detector are not in the model: ``UnpredictablePolicy``.
 ///
 /// - Refusals cost work up to a limit, and chance keeps their cost below it: the mean of a normal distribution cut off there.
 ///
@@ -61,6 +61,7 @@ public struct Prediction: Hashable, Sendable {
     try scenario.validate()
     if settings.breaker != nil { throw UnpredictablePolicy(stage: "circuit breaker") }
     if settings.rateLimit != nil { throw UnpredictablePolicy(stage: "rate limiter") }
+    if settings.hedgeDelay != nil { throw UnpredictablePolicy(stage: "hedge") }
     if settings.detector != nil { throw UnpredictablePolicy(stage: "metastability detector") }
     var model = FluidModel(settings, scenario)
     while model.step() {}

@@ -135,6 +135,8 @@ extension PolicySettings {
     { $0.longestDelay = $1.logarithmic(from: 2, to: 60) },
     { $0.spread = [.equal, .full][$1.index(below: 2)] },
     { $0.deadline = $1.unit() < 0.5 ? nil : $1.logarithmic(from: 5, to: 120) },
+    { $0.attemptTimeout = $1.unit() < 0.5 ? nil : $1.logarithmic(from: 0.2, to: 10) },
+    { $0.hedgeDelay = $1.unit() < 0.7 ? nil : $1.logarithmic(from: 0.05, to: 5) },
     { $0.budgetRatio = $1.unit() < 0.6 ? nil : $1.logarithmic(from: 0.02, to: 1) },
     { settings, random in
       guard random.unit() < 0.5 else {

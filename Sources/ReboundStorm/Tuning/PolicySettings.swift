@@ -94,6 +94,10 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   public var rateLimit: Int?
   /// How long an attempt may take; `nil` for any time.
   public var attemptTimeout: Double?
+  /// After how long a second request is made beside one that has no answer yet; `nil` for never.
+  ///
+  /// The budget is for it, too.
+  public var hedgeDelay: Double?
 
   /// Describes a retry.
   ///
@@ -142,10 +146,12 @@ public struct PolicySettings: Codable, Hashable, Sendable {
       return RateLimiter(name, policy: try bucket.waiting(atMost: Self.longestTurn, maxQueue: Self.mostTurns))
     }
     let detector = try detector.map { MetastabilityDetector(name, policy: try $0.policy) }
+    let hedge = try hedgeDelay.map { try HedgePolicy<any Error>(delay: .after(.seconds($0))) }
     return try Pipeline(name) {
       if let detector { detector.requests }
       Retry(retry, budget: budget)
       if let detector { detector }
+      if let hedge { Hedge(hedge, budget: budget) }
       if let limiter { limiter }
       if let breaker { breaker }
       if let throttle { throttle }
@@ -199,6 +205,10 @@ public struct PolicySettings: Codable, Hashable, Sendable {
         """
       )
       stages = ["detector.requests"] + stages + ["detector"]
+    }
+    if let hedgeDelay {
+      let hedge = "try HedgePolicy(delay: .after(.seconds(\(hedgeDelay))))"
+      stages.append("Hedge(\(hedge)\(budgetRatio == nil ? "" : ", budget: budget"))")
     }
     if let rateLimit {
       shared.append(
