@@ -161,6 +161,21 @@ struct LoadBalancerTests {
     #expect(balancer.sights(on: time).map(\.requestsInFlight) == [0, 0, 0])
   }
 
+  @Test func sendsARetryElsewhereThoughTheReplicaOfTheFirstAttemptIsTheBest() throws {
+    let balancer = try balancer(failuresWhere: { _ in false })
+    _ = picks(balancer, count: 20, latency: { $0 == "b" ? .milliseconds(1) : .milliseconds(500) })
+    let pipeline = try Pipeline<Int>("weather", time: time) {
+      Retry(RetryPolicy<any Error>(clamping: 1, backoff: .immediate))
+    }
+    var picked: [String] = []
+    pipeline.publisher(among: balancer) { replica -> Fail<Int, any Error> in
+      picked.append(replica)
+      return Fail(error: TestFailure.transient)
+    }
+    .subscribe(Recorder<Int, any Error>())
+    #expect(picked.count == 2 && picked.first == "b" && picked.last != "b", "\(picked)")
+  }
+
   @Test func sendsAHedgeToAnotherReplica() throws {
     let balancer = try balancer(among: ["a", "b"])
     let hedge = try HedgePolicy<any Error>(delay: .after(.seconds(1)))
@@ -277,7 +292,22 @@ struct LoadBalancerTests {
     #expect(asked.entries.count > before)
   }
 
-  @Test func doesNotGoByAnswersThatAreTooOldOrByThoseOfWhoFailsAProbe() throws {
+  @Test func doesNotGoByAnswersThatAreTooOld() throws {
+    let isSilent = Locked(false)
+    let probe: LoadBalancer<String>.Probe = { replica in
+      if isSilent.withLock({ $0 }) { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let load = ReplicaLoad(requestsInFlight: replica == "a" ? 0 : 200, latency: .milliseconds(50))
+      return Just(load).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let balancer = try balancer(probe: probe)
+    _ = picks(balancer, count: 20)
+    isSilent.withLock { $0 = true }
+    scheduler.advance(by: .milliseconds(1_001))
+    let blind = picks(balancer, count: 90)
+    #expect(blind.count == 3 && blind.values.allSatisfy { $0 > 20 }, "\(blind)")
+  }
+
+  @Test func doesNotGoByAnswersOfWhoFailsAProbe() throws {
     let isDown = Locked(false)
     let probe: LoadBalancer<String>.Probe = { replica in
       if isDown.withLock({ $0 }) { return Fail(error: TestFailure.transient as any Error).eraseToAnyPublisher() }
