@@ -30,7 +30,7 @@ extension Publishers {
     ///
     /// - Parameters:
     ///   - isolation: Where the closure runs: the caller's. Without one, see ``guarded(_:)``.
-    ///   - read: Reads of the objects what is published; short, as it may run once for each change.
+    ///   - read: Reads of the objects what is published; short, as it runs twice for each value.
     public init(isolation: isolated any Actor = #isolation, _ read: @escaping () -> Output) {
       reading = IsolatedReading(isolation: isolation, read: read)
     }
@@ -43,7 +43,8 @@ extension Publishers {
     /// setter: otherwise the closure may read the old value after the announcement, and the new one is only published
     /// with the next change.
     ///
-    /// - Parameter read: Reads what is published under the lock; on the global executor.
+    /// - Parameter read: Reads what is published under the lock; on the global executor, twice for each value. Which objects it
+    ///   reads should not depend on what they hold: one that only its second run reads is not observed yet.
     public static func guarded(_ read: @escaping @Sendable () -> Output) -> Observed {
       Observed(reading: IsolatedReading(isolation: nil, read: read))
     }
@@ -90,7 +91,9 @@ private final class IsolatedReading<Value: Sendable>: @unchecked Sendable {
       // In the place of the last before the value goes down: a subscriber may change what it has just been sent.
       let next = Change()
       change = next
-      emitter.send(withObservationTracking(read, onChange: { next.come() }))
+      _ = withObservationTracking(read, onChange: { next.come() })
+      // Observation begins to observe after it has read. What another thread has changed in between is only seen by reading again.
+      emitter.send(read())
     }
   }
 }

@@ -200,6 +200,22 @@ struct ObservedTests {
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+  @Test("misses no change that comes between reading and observing")
+  func changeBeforeObservation() async {
+    let counter = GuardedCounter()
+    let isFirst = Locked(true)
+    let observed = Publishers.Observed.guarded {
+      let count = counter.count
+      if isFirst.exchange(false) { counter.increment() }
+      return count
+    }
+    for await value in observed.values {
+      #expect(value == 1)
+      break
+    }
+  }
+
+  @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
   @Test("misses no change of many threads when one lock guards reading and the whole assignment")
   func concurrentChanges() async {
     let counter = GuardedCounter()
