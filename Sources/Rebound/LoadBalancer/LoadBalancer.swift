@@ -77,11 +77,20 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// - Throws: ``InvalidPolicy`` if there is none; then all stays as it was.
   public func replaceReplicas(by replicas: [Replica]) throws(InvalidPolicy) {
     let replicas = try Self.valid(replicas)
-    known.withLock { known in
+    let numbers = known.withLock { known in
       let places = Dictionary(uniqueKeysWithValues: known.enumerated().map { ($0.element, $0.offset) })
-      core.machine.withLock { $0.replace(by: replicas.map { places[$0] }) }
       known = replicas
+      return core.machine.withLock { machine in
+        machine.replace(by: replicas.map { places[$0] })
+        return Set(replicas.indices.map(machine.number))
+      }
     }
+    let forNobody = probes.withLock { probes in
+      let before = probes
+      probes = probes.filter { numbers.contains($0.key) }
+      return before
+    }
+    withExtendedLifetime(forNobody) {}
   }
 
   /// Begins a call, which may take several attempts.
