@@ -99,7 +99,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   public func makeCall() -> BalancedCall<Replica> { BalancedCall(balancer: self) }
 
   /// What it knows of a replica.
-  public struct Sight: Hashable, Sendable {
+  public struct Snapshot: Hashable, Sendable {
     /// Which replica.
     public let replica: Replica
     /// How many attempts of this client are under way there.
@@ -112,12 +112,12 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   ///
   /// - Parameter time: Says what now is.
   /// - Complexity: O(n) in the number of replicas.
-  public func sights(on time: TimeSource = .current) -> [Sight] {
+  public func snapshots(on time: TimeSource = .current) -> [Snapshot] {
     let now = time.now.inSeconds
     return known.withLock { known in
       core.machine.withLock { machine in
         known.indices.map { place in
-          Sight(
+          Snapshot(
             replica: known[place],
             requestsInFlight: machine.inFlight(at: place),
             latency: .seconds(machine.latency(at: place, now))
@@ -215,28 +215,28 @@ struct BalancedPlace: Sendable {
 extension LoadBalancer: PolicyObservable {
   /// That of load balancers.
   public static var kind: PolicyKind { .loadBalancer }
-  /// Its ``sights(on:)``.
-  public var reading: (any PolicyReading)? { LoadBalancerReading(sights()) }
+  /// Its ``snapshots(on:)``.
+  public var reading: (any PolicyReading)? { LoadBalancerReading(snapshots()) }
 }
 
 private struct LoadBalancerReading: PolicyReading {
   let description: String
   let measurements: [PolicyMeasurement]
 
-  init<Replica>(_ sights: [LoadBalancer<Replica>.Sight]) {
+  init<Replica>(_ snapshots: [LoadBalancer<Replica>.Snapshot]) {
     description =
-      sights
+      snapshots
       .map { "\($0.replica): \($0.requestsInFlight) in flight, \($0.latency)" }
       .joined(separator: "; ")
     measurements = [
       PolicyMeasurement(
         "rebound_replicas_in_flight",
-        Double(sights.reduce(0) { $0 + $1.requestsInFlight }),
+        Double(snapshots.reduce(0) { $0 + $1.requestsInFlight }),
         meaning: "How many attempts are under way at all replicas."
       ),
       PolicyMeasurement(
         "rebound_replicas_in_flight_max",
-        Double(sights.map(\.requestsInFlight).max() ?? 0),
+        Double(snapshots.map(\.requestsInFlight).max() ?? 0),
         meaning: "How many attempts are under way at the replica that has the most."
       ),
     ]

@@ -6,7 +6,7 @@ import Foundation
 /// keeps for good.
 struct LoadBalancerMachine: Sendable {
   /// What is known of a replica.
-  private struct Sight {
+  private struct Entry {
     let number: Int
     var inFlight = 0
     var latency = PeakAverage()
@@ -25,7 +25,7 @@ struct LoadBalancerMachine: Sendable {
   private let policy: LoadBalancerPolicy
   /// In seconds.
   private let memory: Double
-  private var sights: [Sight]
+  private var entries: [Entry]
   private var nextNumber: Int
   /// The places of those with an answer, the oldest first.
   private var answered: [Int] = []
@@ -41,7 +41,7 @@ struct LoadBalancerMachine: Sendable {
     self.turn = turn
     self.policy = policy
     memory = policy.memory.inSeconds
-    sights = (0..<count).map { Sight(number: $0) }
+    entries = (0..<count).map { Entry(number: $0) }
     nextNumber = count
   }
 
@@ -49,17 +49,17 @@ struct LoadBalancerMachine: Sendable {
   ///
   /// - Parameter places: For each, at which place it was before, if it was there; at least one.
   mutating func replace(by places: [Int?]) {
-    sights = places.map { place in
-      if let place { return sights[place] }
+    entries = places.map { place in
+      if let place { return entries[place] }
       nextNumber += 1
-      return Sight(number: nextNumber - 1)
+      return Entry(number: nextNumber - 1)
     }
-    for place in sights.indices { sights[place].answer = nil }
+    for place in entries.indices { entries[place].answer = nil }
     answered = []
   }
 
   /// The number of the replica at a place.
-  func number(at place: Int) -> Int { sights[place].number }
+  func number(at place: Int) -> Int { entries[place].number }
 
   // MARK: Picking
 
@@ -71,25 +71,25 @@ struct LoadBalancerMachine: Sendable {
   ///   - isProbed: Whether replicas are asked for their loads.
   /// - Complexity: O(1) in the number of replicas, but for a retry that finds no other among those it looks at.
   mutating func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration, random: RandomSource) -> Int {
-    guard sights.count > 1 else { return 0 }
-    turn = (turn + 1) % sights.count
+    guard entries.count > 1 else { return 0 }
+    turn = (turn + 1) % entries.count
     if isProbed, let place = pickAmongAnswered(notAmong: tried, at: now) { return place }
     var choice = Choice(limit: loads.quantile(policy.hotQuantile))
     let seconds = now.inSeconds
-    if !isProbed { loads.add(sights[turn].inFlight) }
-    let isSampled = sights.count > policy.maxCandidates
-    for offset in 0..<min(sights.count, policy.maxCandidates) {
-      let place = isSampled ? place(random) : (turn + offset) % sights.count
-      guard !tried.contains(sights[place].number) else { continue }
-      choice.consider(place, inFlight: sights[place].inFlight) { latency(at: place, seconds) }
+    if !isProbed { loads.add(entries[turn].inFlight) }
+    let isSampled = entries.count > policy.maxCandidates
+    for offset in 0..<min(entries.count, policy.maxCandidates) {
+      let place = isSampled ? place(random) : (turn + offset) % entries.count
+      guard !tried.contains(entries[place].number) else { continue }
+      choice.consider(place, inFlight: entries[place].inFlight) { latency(at: place, seconds) }
     }
     return choice.place ?? anyOther(than: tried)
   }
 
   private mutating func pickAmongAnswered(notAmong tried: [Int], at now: Duration) -> Int? {
     answered.removeAll { place in
-      guard let answer = sights[place].answer, now - answer.at <= policy.maxProbeAge else {
-        sights[place].answer = nil
+      guard let answer = entries[place].answer, now - answer.at <= policy.maxProbeAge else {
+        entries[place].answer = nil
         return true
       }
       return false
@@ -99,21 +99,21 @@ struct LoadBalancerMachine: Sendable {
     let seconds = now.inSeconds
     for offset in answered.indices {
       let place = answered[(turn + offset) % answered.count]
-      guard let answer = sights[place].answer, !tried.contains(sights[place].number) else { continue }
+      guard let answer = entries[place].answer, !tried.contains(entries[place].number) else { continue }
       choice.consider(place, inFlight: answer.inFlight) { max(answer.latency, latency(at: place, seconds)) }
     }
     // Others pick by the same answer until the next one comes.
-    if let place = choice.place { sights[place].answer?.inFlight += 1 }
+    if let place = choice.place { entries[place].answer?.inFlight += 1 }
     return choice.place
   }
 
-  private func place(_ random: RandomSource) -> Int { Int(random.next() * Double(sights.count)) }
+  private func place(_ random: RandomSource) -> Int { Int(random.next() * Double(entries.count)) }
 
   /// One where no attempt has been, or if there is none, not the last one.
   private func anyOther(than tried: [Int]) -> Int {
-    let places = sights.indices.lazy.map { (turn + $0) % sights.count }
-    let fresh = places.first { !tried.contains(sights[$0].number) }
-    return fresh ?? places.first { sights[$0].number != tried.last } ?? turn
+    let places = entries.indices.lazy.map { (turn + $0) % entries.count }
+    let fresh = places.first { !tried.contains(entries[$0].number) }
+    return fresh ?? places.first { entries[$0].number != tried.last } ?? turn
   }
 
   /// The best candidate so far; of equal ones, who came first.
@@ -151,7 +151,7 @@ struct LoadBalancerMachine: Sendable {
 
   // MARK: What is seen
 
-  mutating func begin(at place: Int) { sights[place].inFlight += 1 }
+  mutating func begin(at place: Int) { entries[place].inFlight += 1 }
 
   /// How an attempt ended.
   enum End { case answered, failed, cancelled }
@@ -162,28 +162,28 @@ struct LoadBalancerMachine: Sendable {
   ///   - number: That of its replica, which may be there no more.
   ///   - place: Where it was when the attempt began.
   mutating func end(_ end: End, at number: Int, place: Int, after latency: Duration, now: Duration) {
-    let isThere = sights.indices.contains(place) && sights[place].number == number
-    guard let place = isThere ? place : sights.firstIndex(where: { $0.number == number }) else { return }
-    sights[place].inFlight -= 1
+    let isThere = entries.indices.contains(place) && entries[place].number == number
+    guard let place = isThere ? place : entries.firstIndex(where: { $0.number == number }) else { return }
+    entries[place].inFlight -= 1
     let (now, latency) = (now.inSeconds, latency.inSeconds)
     switch end {
     case .answered:
-      sights[place].latency.add(latency, at: now, memory)
-      sights[place].failures.add(0, at: now, memory)
+      entries[place].latency.add(latency, at: now, memory)
+      entries[place].failures.add(0, at: now, memory)
     case .failed:
-      sights[place].failures.add(policy.failureLatency.inSeconds, at: now, memory)
+      entries[place].failures.add(policy.failureLatency.inSeconds, at: now, memory)
     case .cancelled:
       // It would have taken longer.
-      guard latency > sights[place].latency.value(at: now, memory) else { return }
-      sights[place].latency.add(latency, at: now, memory)
+      guard latency > entries[place].latency.value(at: now, memory) else { return }
+      entries[place].latency.add(latency, at: now, memory)
     }
   }
 
-  func inFlight(at place: Int) -> Int { sights[place].inFlight }
+  func inFlight(at place: Int) -> Int { entries[place].inFlight }
 
   /// In seconds, failures included.
   func latency(at place: Int, _ now: Double) -> Double {
-    max(sights[place].latency.value(at: now, memory), sights[place].failures.value(at: now, memory))
+    max(entries[place].latency.value(at: now, memory), entries[place].failures.value(at: now, memory))
   }
 
   // MARK: Probes
@@ -202,14 +202,14 @@ struct LoadBalancerMachine: Sendable {
 
   /// What a replica has answered to a probe, or `nil` if it has not; only its last answer counts.
   mutating func take(_ load: ReplicaLoad?, of number: Int, at now: Duration) {
-    guard let place = sights.firstIndex(where: { $0.number == number }) else { return }
+    guard let place = entries.firstIndex(where: { $0.number == number }) else { return }
     answered.removeAll { $0 == place }
-    sights[place].answer = nil
+    entries[place].answer = nil
     guard let load else { return }
     loads.add(load.requestsInFlight)
-    if answered.count >= policy.maxCandidates { sights[answered.removeFirst()].answer = nil }
+    if answered.count >= policy.maxCandidates { entries[answered.removeFirst()].answer = nil }
     answered.append(place)
-    sights[place].answer = Answer(inFlight: load.requestsInFlight, latency: load.latency.inSeconds, at: now)
+    entries[place].answer = Answer(inFlight: load.requestsInFlight, latency: load.latency.inSeconds, at: now)
   }
 }
 

@@ -29,16 +29,16 @@ enum Comparisons {
     return scenario
   }
 
-  private enum Choice { case any, bySight, byProbes }
+  private enum Choice { case any, byClient, byProbes }
 
   static var balancing: [Row] {
     [
       row("any replica", .any, retries: false, hedges: false),
       row("any, retries", .any, retries: true, hedges: false),
       row("any, retries and hedges", .any, retries: true, hedges: true),
-      row("balanced", .bySight, retries: false, hedges: false),
-      row("balanced, retries", .bySight, retries: true, hedges: false),
-      row("balanced, retries and hedges", .bySight, retries: true, hedges: true),
+      row("balanced", .byClient, retries: false, hedges: false),
+      row("balanced, retries", .byClient, retries: true, hedges: false),
+      row("balanced, retries and hedges", .byClient, retries: true, hedges: true),
       row("balanced by probes", .byProbes, retries: false, hedges: false),
       row("balanced by probes, retries", .byProbes, retries: true, hedges: false),
       row("balanced by probes, retries and hedges", .byProbes, retries: true, hedges: true),
@@ -57,7 +57,7 @@ enum Comparisons {
             replicas.call(to: Int(random.next() * Double(replicas.numbers.count)))
           }
           return pipeline.map(any.protected) ?? any.eraseToAnyPublisher()
-        case .bySight:
+        case .byClient:
           balancer = try LoadBalancer("service", among: replicas.numbers, random: process.random)
         case .byProbes:
           balancer = try LoadBalancer(

@@ -79,9 +79,9 @@ struct LoadBalancerTests {
       }
       attempt.subscribe(recorder)
     }
-    #expect(balancer.sights(on: time).map(\.requestsInFlight) == [3, 3, 3], "\(picked)")
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [3, 3, 3], "\(picked)")
     open.send(completion: .finished)
-    #expect(balancer.sights(on: time).map(\.requestsInFlight) == [0, 0, 0])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
   }
 
   @Test func avoidsASlowReplicaAndTriesItAgainOnceItsLatencyIsForgotten() throws {
@@ -122,8 +122,8 @@ struct LoadBalancerTests {
     }
     scheduler.advance(by: .seconds(1))
     subscription.cancel()
-    let sight = try #require(balancer.sights(on: time).first { $0.replica == picked })
-    #expect(sight.requestsInFlight == 0 && sight.latency == .seconds(1))
+    let snapshot = try #require(balancer.snapshots(on: time).first { $0.replica == picked })
+    #expect(snapshot.requestsInFlight == 0 && snapshot.latency == .seconds(1))
     #expect(picks(balancer, count: 20)[picked] == nil)
   }
 
@@ -158,7 +158,7 @@ struct LoadBalancerTests {
       }
       #expect(Set(places.entries.prefix(3)).count == 3 && places.entries.count == 4)
     }
-    #expect(balancer.sights(on: time).map(\.requestsInFlight) == [0, 0, 0])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
   }
 
   @Test func sendsARetryElsewhereThoughTheReplicaOfTheFirstAttemptIsTheBest() throws {
@@ -193,21 +193,21 @@ struct LoadBalancerTests {
     answers[1].answer.send(1)
     answers[1].answer.send(completion: .finished)
     #expect(recorder.values == [1])
-    let sights = balancer.sights(on: time)
-    #expect(sights.map(\.requestsInFlight) == [0, 0])
-    #expect(sights.first { $0.replica == answers[0].replica }?.latency == .seconds(1))
+    let snapshots = balancer.snapshots(on: time)
+    #expect(snapshots.map(\.requestsInFlight) == [0, 0])
+    #expect(snapshots.first { $0.replica == answers[0].replica }?.latency == .seconds(1))
   }
 
   @Test func measuresAnAsynchronousAttemptAndGivesItsPlaceBackHoweverItEnds() async throws {
     let balancer = try balancer(among: ["a"])
     let scheduler = scheduler
     let answer = try await balancer.makeCall().run(time: time) { replica in
-      #expect(balancer.sights(on: scheduler.time).map(\.requestsInFlight) == [1])
+      #expect(balancer.snapshots(on: scheduler.time).map(\.requestsInFlight) == [1])
       scheduler.advance(by: .milliseconds(250))
       return replica
     }
     #expect(answer == "a")
-    #expect(balancer.sights(on: time).map(\.latency) == [.milliseconds(250)])
+    #expect(balancer.snapshots(on: time).map(\.latency) == [.milliseconds(250)])
     let task = Task {
       try await balancer.makeCall().run(time: scheduler.time) { _ in
         withUnsafeCurrentTask { $0?.cancel() }
@@ -215,7 +215,7 @@ struct LoadBalancerTests {
       }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(balancer.sights(on: time).map(\.requestsInFlight) == [0])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
   }
 
   // MARK: Replicas that come and go
@@ -238,8 +238,8 @@ struct LoadBalancerTests {
     open.send(1)
     open.send(completion: .finished)
     #expect(recorder.values == [1])
-    #expect(balancer.sights(on: time).map(\.replica) == ["c"])
-    #expect(balancer.sights(on: time).map(\.requestsInFlight) == [0])
+    #expect(balancer.snapshots(on: time).map(\.replica) == ["c"])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
   }
 
   @Test func staysWithTheOnlyReplicaHoweverOftenItFails() throws {
@@ -367,7 +367,7 @@ struct LoadBalancerTests {
         }
       }
     }
-    #expect(balancer.sights().allSatisfy { $0.requestsInFlight == 0 })
+    #expect(balancer.snapshots().allSatisfy { $0.requestsInFlight == 0 })
     #expect(places.entries.count == 4_000)
   }
 
