@@ -12,7 +12,9 @@ let package = Package(
       dependencies: [
         "AllocationCounter", .product(name: "Combine", package: "Rebound"),
         .product(name: "Rebound", package: "Rebound"),
-      ]
+      ],
+      // A function runs where its caller does, so that no row measures a hop from one executor to another.
+      swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
     ),
   ],
   swiftLanguageModes: [.v6]

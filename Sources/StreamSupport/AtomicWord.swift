@@ -4,20 +4,23 @@
 
 /// A word that any thread reads and sets, at the price of a load and a store where the platform allows.
 ///
-/// Nothing else is ordered by it: it holds what is right to know late, such as what a cache remembers.
+/// Nothing else is ordered by reading and setting it: it holds what is right to know late, such as what a cache remembers.
+/// An exchange orders as a lock does: what a thread did before its exchange is seen by whoever exchanges after it.
 public struct AtomicWord: ~Copyable, Sendable {
   #if canImport(Darwin)
     // Atomics need a newer system than the package does.
-    private let word = Locked<UInt>(0)
+    @usableFromInline let word = Locked<UInt64>(0)
   #else
-    private let word = Atomic<UInt>(0)
+    @usableFromInline let word = Atomic<UInt64>(0)
   #endif
 
   /// Begins at zero.
+  @inlinable
   public init() {}
 
   /// The word that was set last, as far as this thread knows.
-  public var value: UInt {
+  @inlinable @inline(__always)
+  public var value: UInt64 {
     #if canImport(Darwin)
       word.withLock { $0 }
     #else
@@ -26,11 +29,40 @@ public struct AtomicWord: ~Copyable, Sendable {
   }
 
   /// Sets the word.
-  public func set(_ value: UInt) {
+  @inlinable @inline(__always)
+  public func set(_ value: UInt64) {
     #if canImport(Darwin)
       word.withLock { $0 = value }
     #else
       word.store(value, ordering: .relaxed)
+    #endif
+  }
+
+  /// Sets the word.
+  ///
+  /// - Returns: The word before.
+  @inlinable @inline(__always)
+  public func exchange(_ value: UInt64) -> UInt64 {
+    #if canImport(Darwin)
+      word.exchange(value)
+    #else
+      word.exchange(value, ordering: .acquiringAndReleasing)
+    #endif
+  }
+
+  /// Sets the word if it still is what the caller believes.
+  ///
+  /// - Returns: The word before: what the caller believed if it was set.
+  @inlinable @inline(__always)
+  public func compareExchange(_ expected: UInt64, _ desired: UInt64) -> UInt64 {
+    #if canImport(Darwin)
+      word.withLock { word in
+        let before = word
+        if word == expected { word = desired }
+        return before
+      }
+    #else
+      word.compareExchange(expected: expected, desired: desired, ordering: .acquiringAndReleasing).original
     #endif
   }
 }

@@ -43,6 +43,7 @@ public final class Bulkhead: Sendable {
     var longTime: Duration { usualTime + deviation * 4 }
     /// Those who wait, by number.
     var waiters: [Int: Waiter] = [:]
+    var isListened = false
 
     /// Counts how long a call took; as RFC 6298 §2 smooths round-trip times, but that the first one is taken at its word.
     mutating func learn(_ duration: Duration, _ end: ExecutionEnd) {
@@ -85,6 +86,8 @@ public final class Bulkhead: Sendable {
   private var isTimed: Bool { isAdaptive || goesByDeadline }
   private let isOverload: @Sendable (any Error) -> Bool
   private let shared: Shared<State, BulkheadEvent>
+  /// The way of nearly all calls.
+  private let fastPath = BulkheadFastPath()
 
   /// Makes a bulkhead with a fixed number of places.
   ///
@@ -108,6 +111,7 @@ public final class Bulkhead: Sendable {
     isOverload = { _ in false }
     let machine = BulkheadMachine(limit: policy.maxConcurrent, maxQueue: policy.maxQueue, order: policy.order)
     shared = Shared(State(machine: machine))
+    locked { _, _ in }
   }
 
   /// Makes a bulkhead that finds out how many calls its service bears.
@@ -144,13 +148,15 @@ public final class Bulkhead: Sendable {
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (BulkheadEvent) -> Void) -> Bulkhead {
     shared.observe(observer)
+    locked { state, _ in state.isListened = true }
     return self
   }
 
   /// What the bulkhead holds now.
   public var snapshot: Snapshot {
     shared.read {
-      Snapshot(running: $0.machine.running, queued: $0.machine.queued, limit: $0.machine.limit)
+      // Of the two numbers of those who run, one is zero.
+      Snapshot(running: $0.machine.running + fastPath.running, queued: $0.machine.queued, limit: $0.machine.limit)
     }
   }
 
@@ -192,7 +198,7 @@ public final class Bulkhead: Sendable {
   /// - Throws: ``BulkheadFull`` if none is free, or others wait.
   public func acquire(on time: TimeSource = .current) throws(BulkheadFull) -> Permit {
     let now = isTimed ? time.now : .zero
-    let running: Int = try shared.change { (state, events) throws(BulkheadFull) in
+    let running: Int = try locked { (state, events) throws(BulkheadFull) in
       guard state.machine.running < state.machine.limit, case .granted = state.machine.enter() else {
         events.append(.rejected(queued: state.machine.queued, limit: state.machine.limit))
         throw refusal(state)
@@ -206,15 +212,9 @@ public final class Bulkhead: Sendable {
   // MARK: Calls
 
   /// Takes a place if one is free, and nobody listens.
-  func enterAtOnce(_ time: () -> TimeSource) -> Place? {
-    let running: Int? = shared.adjust { state, isListened in
-      guard !isListened, state.machine.running < state.machine.limit, case .granted = state.machine.enter() else {
-        return nil
-      }
-      return state.machine.running
-    }
-    guard let running else { return nil }
-    return Place(start: isTimed ? time().now : .zero, running: running)
+  func enterAtOnce() -> Place? {
+    guard let running = fastPath.enter() else { return nil }
+    return Place(start: .zero, running: running)
   }
 
   /// Asks for a place; see ``AdmissionControl/ask(_:_:)``.
@@ -235,7 +235,7 @@ public final class Bulkhead: Sendable {
       case queued(Int)
       case refused(BulkheadFull)
     }
-    let reply: Reply = shared.change { state, events in
+    let reply: Reply = locked { state, events in
       switch state.machine.enter(priority: priority) {
       case .granted:
         events.append(.admitted(running: state.machine.running, limit: state.machine.limit))
@@ -262,6 +262,22 @@ public final class Bulkhead: Sendable {
     }
   }
 
+  /// Looks at the state or changes it, with those who were let in and out beside it, then tells the observers.
+  private func locked<Result, Failure: Error>(
+    _ body: (inout State, inout [BulkheadEvent]) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try shared.change { (state, events) throws(Failure) in
+      if let running = fastPath.close() { state.machine.take(running: running) }
+      defer {
+        if !isTimed, !state.isListened, state.machine.queued == 0 {
+          fastPath.open(running: state.machine.running, limit: state.machine.limit)
+          state.machine.take(running: 0)
+        }
+      }
+      return try body(&state, &events)
+    }
+  }
+
   private func setTimer(_ time: TimeSource, after maxWait: Duration, for number: Int) {
     let timer = time.after(maxWait) { self.abandon(number, timedOut: true) }
     let isWaiting = shared.adjust { state, _ in
@@ -273,7 +289,7 @@ public final class Bulkhead: Sendable {
   }
 
   private func abandon(_ number: Int, timedOut: Bool) {
-    let (waiter, error): (Waiter?, BulkheadFull?) = shared.change { state, events in
+    let (waiter, error): (Waiter?, BulkheadFull?) = locked { state, events in
       guard state.machine.abandon(number) else { return (nil, nil) }
       let queued = state.machine.queued
       events.append(timedOut ? .timedOut(queued: queued) : .abandoned(queued: queued))
@@ -291,12 +307,7 @@ public final class Bulkhead: Sendable {
 
   /// Gives a place to the next one.
   func leave(_ place: Place, _ end: ExecutionEnd, _ time: @autoclosure () -> TimeSource) {
-    let isDone = shared.adjust { state, isListened in
-      guard !isListened, !isTimed, state.machine.queued == 0 else { return false }
-      // Nobody waits, so nobody is let in.
-      return state.machine.leave().isEmpty
-    }
-    if !isDone { leaveToNext(place, end, time()) }
+    if !fastPath.leave() { leaveToNext(place, end, time()) }
   }
 
   private func leaveToNext(_ place: Place, _ end: ExecutionEnd, _ time: TimeSource) {
@@ -307,7 +318,7 @@ public final class Bulkhead: Sendable {
       case .failed(let error): self.isOverload(error) ? true : nil
       case .cancelled: nil
       }
-    let answered: [(Waiter, Result<Int, BulkheadFull>)] = shared.change { state, events in
+    let answered: [(Waiter, Result<Int, BulkheadFull>)] = locked { state, events in
       var numbers = state.machine.leave()
       events.append(.released(running: state.machine.running - numbers.count))
       if goesByDeadline { state.learn(now - place.start, end) }
@@ -357,7 +368,7 @@ public final class Bulkhead: Sendable {
 
 extension Bulkhead: AdmissionControl, Policy {
   /// Takes a place if one is free, and nobody listens.
-  public func admitAtOnce(_ execution: ExecutionContext) -> Place? { enterAtOnce { execution.time } }
+  public func admitAtOnce(_ execution: ExecutionContext) -> Place? { enterAtOnce() }
 
   /// Asks for a place.
   public func ask(

@@ -30,6 +30,9 @@ package struct BulkheadMachine: Hashable, Sendable {
 
   package var queued: Int { queue.count }
 
+  /// Takes over how many run from where calls were let in and out while nobody waited.
+  package mutating func take(running: Int) { self.running = running }
+
   /// A call asks to be let in.
   ///
   /// - Complexity: O(1) for one that is let in or refused, O(n) in those who wait for one that waits.

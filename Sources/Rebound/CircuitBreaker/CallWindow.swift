@@ -22,7 +22,7 @@ package struct CallWindow: Hashable, Sendable {
   /// Where the next call goes, or the number of the part that time is in.
   private var position = 0
   /// When time leaves that part; only then is there anything to compute.
-  private var slotEnd = Duration.zero
+  private var end = Duration.zero
   package private(set) var counts = Counts()
 
   package init(_ window: CircuitBreakerPolicy.Window) {
@@ -49,6 +49,16 @@ package struct CallWindow: Hashable, Sendable {
     counts.add(call)
   }
 
+  /// When the next call moves the window; `nil` if each one does.
+  package var slotEnd: Duration? { slotLength == nil ? nil : end }
+
+  /// Adds calls that have ended since the last one was added, and before ``slotEnd``.
+  package mutating func add(successes: Int) {
+    let calls = Counts(calls: successes)
+    slots[position % capacity].add(calls)
+    counts.add(calls)
+  }
+
   /// The calls in the window at a moment; looking changes nothing.
   package func counts(now: Duration) -> Counts {
     var copy = self
@@ -58,9 +68,9 @@ package struct CallWindow: Hashable, Sendable {
 
   /// Forgets what the window has left behind.
   private mutating func move(to now: Duration) {
-    guard let slotLength, now >= slotEnd else { return }
+    guard let slotLength, now >= end else { return }
     let current = Int(now / slotLength)
-    slotEnd = slotLength * (current + 1)
+    end = slotLength * (current + 1)
     guard current > position else { return }
     for passed in 0..<min(current - position, capacity) {
       let slot = (current - passed) % capacity

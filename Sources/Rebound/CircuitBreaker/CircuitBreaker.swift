@@ -55,6 +55,8 @@ public final class CircuitBreaker: Sendable {
   private let isFailure: @Sendable (any Error) -> Bool
   private let states = SharedSubject(CurrentValueSubject<State, Never>(.closed))
   private let shared: Shared<Shares, CircuitBreakerEvent>
+  /// The way of nearly all calls.
+  private let fastPath = CircuitBreakerFastPath()
 
   /// Makes a closed breaker.
   ///
@@ -92,6 +94,7 @@ public final class CircuitBreaker: Sendable {
     shared.observe { [states] event in
       if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
     }
+    shared.adjust { state, _ in fastPath.open(as: state.machine) }
   }
 
   /// Takes the name of a pipeline, unless it has one.
@@ -131,7 +134,7 @@ public final class CircuitBreaker: Sendable {
   /// - Parameter time: Says what now is.
   public func metrics(on time: TimeSource) -> CircuitBreakerMetrics {
     let now = time.now
-    return shared.read { $0.machine.metrics(now: max(now, $0.latest), refused: $0.refused) }
+    return locked { state, _ in state.machine.metrics(now: max(now, state.latest), refused: state.refused) }
   }
 
   /// The state, and then each change of it, in order, on the thread of the call that caused it.
@@ -179,13 +182,14 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Asks to let a call through; the present is only read where it matters.
+  @inline(__always)
   func permit(_ now: () -> Duration) throws(CircuitOpen) -> CircuitBreakerMachine.Permit {
-    let permit = shared.adjust { state, _ in
-      state.machine.isTransparent ? state.machine.transparentPermit : nil
-    }
-    if let permit { return permit }
-    let present = now()
-    return try shared.change { (state, events) throws(CircuitOpen) in
+    if let permit = fastPath.permit { return permit }
+    return try permit(at: now())
+  }
+
+  private func permit(at present: Duration) throws(CircuitOpen) -> CircuitBreakerMachine.Permit {
+    try locked { (state, events) throws(CircuitOpen) in
       let now = state.clamp(present)
       let before = state.machine.state
       let admission = state.machine.admit(now: now)
@@ -204,10 +208,10 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// The service has answered.
+  @inline(__always)
   func succeed(_ permit: CircuitBreakerMachine.Permit, _ now: () -> Duration) {
     let present = policy.countsCalls ? now() : nil
-    let isDone = shared.adjust { state, _ in state.machine.succeedAtOnce(permit, now: state.clamp(present ?? .zero)) }
-    if !isDone { settle(permit, .success, nil, at: present ?? now()) }
+    if !fastPath.count(permit, now: present) { settle(permit, .success, nil, at: present ?? now()) }
   }
 
   /// The call has failed; whether that speaks against the service, the breaker knows.
@@ -230,7 +234,7 @@ public final class CircuitBreaker: Sendable {
     // Only what may open the breaker needs chance.
     let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil)
     let chance = policy.openJitter > 0 && mayOpen ? random.next() : 0.5
-    let released: (any Error)? = shared.change { state, events in
+    let released: (any Error)? = locked { state, events in
       let now = state.clamp(present)
       let before = state.machine.state
       state.machine.settle(permit, outcome, now: now, chance: chance)
@@ -243,12 +247,23 @@ public final class CircuitBreaker: Sendable {
     withExtendedLifetime(released) {}
   }
 
+  /// Looks at the machine or changes it, with all that was counted beside it, then tells the observers.
+  private func locked<Result, Failure: Error>(
+    _ body: (inout Shares, inout [CircuitBreakerEvent]) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try shared.change { (state, events) throws(Failure) in
+      state.machine.add(successes: fastPath.close())
+      defer { fastPath.open(as: state.machine) }
+      return try body(&state, &events)
+    }
+  }
+
   /// Changes the machine, then tells the observers.
   private func change<Result>(
     _ present: Duration?,
     _ body: (inout CircuitBreakerMachine, Duration) -> Result
   ) -> Result {
-    shared.change { state, events in
+    locked { state, events in
       let now = state.clamp(present ?? state.latest)
       let before = state.machine.state
       let result = body(&state.machine, now)

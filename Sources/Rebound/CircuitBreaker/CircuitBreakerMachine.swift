@@ -9,9 +9,15 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   /// Its result counts only for the state in which it was let through: each change of state is a new generation.
   package struct Permit: Hashable, Sendable {
     package let generation: Int
-    /// Zero for a call that was let through without a look at the time.
     let number: Int
     let start: Duration
+
+    /// For a call that is let through without a look at the machine, or the time.
+    @inline(__always)
+    package static func uncounted(generation: Int) -> Permit { Permit(generation: generation, number: 0, start: .zero) }
+
+    @inline(__always)
+    var isUncounted: Bool { number == 0 }
   }
 
   package enum Admission: Hashable, Sendable {
@@ -59,27 +65,22 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     window = CallWindow(policy.window)
   }
 
-  /// Whether a call is let through and nothing needs to be known about it before it ends.
-  package var isTransparent: Bool {
+  /// Whether calls are let through, and nothing needs to be known about them before they end.
+  package var letsAllThrough: Bool {
     guard case .closed = phase else { return false }
     return policy.slowness == nil
   }
 
-  /// A call is let through while ``isTransparent`` holds.
-  package var transparentPermit: Permit { Permit(generation: generation, number: 0, start: .zero) }
+  /// Until when a success can open and close nothing, and is counted like all others; `nil` if it has to be settled.
+  package var countsSuccessesUntil: Duration? {
+    guard letsAllThrough, failuresInARow == 0 else { return nil }
+    if !policy.countsCalls { return .longestDelay }
+    return window.counts.failures == 0 ? window.slotEnd : nil
+  }
 
-  /// Takes a success that can open and close nothing: of a call that was let through, with no failure in the window.
-  ///
-  /// - Parameter now: Looked at where the policy counts calls.
-  /// - Returns: Whether that is so; if not, nothing has happened, and it is to be settled.
-  package mutating func succeedAtOnce(_ permit: Permit, now: Duration) -> Bool {
-    guard permit.number == 0, case .closed = phase, permit.generation == generation else { return false }
-    if policy.countsCalls {
-      guard window.counts.failures == 0 else { return false }
-      window.add(isFailure: false, isSlow: false, now: now)
-    }
-    failuresInARow = 0
-    return true
+  /// Takes successes that came before the moment until which they are counted.
+  package mutating func add(successes: Int) {
+    if successes > 0 { window.add(successes: successes) }
   }
 
   /// The state, without a side effect: an open breaker is open until a call finds that its time is over.
@@ -248,7 +249,8 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   private mutating func enter(_ next: Phase) {
-    generation += 1
+    // As many bits as the fast path has for it.
+    generation = (generation + 1) & 0x3fff_ffff
     phase = next
     window = CallWindow(policy.window)
     failuresInARow = 0

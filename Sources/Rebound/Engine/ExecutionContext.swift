@@ -43,12 +43,16 @@ public struct ExecutionContext: Sendable {
   }
 
   /// The source of time.
-  @inlinable
+  @inlinable @inline(__always)
   public var time: TimeSource { givenTime ?? .current }
 
   /// The present; read it once for each decision, and only if it matters.
-  @inlinable
-  public var now: Duration {
+  @inlinable @inline(__always)
+  public var now: Duration { now(on: time) }
+
+  /// The present, for whoever has looked ``time`` up.
+  @inlinable @inline(__always)
+  func now(on time: TimeSource) -> Duration {
     let now = time.now
     if let floor, floor > now { return floor }
     return now

@@ -223,27 +223,58 @@ struct ProtectedUpstream<Output>: StageUpstream {
     case other(AnySubscriber<Output, any Error>)
   }
 
-  @usableFromInline let attach: (Subscribing) -> Void
-  @usableFromInline let surroundings: StageSurroundings
+  @usableFromInline let source: UpstreamSource<Output>
 
   @inlinable
   init<Upstream: Publisher>(_ upstream: Upstream, _ surroundings: StageSurroundings)
   where Upstream.Output == Output, Upstream.Failure == any Error {
-    self.surroundings = surroundings
-    attach = { subscribing in
-      switch subscribing {
-      case .attempt(let attempt): upstream.receive(subscriber: attempt)
-      case .other(let other): upstream.receive(subscriber: other)
-      }
-    }
+    source = TypedUpstreamSource(upstream, surroundings)
   }
+
+  @inlinable var surroundings: StageSurroundings { source.surroundings }
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if let attempt = subscriber as? PolicyAttempt<Output, any Error> {
-      attach(.attempt(attempt))
+      source.attach(source, .attempt(attempt))
     } else {
-      attach(.other(AnySubscriber(subscriber)))
+      source.attach(source, .other(AnySubscriber(subscriber)))
+    }
+  }
+}
+
+/// What each stage copies of the protected publisher: one reference.
+@usableFromInline
+class UpstreamSource<Output> {
+  @usableFromInline let surroundings: StageSurroundings
+  /// Captures nothing; see ``PolicyExecution``.
+  @usableFromInline let attach: (UpstreamSource, ProtectedUpstream<Output>.Subscribing) -> Void
+
+  @inlinable
+  init(
+    _ surroundings: StageSurroundings,
+    attach: @escaping (UpstreamSource, ProtectedUpstream<Output>.Subscribing) -> Void
+  ) {
+    self.surroundings = surroundings
+    self.attach = attach
+  }
+}
+
+@usableFromInline
+final class TypedUpstreamSource<Upstream: Publisher>: UpstreamSource<Upstream.Output>
+where Upstream.Failure == any Error {
+  @usableFromInline let upstream: Upstream
+
+  @inlinable
+  init(_ upstream: Upstream, _ surroundings: StageSurroundings) {
+    self.upstream = upstream
+    // A downcast: a source hands itself over.
+    super.init(surroundings) { source, subscribing in
+      let upstream = unsafeDowncast(source, to: TypedUpstreamSource.self).upstream
+      switch subscribing {
+      case .attempt(let attempt): upstream.receive(subscriber: attempt)
+      case .other(let other): upstream.receive(subscriber: other)
+      }
     }
   }
 }

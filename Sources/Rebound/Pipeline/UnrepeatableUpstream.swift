@@ -58,7 +58,7 @@ extension PipelineDescriptor {
   /// What is wrong with a publisher of this type under the pipeline; `nil` if nothing is known to be.
   func misuse<Upstream: Publisher>(by type: Upstream.Type) -> UnrepeatableUpstream? {
     // To look a type up takes as long as a whole stage, and subscriptions are made to the same types over and over.
-    let number = UInt(bitPattern: ObjectIdentifier(type))
+    let number = UInt64(UInt(bitPattern: ObjectIdentifier(type)))
     if number == repeatableType.value { return nil }
     guard let stage = stages.first(where: { $0.kind == .retry || $0.kind == .hedge }) else { return nil }
     if let shared = sharedExecution(in: type) {

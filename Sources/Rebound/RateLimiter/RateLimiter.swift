@@ -1,4 +1,5 @@
 import Combine
+import StreamSupport
 
 /// Lets so many calls begin in a time, and makes some of the others wait.
 ///
@@ -45,6 +46,8 @@ public final class RateLimiter: Sendable {
   public let name: String
   private let isThrottling: @Sendable (any Error) -> Bool
   private let shared: Shared<State, RateLimiterEvent>
+  /// 1 while the rate is below the full one; read by each success, without the lock.
+  private let isLowered = AtomicWord()
 
   /// Makes a limiter at its full rate.
   ///
@@ -155,6 +158,7 @@ public final class RateLimiter: Sendable {
     let (steps, refused) = shared.change { state, events in
       let now = state.clamp(now)
       let late = state.machine.throttle(pause: pause, begun: begun, now: now)
+      isLowered.set(state.machine.isLowered ? 1 : 0)
       events.append(.throttled(share: state.machine.share, pause: pause))
       let refused = late.map { number, retryAfter in
         events.append(.rejected(retryAfter: retryAfter))
@@ -173,12 +177,16 @@ public final class RateLimiter: Sendable {
     succeed { now }
   }
 
+  @inline(__always)
   private func succeed(_ now: () -> Duration) {
-    guard shared.adjust({ state, _ in state.machine.isLowered }) else { return }
-    let present = now()
+    if isLowered.value == 1 { recover(at: now()) }
+  }
+
+  private func recover(at present: Duration) {
     shared.change { state, events in
       let before = state.machine.share
       state.machine.succeed(now: state.clamp(present))
+      isLowered.set(state.machine.isLowered ? 1 : 0)
       if state.machine.share != before { events.append(.recovered(share: state.machine.share)) }
     }
   }

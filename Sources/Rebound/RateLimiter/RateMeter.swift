@@ -45,8 +45,8 @@ package struct RateMeter: Hashable, Sendable {
     switch meter {
     case .bucket:
       let full = max(fullAt, now) + interval
-      let wait = full - now - burst
-      if wait > .zero { return wait }
+      let latest = now + burst
+      if full > latest { return full - latest }
       fullAt = full
       return .zero
 

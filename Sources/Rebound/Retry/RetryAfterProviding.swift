@@ -17,7 +17,7 @@ public protocol RetryAfterProviding: Error {
 /// rows: so the last such type is remembered.
 func pause(askedBy error: some Error) -> Duration? {
   #if !canImport(Darwin)  // There an object of another type may stand for an error.
-    let type = UInt(bitPattern: ObjectIdentifier(exactType(of: error)))
+    let type = UInt64(UInt(bitPattern: ObjectIdentifier(exactType(of: error))))
     if type == typeThatAsksForNone.value { return nil }
   #endif
   if let provider = error as? any RetryAfterProviding { return provider.retryAfter }

@@ -20,17 +20,22 @@ extension TimeoutPolicy: Policy {
 
     /// Starts the time.
     public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
-      start = execution.now
-      // A function returns once, and is waited for from its start.
-      if observesValues, execution.isAsynchronous || execution.isAwaited { waitingSince = .zero }
-      due = machine.due(waitingSince: waitingSince, values: 0)
-      let limit = execution.isAsynchronous ? due : policy.storage.whole
+      let time = execution.time
+      begin(at: execution.now(on: time), execution)
+      let limit = execution.isAsynchronous ? policy.storage.limitOfFunction : policy.storage.whole
       if let limit {
-        deadline = Deadline(at: start + limit, on: execution.time)
+        deadline = Deadline(at: start + limit, on: time)
         // Nothing is begun that has no time.
         if execution.isAsynchronous, limit <= .zero { return expire(.zero, execution) ?? .proceed }
       }
       return .proceed
+    }
+
+    mutating func begin(at start: Duration, _ execution: ExecutionContext) {
+      self.start = start
+      // A function returns once, and is waited for from its start.
+      if observesValues, execution.isAsynchronous || execution.isAwaited { waitingSince = .zero }
+      due = machine.due(waitingSince: waitingSince, values: 0)
     }
 
     /// When the nearest limit is reached.

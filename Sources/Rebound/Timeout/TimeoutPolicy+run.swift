@@ -43,17 +43,31 @@ extension TimeoutPolicy {
     _ execution: ExecutionContext,
     _ operation: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
-    var machine = makeMachine(execution)
-    if case .refuse(let error) = machine.begins(execution) {
+    let time = execution.time
+    let start = execution.now(on: time)
+    let limit = storage.limitOfFunction
+    // Nothing is begun that has no time.
+    if limit <= .zero, let timeout = timeout(since: start, execution) {
       try Task.checkCancellation()
-      throw error
-    }
-    guard let deadline = machine.deadline else { return try await operation() }
-    do {
-      return try await Deadline.$current.withValue(deadline.nearer(Deadline.current), operation: operation)
-    } catch {
-      guard !isCancellation(error), case .refuse(let timeout) = machine.timerFired(execution) else { throw error }
       throw timeout
     }
+    let deadline = Deadline(at: start + limit, on: time)
+    do {
+      // Who has less time already needs no telling.
+      if let nearer = Deadline.current, !deadline.isBefore(nearer) { return try await operation() }
+      return try await Deadline.$current.withValue(deadline, operation: operation)
+    } catch {
+      if !isCancellation(error), let timeout = timeout(since: start, execution) { throw timeout }
+      throw error
+    }
+  }
+
+  /// The error of a function that has begun at a moment, if a limit is reached.
+  @usableFromInline
+  func timeout(since start: Duration, _ execution: ExecutionContext) -> (any Error)? {
+    var machine = makeMachine(execution)
+    machine.begin(at: start, execution)
+    guard case .refuse(let error) = machine.timerFired(execution) else { return nil }
+    return error
   }
 }

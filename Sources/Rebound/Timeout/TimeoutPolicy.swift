@@ -31,12 +31,16 @@ public struct TimeoutPolicy: Sendable {
     /// The time for the whole; `nil` if only values are waited for.
     let whole: Duration?
     let looksAtValues: Bool
+    /// The time for an asynchronous function, which returns once, and is waited for from its start.
+    @usableFromInline let limitOfFunction: Duration
     @usableFromInline let isCooperative: Bool
 
     init(_ settings: Settings) {
       self.settings = settings
       whole = [settings.total, settings.attempt].compactMap { $0 }.min()
       looksAtValues = settings.firstValue != nil || settings.betweenValues != nil
+      let forValue = settings.firstValue ?? settings.betweenValues
+      limitOfFunction = [whole, forValue].compactMap { $0 }.min() ?? .longestDelay
       isCooperative = settings.isCooperative
     }
   }

@@ -51,6 +51,44 @@ struct BulkheadTests {
     held.release()
   }
 
+  @Test("counts those who run whichever way they came in, and whoever listens or looks meanwhile")
+  func counting() async throws {
+    let bulkhead = try makeBulkhead(3, maxQueue: 0)
+    let events = EventLog<BulkheadEvent>()
+    try await bulkhead.run {
+      let held = try bulkhead.acquire()
+      #expect(bulkhead.snapshot.running == 2)
+      try await bulkhead.run {
+        #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 3, queued: 0, limit: 3))
+        await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+        bulkhead.onEvent { events.write($0) }
+      }
+      #expect(bulkhead.snapshot.running == 2)
+      held.release()
+      #expect(bulkhead.snapshot.running == 1)
+      try await bulkhead.run {}
+    }
+    #expect(bulkhead.snapshot.running == 0)
+    #expect(
+      events.events == [
+        .released(running: 2), .released(running: 1),
+        .admitted(running: 2, limit: 3), .released(running: 1), .released(running: 0),
+      ]
+    )
+  }
+
+  @Test("lets the one who waits in when a call ends that found a free place")
+  func waitsForOneWithoutWait() throws {
+    let bulkhead = try makeBulkhead(2)
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<3 { upstream.limited(by: bulkhead).subscribe(Recorder()) }
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 2, queued: 1, limit: 2))
+    upstream.connections[0].send(completion: .finished)
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 2, queued: 0, limit: 2))
+    for connection in upstream.connections.dropFirst() { connection.send(completion: .finished) }
+    #expect(bulkhead.snapshot.running == 0)
+  }
+
   @Test("lets a function wait that comes too early, and refuses it after the longest wait")
   func functionWaits() async throws {
     let bulkhead = try makeBulkhead(maxWait: .seconds(5))
@@ -133,6 +171,48 @@ struct BulkheadTests {
     #expect(excess.events.isEmpty)
     #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
     #expect(recorders.events.allSatisfy { $0.completions.count <= 1 })
+  }
+
+  private final class Gauge: Sendable {
+    private let running = Locked(0)
+    private let highest = Locked(0)
+
+    var peak: Int { highest.withLock { $0 } }
+
+    func add(_ change: Int) {
+      let now = running.withLock { running in
+        running += change
+        return running
+      }
+      highest.withLock { $0 = max($0, now) }
+    }
+  }
+
+  @Test("never runs more functions than it may when nobody listens, and loses no place, on real threads")
+  func raceOfFunctions() async throws {
+    let bulkhead = try makeBulkhead(3, maxQueue: 20)
+    let gauge = Gauge()
+    let ran = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          var ran = 0
+          for number in 0..<500 {
+            try await bulkhead.run {
+              gauge.add(1)
+              if number.isMultiple(of: 7) { await Task.yield() }
+              gauge.add(-1)
+            }
+            if number.isMultiple(of: 50) { (try? bulkhead.acquire())?.release() }
+            ran += 1
+          }
+          return ran
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(ran == 2000)
+    #expect(gauge.peak <= 3)
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
   }
 
   // MARK: By deadline

@@ -107,6 +107,67 @@ struct CircuitBreakerTests {
     #expect(breaker.state == .open)
   }
 
+  /// One that looks at the calls of ten seconds, and opens when half of at least ten have failed.
+  private func makeRatioBreaker(minimumCalls: Int = 10) throws -> CircuitBreaker {
+    let policy = try CircuitBreakerPolicy.ratio(
+      0.5,
+      minimumCalls: minimumCalls,
+      window: .time(.seconds(10)),
+      openFor: .seconds(10)
+    )
+    return CircuitBreaker("weather", policy: policy)
+  }
+
+  private func succeed(_ count: Int, on breaker: CircuitBreaker) throws {
+    for _ in 0..<count { try breaker.admit().succeed() }
+  }
+
+  @Test("counts each success once, those between failures and those of many at the same time")
+  func successes() throws {
+    let breaker = try makeRatioBreaker()
+    let early = try breaker.admit()
+    try succeed(3, on: breaker)
+    #expect(breaker.metrics.calls == 3)
+    try breaker.admit().fail(with: TestFailure.transient)
+    early.succeed()
+    try succeed(2, on: breaker)
+    #expect(breaker.metrics.calls == 7)
+    #expect(breaker.metrics.failures == 1)
+    // Of eleven calls five have failed, and of twelve six.
+    for _ in 0..<4 { try breaker.admit().fail(with: TestFailure.transient) }
+    #expect(breaker.state == .closed)
+    try breaker.admit().fail(with: TestFailure.transient)
+    #expect(breaker.state == .open)
+  }
+
+  @Test("forgets successes as their part of the window passes")
+  func successesPass() throws {
+    let breaker = try makeRatioBreaker()
+    try succeed(3, on: breaker)
+    scheduler.advance(by: 5)
+    try succeed(2, on: breaker)
+    #expect(breaker.metrics.calls == 5)
+    scheduler.advance(by: 5)
+    #expect(breaker.metrics.calls == 2)
+    try succeed(1, on: breaker)
+    #expect(breaker.metrics.calls == 3)
+    scheduler.advance(by: 10)
+    #expect(breaker.metrics.calls == 0)
+  }
+
+  @Test("a success of a call from before the breaker opened is not counted after it has closed again")
+  func lateSuccessInWindow() throws {
+    let breaker = try makeRatioBreaker(minimumCalls: 1)
+    let early = try breaker.admit()
+    breaker.open(scheduler)
+    try succeed(1, on: breaker)
+    #expect(breaker.state == .closed)
+    early.succeed()
+    #expect(breaker.metrics.calls == 0)
+    try succeed(1, on: breaker)
+    #expect(breaker.metrics.calls == 1)
+  }
+
   @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
   func cancel(hasValue: Bool) throws {
     let breaker = try makeBreaker()
@@ -290,6 +351,28 @@ struct CircuitBreakerTests {
       for _ in 0..<50 { if let call = try? breaker.admit(on: time) { granted.keep(call) } }
     }
     #expect(granted.count == 5)
+  }
+
+  @Test("loses no result, and counts none twice, on real threads", arguments: 0..<5 as Range<UInt64>)
+  func concurrentResults(seed: UInt64) throws {
+    let breaker = try makeRatioBreaker(minimumCalls: 1_000_000)
+    let (failures, time) = (EventLog<Int>(), scheduler.time)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var numbers = SeededRandom(seed: seed * 4 + UInt64(thread))
+      for number in 0..<500 {
+        guard let call = try? breaker.admit(on: time) else { continue }
+        // Runs of successes, so that failures find the way without the lock open, and shut it.
+        if Int.random(in: 0..<20, using: &numbers) == 0 {
+          failures.write(number)
+          call.fail(with: TestFailure.transient)
+        } else {
+          call.succeed()
+        }
+        if number.isMultiple(of: 100) { _ = breaker.metrics(on: time) }
+      }
+    }
+    #expect(breaker.metrics(on: time).calls == 2000)
+    #expect(breaker.metrics(on: time).failures == failures.events.count)
   }
 }
 

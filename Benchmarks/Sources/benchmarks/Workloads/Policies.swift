@@ -44,29 +44,37 @@ extension Workloads {
   /// Functions under policies that never wait.
   static func asyncPolicies(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
     [
-      executions("plain call", total) { try await rows.plain() },
-      executions("retry, first succeeds", limit: 60, total) { try await rows.retryOfSuccess() },
-      executions("retry, two failures", limit: 600, total) { try await rows.retryOfTwoFailures() },
-      executions("breaker, closed", limit: 80, total) { try await rows.closedBreaker() },
-      executions("bulkhead, free place", limit: 60, total) { try await rows.freeBulkhead() },
-      executions("limiter with tokens", limit: 80, total) { try await rows.limiterWithTokens() },
-      executions("load balancer, ten replicas", total) { try await rows.balanced() },
-      executions("cooperative timeout", limit: 120, total) { try await rows.cooperativeTimeout() },
-      executions("cooperative timeout → retry → breaker", limit: 320, total) {
-        try await rows.cooperativeWholePipeline()
+      executions("plain call") { for _ in 0..<$0 { total.add(try await rows.plain()) } },
+      executions("retry, first succeeds", limit: 60) { for _ in 0..<$0 { total.add(try await rows.retryOfSuccess()) } },
+      executions("retry, two failures", limit: 600) {
+        for _ in 0..<$0 { total.add(try await rows.retryOfTwoFailures()) }
+      },
+      executions("breaker, closed", limit: 80) { for _ in 0..<$0 { total.add(try await rows.closedBreaker()) } },
+      executions("bulkhead, free place", limit: 60) { for _ in 0..<$0 { total.add(try await rows.freeBulkhead()) } },
+      executions("limiter with tokens", limit: 80) {
+        for _ in 0..<$0 { total.add(try await rows.limiterWithTokens()) }
+      },
+      executions("load balancer, ten replicas") { for _ in 0..<$0 { total.add(try await rows.balanced()) } },
+      executions("cooperative timeout", limit: 120) {
+        for _ in 0..<$0 { total.add(try await rows.cooperativeTimeout()) }
+      },
+      executions("cooperative timeout → retry → breaker", limit: 320) {
+        for _ in 0..<$0 { total.add(try await rows.cooperativeWholePipeline()) }
       },
     ]
   }
 
   /// Functions under policies that wait beside them.
   static func asyncPoliciesWithTimers(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
-    func row(_ name: String, limit: Double, _ execute: @escaping @Sendable () async throws -> Int) -> Benchmark {
-      executions(name, count: 10_000, limit: limit, tolerance: toleranceOfTimers, total, execute)
+    func row(_ name: String, limit: Double, _ execute: @escaping @Sendable (_ count: Int) async throws -> Void)
+      -> Benchmark
+    {
+      executions(name, count: 10_000, limit: limit, tolerance: toleranceOfTimers, execute)
     }
     return [
-      row("timeout not reached", limit: 700) { try await rows.timeoutNotReached() },
-      row("timeout → retry → breaker", limit: 1_300) { try await rows.wholePipeline() },
-      row("hedge, first wins", limit: 1_500) { try await rows.hedgeWonByFirst() },
+      row("timeout not reached", limit: 700) { for _ in 0..<$0 { total.add(try await rows.timeoutNotReached()) } },
+      row("timeout → retry → breaker", limit: 1_300) { for _ in 0..<$0 { total.add(try await rows.wholePipeline()) } },
+      row("hedge, first wins", limit: 1_500) { for _ in 0..<$0 { total.add(try await rows.hedgeWonByFirst()) } },
     ]
   }
 
@@ -76,14 +84,13 @@ extension Workloads {
     count: Int = 50_000,
     limit: Double? = nil,
     tolerance: Double = 0.01,
-    _ total: Total,
-    _ execute: @escaping @Sendable () async throws -> Int
+    _ execute: @escaping @Sendable (_ count: Int) async throws -> Void
   ) -> Benchmark {
     Benchmark("policies, async: \(name)", count: count, limit: limit, hasBacklog: true, tolerance: tolerance) { count in
       let done = DispatchSemaphore(value: 0)
       Task {
         do {
-          for _ in 0..<count { total.add(try await execute()) }
+          try await execute(count)
         } catch {
           refuse(error)
         }
