@@ -4,8 +4,8 @@
 enum JobKind {
   /// A part of a task, up to its next suspension.
   case task(UnsafeRawPointer)
-  /// An actor that works on its mailbox.
-  case actor
+  /// An actor that works on its mailbox: the actor, or the place in it that stands for its work.
+  case actor(UnsafeRawPointer)
   /// The end of a pause: of a yield or a sleep.
   case continuation
 }
@@ -21,8 +21,10 @@ extension UnownedJob {
   var kind: JobKind {
     switch flags & 0xFF {
     case 0: .task(address)
+    // Made for each time that the actor has work, and may be where another one was: the actor stands behind the words of a job.
+    case 193: .actor(address.load(fromByteOffset: 64, as: UnsafeRawPointer.self))
     case 195: .continuation
-    default: .actor
+    default: .actor(address)
     }
   }
 

@@ -137,7 +137,7 @@ final class SimulationRun: @unchecked Sendable {
       let lane = trace.addTask(id)
       if !job.isChildTask { tasks.insert(address, lane: lane) }
       return lane
-    case .actor: return trace.lane(ofActor: UInt(bitPattern: job.address))
+    case .actor(let address): return trace.lane(ofActor: UInt(bitPattern: address))
     // A yield or a sleep: of the task that runs now.
     case .continuation: return trace.runningLane
     }

@@ -163,6 +163,28 @@ import Testing
     }
   }
 
+  @Test func anActorStaysTheSameWhereverTheRunTimeLibraryPutsItsWork() throws {
+    // As large as what is made for each time that an actor has work: its memory is taken, as by other threads.
+    final class Block {
+      let words = (0, 0, 0, 0, 0, 0, 0, 0)
+    }
+    actor Keeper {
+      var blocks: [Block] = []
+      func keep() { blocks.append(Block()) }
+    }
+    let keeper = Keeper()
+    let report = try Simulation(seed: 1).run {
+      let other = Task { for _ in 0..<20 { await keeper.keep() } }
+      for _ in 0..<20 {
+        await keeper.keep()
+        await Task.yield()
+      }
+      await other.value
+    }
+    let actors = report.diagram.description.split(separator: "\n").filter { $0.hasPrefix("actor") }
+    #expect(actors.count <= 1)
+  }
+
   @Test func simulationsRunBesideEachOtherAndBesideTasksOfNone() async throws {
     @Sendable func program() async throws {
       for _ in 0..<50 {
