@@ -6,7 +6,7 @@ demo: ## build and start the backend and the three apps, until Ctrl-C
 	@scripts/demo
 
 test: ## run every test there is: the package, the examples, the page in a real browser
-	@scripts/test
+	@scripts/failures-last scripts/test
 
 check: ## format, layout, warnings as errors, documents
 	@scripts/check

@@ -103,7 +103,8 @@ public struct TransportContract: Sendable {
   ///
   /// - Parameters:
   ///   - lacking: What the transport cannot do.
-  ///   - patience: How long a case may take in real time before it counts as hanging.
+  ///   - patience: How long nothing may happen in a case, in real time, before it counts as hanging. A busy machine makes
+  ///     cases slow, so the whole of it has no limit.
   ///   - make: Makes a new transport.
   public init(lacking: Set<Feature> = [], patience: Duration = .seconds(30), _ make: @escaping Maker) {
     cases = ContractPromise.all
