@@ -4,8 +4,7 @@
 
 /// A word that any thread reads and sets, at the price of a load and a store where the platform allows.
 ///
-/// Nothing else is ordered by reading and setting it: it holds what is right to know late, such as what a cache remembers.
-/// An exchange orders as a lock does: what a thread did before its exchange is seen by whoever exchanges after it.
+/// What a thread did before it set or exchanged the word is seen by whoever reads or exchanges that word after it.
 public struct AtomicWord: ~Copyable, Sendable {
   #if canImport(Darwin)
     // Atomics need a newer system than the package does.
@@ -24,7 +23,7 @@ public struct AtomicWord: ~Copyable, Sendable {
     #if canImport(Darwin)
       word.withLock { $0 }
     #else
-      word.load(ordering: .relaxed)
+      word.load(ordering: .acquiring)
     #endif
   }
 
@@ -34,7 +33,7 @@ public struct AtomicWord: ~Copyable, Sendable {
     #if canImport(Darwin)
       word.withLock { $0 = value }
     #else
-      word.store(value, ordering: .relaxed)
+      word.store(value, ordering: .releasing)
     #endif
   }
 

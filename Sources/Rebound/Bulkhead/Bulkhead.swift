@@ -86,7 +86,7 @@ public final class Bulkhead: Sendable {
   private var isTimed: Bool { isAdaptive || goesByDeadline }
   private let isOverload: @Sendable (any Error) -> Bool
   private let shared: Shared<State, BulkheadEvent>
-  /// The way of nearly all calls.
+  /// For nearly all calls.
   private let fastPath = BulkheadFastPath()
 
   /// Makes a bulkhead with a fixed number of places.
@@ -111,7 +111,7 @@ public final class Bulkhead: Sendable {
     isOverload = { _ in false }
     let machine = BulkheadMachine(limit: policy.maxConcurrent, maxQueue: policy.maxQueue, order: policy.order)
     shared = Shared(State(machine: machine))
-    locked { _, _ in }
+    locked { _, _ in }  // Opens the fast path.
   }
 
   /// Makes a bulkhead that finds out how many calls its service bears.

@@ -2,16 +2,16 @@ import StreamSupport
 
 /// Lets calls in and out of a bulkhead without its lock, while there are free places and nobody waits or listens.
 ///
-/// While this way is open, the number of those who run is here and nowhere else. Whoever holds the lock takes it with
-/// ``close()``, which shuts this way for all others, and puts it back with ``open(running:limit:)``.
+/// While the fast path is open, the number of those who run is here and nowhere else. Whoever holds the lock takes it with
+/// ``close()``, which shuts the fast path for all others, and puts it back with ``open(running:limit:)``.
 struct BulkheadFastPath: ~Copyable, Sendable {
-  /// From the low end: how many run (31 bits), how many may run (31 bits), whether the way is open.
+  /// From the low end: how many run (31 bits), how many may run (31 bits), whether the fast path is open.
   private let word = AtomicWord()
 
   private static let isOpen: UInt64 = 1 << 62
   private static let numbers: UInt64 = 1 << 31 - 1
 
-  /// How many run as far as this way knows.
+  /// How many run as far as the fast path knows.
   var running: Int { Int(word.value & Self.numbers) }
 
   /// Takes a place if one is free.
@@ -42,15 +42,15 @@ struct BulkheadFastPath: ~Copyable, Sendable {
     return false
   }
 
-  /// Shuts this way; with the lock held.
+  /// Shuts the fast path; with the lock held.
   ///
-  /// - Returns: How many run; `nil` if the way was shut.
+  /// - Returns: How many run; `nil` if it was shut.
   func close() -> Int? {
     guard word.value != 0 else { return nil }
     return Int(word.exchange(0) & Self.numbers)
   }
 
-  /// Opens this way; with the lock held.
+  /// Opens the fast path; with the lock held.
   func open(running: Int, limit: Int) {
     word.set(Self.isOpen | UInt64(min(limit, Int(Self.numbers))) << 31 | UInt64(running))
   }

@@ -55,7 +55,7 @@ public final class CircuitBreaker: Sendable {
   private let isFailure: @Sendable (any Error) -> Bool
   private let states = SharedSubject(CurrentValueSubject<State, Never>(.closed))
   private let shared: Shared<Shares, CircuitBreakerEvent>
-  /// The way of nearly all calls.
+  /// For nearly all calls.
   private let fastPath = CircuitBreakerFastPath()
 
   /// Makes a closed breaker.
@@ -94,7 +94,7 @@ public final class CircuitBreaker: Sendable {
     shared.observe { [states] event in
       if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
     }
-    shared.adjust { state, _ in fastPath.open(as: state.machine) }
+    locked { _, _ in }  // Opens the fast path.
   }
 
   /// Takes the name of a pipeline, unless it has one.

@@ -249,8 +249,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   }
 
   private mutating func enter(_ next: Phase) {
-    // As many bits as the fast path has for it.
-    generation = (generation + 1) & 0x3fff_ffff
+    generation = generation == CircuitBreakerFastPath.lastGeneration ? 0 : generation + 1
     phase = next
     window = CallWindow(policy.window)
     failuresInARow = 0

@@ -223,37 +223,37 @@ struct ProtectedUpstream<Output>: StageUpstream {
     case other(AnySubscriber<Output, any Error>)
   }
 
-  @usableFromInline let source: UpstreamSource<Output>
+  @usableFromInline let upstream: ErasedUpstream<Output>
 
   @inlinable
   init<Upstream: Publisher>(_ upstream: Upstream, _ surroundings: StageSurroundings)
   where Upstream.Output == Output, Upstream.Failure == any Error {
-    source = TypedUpstreamSource(upstream, surroundings)
+    self.upstream = TypedUpstream(upstream, surroundings)
   }
 
-  @inlinable var surroundings: StageSurroundings { source.surroundings }
+  @inlinable var surroundings: StageSurroundings { upstream.surroundings }
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     if let attempt = subscriber as? PolicyAttempt<Output, any Error> {
-      source.attach(source, .attempt(attempt))
+      upstream.attach(upstream, .attempt(attempt))
     } else {
-      source.attach(source, .other(AnySubscriber(subscriber)))
+      upstream.attach(upstream, .other(AnySubscriber(subscriber)))
     }
   }
 }
 
-/// What each stage copies of the protected publisher: one reference.
+/// The protected publisher with its type hidden: what each stage copies of it is one reference.
 @usableFromInline
-class UpstreamSource<Output> {
+class ErasedUpstream<Output> {
   @usableFromInline let surroundings: StageSurroundings
   /// Captures nothing; see ``PolicyExecution``.
-  @usableFromInline let attach: (UpstreamSource, ProtectedUpstream<Output>.Subscribing) -> Void
+  @usableFromInline let attach: (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
 
   @inlinable
   init(
     _ surroundings: StageSurroundings,
-    attach: @escaping (UpstreamSource, ProtectedUpstream<Output>.Subscribing) -> Void
+    attach: @escaping (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
   ) {
     self.surroundings = surroundings
     self.attach = attach
@@ -261,16 +261,16 @@ class UpstreamSource<Output> {
 }
 
 @usableFromInline
-final class TypedUpstreamSource<Upstream: Publisher>: UpstreamSource<Upstream.Output>
+final class TypedUpstream<Upstream: Publisher>: ErasedUpstream<Upstream.Output>
 where Upstream.Failure == any Error {
   @usableFromInline let upstream: Upstream
 
   @inlinable
   init(_ upstream: Upstream, _ surroundings: StageSurroundings) {
     self.upstream = upstream
-    // A downcast: a source hands itself over.
-    super.init(surroundings) { source, subscribing in
-      let upstream = unsafeDowncast(source, to: TypedUpstreamSource.self).upstream
+    // A downcast: who is handed over is always this object.
+    super.init(surroundings) { erased, subscribing in
+      let upstream = unsafeDowncast(erased, to: TypedUpstream.self).upstream
       switch subscribing {
       case .attempt(let attempt): upstream.receive(subscriber: attempt)
       case .other(let other): upstream.receive(subscriber: other)
