@@ -2,16 +2,19 @@ import Combine
 import Rebound
 import ReboundTesting
 
-/// A picture of Sources/Rebound/Rebound.docc, and the run that it shows.
+/// A picture of a module's documentation catalogue, and the run that it shows.
 struct Picture: Sendable {
   let name: String
+  /// The module.
+  var catalogue = "Rebound"
   let svg: @Sendable () throws -> String
 }
 
 extension Picture {
-  static let all: [Picture] = [
-    retry, catching, fallback, timeout, hedge, breaker, coalescing, chained, repeating, bulkhead, rateLimiter, result,
-  ]
+  static let all: [Picture] =
+    [
+      retry, catching, fallback, timeout, hedge, breaker, coalescing, chained, repeating, bulkhead, rateLimiter, result,
+    ] + ofCombine
 
   private struct Busy: Error, CustomStringConvertible {
     let description = "busy"
