@@ -11,7 +11,7 @@ test: ## run every test there is: the package, the examples, the page in a real 
 check: ## format, layout, warnings as errors, documents
 	@scripts/check
 
-docs: ## build the reference of every module, as pages for a web server
+docs: ## build the reference of all modules as one site, for any web server
 	@scripts/docs
 
 stress: ## race threads through every operator under ThreadSanitizer and AddressSanitizer
@@ -30,4 +30,4 @@ fleet: ## ten processes, Redis and an outage: policies of each process beside sh
 	@scripts/fleet
 
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz .build-curl .build-fleet
+	@rm -rf .build .build-* Examples/Artefacts Benchmarks/HTTP/.build

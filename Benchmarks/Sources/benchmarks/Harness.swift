@@ -65,7 +65,9 @@ struct Harness {
 
   func measure(_ benchmarks: [Benchmark]) -> [Measurement] {
     var measurements = benchmarks.map { Measurement(benchmark: $0) }
-    for _ in 0..<rounds {
+    guard !benchmarks.isEmpty else { return [] }
+    for round in 1...max(rounds, 1) {
+      note("\(benchmarks.count) benchmarks, from \"\(benchmarks[0].name)\" on: round \(round) of \(rounds)")
       for (index, benchmark) in benchmarks.enumerated() {
         let start = cpuNanoseconds()
         benchmark.run(benchmark.count)
@@ -77,6 +79,11 @@ struct Harness {
       measurements[index].allocations = countAllocations(of: benchmark)
     }
     return measurements
+  }
+
+  /// How far it is, beside what is measured.
+  private func note(_ text: String) {
+    FileHandle.standardError.write(Data("\(text)\n".utf8))
   }
 
   /// Two runs of different length tell apart what each value needs and what the chain needs.

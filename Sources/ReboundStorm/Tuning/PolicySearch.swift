@@ -39,9 +39,10 @@ public struct PolicySearch: Sendable {
 
   /// Tries the policies.
   ///
+  /// - Parameter progress: Told after each policy how many were tried, on the caller's thread.
   /// - Returns: Those that no other is better than.
   /// - Throws: ``InvalidScenario``.
-  public func run() throws -> PolicyFront {
+  public func run(progress: (Int) -> Void = { _ in }) throws -> PolicyFront {
     var random = StormRandom(seed: seed, part: 9)
     var front = PolicyFront()
     // Of a process, which is what a rate limiter is for.
@@ -56,6 +57,7 @@ public struct PolicySearch: Sendable {
         settings = front.policies[random.index(below: front.policies.count)].settings.changed(&random, load: load)
       }
       front.insert(TunedPolicy(settings: settings, score: try settings.score(on: scenarios)))
+      progress(number + 1)
     }
     return front
   }

@@ -10,10 +10,15 @@ struct SearchResult: Codable {
   /// Those that no other was better than, on what the search has seen; the best first.
   let front: [PolicySettings]
 
-  static func search(tries: Int, seed: UInt64, on scenarios: [Scenario]) throws -> SearchResult {
+  static func search(
+    tries: Int,
+    seed: UInt64,
+    on scenarios: [Scenario],
+    progress: (Int) -> Void
+  ) throws -> SearchResult {
     // A search does not vary detectors, so it begins at the rows without.
     let start = NamedPolicy.ladder.map(\.settings).filter { $0.detector == nil }
-    let front = try PolicySearch(scenarios: scenarios, tries: tries, start: start, seed: seed).run()
+    let front = try PolicySearch(scenarios: scenarios, tries: tries, start: start, seed: seed).run(progress: progress)
     let policies = front.policies.sorted { $0.score.cost < $1.score.cost }
     return SearchResult(tries: tries, seed: seed, front: policies.map(\.settings))
   }

@@ -9,7 +9,9 @@ func note(_ text: String) {
 func found(_ arguments: Arguments) throws -> SearchResult? {
   guard arguments.tries > 0 else { return try arguments.tuned.map(SearchResult.init(contentsOf:)) }
   let seen = arguments.file == nil ? Trials.seen : [try arguments.scenario().with(seed: 101)]
-  let result = try SearchResult.search(tries: arguments.tries, seed: 1, on: seen)
+  let result = try SearchResult.search(tries: arguments.tries, seed: 1, on: seen) { tried in
+    if tried % 10 == 0 { note("tried \(tried) of \(arguments.tries)") }
+  }
   if arguments.file == nil, let file = arguments.tuned { try result.write(to: file) }
   return result
 }
@@ -45,6 +47,7 @@ func play(_ arguments: Arguments) throws {
 
       """
     if arguments.file == nil {
+      note("judging the tuned policy by what the search has not seen")
       let judgement = try Judgement(of: Row("tuned", tuned), against: Row.ladder + Row.presets, on: Trials.unseen)
       text += """
 
@@ -56,9 +59,13 @@ func play(_ arguments: Arguments) throws {
         """
     }
   }
-  if arguments.file == nil { text += "\n" + (try Comparisons.text(seed: scenario.seed)) }
+  if arguments.file == nil {
+    note("playing the other comparisons")
+    text += "\n" + (try Comparisons.text(seed: scenario.seed))
+  }
   var verdict: String?
   if arguments.judgesFront, let result {
+    note("judging the \(result.front.count) policies of the front")
     let front = result.front.enumerated().map { Row("\($0.offset + 1)", $0.element) }
     verdict = try Verdict(on: front, against: Row.ladder + Row.presets, by: Trials.unseen).text + "\n"
   }

@@ -18,6 +18,14 @@ struct PolicySearchTests {
     }
   }
 
+  @Test("it says after each policy how many were tried, those that it begins with included")
+  func progress() throws {
+    var told: [Int] = []
+    let start = NamedPolicy.ladder.prefix(2).map(\.settings)
+    _ = try PolicySearch(scenarios: [.minuteOfOutage(clients: 20)], tries: 4, start: start).run { told.append($0) }
+    #expect(told == [1, 2, 3, 4])
+  }
+
   @Test func findsTheSameForTheSameSeed() throws {
     let search = PolicySearch(scenarios: [.minuteOfOutage(clients: 100)], tries: 20)
     #expect(try search.run() == search.run())
