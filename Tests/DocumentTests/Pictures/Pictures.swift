@@ -11,6 +11,7 @@ struct Picture: Sendable {
 extension Picture {
   static let all: [Picture] = [
     retry, catching, fallback, timeout, hedge, breaker, coalescing, chained, repeating, bulkhead, rateLimiter, result,
+    retryBudget, cache, lastGood, tokenRefresh, throttle, loadBalancer, chaos, adaptiveLimit, metastability,
   ]
 
   private struct Busy: Error, CustomStringConvertible {

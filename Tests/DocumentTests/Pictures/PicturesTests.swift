@@ -23,9 +23,9 @@ struct PicturesTests {
   @Test("are all in use, each with words for those who do not see it")
   func inUse() throws {
     let catalogue = Self.folder.deletingLastPathComponent()
-    let articles = try FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "md" }
-      .map { try String(contentsOf: $0, encoding: .utf8) }
+    let articles = try FileManager.default.subpathsOfDirectory(atPath: catalogue.path)
+      .filter { $0.hasSuffix(".md") }
+      .map { try String(contentsOf: catalogue.appendingPathComponent($0), encoding: .utf8) }
       .joined()
     let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)
       .map { $0.deletingPathExtension().lastPathComponent }
