@@ -4,15 +4,15 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-/// The code of the article about command-line tools and servers, as it stands there.
-@Suite("The code of the article about command-line tools and servers")
+/// The code of the article about a command-line tool, as it stands there.
+@Suite("The code of the article about a command-line tool")
 struct CommandLineArticleTests {
-  private struct Place: Decodable, Sendable {
+  struct Place: Decodable, Sendable {
     let name: String
     let temperature: Double
   }
 
-  private struct Forecast: Request {
+  struct Forecast: Request {
     let city: String
     var path: RequestPath { "forecast" }
     var query: Parameters { ["q": city] }
@@ -31,7 +31,7 @@ struct CommandLineArticleTests {
 
     let client = WebAPIClient(
       baseURL: URL(string: "https://api.example"),
-      transport: transport,  // CurlTransport() in the program
+      transport: transport,  // URLSessionTransport() in the program, or CurlTransport() with the trait Curl
       middleware: [Retrying(.http)],
       deliveringOn: nil
     )

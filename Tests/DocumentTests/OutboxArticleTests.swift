@@ -65,12 +65,3 @@ struct OutboxArticleTests {
     #expect(transport.calls.map(\.time) == [.zero, .seconds(30)])
   }
 }
-
-/// Lines of a log.
-///
-/// Unchecked, because all are written by the thread that advances the scheduler.
-private final class Lines: @unchecked Sendable {
-  private(set) var all: [String] = []
-
-  func write(_ line: String) { all.append(line) }
-}

@@ -10,19 +10,37 @@ struct PolicyRows: Sendable {
   typealias Failure = any Error
 
   let retry = RetryPolicy<Failure>(clamping: 2, backoff: .immediate)
+  let retryWithBudget: RetryPolicy<Failure>
   let breaker: CircuitBreaker
   let bulkhead: Bulkhead
+  let adaptiveBulkhead: Bulkhead
   let limiter: RateLimiter
   let timeout: TimeoutPolicy
   let cooperative: TimeoutPolicy
   let hedge: HedgePolicy<Failure>
   let balancer: LoadBalancer<Int>
+  let fallback = FallbackPolicy<Failure>()
+  let once = RepeatPolicy(times: 0)
+  let chaos = Chaos<Int, Failure>().fault(at: 0) { Refusal() }.latency(at: 0, .seconds(1))
+  let lastGood: LastGood<Int, Int>
+  let cache: Cache<Int, Int, Failure>
+  let coalescer = Coalescer<Int, Int, Failure>()
+  let refresher = TokenRefresher<Int> { _ in .rejected(Refusal()) }
+  let throttle = AdaptiveThrottle("benchmark")
+  let detector = MetastabilityDetector("benchmark")
   let pipeline: Pipeline<Int>
   let cooperativePipeline: Pipeline<Int>
 
   init() throws {
+    retryWithBudget = retry.within(try .ratio(0.2))
     breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
     bulkhead = Bulkhead("benchmark", policy: try BulkheadPolicy(maxConcurrent: 10))
+    adaptiveBulkhead = Bulkhead(
+      "benchmark",
+      policy: try BulkheadPolicy(maxConcurrent: 10),
+      adapting: try .gradient(),
+      overloadedWhen: { _ in true }
+    )
     // So many that no execution ever waits.
     limiter = RateLimiter("benchmark", policy: try .tokenBucket(1_000_000, per: .microseconds(1)))
     timeout = try TimeoutPolicy(total: .seconds(10))
@@ -30,6 +48,9 @@ struct PolicyRows: Sendable {
     self.cooperative = cooperative
     hedge = try HedgePolicy(delay: .after(.seconds(1)))
     balancer = try LoadBalancer("benchmark", among: Array(0..<10))
+    lastGood = try LastGood(capacity: 10)
+    cache = Cache(policy: try CachePolicy(fresh: .seconds(3_600)))
+    refresher.signIn(with: 1)
     let breakerOfPipeline = CircuitBreaker("pipeline", policy: try CircuitBreakerPolicy())
     pipeline = try Pipeline<Int>("benchmark") {
       Timeout(total: .seconds(10))
@@ -68,12 +89,20 @@ extension PolicyRows {
     }
   }
 
+  func retryWithinBudget() async throws -> Int {
+    try await retryWithBudget.run { try await Self.answer() }
+  }
+
   func closedBreaker() async throws -> Int {
     try await breaker.run { try await Self.answer() }
   }
 
   func freeBulkhead() async throws -> Int {
     try await bulkhead.run { try await Self.answer() }
+  }
+
+  func adaptingBulkhead() async throws -> Int {
+    try await adaptiveBulkhead.run { try await Self.answer() }
   }
 
   func limiterWithTokens() async throws -> Int {
@@ -86,6 +115,42 @@ extension PolicyRows {
 
   func balanced() async throws -> Int {
     try await balancer.makeCall().run { _ in try await Self.answer() }
+  }
+
+  func fallbackNotNeeded() async throws -> Int {
+    try await fallback.run({ try await Self.answer() }, fallback: { _ in 0 })
+  }
+
+  func onlyOnce() async throws -> Int {
+    try await once.run { try await Self.answer() }
+  }
+
+  func sparedByChaos() async throws -> Int {
+    try await chaos.run { try await Self.answer() }
+  }
+
+  func rememberedAnswer() async throws -> Int {
+    try await lastGood.run(for: 1) { try await Self.answer() }.value
+  }
+
+  func freshOfCache() async throws -> Int {
+    try await cache.value(for: 1) { try await Self.answer() }.value
+  }
+
+  func coalescedAlone() async throws -> Int {
+    try await coalescer.run(1) { try await Self.answer() }
+  }
+
+  func withCredential() async throws -> Int {
+    try await refresher.run(when: { _ in false }) { _ in try await Self.answer() }
+  }
+
+  func throttleThatAccepts() async throws -> Int {
+    try await throttle.run { try await Self.answer() }
+  }
+
+  func watchedByDetector() async throws -> Int {
+    try await detector.run { try await Self.answer() }
   }
 
   func cooperativeTimeout() async throws -> Int {

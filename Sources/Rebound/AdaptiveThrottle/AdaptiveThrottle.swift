@@ -1,3 +1,4 @@
+import Foundation
 import StreamSupport
 
 /// Refuses calls itself when the service accepts far fewer than are made, and the more so the fewer it accepts.
@@ -203,4 +204,11 @@ public struct Throttled: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// What happened.
   public var description: String { "\(name) accepts too few calls; this one was not made." }
+}
+
+extension Throttled: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "The service has too much to do." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Try again in a moment." }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A policy with a setting that makes no sense, refused when it is made.
 public struct InvalidPolicy: Error, Hashable, Sendable {
   /// The kind of the policy.
@@ -30,6 +32,11 @@ extension InvalidPolicy: CustomStringConvertible {
     let kind = kind.description
     return "\(kind.prefix(1).uppercased())\(kind.dropFirst()): \(setting) is \(value). \(advice)"
   }
+}
+
+extension InvalidPolicy: LocalizedError {
+  /// What is wrong, and what to give instead.
+  public var errorDescription: String? { description }
 }
 
 extension PolicyKind {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// For which failures something else takes the place of an answer.
 ///
 ///     let policy = FallbackPolicy<NetworkFailure>()
@@ -129,4 +131,13 @@ public struct FallbackFailed: RetryAfterProviding {
 extension FallbackFailed: CustomStringConvertible {
   /// What happened, and with which errors.
   public var description: String { "The fallback failed (\(failure)) after the request itself had: \(original)" }
+}
+
+extension FallbackFailed: LocalizedError {
+  /// What happened, in the words for people of the answer's own failure; `nil` if it has none.
+  public var errorDescription: String? { (original as? any LocalizedError)?.errorDescription }
+  /// Why, in those words.
+  public var failureReason: String? { (original as? any LocalizedError)?.failureReason }
+  /// What to do next, in those words.
+  public var recoverySuggestion: String? { (original as? any LocalizedError)?.recoverySuggestion }
 }

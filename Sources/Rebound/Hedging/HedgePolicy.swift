@@ -1,3 +1,5 @@
+import Foundation
+
 /// When to ask a second time without waiting for the first answer, and take whichever comes first.
 ///
 ///     let policy = try HedgePolicy<NetworkFailure>(delay: .after(.milliseconds(300)))
@@ -129,4 +131,13 @@ extension HedgesFailed: CustomStringConvertible {
     let causes = errors.map { "\($0.hedge == 0 ? "primary" : "hedge \($0.hedge)"): \($0.error)" }
     return "All \(errors.count) attempts failed. \(causes.joined(separator: "; "))"
   }
+}
+
+extension HedgesFailed: LocalizedError {
+  /// What happened, in the words for people of the primary attempt's failure; `nil` if it has none.
+  public var errorDescription: String? { (underlying as? any LocalizedError)?.errorDescription }
+  /// Why, in those words.
+  public var failureReason: String? { (underlying as? any LocalizedError)?.failureReason }
+  /// What to do next, in those words.
+  public var recoverySuggestion: String? { (underlying as? any LocalizedError)?.recoverySuggestion }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 
 /// Runs what has a key once: the first to come with a key wins, and the others get its answer, or wait for it.
 ///
@@ -121,4 +122,11 @@ public struct IdempotencyKeyUnknown: Error, Hashable, Sendable, CustomStringConv
   public var description: String {
     "Whether \(key) was done already is not known now, since the storage does not answer. Try again with the same key."
   }
+}
+
+extension IdempotencyKeyUnknown: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "It is not known whether this was done already." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Try again later; it will not be done twice." }
 }

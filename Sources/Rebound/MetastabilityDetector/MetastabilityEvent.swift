@@ -1,3 +1,5 @@
+import Foundation
+
 /// Something that a ``MetastabilityDetector`` has seen or decided.
 public enum MetastabilityEvent: Hashable, Sendable, PolicyDecision {
   /// The alarm: retries seem to keep the service down, after what was counted within the window.
@@ -53,4 +55,11 @@ public struct RetriesSuspended: Error, Hashable, Sendable, CustomStringConvertib
 
   /// What happened.
   public var description: String { "Retries seem to keep \(name) down; this attempt was not made." }
+}
+
+extension RetriesSuspended: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "The service has too much to do." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Try again later." }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A gauge that no page could tell of, refused when it is to be watched.
 public enum InvalidMetric: Error, Hashable, Sendable {
   /// The name has characters other than letters, digits and underscores of ASCII, or does not begin with a letter.
@@ -31,6 +33,11 @@ extension InvalidMetric: CustomStringConvertible {
       "Gauge: the table holds \(limit) series, and no more. Give labels with fewer values, or make a larger table."
     }
   }
+}
+
+extension InvalidMetric: LocalizedError {
+  /// What is wrong, and what to give instead.
+  public var errorDescription: String? { description }
 }
 
 extension Metric {

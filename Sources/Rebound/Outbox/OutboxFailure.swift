@@ -52,6 +52,13 @@ extension OutboxFull: CustomStringConvertible {
   }
 }
 
+extension OutboxFull: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "There is no room to keep more for later." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Wait until some of it is sent, or decide about what could not be sent." }
+}
+
 extension OutboxFailure: CustomStringConvertible {
   /// What happened, and what to do about it.
   public var description: String {

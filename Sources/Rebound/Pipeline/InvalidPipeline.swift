@@ -1,3 +1,5 @@
+import Foundation
+
 /// A ``Pipeline`` whose stages do not go together, refused when it is made.
 public struct InvalidPipeline: Error, Hashable, Sendable {
   /// What is wrong.
@@ -73,6 +75,11 @@ extension InvalidPipeline: CustomStringConvertible {
     let about = stages.isEmpty ? "" : " (\(stages.map(\.description).joined(separator: "; ")))"
     return "Pipeline \"\(pipeline)\": \(mistake)\(about)."
   }
+}
+
+extension InvalidPipeline: LocalizedError {
+  /// What is wrong, and what to do.
+  public var errorDescription: String? { description }
 }
 
 extension InvalidPipeline.Mistake: CustomStringConvertible {

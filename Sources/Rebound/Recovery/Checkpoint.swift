@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 
 extension Publisher {
   /// Notes in every failure that it came by here, and where "here" is.
@@ -106,6 +107,15 @@ extension TracedError: CustomStringConvertible {
   public var description: String {
     "\(underlying), by way of \(trace.map(\.description).joined(separator: ", then "))"
   }
+}
+
+extension TracedError: LocalizedError {
+  /// What happened, in the words for people of the error itself; `nil` if it has none.
+  public var errorDescription: String? { (underlying as? any LocalizedError)?.errorDescription }
+  /// Why, in those words.
+  public var failureReason: String? { (underlying as? any LocalizedError)?.failureReason }
+  /// What to do next, in those words.
+  public var recoverySuggestion: String? { (underlying as? any LocalizedError)?.recoverySuggestion }
 }
 
 extension Error {

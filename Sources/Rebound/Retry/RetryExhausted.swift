@@ -1,3 +1,5 @@
+import Foundation
+
 /// All that led to giving up, for ``RetryPolicy/onExhaustion(keeping:_:)``.
 public struct RetryExhausted<Failure: Error>: Error {
   /// How many attempts were made.
@@ -17,4 +19,13 @@ extension RetryExhausted: CustomStringConvertible {
     let left = attempts > errors.count ? " (the last \(errors.count) of \(attempts))" : ""
     return "Gave up after \(attempts) attempts in \(elapsed). Errors\(left): \(causes)"
   }
+}
+
+extension RetryExhausted: LocalizedError {
+  /// What happened, in the words for people of the last failure; `nil` if it has none.
+  public var errorDescription: String? { (underlying as? any LocalizedError)?.errorDescription }
+  /// Why, in those words.
+  public var failureReason: String? { (underlying as? any LocalizedError)?.failureReason }
+  /// What to do next, in those words.
+  public var recoverySuggestion: String? { (underlying as? any LocalizedError)?.recoverySuggestion }
 }

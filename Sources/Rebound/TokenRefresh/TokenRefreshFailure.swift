@@ -1,3 +1,5 @@
+import Foundation
+
 /// There is no credential to send a request with.
 public struct TokenRefreshFailure: Error {
   /// Why there is none.
@@ -60,6 +62,30 @@ extension TokenRefreshFailure: CustomStringConvertible {
     case .excessive:
       return "The session was renewed too often in a short time; try again \(pause), or sign in again.\(cause)"
     default: return "The session could not be renewed; try again \(pause).\(cause)"
+    }
+  }
+}
+
+extension TokenRefreshFailure: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? {
+    switch reason {
+    case .signedOut: "You are not signed in."
+    case .rejected: "Your session is over."
+    case .denied: "The service grants no access."
+    case .excessive: "Your session was renewed too often in a short time."
+    default: "Your session could not be renewed."
+    }
+  }
+  /// What the refresh failed with, in that error's own words for people; `nil` if it has none.
+  public var failureReason: String? { (underlying as? any LocalizedError)?.errorDescription }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? {
+    switch reason {
+    case .signedOut: "Sign in, and try again."
+    case .rejected: "Sign in again."
+    case .denied: "Check the key."
+    default: suggestionToTryAgain
     }
   }
 }

@@ -196,3 +196,10 @@ public struct MayHaveArrived: Error, Hashable, Sendable, CustomStringConvertible
     """
   }
 }
+
+extension MayHaveArrived: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "This may have arrived already, so it is not sent a second time." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Look whether the service has it; then send it again, or discard it." }
+}

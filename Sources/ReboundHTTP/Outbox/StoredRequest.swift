@@ -139,3 +139,10 @@ public struct RequestBodyTooLarge: Error, Hashable, Sendable, CustomStringConver
     "The body has more than the \(limit) bytes of the outbox. Raise maxBytes of its policy, or send less."
   }
 }
+
+extension RequestBodyTooLarge: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? { "What you want to send is too large to be kept for later." }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { "Send less at a time." }
+}

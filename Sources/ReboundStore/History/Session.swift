@@ -138,3 +138,8 @@ extension InvalidSession: CustomStringConvertible {
     }
   }
 }
+
+extension InvalidSession: LocalizedError {
+  /// What happened, and what to do next.
+  public var errorDescription: String? { description }
+}

@@ -14,6 +14,7 @@ extension Picture {
   static let all: [Picture] =
     [
       retry, catching, fallback, timeout, hedge, breaker, coalescing, chained, repeating, bulkhead, rateLimiter, result,
+      retryBudget, cache, lastGood, tokenRefresh, throttle, loadBalancer, chaos, adaptiveLimit, metastability,
     ] + ofCombine
 
   private struct Busy: Error, CustomStringConvertible {

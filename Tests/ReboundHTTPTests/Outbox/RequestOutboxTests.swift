@@ -269,4 +269,11 @@ struct RequestOutboxTests {
     #expect(keys == [entry.idempotencyKey, entry.idempotencyKey])
     await outbox.queue.close()
   }
+
+  @Test("what may have arrived is told in words for people")
+  func words() {
+    let error = MayHaveArrived(setback: nil)
+    #expect(error.localizedDescription == "This may have arrived already, so it is not sent a second time.")
+    #expect(error.recoverySuggestion == "Look whether the service has it; then send it again, or discard it.")
+  }
 }

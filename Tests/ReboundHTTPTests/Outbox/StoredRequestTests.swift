@@ -17,4 +17,11 @@ struct StoredRequestTests {
     #expect(try stored(3) == bytes)
     #expect(throws: RequestBodyTooLarge(limit: 2)) { try stored(2) }
   }
+
+  @Test("a body that is too large is told in words for people")
+  func wordsOfLargeBody() {
+    let error = RequestBodyTooLarge(limit: 10)
+    #expect(error.localizedDescription == "What you want to send is too large to be kept for later.")
+    #expect(error.recoverySuggestion == "Send less at a time.")
+  }
 }

@@ -117,4 +117,10 @@ struct SessionTests {
     #expect(InvalidSession.beginningForgotten(3).description.contains("first 3 actions"))
     #expect(InvalidSession.unknownVersion(9).description.contains("form 9"))
   }
+
+  @Test("a session that cannot be read says so to people")
+  func words() {
+    let error = InvalidSession.unknownVersion(9)
+    #expect(error.localizedDescription == error.description)
+  }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import ReboundTesting
 import Testing
@@ -100,5 +101,12 @@ struct AdaptiveThrottleTests {
   @Test func refusesNumbersThatMakeNoSense() {
     #expect(throws: InvalidPolicy.self) { try AdaptiveThrottlePolicy(factor: 0.5) }
     #expect(throws: InvalidPolicy.self) { try AdaptiveThrottlePolicy(window: .zero) }
+  }
+
+  @Test("its refusal has words for people")
+  func words() {
+    let refusal = Throttled(name: "weather", refusalProbability: 0.5)
+    #expect(refusal.localizedDescription == "The service has too much to do.")
+    #expect(refusal.recoverySuggestion == "Try again in a moment.")
   }
 }

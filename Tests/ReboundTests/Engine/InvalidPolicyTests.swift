@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -254,5 +255,11 @@ struct InvalidPolicyTests {
     }
     #expect(error == InvalidPolicy(throttle, "limit", 0, "Give at least 1."))
     #expect(error?.description == "Throttle: limit is 0. Give at least 1.")
+  }
+
+  @Test("says the same to people, who may have written the setting")
+  func words() {
+    let error = InvalidPolicy(PolicyKind("throttle"), "limit", 0, "Give at least 1.")
+    #expect(error.localizedDescription == error.description)
   }
 }

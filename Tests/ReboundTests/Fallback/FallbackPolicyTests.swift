@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -39,5 +40,15 @@ struct FallbackPolicyTests {
     let failed = FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.busy(.seconds(9)))
     #expect(failed.retryAfter == .seconds(9))
     #expect(FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.transient).retryAfter == nil)
+  }
+
+  @Test("has the words for people of the answer's own failure, and none if that has none")
+  func words() {
+    let open = CircuitOpen(name: "weather", retryAfter: .seconds(9), lastError: TimedOut(.total, limit: .seconds(1)))
+    let failed = FallbackFailed(failure: TestFailure.permanent, original: open)
+    #expect(failed.localizedDescription == "The service does not answer as it should.")
+    #expect(failed.failureReason == "The service did not answer in time.")
+    #expect(failed.recoverySuggestion == "Try again in 9 seconds.")
+    #expect(FallbackFailed(failure: open, original: TestFailure.permanent).errorDescription == nil)
   }
 }

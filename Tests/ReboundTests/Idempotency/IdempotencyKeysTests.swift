@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import Testing
 
@@ -82,6 +83,13 @@ struct IdempotencyKeysTests {
   @Test("refuses to keep nothing")
   func refusals() {
     #expect(throws: InvalidPolicy.self) { try IdempotencyKeys<Int>(keptFor: .zero) }
+  }
+
+  @Test("what is not known is told in words for people")
+  func words() {
+    let unknown = IdempotencyKeyUnknown(key: "order 1")
+    #expect(unknown.localizedDescription == "It is not known whether this was done already.")
+    #expect(unknown.recoverySuggestion == "Try again later; it will not be done twice.")
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import ReboundTesting
 import Testing
@@ -122,5 +123,12 @@ struct MetastabilityDetectorTests {
     #expect(throws: InvalidPolicy.self) { try MetastabilityPolicy(answeredShare: 1) }
     #expect(throws: InvalidPolicy.self) { try MetastabilityPolicy(window: .zero) }
     #expect(throws: InvalidPolicy.self) { try MetastabilityPolicy(hold: .seconds(-1)) }
+  }
+
+  @Test("its refusal has words for people")
+  func words() {
+    let refusal = RetriesSuspended(name: "weather")
+    #expect(refusal.localizedDescription == "The service has too much to do.")
+    #expect(refusal.recoverySuggestion == "Try again later.")
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -36,5 +37,10 @@ struct InvalidMetricTests {
     let table = MetricsTable()
     try table.watch(Metric(name, .init(name, "any \"value\"\n"))) { 1 }
     #expect(table.snapshot.gauges.count == 1)
+  }
+
+  @Test("says the same to people")
+  func words() {
+    #expect(InvalidMetric.tooManySeries(7).localizedDescription == InvalidMetric.tooManySeries(7).description)
   }
 }

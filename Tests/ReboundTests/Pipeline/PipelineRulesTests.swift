@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import Testing
 
@@ -149,5 +150,11 @@ struct PipelineRulesTests {
     #expect(throws: InvalidPolicy(.bulkhead, "maxConcurrent", 0, "Give at least 1.")) {
       try Pipeline<Int>("weather") { Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 0)) }
     }
+  }
+
+  @Test("a refusal says the same to people, who may have written the settings")
+  func wordsForPeople() {
+    let error = InvalidPipeline(pipeline: "weather", mistake: .noStages, stages: [])
+    #expect(error.localizedDescription == error.description)
   }
 }

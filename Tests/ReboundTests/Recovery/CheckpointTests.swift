@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import ReboundTesting
 import Testing
@@ -46,5 +47,16 @@ struct CheckpointTests {
     #expect(traced?.underlying as? TestFailure == .permanent)
     #expect(traced?.trace.map(\.name) == ["request", nil])
     #expect(traced?.trace.last?.line == outer.line)
+  }
+
+  @Test("leaves a failure its words for people")
+  func words() async throws {
+    let traced = await #expect(throws: TracedError.self) {
+      try await Checkpoint().run { throw CircuitOpen(name: "weather", retryAfter: .seconds(9)) }
+    }
+    #expect(traced?.localizedDescription == "The service does not answer as it should.")
+    #expect(traced?.recoverySuggestion == "Try again in 9 seconds.")
+    let untold = await #expect(throws: TracedError.self) { try await Checkpoint().run { throw TestFailure.permanent } }
+    #expect(untold?.errorDescription == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import ReboundTesting
 import Testing
@@ -52,5 +53,16 @@ struct RetryPolicyTests {
     _ = machine.failed(with: .transient, elapsed: .zero)
     #expect(first.events.count == 1)
     #expect(second.events.count == 1)
+  }
+
+  @Test("what is made of all failures has the words for people of the last one")
+  func wordsOfExhaustion() async {
+    let policy = RetryPolicy<any Error>(clamping: 1, backoff: .immediate).onExhaustion { $0 }
+    let exhausted = await #expect(throws: RetryExhausted<any Error>.self) {
+      try await policy.run { throw TimedOut(.attempt, limit: .seconds(1)) }
+    }
+    #expect(exhausted?.attempts == 2)
+    #expect(exhausted?.localizedDescription == "The service did not answer in time.")
+    #expect(exhausted?.recoverySuggestion == "Try again.")
   }
 }

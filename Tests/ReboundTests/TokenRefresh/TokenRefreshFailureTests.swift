@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import Testing
 
@@ -24,5 +25,23 @@ struct TokenRefreshFailureTests {
   func texts(failure: TokenRefreshFailure, text: String, needsSignIn: Bool) {
     #expect("\(failure)" == text)
     #expect(failure.needsSignIn == needsSignIn)
+  }
+
+  @Test(
+    "has words for people for each reason",
+    arguments: [
+      (.signedOut, "You are not signed in.", "Sign in, and try again."),
+      (.rejected, "Your session is over.", "Sign in again."),
+      (.denied, "The service grants no access.", "Check the key."),
+      (.failed, "Your session could not be renewed.", "Try again in 2 seconds."),
+      (.excessive, "Your session was renewed too often in a short time.", "Try again in 2 seconds."),
+    ] as [(TokenRefreshFailure.Reason, String, String)]
+  )
+  func words(reason: TokenRefreshFailure.Reason, description: String, suggestion: String) {
+    let cause = TimedOut(.total, limit: .seconds(1))
+    let failure = TokenRefreshFailure(reason: reason, underlying: cause, retryAfter: .seconds(2))
+    #expect(failure.localizedDescription == description)
+    #expect(failure.failureReason == "The service did not answer in time.")
+    #expect(failure.recoverySuggestion == suggestion)
   }
 }

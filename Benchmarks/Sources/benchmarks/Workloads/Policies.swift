@@ -49,12 +49,27 @@ extension Workloads {
       executions("retry, two failures", limit: 600) {
         for _ in 0..<$0 { total.add(try await rows.retryOfTwoFailures()) }
       },
+      executions("retry within a budget, first succeeds") {
+        for _ in 0..<$0 { total.add(try await rows.retryWithinBudget()) }
+      },
       executions("breaker, closed", limit: 80) { for _ in 0..<$0 { total.add(try await rows.closedBreaker()) } },
       executions("bulkhead, free place", limit: 60) { for _ in 0..<$0 { total.add(try await rows.freeBulkhead()) } },
+      executions("adaptive limit, free place") { for _ in 0..<$0 { total.add(try await rows.adaptingBulkhead()) } },
       executions("limiter with tokens", limit: 80) {
         for _ in 0..<$0 { total.add(try await rows.limiterWithTokens()) }
       },
       executions("load balancer, ten replicas") { for _ in 0..<$0 { total.add(try await rows.balanced()) } },
+      executions("fallback, not needed") { for _ in 0..<$0 { total.add(try await rows.fallbackNotNeeded()) } },
+      executions("repeat, no other run") { for _ in 0..<$0 { total.add(try await rows.onlyOnce()) } },
+      executions("chaos that spares all") { for _ in 0..<$0 { total.add(try await rows.sparedByChaos()) } },
+      executions("last good, remembered") { for _ in 0..<$0 { total.add(try await rows.rememberedAnswer()) } },
+      executions("cache, fresh") { for _ in 0..<$0 { total.add(try await rows.freshOfCache()) } },
+      executions("coalescer, alone", count: 10_000, tolerance: toleranceOfTimers) {
+        for _ in 0..<$0 { total.add(try await rows.coalescedAlone()) }
+      },
+      executions("credential that holds") { for _ in 0..<$0 { total.add(try await rows.withCredential()) } },
+      executions("throttle, all accepted") { for _ in 0..<$0 { total.add(try await rows.throttleThatAccepts()) } },
+      executions("detector, all answered") { for _ in 0..<$0 { total.add(try await rows.watchedByDetector()) } },
       executions("cooperative timeout", limit: 120) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeTimeout()) }
       },

@@ -1,0 +1,44 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+  name: "GettingStarted",
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+  products: [.library(name: "ForecastScreen", targets: ["ForecastScreen"])],
+  dependencies: [.package(name: "Rebound", path: "../../..")],
+  targets: [
+    .executableTarget(
+      name: "forecast",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
+    ),
+    .executableTarget(
+      name: "forecast-server",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+      ]
+    ),
+    .target(
+      name: "ForecastScreen",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
+      ]
+    ),
+    .testTarget(
+      name: "ForecastTests",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
+      ]
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,74 @@
+import Combine
+import Rebound
+import ReboundTesting
+import Testing
+
+/// The code of the pages in Sources/Rebound/Rebound.docc/Policies on answers that are shared, as it stands there.
+@Suite("The code of the pages on sharing")
+struct SharingPagesTests {
+  private struct Outage: Error {}
+
+  private let scheduler = TestScheduler()
+
+  @Test("a cache answers for itself while a value is fresh, and says how old it is")
+  func caches() async throws {
+    let calls = Lines()
+    let time = scheduler.time
+
+    let policy = try CachePolicy(fresh: .seconds(60), staleIfError: .seconds(600))
+    let forecasts = Cache<String, String, any Error>(policy: policy)
+    for _ in 1...10 {
+      _ = try await forecasts.value(for: "Rome", time: time) {
+        calls.write("Rome")
+        return "sunny"
+      }
+    }
+    #expect(calls.all == ["Rome"])
+    scheduler.advance(by: .seconds(61))
+    let old = try await forecasts.value(for: "Rome", time: time) { throw Outage() }
+    #expect(old.value == "sunny")
+    #expect(old.age == .seconds(61))
+    #expect(old.isStale)
+  }
+
+  @Test("a hundred who ask at the same time cause one request")
+  func coalescing() {
+    let answer = PassthroughSubject<String, Outage>()
+    var requests = 0
+    let request = Deferred {
+      requests += 1
+      return answer
+    }
+    var subscriptions: Set<AnyCancellable> = []
+    var answers: [String] = []
+
+    let forecasts = Coalescer<String, String, Outage>()
+    for _ in 1...100 {
+      request
+        .coalesced(by: forecasts, for: "Rome")
+        .sink(receiveCompletion: { _ in }, receiveValue: { answers.append($0) })
+        .store(in: &subscriptions)
+    }
+    answer.send("sunny")
+    #expect(requests == 1)
+    #expect(answers.count == 100)
+  }
+
+  @Test("a token that is refused is renewed, and the request is sent once more")
+  func refreshing() async throws {
+    try await TimeSource.$current.withValue(scheduler.time) {
+      struct Unauthorised: Error {}
+      var sent: [String] = []
+
+      let session = TokenRefresher<String> { refresh in .refreshed("new token") }
+      session.signIn(with: "old token")
+      let answer = try await session.run(when: { $0 is Unauthorised }) { token in
+        sent.append(token)
+        if token == "old token" { throw Unauthorised() }
+        return "sunny"
+      }
+      #expect(answer == "sunny")
+      #expect(sent == ["old token", "new token"])
+    }
+  }
+}
