@@ -36,7 +36,8 @@ let package = Package(
     // MARK: The server that fails on command
     .target(name: "WebServer", dependencies: ["CMicroHTTPD"]),
     .target(name: "CSkeleton", dependencies: ["CICU"]),
-    .target(name: "Backend", dependencies: ["WebServer", "CSkeleton", "CSQLite", "CSodium"]),
+    .target(name: "Signature", dependencies: ["CSodium"]),
+    .target(name: "Backend", dependencies: ["WebServer", "CSkeleton", "CSQLite", "CSodium", "Signature"]),
     .executableTarget(name: "backend-server", dependencies: ["Backend"]),
 
     // MARK: The apps
@@ -65,6 +66,12 @@ let package = Package(
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
+      ]
+    ),
+    .target(
+      name: "Signing",
+      dependencies: [
+        "Signature", .product(name: "Combine", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
     .target(
@@ -113,6 +120,13 @@ let package = Package(
         .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "SigningTests",
+      dependencies: [
+        "Backend", "ServerTesting", "Signature", "Signing", .product(name: "Combine", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
     .testTarget(

@@ -11,6 +11,7 @@ import WebServer
 ///     // POST \(backend.url)/token                 X-API-Key: rebound
 ///     // GET  \(backend.url)/weather?city=…         Authorization: Bearer …
 ///     // GET  \(backend.url)/animals/random
+///     // PUT  \(backend.url)/ledger/…              signed
 ///     // GET  \(backend.url)/health
 ///     // GET, POST, DELETE \(backend.url)/control/faults
 ///     // GET, DELETE \(backend.url)/control/tokens, POST \(backend.url)/control/key
@@ -66,6 +67,7 @@ public final class BackendServer: Sendable {
       date: configuration.date
     )
     let animals = AnimalService(.init(seed: configuration.animalSeed))
+    let ledger = LedgerService(date: configuration.date)
     let control = ControlService(now: configuration.now) {
       service.resetMaintenance()
       weather.reset()
@@ -78,6 +80,7 @@ public final class BackendServer: Sendable {
     router.on(.post, "/signUp") { try await service.signUp($0) }
     weather.addRoutes(to: &router)
     animals.addRoutes(to: &router)
+    ledger.addRoutes(to: &router)
     control.addRoutes(to: &router)
     server = try HTTPServer(configuration.server) { [router] in
       await control.respond(to: $0) { await router.respond(to: $0) }
