@@ -154,9 +154,14 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundHTTP", "ReboundRedis", "ReboundStore", "ReboundPresentation", "ReboundTesting",
-        "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
+        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundTesting", "ReboundHTTPTesting",
+        "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
+    ),
+    // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.
+    .testTarget(
+      name: "TraitDocumentTests",
+      dependencies: ["Rebound", "ReboundHTTP", "ReboundRedis", "ReboundTesting"] + combine
     ),
   ],
   swiftLanguageModes: [.v6]
@@ -189,8 +194,8 @@ if buildsCombine {
   ]
 }
 
-// REBOUND_TESTS names the test targets to build, apart by commas, and leaves the others out: for work on one room, and
-// for the sanitizers, which are slow. The leak check stands beside the races.
+// REBOUND_TESTS names the test targets to build, apart by commas, and leaves out the others and what only those stand on: for
+// work on one room, and for the sanitizers, which are slow. The leak check stands beside the races.
 if let wanted = Context.environment["REBOUND_TESTS"]?.split(separator: ",").map(String.init) {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
   if buildsCombine, wanted.contains("CombineStressTests") {
@@ -204,5 +209,27 @@ if let wanted = Context.environment["REBOUND_TESTS"]?.split(separator: ",").map(
         path: "Fleet"
       )
     )
+  }
+  package.keep(package.targets.filter { [.test, .executable].contains($0.type) })
+}
+
+extension Package {
+  /// Leaves out what these targets do not stand on, unless there are none.
+  func keep(_ roots: [Target]) {
+    guard !roots.isEmpty else { return }
+    let all = Dictionary(uniqueKeysWithValues: targets.map { ($0.name, $0) })
+    var kept: Set<String> = []
+    var next = roots
+    while let target = next.popLast() {
+      guard kept.insert(target.name).inserted else { continue }
+      next += target.dependencies.compactMap { dependency in
+        switch dependency {
+        case .targetItem(let name, _), .byNameItem(let name, _): all[name]
+        default: nil
+        }
+      }
+    }
+    targets.removeAll { !kept.contains($0.name) }
+    products.removeAll { !kept.isSuperset(of: ($0 as? Product.Library)?.targets ?? []) }
   }
 }
