@@ -7,11 +7,12 @@ extension NetworkFailure: RefusalConvertible {
   ///
   /// | error | kind |
   /// |---|---|
-  /// | `CircuitOpen` | ``Kind-swift.enum/circuitOpen`` |
+  /// | `CircuitOpen`, `Throttled`, `RetriesSuspended` | ``Kind-swift.enum/circuitOpen`` |
   /// | `BulkheadFull` | ``Kind-swift.enum/busy`` |
   /// | `RateLimited` | ``Kind-swift.enum/rateLimited`` |
   /// | `TimedOut` | ``Kind-swift.enum/deadlineExceeded`` for the total limit, ``Kind-swift.enum/transport(_:)`` with a timeout for another |
   /// | `TokenRefreshFailure` | ``Kind-swift.enum/unauthorised``; what the refresh failed with, if that was for the moment |
+  /// | `FallbackFailed` | that of the failure for which the fallback was to stand in |
   /// | a cancel | ``Kind-swift.enum/cancelled`` |
   /// | any other | ``Kind-swift.enum/other`` |
   ///
@@ -31,6 +32,9 @@ extension NetworkFailure: RefusalConvertible {
     case let failure as TokenRefreshFailure:
       self = NetworkFailure(failure.kind, call: call, retryAfter: pause, underlying: failure)
       if let cause = failure.momentaryCause { adopt(cause, of: failure) }
+    case let failure as FallbackFailed:
+      self = NetworkFailure(refusal: failure.original)
+      underlying = failure
     default:
       self = NetworkFailure(Kind(refusal: error), call: call, retryAfter: pause, underlying: error)
     }
@@ -59,7 +63,7 @@ extension TokenRefreshFailure {
 extension NetworkFailure.Kind {
   fileprivate init(refusal error: any Error) {
     switch error {
-    case is CircuitOpen: self = .circuitOpen
+    case is CircuitOpen, is Throttled, is RetriesSuspended: self = .circuitOpen
     case is BulkheadFull: self = .busy
     case is RateLimited: self = .rateLimited
     case let timeout as TimedOut:

@@ -51,7 +51,7 @@ public struct NetworkFailure: Error, Sendable {
     case unexpectedStatus(Int)
     /// The request makes no sense, and was not sent. See ``NetworkFailure/invalidRequest``.
     case invalidRequest
-    /// The service fails, so a circuit breaker let nothing through.
+    /// The service fails, so a circuit breaker, or another policy that spares it, let nothing through.
     case circuitOpen
     /// Too many calls run at the same time, so a limit of this program let it not begin.
     case busy

@@ -15,6 +15,8 @@ struct NetworkFailureRefusalTests {
     "each refusal is a kind of its own, with the refusal in it and the pause that it asks for",
     arguments: [
       (CircuitOpen(name: "api", retryAfter: .seconds(7)), .circuitOpen, .seconds(7)),
+      (Throttled(name: "api", refusalProbability: 0.9), .circuitOpen, nil),
+      (RetriesSuspended(name: "api"), .circuitOpen, nil),
       (BulkheadFull(name: "api", limit: 1, queueLength: 0), .busy, nil),
       (RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0), .rateLimited, .seconds(7)),
       (TimedOut(.total, limit: .seconds(1)), .deadlineExceeded, nil),
@@ -25,6 +27,11 @@ struct NetworkFailureRefusalTests {
       (TokenRefreshFailure(reason: .rejected), .unauthorised, nil),
       (TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(7)), .unauthorised, .seconds(7)),
       (TokenRefreshFailure(reason: .failed, underlying: Unknown(), retryAfter: .seconds(7)), .other, .seconds(7)),
+      (
+        FallbackFailed(failure: Unknown(), original: RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0)),
+        .rateLimited, .seconds(7)
+      ),
+      (FallbackFailed(failure: Unknown(), original: NetworkFailure(.notFound)), .notFound, nil),
       (CancellationError(), .cancelled, nil),
       (Unknown(), .other, nil),
     ] as [(any Error, NetworkFailure.Kind, Duration?)]
