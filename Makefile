@@ -30,4 +30,4 @@ fleet: ## ten processes, Redis and an outage: policies of each process beside sh
 	@scripts/fleet
 
 clean: ## remove everything that was built
-	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz .build-curl .build-fleet
+	@rm -rf .build Examples/.build Examples/Artefacts Benchmarks/.build Storm/.build Fuzzing/.build .build-tsan .build-asan .build-fuzz .build-curl .build-fleet .build-adapters
