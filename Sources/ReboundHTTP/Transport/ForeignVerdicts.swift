@@ -151,7 +151,7 @@ enum ForeignVerdicts {
 extension TransportFailure {
   /// The verdict on what another client has thrown: URLSession, AsyncHTTPClient or SwiftNIO.
   ///
-  ///     if let failure = TransportFailure(classifying: error), failure.isTransient { again() }
+  ///     let isTransient = { (error: any Error) in TransportFailure(classifying: error)?.isTransient ?? false }
   ///
   /// A failure of this type stays what it is. ``isUnsent`` is `nil` or false: whether ``provesNothingWasSent``, the kind
   /// decides, and it does only where no connection was made.
