@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "ReboundTracing", targets: ["ReboundTracing"]),
     .library(name: "ReboundOpenAPI", targets: ["ReboundOpenAPI"]),
     .library(name: "ReboundServiceLifecycle", targets: ["ReboundServiceLifecycle"]),
+    .library(name: "ReboundAsyncHTTPClient", targets: ["ReboundAsyncHTTPClient"]),
     .library(name: "ReboundTesting", targets: ["ReboundTesting"]),
     .library(name: "ReboundTestingTraits", targets: ["ReboundTestingTraits"]),
     .library(name: "ReboundHTTPTesting", targets: ["ReboundHTTPTesting"]),
@@ -62,6 +63,7 @@ let package = Package(
       description:
         "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
     ),
+    .trait(name: "AsyncHTTPClient", description: "ReboundAsyncHTTPClient: requests over AsyncHTTPClient and SwiftNIO."),
     .default(enabledTraits: ["Foundation"]),
   ],
   dependencies: [
@@ -71,6 +73,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.24.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.65.0"),
   ],
   targets: [
     .target(name: "StreamSupport"),
@@ -117,6 +121,15 @@ let package = Package(
         "Rebound", "ReboundHTTP", "StreamSupport",
         product("OpenAPIRuntime", of: "swift-openapi-runtime", with: "OpenAPI"),
         product("HTTPTypes", of: "swift-http-types", with: "OpenAPI"),
+      ] + combine
+    ),
+    .target(
+      name: "ReboundAsyncHTTPClient",
+      dependencies: [
+        "Rebound", "ReboundHTTP", "StreamSupport",
+        product("AsyncHTTPClient", of: "async-http-client", with: "AsyncHTTPClient"),
+        product("NIOCore", of: "swift-nio", with: "AsyncHTTPClient"),
+        product("NIOHTTP1", of: "swift-nio", with: "AsyncHTTPClient"),
       ] + combine
     ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),

@@ -28,6 +28,8 @@
   /// a `NetworkFailure`. A body that can be read once (`iterationBehavior` is `.single`) is never sent twice: a second attempt
   /// fails at once with what the first has failed with.
   ///
+  /// What the transport of a generated client throws has the same verdict, be it of URLSession, AsyncHTTPClient or SwiftNIO.
+  ///
   /// A call ends when all its attempts have: one that is cancelled, by a timeout or a hedge, is waited for.
   public struct PipelineMiddleware: ClientMiddleware {
     private let pipeline: Pipeline<OpenAPIAnswer>
@@ -120,9 +122,10 @@
         let answer = try await send()
         if let failure = failure(of: answer, attempt: number) { throw failure }
         return answer
-      } catch is CancellationError {
-        throw CancellationError()
       } catch {
+        // What a generated client's transport throws comes in an error of the runtime's.
+        let error = (error as? ClientError)?.underlyingError ?? error
+        if Task.isCancelled || error is CancellationError { throw CancellationError() }
         let failure = failure(of: error)
         state.withLock { $0.failure = failure }
         throw failure
@@ -162,11 +165,7 @@
     }
 
     private func failure(of error: any Error) -> NetworkFailure {
-      var failure =
-        switch error {
-        case let error as TransportFailure: NetworkFailure(.transport(error.kind), call: call, underlying: error)
-        default: NetworkFailure(refusal: error)
-        }
+      var failure = NetworkFailure(refusal: error)
       // One that has seen the request before knows more of it.
       if failure.call.operation.isEmpty { failure.call = call }
       return failure

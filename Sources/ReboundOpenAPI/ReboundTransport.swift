@@ -41,16 +41,16 @@
         body: try await transportBody(body),
         limits: limits
       )
-      let answer = OpenAPIAnswerReader()
-      answer.begin { transport.start(message, telling: $0) }
-      guard case .head(let head) = try await answer.next() else { throw TransportFailure(.truncated) }
+      let answer = AnswerReader(message, over: transport)
+      let head = try await answer.head()
       var fields = HTTPFields()
       for field in head.headers {
         if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
       }
       let response = HTTPTypes.HTTPResponse(status: .init(code: head.status), headerFields: fields)
       guard message.method != .head, head.status != 204, head.status != 304 else { return (response, nil) }
-      return (response, HTTPBody(answer.chunks, length: length(of: head)))
+      let chunks = AsyncThrowingStream { try await answer.next().map { HTTPBody.ByteChunk($0) } }
+      return (response, HTTPBody(chunks, length: length(of: head)))
     }
 
     private func transportBody(_ body: HTTPBody?) async throws -> TransportBody {

@@ -9,7 +9,7 @@ let package = Package(
     .package(
       name: "Rebound",
       path: "../..",
-      traits: [.defaults, "Logging", "Metrics", "Tracing", "OpenAPI", "ServiceLifecycle"]
+      traits: [.defaults, "Logging", "Metrics", "Tracing", "OpenAPI", "ServiceLifecycle", "AsyncHTTPClient"]
     ),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
@@ -17,6 +17,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.24.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.65.0"),
   ],
   targets: [
     .testTarget(
@@ -26,17 +28,23 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "ReboundLogging", package: "Rebound"),
         .product(name: "ReboundMetrics", package: "Rebound"),
         .product(name: "ReboundTracing", package: "Rebound"),
         .product(name: "ReboundOpenAPI", package: "Rebound"),
         .product(name: "ReboundServiceLifecycle", package: "Rebound"),
+        .product(name: "ReboundAsyncHTTPClient", package: "Rebound"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
         .product(name: "Tracing", package: "swift-distributed-tracing"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "OpenAPIRuntime", package: "swift-openapi-runtime"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]
     )
   ],

@@ -1,7 +1,7 @@
 import Rebound
 
 extension NetworkFailure: RefusalConvertible {
-  /// The failure for what a policy has refused a call with, or for any other error.
+  /// The failure for what a policy has refused a call with, for what another client has thrown, or for any other error.
   ///
   ///     client.publisher(for: request).rateLimited(by: limiter)      // fails with .rateLimited
   ///
@@ -14,6 +14,7 @@ extension NetworkFailure: RefusalConvertible {
   /// | `TokenRefreshFailure` | ``Kind-swift.enum/unauthorised``; what the refresh failed with, if that was for the moment |
   /// | `FallbackFailed` | that of the failure for which the fallback was to stand in |
   /// | a cancel | ``Kind-swift.enum/cancelled`` |
+  /// | `TransportFailure`; what URLSession, AsyncHTTPClient or SwiftNIO has thrown | ``Kind-swift.enum/transport(_:)`` with its verdict, ``transport``, which has the error |
   /// | any other | ``Kind-swift.enum/other`` |
   ///
   /// The error is ``underlying``, and the pause that it asks for ``retryAfter``. A failure of this type stays what it is.
@@ -36,7 +37,10 @@ extension NetworkFailure: RefusalConvertible {
       self = NetworkFailure(refusal: failure.original)
       underlying = failure
     default:
-      self = NetworkFailure(Kind(refusal: error), call: call, retryAfter: pause, underlying: error)
+      var kind = Kind(refusal: error)
+      let transport = kind == .other ? TransportFailure(classifying: error) : nil
+      if let transport { kind = .transport(transport.kind) }
+      self = NetworkFailure(kind, call: call, retryAfter: pause, underlying: transport ?? error)
     }
   }
 

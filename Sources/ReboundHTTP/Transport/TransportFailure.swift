@@ -157,7 +157,7 @@ public struct TransportFailure: Error, Sendable {
 
 extension TransportFailure {
   /// What comes is in another protocol now, for which nobody has asked (RFC 9110 §15.2.2).
-  static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
+  package static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
 }
 
 extension TransportFailure: CustomStringConvertible {

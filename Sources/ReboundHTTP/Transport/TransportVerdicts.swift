@@ -38,6 +38,16 @@ enum TransportVerdicts {
     kind(code, text, urlErrors)
   }
 
+  /// The kind of a failure of URLSession.
+  ///
+  /// - Parameter error: Of the domain `NSURLErrorDomain`.
+  static func kind(ofURLError error: NSError) -> TransportFailure.Kind {
+    let kind = kind(urlErrorCode: error.code, text: error.localizedDescription)
+    // Secure Transport's number for a name that does not match, which Apple's URLSession keeps below its own.
+    let isOtherHost = kind == .tls(.untrusted) && error.userInfo["_kCFStreamErrorCodeKey"] as? Int == -9843
+    return isOtherHost ? .tls(.wrongHost) : kind
+  }
+
   /// The kind of a failure of libcurl, by its CURLcode and its text.
   static func kind(curlCode code: Int, text: String) -> TransportFailure.Kind {
     kind(code, text, curlCodes)

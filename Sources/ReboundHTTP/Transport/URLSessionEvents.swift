@@ -141,11 +141,8 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
 
   private func failure(for error: any Error, _ request: TransportRequest) -> TransportFailure {
     let error = error as NSError
-    let text = error.localizedDescription
-    var kind = TransportVerdicts.kind(urlErrorCode: error.code, text: text)
-    // Secure Transport's number for a name that does not match, which Apple's URLSession keeps below its own.
-    if kind == .tls(.untrusted), error.userInfo["_kCFStreamErrorCodeKey"] as? Int == -9843 { kind = .tls(.wrongHost) }
-    return TransportFailure(kind.refined(for: request.url, reachability), detail: text, underlying: error)
+    let kind = TransportVerdicts.kind(ofURLError: error).refined(for: request.url, reachability)
+    return TransportFailure(kind, detail: error.localizedDescription, underlying: error)
   }
 }
 

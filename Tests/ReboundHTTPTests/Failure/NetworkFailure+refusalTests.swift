@@ -5,6 +5,10 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite("NetworkFailure for what a policy refuses")
 struct NetworkFailureRefusalTests {
   private struct Unknown: Error {}
@@ -45,6 +49,18 @@ struct NetworkFailureRefusalTests {
     // A cancel is not traced.
     let traced = await #expect(throws: (any Error).self) { try await Self.checkpoint.run { throw error } }
     #expect(traced.map { NetworkFailure(refusal: $0).kind } == kind)
+  }
+
+  @Test("what another client throws has its verdict, and counts as not idempotent")
+  func foreign() throws {
+    let reset = NetworkFailure(refusal: URLError(.networkConnectionLost))
+    #expect(reset.kind == .transport(.reset))
+    #expect(reset.transport?.underlying is URLError)
+    #expect(!reset.isRetryable)
+    let tooLarge = NetworkFailure(refusal: TransportFailure(.tooLarge, responseLimit: 7))
+    #expect(tooLarge.kind == .transport(.tooLarge))
+    #expect(tooLarge.transport?.responseLimit == 7)
+    #expect(NetworkFailure(refusal: TransportFailure(.connect)).isRetryable)
   }
 
   @Test("a failure of a call stays what it is")

@@ -2,6 +2,8 @@ import Foundation
 import ReboundHTTPTesting
 import Testing
 
+@testable import ReboundHTTP
+
 @Suite("Verdicts.md")
 struct VerdictsDocumentTests {
   static let document = URL(filePath: #filePath)
@@ -30,6 +32,17 @@ struct VerdictsDocumentTests {
     let lines = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n").map(String.init)
     let rows = ProxyCase.all.map { "| \($0.name) | `\($0.http)` | `\($0.https)` |" }
     let start = try #require(lines.firstIndex { $0.hasPrefix("| The proxy") })
+    let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
+    #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
+  }
+
+  @Test("lists what other clients throw with the verdicts that are given")
+  func foreignTable() throws {
+    let lines = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n").map(String.init)
+    let rows = ForeignVerdicts.rows.map {
+      "| `\($0.type)` | \($0.words ?? "") | `\(FaultCase.Verdict.failure($0.verdict.kind))` |"
+    }
+    let start = try #require(lines.firstIndex { $0.hasPrefix("| Error | Its words") })
     let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
     #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
   }

@@ -1,11 +1,17 @@
+import AsyncHTTPClient
 import Foundation
 import HTTPTypes
+import NIOCore
 import OpenAPIRuntime
 import Rebound
 import ReboundHTTP
 import ReboundOpenAPI
 import Synchronization
 import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 @Suite struct OpenAPITests {
   private let server = Server()
@@ -82,6 +88,50 @@ import Testing
     #expect(failure?.call.url.contains("hush") == false)
     #expect(server.count == 2)
   }
+
+  @Test(
+    arguments: [
+      (HTTPClientError.remoteConnectionClosed, .reset), (HTTPClientError.deadlineExceeded, .timeout(.total)),
+      (IOError(errnoCode: ECONNRESET, reason: "read"), .reset), (URLError(.timedOut), .timeout(.idle)),
+    ] as [(any Error, TransportFailure.Kind)]
+  )
+  func whatAnotherTransportThrowsHasItsVerdictAndIsRetried(error: any Error, kind: TransportFailure.Kind) async throws {
+    // As the runtime hands it to a middleware.
+    let wrapped = ClientError(
+      operationID: "getWeather",
+      operationInput: 0,
+      causeDescription: "Transport threw an error.",
+      underlyingError: error
+    )
+    server.script { $0 = [.error(error), .error(wrapped)] }
+    let middleware = try middleware()
+    let failure = await #expect(throws: NetworkFailure.self) { try await send(through: middleware) }
+    #expect(failure?.kind == .transport(kind))
+    #expect(failure?.call.operation == "getWeather")
+    #expect(server.count == 2)
+  }
+
+  @Test func whatSaysNothingAboutTheNetworkIsNotRetried() async throws {
+    server.script { $0 = [.error(HTTPClientError.alreadyShutdown), .status(200)] }
+    let middleware = try middleware()
+    let failure = await #expect(throws: NetworkFailure.self) { try await send(through: middleware) }
+    #expect(failure?.kind == .other)
+    #expect(failure?.underlying as? HTTPClientError == .alreadyShutdown)
+    #expect(server.count == 1)
+  }
+
+  @Test func aCancelStaysOne() async throws {
+    let cancel = ClientError(
+      operationID: "getWeather",
+      operationInput: 0,
+      causeDescription: "Transport threw an error.",
+      underlyingError: CancellationError()
+    )
+    server.script { $0 = [.error(cancel), .status(200)] }
+    let middleware = try middleware()
+    await #expect(throws: CancellationError.self) { try await send(through: middleware) }
+    #expect(server.count == 1)
+  }
 }
 
 /// Answers as a script says.
@@ -89,6 +139,7 @@ private final class Server: Sendable {
   enum Step {
     case status(Int)
     case failure(TransportFailure.Kind)
+    case error(any Error)
   }
 
   private let state = Mutex<(steps: [Step], count: Int)>(([], 0))
@@ -105,6 +156,7 @@ private final class Server: Sendable {
     switch step {
     case .status(let code): return (HTTPTypes.HTTPResponse(status: .init(code: code)), nil)
     case .failure(let kind): throw TransportFailure(kind)
+    case .error(let error): throw error
     }
   }
 }

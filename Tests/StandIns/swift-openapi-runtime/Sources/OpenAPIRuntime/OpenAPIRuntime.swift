@@ -23,6 +23,15 @@ public protocol ClientTransport: Sendable {
   ) async throws -> (HTTPResponse, HTTPBody?)
 }
 
+public struct ClientError: Error {
+  public var operationID: String
+  public var underlyingError: any Error
+
+  public init(operationID: String, operationInput: any Sendable, causeDescription: String, underlyingError: any Error) {
+    (self.operationID, self.underlyingError) = (operationID, underlyingError)
+  }
+}
+
 public enum IterationBehavior: Sendable {
   case single, multiple
 }

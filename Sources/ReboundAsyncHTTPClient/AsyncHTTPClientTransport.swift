@@ -1,0 +1,188 @@
+#if AsyncHTTPClient
+  import AsyncHTTPClient
+  import Foundation
+  import NIOCore
+  import NIOHTTP1
+  import Rebound
+  import ReboundHTTP
+  import StreamSupport
+
+  /// Sends requests through AsyncHTTPClient.
+  ///
+  ///     let client = WebAPIClient(transport: AsyncHTTPClientTransport())
+  ///
+  /// It makes a client of its own, on the event loops that all clients of the process share, and shuts it down when it is
+  /// released and nothing is under way any more. A client that is there already may follow redirects and try again to
+  /// connect by itself, which a transport must not, so it takes a configuration in place of a client.
+  ///
+  /// AsyncHTTPClient does not tell when a connection stands: the limit for that is the configuration's `timeout.connect`, 10 s
+  /// unless it says otherwise, and not that of a request. Of the head, only the whole is a sign of life. What comes is read
+  /// as the receiver takes it, and a pause stops the reading from the network. Receivers are told on the threads of tasks,
+  /// and must not block.
+  public final class AsyncHTTPClientTransport: Transport {
+    private let client: OwnedClient
+    private let deadlines: ExchangeDeadlines
+    private let reachability: any Reachability
+
+    /// Makes a transport with a client of its own.
+    ///
+    /// - Parameters:
+    ///   - configuration: For the client: TLS, proxies, connections per host, and so on. Its redirects and its own attempts
+    ///     to connect again are switched off.
+    ///   - time: Measures the limits of requests.
+    ///   - reachability: Asked whether the device has a network at all when no connection can be made.
+    public init(
+      configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
+      time: TimeSource = .current,
+      reachability: any Reachability = SystemReachability.shared
+    ) {
+      client = OwnedClient(configuration)
+      deadlines = ExchangeDeadlines(time)
+      self.reachability = reachability
+    }
+
+    /// Begins to send a request.
+    public func start(
+      _ request: TransportRequest,
+      telling receiver: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange {
+      let exchange = OngoingExchange(request.limits, knowsConnection: false, deadlines, telling: receiver)
+      let carrier = AsyncHTTPClientCarrier(request, exchange, client, reachability)
+      exchange.begin(on: carrier)
+      carrier.start()
+      return exchange
+    }
+  }
+
+  /// A client that is shut down when neither the transport nor a request needs it any more.
+  private final class OwnedClient: Sendable {
+    let client: HTTPClient
+
+    init(_ configuration: HTTPClient.Configuration) {
+      var configuration = configuration
+      configuration.redirectConfiguration = .disallow
+      configuration.connectionPool.retryConnectionEstablishment = false
+      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    deinit {
+      // Nothing is under way, so nothing can be lost that an error would tell of.
+      client.shutdown { _ in }
+    }
+  }
+
+  /// The task of one request.
+  private final class AsyncHTTPClientCarrier: ExchangeCarrier {
+    private struct State {
+      var task: Task<Void, Never>?
+      var (isStopped, isPaused) = (false, false)
+      var resumption: CheckedContinuation<Void, Never>?
+    }
+
+    private let request: TransportRequest
+    private let exchange: OngoingExchange
+    private let client: OwnedClient
+    private let reachability: any Reachability
+    private let state = Locked(State())
+
+    init(
+      _ request: TransportRequest,
+      _ exchange: OngoingExchange,
+      _ client: OwnedClient,
+      _ reachability: any Reachability
+    ) {
+      (self.request, self.exchange) = (request, exchange)
+      (self.client, self.reachability) = (client, reachability)
+    }
+
+    func start() {
+      guard !exchange.isOver else { return }
+      let task = Task { await run() }
+      let isStopped = state.withLock { state in
+        state.task = task
+        return state.isStopped
+      }
+      if isStopped { task.cancel() }
+    }
+
+    func stop() {
+      state.withLock { state in
+        state.isStopped = true
+        return state.task
+      }?.cancel()
+      resume()
+    }
+
+    func pause() { state.withLock { $0.isPaused = true } }
+
+    func resume() {
+      state.withLock { state in
+        defer { (state.isPaused, state.resumption) = (false, nil) }
+        return state.resumption
+      }?.resume()
+    }
+
+    private func run() async {
+      do {
+        let response = try await client.client.execute(try message(), deadline: .distantFuture)
+        guard response.status.code != 101 else { return exchange.fail(.unaskedUpgrade) }
+        exchange.receive(ResponseHead(response, from: request.url))
+        await untilResumed()
+        for try await chunk in response.body {
+          guard exchange.receive(Data(chunk.readableBytesView)) else { return }
+          await untilResumed()
+        }
+        exchange.finish()
+      } catch {
+        var failure = TransportFailure(classifying: error) ?? TransportFailure(.other, underlying: error)
+        failure.kind = failure.kind.refined(for: request.url, reachability)
+        exchange.fail(failure)
+      }
+    }
+
+    private func untilResumed() async {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state in
+          let waits = state.isPaused && !state.isStopped
+          if waits { state.resumption = continuation }
+          return waits
+        }
+        if !waits { continuation.resume() }
+      }
+    }
+
+    private func message() throws(TransportFailure) -> HTTPClientRequest {
+      var message = HTTPClientRequest(url: request.url.absoluteString)
+      message.method = .init(rawValue: request.method.rawValue)
+      for field in request.headers { message.headers.add(name: field.name, value: field.value) }
+      if case .none = request.body { return message }
+      let pieces: BodyPieces
+      do { pieces = try BodyPieces(request.body) } catch { throw TransportFailure(.body, underlying: error) }
+      let stream = AsyncThrowingStream { [exchange] () async throws -> ByteBuffer? in
+        do {
+          guard let piece = try await pieces.next() else { return nil }
+          // Before it is on its way: told later, it could come behind the end of the answer.
+          exchange.sent(pieces.count)
+          return ByteBuffer(bytes: piece)
+        } catch {
+          exchange.abort(TransportFailure(.body, underlying: error))
+          throw error
+        }
+      }
+      message.body = .stream(stream, length: request.body.length.map { .known($0) } ?? .unknown)
+      return message
+    }
+  }
+
+  extension ResponseHead {
+    fileprivate init(_ response: HTTPClientResponse, from url: URL) {
+      let (major, minor) = (response.version.major, response.version.minor)
+      self.init(
+        status: Int(response.status.code),
+        headers: ReboundHTTP.HTTPHeaders(response.headers.map { ReboundHTTP.HTTPHeaders.Field($0.name, $0.value) }),
+        url: url,
+        httpVersion: major > 1 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)"
+      )
+    }
+  }
+#endif

@@ -1,0 +1,169 @@
+import Foundation
+
+/// What the errors of other clients mean: URLSession, AsyncHTTPClient, and SwiftNIO beneath that.
+///
+/// It goes by the names of types and by what errors say of themselves, so that this module needs none of those packages.
+/// The first row that fits counts; what no row knows is nobody's verdict.
+enum ForeignVerdicts {
+  /// What an error means.
+  struct Verdict: Hashable, Sendable {
+    let kind: TransportFailure.Kind
+    /// Whether nothing was sent, where the kind alone would say more than is known.
+    var isUnsent: Bool?
+    /// What the error says, where its description would show the address with its secrets.
+    var detail: String?
+  }
+
+  /// One line of the table.
+  struct Row: Sendable {
+    let type: String
+    /// Part of what the error says; `nil` fits any.
+    let words: String?
+    let verdict: Verdict
+
+    fileprivate init(_ type: String, _ words: String?, _ kind: TransportFailure.Kind, isUnsent: Bool? = nil) {
+      self.type = type
+      self.words = words
+      verdict = Verdict(kind: kind, isUnsent: isUnsent)
+    }
+
+    fileprivate func fits(_ names: [Substring], _ text: String) -> Bool {
+      names.contains { $0 == type } && (words.map { text.contains($0) } ?? true)
+    }
+  }
+
+  /// The verdict on an error of another client; `nil` if it is none.
+  static func verdict(on error: any Error) -> Verdict? {
+    let systemError = error as NSError
+    if systemError.domain == NSURLErrorDomain {
+      let kind = TransportVerdicts.kind(ofURLError: systemError)
+      return Verdict(kind: kind, detail: systemError.localizedDescription)
+    }
+    return verdict(
+      onType: String(reflecting: type(of: error)),
+      text: "\(error)",
+      connectionErrors: Mirror(reflecting: error).descendant("connectionErrors") as? [Any]
+    )
+  }
+
+  /// - Parameters:
+  ///   - type: The type of the error with its module, such as "NIOCore.IOError".
+  ///   - text: What it says of itself.
+  ///   - connectionErrors: What became of each address of a host, for an error that has them.
+  static func verdict(
+    onType type: String,
+    text: @autoclosure () -> String,
+    connectionErrors: @autoclosure () -> [Any]? = nil
+  ) -> Verdict? {
+    let names = type.split(separator: ".")
+    guard let module = names.first, module == "AsyncHTTPClient" || module.hasPrefix("NIO") else { return nil }
+    switch names.last {
+    // No address was tried if the name has none.
+    case "NIOConnectionError": return Verdict(kind: connectionErrors()?.isEmpty == true ? .dns : .connect)
+    case "IOError": return errorNumber(in: text()).flatMap(verdict(onErrorNumber:))
+    default:
+      let text = text()
+      return rows.first { $0.fits(names, text) }?.verdict
+    }
+  }
+
+  /// SwiftNIO ends what it says of a failed function of the system's with "(errno: 111)".
+  private static func errorNumber(in text: String) -> Int32? {
+    guard let start = text.range(of: "(errno: ", options: .backwards) else { return nil }
+    return Int32(text[start.upperBound...].prefix { $0.isNumber || $0 == "-" })
+  }
+
+  private static func verdict(onErrorNumber number: Int32) -> Verdict? {
+    switch number {
+    // The second is of a socket in the file system.
+    case ECONNREFUSED, ENOENT: Verdict(kind: .connect)
+    // A connection that stands may end like this, too.
+    case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Verdict(kind: .connect, isUnsent: false)
+    case ETIMEDOUT: Verdict(kind: .timeout(.idle))
+    case ECONNRESET, ECONNABORTED, EPIPE, ENOTCONN, EBADF: Verdict(kind: .reset)
+    default: nil
+    }
+  }
+
+  /// By the name of the type, or of one that it stands in, and by its words.
+  static let rows: [Row] =
+    [
+      Row("HTTPClientError", "connectTimeout", .timeout(.connect)),
+      Row("HTTPClientError", "getConnectionFromPoolTimeout", .timeout(.connect)),
+      Row("HTTPClientError", "tlsHandshakeTimeout", .timeout(.connect)),
+      Row("HTTPClientError", "httpProxyHandshakeTimeout", .timeout(.connect)),
+      Row("HTTPClientError", "socksHandshakeTimeout", .timeout(.connect)),
+      Row("HTTPClientError", "readTimeout", .timeout(.idle)),
+      Row("HTTPClientError", "writeTimeout", .timeout(.idle)),
+      Row("HTTPClientError", "deadlineExceeded", .timeout(.total)),
+      Row("HTTPClientError", "remoteConnectionClosed", .reset),
+      Row("HTTPClientError", "uncleanShutdown", .reset),
+      Row("HTTPClientError", "cancelled", .cancelled),
+      Row("HTTPClientError", "requestStreamCancelled", .cancelled),
+      Row("HTTPClientError", "proxyAuthenticationRequired", .proxy(.credentials)),
+      Row("HTTPClientError", "invalidProxyResponse", .proxy(.broken)),
+      Row("HTTPClientError", "serverOfferedUnsupportedApplicationProtocol", .tls(.handshake)),
+      Row("HTTPClientError", "httpEndReceivedAfterHeadWith1xx", .protocol),
+      Row("HTTPClientError", "redirectLimitReached", .tooManyRedirects),
+      Row("HTTPClientError", "redirectCycleDetected", .tooManyRedirects),
+      Row("HTTPClientError", "bodyLengthMismatch", .body),
+      // Of Apple's Network framework.
+      Row("NWDNSError", nil, .dns),
+      Row("NWTLSError", nil, .tls(.handshake)),
+      Row("HTTPParserError", "invalidEOFState", .reset),
+      Row("HTTPParserError", nil, .protocol),
+      Row("ByteToMessageDecoderError", nil, .protocol),
+      Row("DecompressionError", "limit", .tooLarge),
+      Row("DecompressionError", nil, .protocol),
+      Row("NIOTooManyBytesError", nil, .tooLarge),
+      Row("NIOHTTP2Errors", nil, .reset),
+      Row("ChannelError", "connectTimeout", .timeout(.connect)),
+      Row("ChannelError", "eof", .reset),
+      Row("ChannelError", "ioOnClosedChannel", .reset),
+      Row("ChannelError", "alreadyClosed", .reset),
+      Row("ChannelError", "inputClosed", .reset),
+      Row("ChannelError", "outputClosed", .reset),
+      Row("SocketAddressError", "unknown", .dns),
+      Row("NIOSSLExtraError", "failedToValidateHostname", .tls(.wrongHost)),
+      Row("NIOSSLExtraError", "serverHostnameImpossibleToMatch", .tls(.wrongHost)),
+      Row("NIOSSLError", "CERTIFICATE_VERIFY_FAILED", .tls(.untrusted)),
+      Row("NIOSSLError", "noCertificateToValidate", .tls(.untrusted)),
+      Row("NIOSSLError", "unableToValidateCertificate", .tls(.untrusted)),
+    ] + certificateRows("NIOSSLError")
+    + [
+      Row("NIOSSLError", "handshakeFailed", .tls(.handshake)),
+      Row("NIOSSLError", "uncleanShutdown", .reset),
+      Row("NIOSSLError", "shutdownFailed", .reset),
+      Row("NIOSSLError", "readInInvalidTLSState", .reset),
+      Row("NIOSSLError", "writeDuringTLSShutdown", .reset),
+      Row("NIOSSLError", nil, .tls(.other)),
+      // Behind the handshake, where some of the request may have been sent (RFC 8446 §4.4.2.4).
+    ] + certificateRows("BoringSSLError", isUnsent: false) + [Row("BoringSSLError", nil, .reset)]
+
+  /// What a server says that wants another certificate of the client.
+  private static func certificateRows(_ type: String, isUnsent: Bool? = nil) -> [Row] {
+    ["ALERT_BAD_CERTIFICATE", "ALERT_UNKNOWN_CA", "CERTIFICATE_REQUIRED", "ALERT_CERTIFICATE_UNKNOWN"].map {
+      Row(type, $0, .tls(.clientCertificate), isUnsent: isUnsent)
+    }
+  }
+}
+
+extension TransportFailure {
+  /// The verdict on what another client has thrown: URLSession, AsyncHTTPClient or SwiftNIO.
+  ///
+  ///     let isTransient = { (error: any Error) in TransportFailure(classifying: error)?.isTransient ?? false }
+  ///
+  /// A failure of this type stays what it is. ``isUnsent`` is `nil` or false: whether ``provesNothingWasSent``, the kind
+  /// decides, and it does only where no connection was made.
+  ///
+  /// - Parameter error: What was thrown; kept as ``underlying``.
+  /// - Returns: `nil` for an error that says nothing about the network, or is not known.
+  public init?(classifying error: any Error) {
+    if let failure = error as? TransportFailure {
+      self = failure
+      return
+    }
+    guard let verdict = ForeignVerdicts.verdict(on: error) else { return nil }
+    self.init(verdict.kind, isUnsent: verdict.isUnsent, detail: verdict.detail, underlying: error)
+  }
+}

@@ -1,0 +1,70 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Rebound
+import ReboundAsyncHTTPClient
+import ReboundHTTP
+import ReboundHTTPTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct AsyncHTTPClientTests {
+  /// The stand-in has a connection for each request, and neither TLS nor codings.
+  @Test func everyPromiseOfATransportIsKept() async throws {
+    let contract = TransportContract(lacking: [.connectionReuse, .contentCodings, .tls, .connectLimit]) {
+      AsyncHTTPClientTransport(time: $0, reachability: $1)
+    }
+    try await contract.verify()
+  }
+
+  @Test func redirectsAreNotFollowedAndConnectionsNotTriedAgainWhateverTheConfigurationSays() async throws {
+    var configuration = HTTPClient.Configuration()
+    configuration.redirectConfiguration = .follow
+    configuration.connectionPool.retryConnectionEstablishment = true
+    let transport = AsyncHTTPClientTransport(configuration: configuration)
+    let server = try MisbehavingServer()
+    server.program("/", .redirect(to: "/elsewhere"))
+    let log = TransportLog()
+    let exchange = transport.start(TransportRequest(server.url("/")), telling: log.add)
+    await log.end()
+    #expect(log.heads.map(\.status) == [302])
+    #expect(log.heads.first?.httpVersion == "HTTP/1.1")
+    exchange.cancel()
+    server.stop()
+  }
+
+  typealias Verdict = (error: any Error, kind: TransportFailure.Kind, isUnsent: Bool)
+
+  static let unreachable: NIOConnectionError = {
+    var error = NIOConnectionError(host: "a.example", port: 443)
+    let refusal = IOError(errnoCode: ECONNREFUSED, reason: "connection reset (error set)")
+    error.connectionErrors.append(SingleConnectionFailure(error: refusal))
+    return error
+  }()
+
+  @Test(
+    arguments: [
+      (HTTPClientError.connectTimeout, .timeout(.connect), true), (HTTPClientError.readTimeout, .timeout(.idle), false),
+      (HTTPClientError.deadlineExceeded, .timeout(.total), false),
+      (HTTPClientError.remoteConnectionClosed, .reset, false), (HTTPClientError.cancelled, .cancelled, false),
+      (NIOConnectionError(host: "a.example", port: 443), .dns, true), (unreachable, .connect, true),
+      (SocketAddressError.unknown(host: "a.example", port: 443), .dns, true),
+      (IOError(errnoCode: ECONNRESET, reason: "read(descriptor:pointer:size:)"), .reset, false),
+      (IOError(errnoCode: EPIPE, reason: "write(descriptor:pointer:size:)"), .reset, false),
+      (IOError(errnoCode: EHOSTUNREACH, reason: "read(descriptor:pointer:size:)"), .connect, false),
+      (HTTPParserError.invalidEOFState, .reset, false), (HTTPParserError.invalidChunkSize, .protocol, false),
+    ] as [Verdict]
+  )
+  func eachErrorHasOneVerdictAndNothingWasSentWhereNoConnectionWasMade(verdict: Verdict) throws {
+    let failure = try #require(TransportFailure(classifying: verdict.error))
+    #expect(failure.kind == verdict.kind)
+    #expect(failure.provesNothingWasSent == verdict.isUnsent)
+    #expect(failure.underlying.map { type(of: $0) == type(of: verdict.error) } == true)
+  }
+
+  @Test func whatSaysNothingAboutTheNetworkHasNoVerdict() {
+    #expect(TransportFailure(classifying: HTTPClientError.invalidURL) == nil)
+    #expect(TransportFailure(classifying: IOError(errnoCode: EMFILE, reason: "socket")) == nil)
+  }
+}

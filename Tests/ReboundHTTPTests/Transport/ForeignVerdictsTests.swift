@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTP
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite("ForeignVerdicts")
+struct ForeignVerdictsTests {
+  typealias Kind = TransportFailure.Kind
+
+  private struct Unknown: Error {}
+
+  @Test(
+    "reads what AsyncHTTPClient and SwiftNIO say",
+    arguments: [
+      ("AsyncHTTPClient.HTTPClientError", "HTTPClientError.connectTimeout", .timeout(.connect)),
+      ("AsyncHTTPClient.HTTPClientError", "HTTPClientError.tlsHandshakeTimeout", .timeout(.connect)),
+      ("AsyncHTTPClient.HTTPClientError", "HTTPClientError.requestStreamCancelled", .cancelled),
+      ("AsyncHTTPClient.HTTPClientError", "HTTPClientError.proxyAuthenticationRequired", .proxy(.credentials)),
+      ("AsyncHTTPClient.HTTPClientError", "HTTPClientError.invalidURL", nil),
+      ("AsyncHTTPClient.HTTPClient.NWDNSError", "no such record", .dns),
+      ("NIOCore.ChannelError", "connectTimeout(NIOCore.TimeAmount(nanoseconds: 10))", .timeout(.connect)),
+      ("NIOCore.ChannelError", "ioOnClosedChannel", .reset), ("NIOCore.ChannelError", "operationUnsupported", nil),
+      ("NIOCore.IOError", "read(descriptor:pointer:size:): Connection reset by peer (errno: \(ECONNRESET))", .reset),
+      ("NIOCore.IOError", "without a number", nil), ("NIOCore.IOError", "of no system (errno: )", nil),
+      ("NIOHTTP1.HTTPParserError", "invalidVersion", .protocol),
+      ("NIOHTTP1.HTTPParserError", "invalidEOFState", .reset),
+      ("NIOHTTPCompression.NIOHTTPDecompression.DecompressionError", "limit", .tooLarge),
+      ("NIOHTTP2.NIOHTTP2Errors.StreamClosed", "StreamClosed(streamID: 1)", .reset),
+      ("NIOSSL.NIOSSLExtraError", "NIOSSLExtraError.failedToValidateHostname: Couldn't find b", .tls(.wrongHost)),
+      (
+        "NIOSSL.NIOSSLError",
+        "handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435581 error:1000007d:SSL "
+          + "routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED]))", .tls(.untrusted)
+      ),
+      (
+        "NIOSSL.NIOSSLError",
+        "handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435703 error:100000f7:SSL "
+          + "routines:OPENSSL_internal:WRONG_VERSION_NUMBER]))", .tls(.handshake)
+      ),
+      ("NIOSSL.NIOSSLError", "uncleanShutdown", .reset),
+    ] as [(String, String, Kind?)]
+  )
+  func words(type: String, text: String, expected: Kind?) {
+    #expect(ForeignVerdicts.verdict(onType: type, text: text)?.kind == expected)
+  }
+
+  @Test("takes no error of a module of other people's for one that it knows by name")
+  func otherModules() {
+    let text = "(errno: \(ECONNREFUSED))"
+    #expect(ForeignVerdicts.verdict(onType: "Files.IOError", text: text) == nil)
+    #expect(ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: text)?.kind == .connect)
+  }
+
+  @Test("takes a host none of whose addresses was tried for one without a name")
+  func names() {
+    let type = "NIOPosix.NIOConnectionError"
+    #expect(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [])?.kind == .dns)
+    #expect(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [Unknown()])?.kind == .connect)
+    #expect(ForeignVerdicts.verdict(onType: type, text: "")?.kind == .connect)
+  }
+
+  @Test("proves that nothing was sent only by what cannot come behind the handshake")
+  func proofs() {
+    let alert = "sslError([Error: error:SSL routines:OPENSSL_internal:TLSV13_ALERT_CERTIFICATE_REQUIRED])"
+    let within = ForeignVerdicts.verdict(onType: "NIOSSL.NIOSSLError", text: "handshakeFailed(\(alert))")
+    let behind = ForeignVerdicts.verdict(onType: "NIOSSL.BoringSSLError", text: alert)
+    #expect(within == .init(kind: .tls(.clientCertificate)))
+    #expect(behind == .init(kind: .tls(.clientCertificate), isUnsent: false))
+    let unreachable = ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: "(errno: \(EHOSTUNREACH))")
+    #expect(unreachable == .init(kind: .connect, isUnsent: false))
+  }
+
+  @Test("has no row that an earlier one hides")
+  func reachableRows() {
+    for (index, row) in ForeignVerdicts.rows.enumerated() {
+      let hiding = ForeignVerdicts.rows[..<index].first {
+        $0.type == row.type && ($0.words.map { (row.words ?? "").contains($0) } ?? true)
+      }
+      #expect(hiding == nil, "\(row) is hidden by \(String(describing: hiding))")
+    }
+  }
+
+  @Test("says of an error of URLSession what the transport over it says, and keeps the address with its secrets out")
+  func urlErrors() throws {
+    let url = try #require(URL(string: "https://a.example/?key=hush"))
+    let error = URLError(.cannotConnectToHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
+    let failure = try #require(TransportFailure(classifying: error))
+    #expect(failure.kind == .connect)
+    #expect(failure.provesNothingWasSent)
+    #expect(failure.underlying is URLError)
+    #expect(!"\(failure)".contains("hush"))
+  }
+
+  @Test("leaves a verdict that there is, and has none on what it does not know")
+  func others() {
+    #expect(TransportFailure(classifying: TransportFailure(.tooLarge, bytesReceived: 7))?.bytesReceived == 7)
+    #expect(TransportFailure(classifying: Unknown()) == nil)
+    #expect(TransportFailure(classifying: CancellationError()) == nil)
+  }
+}
