@@ -19,6 +19,11 @@ struct PolicyRows: Sendable {
   let balancer: LoadBalancer<Int>
   let pipeline: Pipeline<Int>
   let cooperativePipeline: Pipeline<Int>
+  /// The same, whose decisions nobody listens to.
+  let unheardPipeline: Pipeline<Int>
+  /// The same, whose decisions are followed by lines that nobody reads.
+  let unreadPipeline: Pipeline<Int>
+  private let lines = JSONLines { $0 }
 
   init() throws {
     breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
@@ -37,6 +42,18 @@ struct PolicyRows: Sendable {
       breakerOfPipeline
     }
     cooperativePipeline = try Pipeline<Int>("benchmark") {
+      Timeout(cooperative)
+      Retry(.standard)
+      breakerOfPipeline
+    }
+    unheardPipeline = try Pipeline<Int>("benchmark", events: PolicyEvents()) {
+      Timeout(cooperative)
+      Retry(.standard)
+      breakerOfPipeline
+    }
+    let events = PolicyEvents()
+    lines.follow(events)
+    unreadPipeline = try Pipeline<Int>("benchmark", events: events) {
       Timeout(cooperative)
       Retry(.standard)
       breakerOfPipeline
@@ -94,6 +111,14 @@ extension PolicyRows {
 
   func cooperativeWholePipeline() async throws -> Int {
     try await cooperativePipeline.run { try await Self.answer() }
+  }
+
+  func unheardWholePipeline() async throws -> Int {
+    try await unheardPipeline.run { try await Self.answer() }
+  }
+
+  func unreadWholePipeline() async throws -> Int {
+    try await unreadPipeline.run { try await Self.answer() }
   }
 
   func hedgeWonByFirst() async throws -> Int {

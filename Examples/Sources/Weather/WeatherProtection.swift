@@ -19,7 +19,12 @@ public struct WeatherProtection: Sendable {
       policy: try .consecutive(5, openFor: .seconds(4)),
       countingAsFailure: NetworkFailure.speaksAgainstService
     )
-    limiter = RateLimiter("weather", policy: try .tokenBucket(20, per: .seconds(1)).waiting(atMost: .seconds(5)))
+    limiter = RateLimiter(
+      "weather",
+      policy: try .tokenBucket(20, per: .seconds(1)).waiting(atMost: .seconds(5)),
+      // A person who tries again before the pause is over that the service has asked for is let through.
+      throttledWhen: { _ in false }
+    )
   }
 
   var middleware: [any Middleware] { [Pacing(limiter: limiter), Protecting(with: breaker)] }

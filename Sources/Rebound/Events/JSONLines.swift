@@ -5,7 +5,7 @@ import StreamSupport
 ///
 ///     let lines = JSONLines(hiding: { $0 })
 ///     lines.follow(events)
-///     let reading = lines.read { line in file.write(line) }
+///     let reading = lines.read { line in show(line) }
 ///
 /// Each line is one object. Its names do not change; later versions may add some. All lines have
 ///

@@ -61,6 +61,12 @@ extension Workloads {
       executions("cooperative timeout → retry → breaker", limit: 320) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeWholePipeline()) }
       },
+      executions("cooperative timeout → retry → breaker, nobody listens") {
+        for _ in 0..<$0 { total.add(try await rows.unheardWholePipeline()) }
+      },
+      executions("cooperative timeout → retry → breaker, lines nobody reads") {
+        for _ in 0..<$0 { total.add(try await rows.unreadWholePipeline()) }
+      },
     ]
   }
 
