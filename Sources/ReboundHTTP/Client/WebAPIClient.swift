@@ -161,7 +161,7 @@ public struct WebAPIClient: RequestExecutor {
   /// A call is written if somebody reads when it begins. While nobody does, a client that nobody else watches builds no
   /// events, as one without lines.
   ///
-  /// - Parameter lines: Made by ``Rebound/JSONLines/init(time:saying:_:)`` or one's own; the last ones that were given count.
+  /// - Parameter lines: Where to write; of several, the last ones that were given count.
   public func writing(to lines: JSONLines) -> WebAPIClient {
     var copy = self
     copy.settings.lines = lines
