@@ -61,10 +61,10 @@ extension Workloads {
       executions("cooperative timeout → retry → breaker", limit: 320) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeWholePipeline()) }
       },
-      executions("cooperative timeout → retry → breaker, nobody listens") {
+      executions("these three, told to nobody") {
         for _ in 0..<$0 { total.add(try await rows.unheardWholePipeline()) }
       },
-      executions("cooperative timeout → retry → breaker, lines nobody reads") {
+      executions("these three, in lines that nobody reads") {
         for _ in 0..<$0 { total.add(try await rows.unreadWholePipeline()) }
       },
     ]
