@@ -81,6 +81,8 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
+        // Writes what the inspector saves.
+        .product(name: "ReboundTesting", package: "Rebound"),
       ],
       resources: [.copy("Page")]
     ),
@@ -132,7 +134,9 @@ let package = Package(
     .testTarget(
       name: "AppTests",
       dependencies: [
-        "App", "Backend", "WebServer", "ServerTesting", .product(name: "Rebound", package: "Rebound"),
+        "App", "Attempts", "Backend", "Weather", "WebServer", "ServerTesting",
+        .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
     .testTarget(

@@ -1,6 +1,5 @@
 #if Logging
   import Combine
-  import Foundation
   import Logging
   import Rebound
   import ReboundHTTP
@@ -69,33 +68,6 @@
         case .warning: .warning
         case .error: .error
         }
-    }
-  }
-
-  extension Redaction {
-    /// A line of prose without the secrets of addresses, pairs and header fields in it.
-    fileprivate func line(_ text: String) -> String {
-      var shown: [String] = []
-      var isCredential = false
-      for word in self.text(text).split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
-        if isCredential {
-          shown.append(replacement)
-          isCredential = false
-        } else if word.hasSuffix(":"), hides(header: String(word.dropLast())) {
-          // The value of a field may be of many words; nothing says where it ends.
-          return (shown + [word, replacement]).joined(separator: " ")
-        } else if word.contains("://"), let address = URL(string: word) {
-          shown.append(url(address))
-        } else {
-          shown.append(
-            word.split(separator: "?", omittingEmptySubsequences: false).map { pairs(String($0)) }.joined(
-              separator: "?"
-            )
-          )
-          isCredential = ["bearer", "basic"].contains(word.lowercased())
-        }
-      }
-      return shown.joined(separator: " ")
     }
   }
 

@@ -30,6 +30,11 @@ struct PolicyRows: Sendable {
   let detector = MetastabilityDetector("benchmark")
   let pipeline: Pipeline<Int>
   let cooperativePipeline: Pipeline<Int>
+  /// The same, whose decisions nobody listens to.
+  let unheardPipeline: Pipeline<Int>
+  /// The same, whose decisions are followed by lines that nobody reads.
+  let unreadPipeline: Pipeline<Int>
+  private let lines = JSONLines { $0 }
 
   init() throws {
     retryWithBudget = retry.within(try .ratio(0.2))
@@ -58,6 +63,18 @@ struct PolicyRows: Sendable {
       breakerOfPipeline
     }
     cooperativePipeline = try Pipeline<Int>("benchmark") {
+      Timeout(cooperative)
+      Retry(.standard)
+      breakerOfPipeline
+    }
+    unheardPipeline = try Pipeline<Int>("benchmark", events: PolicyEvents()) {
+      Timeout(cooperative)
+      Retry(.standard)
+      breakerOfPipeline
+    }
+    let events = PolicyEvents()
+    lines.follow(events)
+    unreadPipeline = try Pipeline<Int>("benchmark", events: events) {
       Timeout(cooperative)
       Retry(.standard)
       breakerOfPipeline
@@ -159,6 +176,14 @@ extension PolicyRows {
 
   func cooperativeWholePipeline() async throws -> Int {
     try await cooperativePipeline.run { try await Self.answer() }
+  }
+
+  func unheardWholePipeline() async throws -> Int {
+    try await unheardPipeline.run { try await Self.answer() }
+  }
+
+  func unreadWholePipeline() async throws -> Int {
+    try await unreadPipeline.run { try await Self.answer() }
   }
 
   func hedgeWonByFirst() async throws -> Int {

@@ -1,11 +1,13 @@
 /// The apps on the page, one tab each.
-enum Tab: String, Codable, Sendable {
+enum Tab: String, CaseIterable, Codable, Sendable {
   case signUp, weather, animals
 }
 
 /// What a person did on the page.
 enum Action: Decodable, Sendable {
   case show(Tab)
+  /// The inspector was opened, or closed.
+  case inspect(Bool)
   case fault(FaultOrder)
   case clearFaults
   case order(ServiceOrder)
@@ -14,13 +16,14 @@ enum Action: Decodable, Sendable {
   case animals(AnimalsInput)
 
   private enum CodingKeys: CodingKey {
-    case tab, type, order
+    case tab, type, order, isOpen
   }
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     switch try container.decode(String.self, forKey: .type) {
     case "show": self = .show(try container.decode(Tab.self, forKey: .tab))
+    case "inspect": self = .inspect(try container.decode(Bool.self, forKey: .isOpen))
     case "fault": self = .fault(try FaultOrder(from: decoder))
     case "clearFaults": self = .clearFaults
     case "order": self = .order(try container.decode(ServiceOrder.self, forKey: .order))

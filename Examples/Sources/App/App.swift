@@ -43,12 +43,17 @@ public final class App: Sendable {
       case .fault(let order): try await faults.add(order)
       case .clearFaults: try await faults.clear()
       case .order(let order): try await faults.give(order)
-      case .show, .signUp, .weather, .animals: session.perform(action)
+      case .show, .inspect, .signUp, .weather, .animals: session.perform(action)
       }
       return Response(status: 204)
     }
     router.on(.get, "/sessions/:id/recording") { request in
       Response(contentType: "application/json", body: try await sessions.session(for: request).recording())
+    }
+    router.on(.get, "/sessions/:id/runs/:run/test") { request in
+      let calls = Set(request.queryValues(of: "call").compactMap { $0 })
+      let run = Int(request.parameters["run"] ?? "") ?? 0
+      return try await sessions.session(for: request).test(ofRun: run, calls: calls).response()
     }
     server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
   }

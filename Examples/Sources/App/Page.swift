@@ -21,7 +21,8 @@ struct Page: Sendable {
     files = [try Page.file("/", "index.html", "text/html; charset=utf-8")]
     files += [try Page.file("/style.css", "style.css", "text/css; charset=utf-8")]
     for name in [
-      "page", "dom", "link", "log", "client", "surfaces", "faults", "sign-up", "weather", "animals",
+      "page", "dom", "link", "log", "client", "surfaces", "faults", "sign-up", "weather", "animals", "inspector",
+      "inspection", "marbles",
     ] {
       files += [try Page.file("/\(name).js", "\(name).js", "text/javascript; charset=utf-8")]
     }

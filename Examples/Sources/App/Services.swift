@@ -13,6 +13,8 @@ struct Services: Sendable {
   let savedWeather: LastGood<Place, Weather>
   /// How many retries the weather's service is to bear from all pages together.
   let weatherBudget: RetryBudget
+  /// What keeps all pages' requests from the weather's service while it fails.
+  let weatherProtection: WeatherProtection
   let metrics: ProgramMetrics
   private let session: URLSession
 
@@ -27,7 +29,10 @@ struct Services: Sendable {
     transport = URLSessionTransport()
     savedWeather = try LastGood(capacity: 200)
     weatherBudget = try .bucket()
+    weatherProtection = try WeatherProtection()
     metrics.shared.watch(weatherBudget, named: Tab.weather.rawValue)
+    metrics.shared.watch(weatherProtection.breaker)
+    metrics.shared.watch(weatherProtection.limiter)
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 15
     session = URLSession(configuration: configuration)

@@ -31,15 +31,26 @@ final class Session: @unchecked Sendable {
   private let timer: any ServerTimer
   private let onAbandoned: @Sendable () -> Void
 
+  /// What each app's client has measured.
+  private var metrics: [Tab: ClientMetrics] = [:]
+  private lazy var inspection = Inspection(
+    queue: queue,
+    timer: timer,
+    apps: Tab.allCases.map { ($0, metrics(of: $0)) }
+  ) { [weak self] lines in
+    guard let self else { return }
+    for stream in streams.values { stream.send(event: "inspect", data: lines) }
+  }
+
   // Each app is made when its tab is first shown.
-  private lazy var signUp = SignUpScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
-    self?.drawSoon()
+  private lazy var signUp = SignUpScene(services: services, metrics: metrics(of: .signUp), queue: queue) {
+    [weak self] in self?.drawSoon()
   }
-  private lazy var weather = WeatherScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
-    self?.drawSoon()
+  private lazy var weather = WeatherScene(services: services, metrics: metrics(of: .weather), queue: queue) {
+    [weak self] in self?.drawSoon()
   }
-  private lazy var animals = AnimalsScene(services: services, metrics: makeMetrics(), queue: queue) { [weak self] in
-    self?.drawSoon()
+  private lazy var animals = AnimalsScene(services: services, metrics: metrics(of: .animals), queue: queue) {
+    [weak self] in self?.drawSoon()
   }
 
   private var tab = Tab.signUp
@@ -67,7 +78,7 @@ final class Session: @unchecked Sendable {
 
   /// A stream of states for a page, beginning with the present one.
   func open() -> EventStream {
-    let stream = EventStream(capacity: 8, overflow: .dropOldestOfSameName)
+    let stream = EventStream(capacity: 32, overflow: .dropOldestOfSameName)
     stream.onClose { [weak self, weak stream] in
       guard let self, let stream else { return }
       queue.async { self.close(stream) }
@@ -76,6 +87,7 @@ final class Session: @unchecked Sendable {
       waits += 1
       streams[ObjectIdentifier(stream)] = stream
       draw(on: [stream])
+      inspection.hasPage = true
     }
     return stream
   }
@@ -87,6 +99,7 @@ final class Session: @unchecked Sendable {
       case .show(let tab):
         self.tab = tab
         drawSoon()
+      case .inspect(let isOpen): inspection.isOpen = isOpen
       case .signUp(let action): signUp.perform(action)
       case .weather(let input): weather.perform(input)
       case .animals(let input): animals.perform(input)
@@ -102,6 +115,15 @@ final class Session: @unchecked Sendable {
     }
   }
 
+  /// The failure of a request for the weather, as a test.
+  func test(ofRun run: Int, calls: Set<String>) async throws -> SavedRun {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { [self] in
+        continuation.resume(with: Result { try weather.test(ofRun: run, calls: calls) })
+      }
+    }
+  }
+
   private var scene: any Scene {
     switch tab {
     case .signUp: signUp
@@ -110,8 +132,15 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  private func makeMetrics() -> ClientMetrics {
-    ClientMetrics(program: services.metrics) { [weak self] in
+  private func metrics(of app: Tab) -> ClientMetrics {
+    if let known = metrics[app] { return known }
+    let new = makeMetrics(of: app)
+    metrics[app] = new
+    return new
+  }
+
+  private func makeMetrics(of app: Tab) -> ClientMetrics {
+    ClientMetrics(app: app, program: services.metrics) { [weak self] in
       guard let self else { return }
       queue.async { self.drawSoon() }
     }
@@ -130,7 +159,7 @@ final class Session: @unchecked Sendable {
 
   private func draw(on streams: [EventStream]) {
     revision += 1
-    let state = State(revision: revision, tab: tab, client: scene.metrics.totals(of: tab), screen: scene.screen)
+    let state = State(revision: revision, tab: tab, client: scene.metrics.totals, screen: scene.screen)
     // A screen is made of texts and numbers, which can always be written down; nothing is sent if that were not so.
     guard !streams.isEmpty, let data = try? JSONEncoder().encode(state) else { return }
     let text = String(decoding: data, as: UTF8.self)
@@ -139,7 +168,9 @@ final class Session: @unchecked Sendable {
 
   private func close(_ stream: EventStream) {
     streams[ObjectIdentifier(stream)] = nil
-    if streams.isEmpty { waitForPage() }
+    guard streams.isEmpty else { return }
+    inspection.hasPage = false
+    waitForPage()
   }
 
   private func waitForPage() {

@@ -8,12 +8,16 @@ import Rebound
 public final class AttemptLog<Context: Scheduler>: ObservableObject {
   /// The requests sent, oldest first, and what came of them.
   @Published public private(set) var attempts: [Attempt] = []
+  /// The last requests with all their attempts, oldest first.
+  public private(set) var runs: [RecordedRun] = []
 
   private let scheduler: Context
   private let source: String
   private let events: PolicyEvents?
+  private let lines: JSONLines?
   private let now: () -> Date
   private var lastID = 0
+  private var lastRun = 0
 
   /// How many attempts are kept.
   private static var capacity: Int { 50 }
@@ -24,16 +28,19 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   ///   - scheduler: Where everything happens; serial, like the main queue.
   ///   - source: What the app is called where decisions are told.
   ///   - events: Is told what is decided after a failure; counted from there.
+  ///   - lines: Gets a line of the type `request` for each turn of a request: see ``RecordedRun``.
   ///   - now: The time of day.
   public init(
     scheduler: Context,
     source: String = "app",
     events: PolicyEvents? = nil,
+    lines: JSONLines? = nil,
     now: @escaping () -> Date = { Date() }
   ) {
     self.scheduler = scheduler
     self.source = source
     self.events = events
+    self.lines = lines
     self.now = now
   }
 
@@ -58,25 +65,45 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
     let attempt = Deferred { [weak self, scheduler] () -> AnyPublisher<Output, Failure> in
       guard let self else { return Empty().eraseToAnyPublisher() }
       run.number += 1
+      run.attempt += 1
       let id = self.begin(request, number: run.number)
       run.id = id
+      self.tell(run, "attempt")
       return
         publisher
         .receive(on: scheduler)
         .handleEvents(
-          receiveOutput: { [weak self] output in self?.change(id) { $0.succeeded(success(output)) } },
+          receiveOutput: { [weak self] output in
+            let words = success(output)
+            self?.change(id) { $0.succeeded(words) }
+            self?.tell(run, "value", [EventField("text", words)])
+          },
           receiveCompletion: { [weak self] in
-            if case .failure(let error) = $0 { self?.change(id) { $0.failed(failure(error)) } }
+            guard case .failure(let error) = $0 else { return }
+            let words = failure(error)
+            self?.change(id) { $0.failed(words) }
+            self?.tell(run, "attempt_failed", [EventField("text", words)])
           },
           receiveCancel: { [weak self] in self?.change(id) { $0.superseded() } }
         )
         .eraseToAnyPublisher()
     }
-    return retrying(attempt, policy, run)
-      .handleEvents(receiveCompletion: { [weak self] in
+    let attempts = retrying(attempt, policy, run)
+    return Deferred { [weak self] in
+      self?.begin(run, request, isRetried: policy != nil)
+      return attempts
+    }
+    .handleEvents(
+      receiveCompletion: { [weak self] in
         if case .failure(let error) = $0, hasCopy() { self?.standIn(for: error, run) }
-      })
-      .eraseToAnyPublisher()
+        self?.end(run, $0)
+      },
+      receiveCancel: { [weak self] in self?.leave(run) },
+      receiveRequest: { [weak self] demand in
+        self?.tell(run, "demand", [EventField("demand", demand.max.map { "\($0)" } ?? "unlimited")])
+      }
+    )
+    .eraseToAnyPublisher()
   }
 
   private func retrying<Attempts: Publisher>(
@@ -88,7 +115,9 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
     let observer = Confined<(RetryEvent) -> Void> { [weak self] event in
       guard let self else { return }
       change(run.id) { $0.follow(event) }
+      changeRun(run) { $0.decisions.append(event) }
       events?.tell(event, of: source)
+      tell(run, event.word, event.details)
     }
     return attempt.retry(policy.onEvent { observer.value($0) }, time: TimeSource(scheduler)).eraseToAnyPublisher()
   }
@@ -96,6 +125,7 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   private func standIn(for error: any Error, _ run: Run) {
     change(run.id) { $0.standIn() }
     events?.tell(FallbackEvent.fallingBack(from: error), of: source)
+    tell(run, "fallback")
   }
 
   /// Writes down a request that something else sends.
@@ -115,10 +145,54 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
     guard let index = attempts.lastIndex(where: { $0.id == id }) else { return }
     change(&attempts[index])
   }
+
+  // MARK: Runs
+
+  private func begin(_ run: Run, _ request: String, isRetried: Bool) {
+    lastRun += 1
+    (run.request, run.attempt, run.isOver) = (lastRun, 0, false)
+    runs.append(RecordedRun(id: lastRun, request: request, isRetried: isRetried))
+    if runs.count > Self.capacity { runs.removeFirst() }
+    tell(run, "began", [EventField("name", request)])
+  }
+
+  private func end<Failure>(_ run: Run, _ completion: Subscribers.Completion<Failure>) {
+    run.isOver = true
+    switch completion {
+    case .finished: tell(run, "finished")
+    case .failure(let error):
+      changeRun(run) { $0.failure = error }
+      tell(run, "failed")
+    }
+  }
+
+  private func leave(_ run: Run) {
+    guard !run.isOver else { return }
+    run.isOver = true
+    tell(run, "cancelled")
+  }
+
+  private func changeRun(_ run: Run, _ change: (inout RecordedRun) -> Void) {
+    guard let index = runs.lastIndex(where: { $0.id == run.request }) else { return }
+    change(&runs[index])
+  }
+
+  private func tell(_ run: Run, _ event: String, _ fields: @autoclosure () -> [EventField] = []) {
+    lines?.write(
+      "request",
+      [EventField("request", run.request), EventField("event", event), EventField("attempt", run.attempt)] + fields()
+    )
+  }
 }
 
 /// Where one request is in its attempts.
 private final class Run {
+  /// Counts all attempts, also those of a person who asked again.
   var number = 0
+  /// That of the attempt in the list.
   var id = 0
+  /// That of the run, and how many attempts it has had.
+  var request = 0
+  var attempt = 0
+  var isOver = false
 }

@@ -76,6 +76,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   ///   - policy: When a failed check is tried again. By default two retries, after 0.5 s and 1 s or what the server
   ///     asks for, of errors that may pass by themselves.
   ///   - events: Is told what is decided after failures.
+  ///   - lines: Gets a line for each turn of a request.
   ///   - now: The time of day, for the list of attempts.
   ///   - makeKey: Makes a new idempotency key.
   public init(
@@ -86,13 +87,14 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))
     ),
     events: PolicyEvents? = nil,
+    lines: JSONLines? = nil,
     now: @escaping () -> Date = { Date() },
     makeKey: @escaping () -> String = { UUID().uuidString }
   ) {
     self.service = service
     self.scheduler = scheduler
     self.policy = policy.when(\.isTransient)
-    log = AttemptLog(scheduler: scheduler, source: "signUp", events: events, now: now)
+    log = AttemptLog(scheduler: scheduler, source: "signUp", events: events, lines: lines, now: now)
     self.makeKey = makeKey
     log.objectWillChange.sink { [weak self] in self?.objectWillChange.send() }.store(in: &subscriptions)
     bindUserName()

@@ -22,7 +22,8 @@ public enum WeatherFailure: Error {
     case .notFound: self = .unknownCity
     case .unauthorised: self = .invalidKey
     case .transport(.offline), .transport(.dns), .transport(.connect): self = .offline
-    case .serverError, .tooManyRequests: self = .server(retryAfter: failure.retryAfter)
+    // The breaker refuses because the service fails, and knows when to come back.
+    case .serverError, .tooManyRequests, .circuitOpen: self = .server(retryAfter: failure.retryAfter)
     default: self = .other(failure)
     }
   }
@@ -89,5 +90,16 @@ extension WeatherFailure: PresentableError, RetryAfterProviding {
   /// Whether the answer has a form that this version does not know.
   public var mustUpdate: Bool {
     if case .other(let failure) = self { failure.kind == .decoding } else { false }
+  }
+}
+
+extension RetryPolicy where Failure == WeatherFailure {
+  /// When the weather is asked for again: four times at most, and after no pause that the service names of more than 4 s.
+  ///
+  /// - Parameter delays: How long to wait before each retry after a failure of the service.
+  public static func weather(
+    after delays: Backoff = .steps(.seconds(1), .seconds(3), .seconds(5), .seconds(10))
+  ) -> RetryPolicy {
+    RetryPolicy(clamping: 4, backoff: delays, maxHint: .seconds(4)).when(\.isTransient)
   }
 }

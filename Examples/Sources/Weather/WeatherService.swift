@@ -27,6 +27,9 @@ public final class WeatherService: WeatherProviding {
   }
 
   private let client: WebAPIClient
+  /// Asks what needs no access token, past the breaker and the limiter.
+  private let plain: WebAPIClient
+  private let protection: WeatherProtection?
   private let refresher: TokenRefresher<Credential>
   private let events: PolicyEvents?
 
@@ -36,18 +39,30 @@ public final class WeatherService: WeatherProviding {
   ///   - baseURL: Where the server is, as in `http://127.0.0.1:8080`.
   ///   - key: The API key.
   ///   - transport: Sends the requests.
+  ///   - protection: Keeps requests for the weather from a service that fails, and paces them; shared by all who ask it.
   ///   - metrics: Gets what the requests cost.
   ///   - events: Is told what is decided about the access token and about the service's return.
+  ///   - lines: Gets a line for each thing that happens in a call.
+  ///   - onEvent: Is told of each thing that happens in a call.
   ///   - onTokenRequest: Called before a new access token is asked for.
   public init(
     baseURL: URL,
     key: String,
     transport: any Transport,
+    protection: WeatherProtection? = nil,
     metrics: (any MetricsSink)? = nil,
     events: PolicyEvents? = nil,
+    lines: JSONLines? = nil,
+    onEvent: (@Sendable (HTTPEvent) -> Void)? = nil,
     onTokenRequest: @escaping @Sendable () -> Void = {}
   ) {
-    let plain = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil).reporting(to: metrics)
+    let watched = { (client: WebAPIClient) in
+      let told = onEvent.map(client.onEvent) ?? client
+      return (lines.map(told.writing) ?? told).reporting(to: metrics)
+    }
+    let plain = watched(WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil))
+    self.plain = plain
+    self.protection = protection
     refresher = TokenRefresher(
       lifetime: { $0.lifetime },
       rejectedWhen: { (failure: NetworkFailure) in failure.kind == .unauthorised },
@@ -62,12 +77,15 @@ public final class WeatherService: WeatherProviding {
     self.events = events
     events?.watch(refresher, named: "weather")
     refresher.signIn(with: Credential(key: key))
-    client = WebAPIClient(
-      baseURL: baseURL,
-      transport: transport,
-      middleware: [Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1.token)" }],
-      deliveringOn: nil
-    ).reporting(to: metrics)
+    client = watched(
+      WebAPIClient(
+        baseURL: baseURL,
+        transport: transport,
+        middleware: [Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1.token)" }]
+          + (protection?.middleware ?? []),
+        deliveringOn: nil
+      )
+    )
   }
 
   /// The weather of a place.
@@ -82,8 +100,10 @@ public final class WeatherService: WeatherProviding {
       backoff: .steps(.seconds(1), .seconds(2), .seconds(3), .seconds(5))
     )
     .onEvent { [events] in events?.tell($0, of: "weather") }
-    return client.publisher(for: Health())
-      .retry(policy, time: client.time)
+    return plain.publisher(for: Health())
+      .retry(policy, time: plain.time)
+      // The service is there again, whatever the breaker has seen before.
+      .handleEvents(receiveOutput: { [protection] _ in protection?.breaker.close() })
       .ignoreOutput()
       .catch { _ in Empty() }
       .eraseToAnyPublisher()

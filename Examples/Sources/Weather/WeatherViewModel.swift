@@ -105,7 +105,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     self.scheduler = scheduler
     time = TimeSource(scheduler)
     self.cities = cities.map { City(name: $0) }
-    let policy = RetryPolicy<WeatherFailure>(clamping: 4, backoff: delays, maxHint: .seconds(4)).when(\.isTransient)
+    let policy = RetryPolicy.weather(after: delays)
     self.policy = budget.map(policy.within) ?? policy
   }
 

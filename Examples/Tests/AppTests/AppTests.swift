@@ -46,7 +46,7 @@ struct AppTests {
     "the page and its files are served, and may load nothing from elsewhere",
     arguments: [
       "/", "/page.js", "/dom.js", "/link.js", "/log.js", "/client.js", "/surfaces.js", "/faults.js", "/sign-up.js",
-      "/style.css",
+      "/inspector.js", "/inspection.js", "/marbles.js", "/style.css",
     ]
   )
   func page(path: String) async throws {

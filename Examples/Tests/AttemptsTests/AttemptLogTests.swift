@@ -139,4 +139,94 @@ struct AttemptLogTests {
     )
     #expect(told.next == ["retrying in 1.0 s (back-off)", "giving up: the budget for retries is used up"])
   }
+
+  // MARK: Runs
+
+  private func makeLines(_ kept: Kept) -> (JSONLines, AnyCancellable) {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    return (lines, lines.read { kept.write($0) })
+  }
+
+  @Test("each turn of a request is a line with its number, and leaves a run with its decisions and its failure")
+  func runs() throws {
+    let kept = Kept()
+    let (lines, reading) = makeLines(kept)
+    let log = AttemptLog(scheduler: scheduler, lines: lines)
+    let request = Fail<Int, Trouble>(error: .busy).eraseToAnyPublisher()
+    let subscription = log.writingDown(
+      "GET /x",
+      request,
+      retrying: RetryPolicy(clamping: 1, backoff: .constant(.seconds(2))),
+      standingIn: { true },
+      success: { "\($0)" },
+      failure: { "\($0)" }
+    )
+    .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
+    try scheduler.run()
+    #expect(
+      kept.events == [
+        "began", "demand", "attempt", "attempt_failed", "retrying", "attempt", "attempt_failed", "attempts_exhausted",
+        "fallback", "failed",
+      ]
+    )
+    let run = try #require(log.runs.first)
+    #expect(log.runs.count == 1)
+    #expect(run.request == "GET /x")
+    #expect(run.isRetried)
+    #expect(run.decisions.map(\.word) == ["retrying", "attempts_exhausted"])
+    #expect(run.failure as? Trouble == .busy)
+    subscription.cancel()
+    reading.cancel()
+  }
+
+  @Test("a request that is given up says so once, and one that is asked again is another run")
+  func cancelledAndAgain() throws {
+    let kept = Kept()
+    let (lines, reading) = makeLines(kept)
+    let log = AttemptLog(scheduler: scheduler, lines: lines)
+    let answer = PassthroughSubject<Int, Trouble>()
+    let publisher = log.writingDown(
+      "GET /x",
+      answer.eraseToAnyPublisher(),
+      success: { "200 \($0)" },
+      failure: { "\($0)" }
+    )
+    .asResult()
+    publisher.sink { _ in }.cancel()
+    let second = publisher.sink { _ in }
+    answer.send(7)
+    answer.send(completion: .finished)
+    try scheduler.run()
+    second.cancel()
+    try scheduler.run()
+    #expect(kept.events.filter { $0 == "cancelled" }.count == 1)
+    #expect(kept.events.suffix(2) == ["value", "finished"])
+    #expect(log.runs.map(\.id) == [1, 2])
+    #expect(log.runs.allSatisfy { $0.failure == nil && !$0.isRetried })
+    #expect(log.attempts.map(\.number) == [1, 2])
+    reading.cancel()
+  }
+
+  @Test("only the last 50 runs are kept")
+  func bounded() {
+    let log = makeLog()
+    for number in 1...60 {
+      let answer = Result<Int, Trouble>.success(number).publisher.eraseToAnyPublisher()
+      _ = log.writingDown("GET /\(number)", answer, success: { "\($0)" }, failure: { "\($0)" }).asResult().sink { _ in }
+    }
+    #expect(log.runs.map(\.id) == Array(11...60))
+  }
+}
+
+/// Keeps the events of lines.
+///
+/// Unchecked: virtual time has one thread, that of the test.
+private final class Kept: @unchecked Sendable {
+  private var lines: [String] = []
+
+  func write(_ line: String) { lines.append(line) }
+
+  var events: [String] {
+    lines.compactMap { $0.firstMatch(of: /"event":"(\w+)"/).map { String($0.1) } }
+  }
 }

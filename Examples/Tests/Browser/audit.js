@@ -38,6 +38,10 @@
     const isNamed = picture.getAttribute("role") === "img" && picture.getAttribute("aria-label");
     if (!isNamed && picture.closest("[aria-hidden=true]") === null) problems.push(`picture without a name: ${describe(picture)}`);
   }
+  // What a stage of the inspector does is told in words, not by its colour alone.
+  for (const stage of all(".pipeline-stage")) {
+    if (stage.querySelector(".stage-words").textContent.trim() === "") problems.push(`only a colour: ${describe(stage)}`);
+  }
   for (const node of all("button, input, select, summary")) {
     const { width, height } = node.getBoundingClientRect();
     if (isShown(node) && Math.min(width, height) < 24) problems.push(`target under 24 px: ${describe(node)}`);

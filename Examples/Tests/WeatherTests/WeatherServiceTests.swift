@@ -148,4 +148,29 @@ struct WeatherServiceTests {
     let page = metrics.openMetrics()
     for word in ["Rome", "Atlantis", "rebound\"", "wrong"] { #expect(!page.contains(word)) }
   }
+
+  @Test("a service that fails opens the breaker, which refuses as a server error and closes once the service answers")
+  func protection() async throws {
+    let backend = try BackendServer(.init(database: ":memory:") { Issue.record("the backend failed: \($0)") })
+    let protection = try WeatherProtection()
+    let service = WeatherService(
+      baseURL: try #require(URL(string: backend.url)),
+      key: "rebound",
+      transport: URLSessionTransport(),
+      protection: protection
+    )
+    let fault = #"{"path":"/weather","fault":"status","status":503}"#
+    _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
+    for _ in 1...5 { _ = try await outcome(service.weather(at: .city("Rome"))) }
+    #expect(protection.breaker.state == .open)
+    let requests = try await outcome(service.weather(at: .city("Rome")))
+    guard case .failure(WeatherFailure.server(let retryAfter?)) = requests else {
+      Issue.record("\(requests)")
+      return
+    }
+    #expect(retryAfter <= .seconds(4))
+    for await _ in service.untilReachable().values {}
+    #expect(protection.breaker.state == .closed)
+    await backend.stop()
+  }
 }

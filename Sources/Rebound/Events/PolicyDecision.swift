@@ -26,6 +26,9 @@ public protocol PolicyDecision: Sendable, CustomStringConvertible {
   var text: String { get }
   /// What else is measured, besides that it was decided; nothing, if nothing is said.
   var measurements: [PolicyMeasurement] { get }
+  /// What programs are told of it by ``JSONLines``: numbers and words, never an error, an address or a key; nothing, if
+  /// nothing is said.
+  var details: [EventField] { get }
 }
 
 extension PolicyDecision {
@@ -35,4 +38,6 @@ extension PolicyDecision {
   public var text: String { "\(Self.kind): \(self)" }
   /// Nothing.
   public var measurements: [PolicyMeasurement] { [] }
+  /// Nothing.
+  public var details: [EventField] { [] }
 }

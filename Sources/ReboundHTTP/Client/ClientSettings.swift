@@ -27,6 +27,8 @@ struct ClientSettings: Sendable {
   var redaction = Redaction.standard
   var identity: (@Sendable () -> String?)?
   var observer: (@Sendable (HTTPEvent) -> Void)?
+  /// Where events are written while somebody reads.
+  var lines: JSONLines?
 
   /// The same for a client and its calls, which would else copy all of it at each step.
   final class Shared: Sendable {

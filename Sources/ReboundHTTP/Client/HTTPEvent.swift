@@ -84,7 +84,8 @@ extension HTTPEvent: CustomStringConvertible {
   /// One line for a log, without secrets.
   public var description: String { "[\(requestID)] \(operation) +\(elapsed): \(text)" }
 
-  private var text: String {
+  /// What happens, in words, without secrets.
+  var text: String {
     switch kind {
     case .began(let method, let url):
       return "\(method) \(redaction.url(url))"

@@ -65,7 +65,15 @@ public struct WebAPIClient: RequestExecutor {
   public var time: TimeSource { shared.settings.time }
   var random: RandomSource { shared.settings.random }
   var delivery: (any Scheduler & Sendable)? { shared.settings.delivery }
-  @usableFromInline var observer: (@Sendable (HTTPEvent) -> Void)? { shared.settings.observer }
+  /// Who watches a call that begins now; `nil` if nobody does, so that nothing is built for it.
+  @usableFromInline var observer: (@Sendable (HTTPEvent) -> Void)? {
+    let observer = shared.settings.observer
+    guard let lines = shared.settings.lines, lines.isRead else { return observer }
+    return { event in
+      observer?(event)
+      lines.write(event)
+    }
+  }
   private(set) var shared: ClientSettings.Shared
 
   private var settings: ClientSettings {
@@ -141,10 +149,22 @@ public struct WebAPIClient: RequestExecutor {
   /// - Parameter observer: Told what happens in each call, in order, on whichever thread it happens, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HTTPEvent) -> Void) -> WebAPIClient {
     var copy = self
-    copy.settings.observer = { [earlier = self.observer] event in
+    copy.settings.observer = { [earlier = shared.settings.observer] event in
       earlier?(event)
       observer(event)
     }
+    return copy
+  }
+
+  /// The same client, which writes what happens in its calls as lines of JSON.
+  ///
+  /// A call is written if somebody reads when it begins. While nobody does, a client that nobody else watches builds no
+  /// events, as one without lines.
+  ///
+  /// - Parameter lines: Where to write; of several, the last ones that were given count.
+  public func writing(to lines: JSONLines) -> WebAPIClient {
+    var copy = self
+    copy.settings.lines = lines
     return copy
   }
 

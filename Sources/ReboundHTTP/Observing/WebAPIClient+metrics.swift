@@ -58,7 +58,8 @@ extension HTTPEvent {
 }
 
 extension HTTPEvent.CacheDecision {
-  fileprivate var word: String {
+  /// The decision in a word.
+  var word: String {
     switch self {
     case .miss: "miss"
     case .hit: "hit"

@@ -76,6 +76,12 @@ extension Workloads {
       executions("cooperative timeout → retry → breaker", limit: 320) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeWholePipeline()) }
       },
+      executions("these three, told to nobody") {
+        for _ in 0..<$0 { total.add(try await rows.unheardWholePipeline()) }
+      },
+      executions("these three, in lines that nobody reads") {
+        for _ in 0..<$0 { total.add(try await rows.unreadWholePipeline()) }
+      },
     ]
   }
 

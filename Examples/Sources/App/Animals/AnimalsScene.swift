@@ -15,7 +15,7 @@ final class AnimalsScene: Scene {
   init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
     self.metrics = metrics
     let service = services.animals(reportingTo: metrics.sink)
-    log = AttemptLog(scheduler: queue)
+    log = AttemptLog(scheduler: queue, source: Tab.animals.rawValue, lines: metrics.lines)
     store = Store(
       initialState: AnimalsState(),
       reducer: AnimalsState.reducer,

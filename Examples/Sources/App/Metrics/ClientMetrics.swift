@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundHTTP
 
 /// What the client of one app on one page has measured.
 ///
@@ -30,24 +31,31 @@ final class ClientMetrics {
   let sink: Sink
   /// Takes the decisions of the app's own policies.
   let events = PolicyEvents()
+  /// What happens, for the inspector of the page; nobody reads it while that is closed.
+  let lines: JSONLines
   private let shared: PolicyEvents
+  private let app: Tab
   private let reports: AnyCancellable
 
   /// Makes an empty one.
   ///
   /// - Parameters:
+  ///   - app: Whose client it is.
   ///   - program: Gets every measurement, too, and knows the policies that all pages share.
   ///   - changed: Called after each measurement, on the thread where it was made.
-  init(program: ProgramMetrics, changed: @escaping @Sendable () -> Void) {
+  init(app: Tab, program: ProgramMetrics, changed: @escaping @Sendable () -> Void) {
     sink = Sink(program: program.table, changed: changed)
     shared = program.shared
     reports = events.report(to: sink)
+    self.app = app
+    lines = JSONLines(saying: [EventField("app", app.rawValue)], hiding: Redaction.standard.line)
+    lines.follow(events)
+    if app == .weather { lines.follow(shared) }
   }
 
   /// What the client did, in words and numbers.
-  ///
-  /// - Parameter app: Whose shared policies are told of.
-  func totals(of app: Tab) -> ClientTotals {
-    ClientTotals(sink.own.snapshot, gauges: shared.gauges.filter { $0.name == app.rawValue })
-  }
+  var totals: ClientTotals { ClientTotals(sink.own.snapshot, gauges: gauges) }
+
+  /// What the policies hold that all pages of this app share.
+  var gauges: [PolicyGauge] { shared.gauges.filter { $0.name == app.rawValue } }
 }

@@ -10,11 +10,12 @@ const link = {
   pause: 500,
   greeting: "Connected",
   onState: () => {},
+  onLines: () => {},
   onAnswer: () => {},
   onRestart: () => "Connected",
 };
 
-// `onState` gets every state. `onAnswer` is called when an action has been answered. `onRestart` is called when the app has lost this page's session, before there is a new
+// `onState` gets every state. `onLines` gets the inspector's lines while it is open. `onAnswer` is called when an action has been answered. `onRestart` is called when the app has lost this page's session, before there is a new
 // one: what it sends goes to the new session first, and what it returns is shown when that is there.
 export function open(handlers) {
   Object.assign(link, handlers);
@@ -81,6 +82,9 @@ function openStream() {
   });
   source.addEventListener("state", (event) => {
     if (source === link.source) link.onState(JSON.parse(event.data));
+  });
+  source.addEventListener("inspect", (event) => {
+    if (source === link.source) link.onLines(event.data);
   });
   source.addEventListener("error", () => {
     if (source !== link.source) return;

@@ -4,6 +4,7 @@ import * as animals from "./animals.js";
 import { drawClient } from "./client.js";
 import { byID } from "./dom.js";
 import "./faults.js";
+import * as inspector from "./inspector.js";
 import { open, send } from "./link.js";
 import { drawAttempts } from "./log.js";
 import * as signUp from "./sign-up.js";
@@ -28,6 +29,7 @@ function draw({ tab, client, screen }) {
   drawToast(screen.toast, pane.press);
   drawClient(client);
   drawAttempts(screen.attempts);
+  inspector.show(tab);
   drawAlert(screen.alert, pane.press, pane.focus);
 }
 
@@ -58,10 +60,12 @@ for (const [index, button] of tabButtons.entries()) {
 
 open({
   onState: draw,
+  onLines: inspector.receive,
   onAnswer: () => panes[page.tab]?.answered(),
   onRestart() {
     page.isFresh = true;
     if (page.tab !== null) send({ type: "show", tab: page.tab });
+    inspector.restart();
     const words = Object.values(panes).map((pane) => pane.restart());
     return words.find((word) => word !== null) ?? "Connected";
   },

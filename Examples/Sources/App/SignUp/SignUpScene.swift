@@ -13,7 +13,7 @@ final class SignUpScene: Scene {
   init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
     self.metrics = metrics
     let service = services.authentication(reportingTo: metrics.sink)
-    makeModel = { SignUpViewModel(service: service, scheduler: queue, events: metrics.events) }
+    makeModel = { SignUpViewModel(service: service, scheduler: queue, events: metrics.events, lines: metrics.lines) }
     self.changed = changed
     model = makeModel()
     watch()

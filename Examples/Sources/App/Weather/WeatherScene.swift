@@ -5,12 +5,14 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import Weather
+import WebServer
 
 /// The weather behind its tab.
 final class WeatherScene: Scene {
   let metrics: ClientMetrics
   private let model: WeatherViewModel<DispatchQueue>
   private let log: AttemptLog<DispatchQueue>
+  private let recorder: WeatherRecorder
   private var changes: Set<AnyCancellable> = []
 
   private static let cities = ["Hamburg", "Lisbon", "Nairobi", "New York", "São Paulo", "Tokyo"]
@@ -18,15 +20,20 @@ final class WeatherScene: Scene {
 
   init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
     self.metrics = metrics
-    let log = AttemptLog(scheduler: queue, source: Tab.weather.rawValue, events: metrics.events)
+    let log = AttemptLog(scheduler: queue, source: Tab.weather.rawValue, events: metrics.events, lines: metrics.lines)
     self.log = log
+    let recorder = WeatherRecorder(lines: metrics.lines)
+    self.recorder = recorder
     let note = Confined { log.note("POST /token", "a new access token for all who wait") }
     let service = WeatherService(
       baseURL: services.backend,
       key: Self.apiKey,
       transport: services.transport,
+      protection: services.weatherProtection,
       metrics: metrics.sink,
-      events: metrics.events
+      events: metrics.events,
+      lines: metrics.lines,
+      onEvent: recorder.write
     ) {
       queue.async { note.value() }
     }
@@ -54,6 +61,18 @@ final class WeatherScene: Scene {
     case .refresh: model.refresh()
     case .press(let press): choose(press.button, on: press)
     }
+  }
+
+  /// The failure of a run as a test.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the run.
+  ///   - calls: The ids of its calls.
+  func test(ofRun id: Int, calls: Set<String>) throws -> SavedRun {
+    guard let run = log.runs.last(where: { $0.id == id }) else {
+      throw HTTPError(404, "There is no such request any more; the last 50 are kept.")
+    }
+    return try SavedRun(of: run, exchanges: recorder.exchanges(of: calls), calls: calls.count, key: Self.apiKey)
   }
 
   private func choose(_ button: String, on press: Press) {

@@ -9,8 +9,8 @@ struct ClientMetricsTests {
   private let program = ProgramMetrics()
   private let changes = Locked(0)
 
-  private func makeMetrics() -> ClientMetrics {
-    ClientMetrics(program: program) { [changes] in changes.withLock { $0 += 1 } }
+  private func makeMetrics(of app: Tab = .weather) -> ClientMetrics {
+    ClientMetrics(app: app, program: program) { [changes] in changes.withLock { $0 += 1 } }
   }
 
   @Test("two apps have numbers of their own, and the program has their sum")
@@ -19,8 +19,8 @@ struct ClientMetricsTests {
     let requests = Metric("http_client_attempts", .init("operation", "Ask"), .init("resend", "false"))
     first.sink.add(1, to: requests)
     second.sink.add(2, to: requests)
-    #expect(first.totals(of: .animals).facts.map(\.value) == ["1"])
-    #expect(second.totals(of: .animals).facts.map(\.value) == ["2"])
+    #expect(first.totals.facts.map(\.value) == ["1"])
+    #expect(second.totals.facts.map(\.value) == ["2"])
     #expect(program.table.snapshot.counters[requests] == 3)
     #expect(changes.withLock { $0 } == 2)
   }
@@ -29,7 +29,7 @@ struct ClientMetricsTests {
   func decisions() {
     let metrics = makeMetrics()
     metrics.events.tell(FallbackEvent.fallingBack(from: CancellationError()), of: "weather")
-    #expect(metrics.totals(of: .weather).facts == [.init(id: "saved", name: "Saved copies", value: "1")])
+    #expect(metrics.totals.facts == [.init(id: "saved", name: "Saved copies", value: "1")])
     #expect(program.table.snapshot.counters.values.map { $0 } == [1])
   }
 
@@ -37,10 +37,10 @@ struct ClientMetricsTests {
   func gauges() throws {
     let budget = try RetryBudget.bucket(tokens: 7, cost: 1)
     program.shared.watch(budget, named: "weather")
-    let metrics = makeMetrics()
-    metrics.sink.add(1, to: Metric("http_client_attempts"))
-    #expect(metrics.totals(of: .weather).facts.map(\.id) == ["requests", "budget"])
-    #expect(metrics.totals(of: .animals).facts.map(\.id) == ["requests"])
+    let (weather, animals) = (makeMetrics(of: .weather), makeMetrics(of: .animals))
+    for metrics in [weather, animals] { metrics.sink.add(1, to: Metric("http_client_attempts")) }
+    #expect(weather.totals.facts.map(\.id) == ["requests", "budget"])
+    #expect(animals.totals.facts.map(\.id) == ["requests"])
   }
 
   @Test("what is no longer used listens to nothing, and is freed")

@@ -1,0 +1,127 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundHTTP
+import ReboundTesting
+import Testing
+
+@Suite("JSONLines+http")
+struct JSONLinesHTTPTests {
+  private let kept = ValueLog<String>()
+
+  /// A client whose calls are written, and nobody else watches.
+  private func test(_ script: [ScriptedTransport.Step], _ middleware: [any Middleware] = []) -> (
+    ClientUnderTest, JSONLines
+  ) {
+    var test = ClientUnderTest(script, middleware)
+    let lines = JSONLines(time: test.scheduler.time, hiding: Redaction.standard.line)
+    test.client = WebAPIClient(
+      baseURL: .service,
+      transport: test.transport,
+      middleware: middleware,
+      deliveringOn: nil,
+      time: test.scheduler.time,
+      random: .seeded(1)
+    )
+    .writing(to: lines)
+    return (test, lines)
+  }
+
+  private func objects() throws -> [[String: Any]] {
+    try kept.values.map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+  }
+
+  @Test("a call that is retried is a line for each thing that happens, all with its id")
+  func retried() throws {
+    let (test, lines) = test(
+      [.status(503, retryAfter: 2).after(.milliseconds(250)), .ok("{}").after(.milliseconds(500))],
+      [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))]
+    )
+    let reading = lines.read { [kept] in kept.append($0) }
+    _ = try test.run(Anything(query: ["appid": "s3cret", "q": "Rome"]))
+    let objects = try objects()
+    #expect(
+      objects.compactMap { $0["event"] as? String } == [
+        "began", "attempt_began", "responded", "attempt_failed", "retry", "attempt_began", "responded", "downloaded",
+        "attempt_succeeded", "succeeded",
+      ]
+    )
+    #expect(Set(objects.compactMap { $0["call"] as? String }).count == 1)
+    #expect(objects.allSatisfy { $0["type"] as? String == "http" && $0["operation"] as? String == "Anything" })
+    #expect(objects.compactMap { $0["attempt"] as? Int } == [1, 1, 2, 2])
+    #expect(objects.compactMap { $0["status"] as? Int } == [503, 503, 200, 200])
+    #expect(objects[3]["retry_after"] as? Double == 2)
+    #expect(objects[3]["outcome"] as? String == "503")
+    #expect((objects[4]["details"] as? [String: Any])?["delay"] as? Double == 2)
+    #expect(objects[9]["elapsed"] as? Double == 2.75)
+    #expect(!kept.values.contains { $0.contains("s3cret") })
+    reading.cancel()
+  }
+
+  @Test("while nobody reads no event is built, and a call that has begun then is not written either")
+  func unread() throws {
+    let (test, lines) = test([.ok("{}").after(.seconds(1)), .ok("{}")])
+    let recorder = test.send(Anything())
+    let reading = lines.read { [kept] in kept.append($0) }
+    try test.scheduler.run()
+    #expect(recorder.isFinished)
+    #expect(kept.values.isEmpty)
+    _ = try test.run(Anything())
+    #expect(!kept.values.isEmpty)
+    reading.cancel()
+  }
+
+  @Test("who watches besides is told all the same, whether anybody reads or not")
+  func observers() throws {
+    var (test, lines) = test([.ok("{}"), .ok("{}")])
+    test.client = test.client.onEvent(test.log.write)
+    _ = try test.run(Anything())
+    let count = test.log.events.count
+    let reading = lines.read { [kept] in kept.append($0) }
+    _ = try test.run(Anything())
+    #expect(count > 0)
+    #expect(test.log.events.count == 2 * count)
+    #expect(kept.values.count == count)
+    reading.cancel()
+  }
+
+  @Test("a failure and a refusal say what they are; a cancel is a line, too")
+  func ends() throws {
+    let breaker = CircuitBreaker(
+      "service",
+      policy: try .consecutive(1, openFor: .seconds(30)),
+      countingAsFailure: NetworkFailure.speaksAgainstService
+    )
+    let (test, lines) = test([.reset, .silence], [Protecting(with: breaker)])
+    let reading = lines.read { [kept] in kept.append($0) }
+    _ = try test.run(Anything())
+    _ = try test.run(Anything())
+    breaker.close()
+    test.send(Anything()).cancel()
+    test.scheduler.advance()
+    let ends = try objects().filter { ["failed", "refused", "cancelled"].contains($0["event"] as? String) }
+    #expect(ends.compactMap { $0["event"] as? String } == ["failed", "refused", "failed", "cancelled"])
+    #expect(ends.compactMap { $0["outcome"] as? String } == ["reset", "circuit_open"])
+    #expect(ends[1]["retry_after"] as? Double == 30)
+    reading.cancel()
+  }
+
+  @Test("a span is a line with its attributes")
+  func span() throws {
+    let scheduler = TestScheduler()
+    let lines = JSONLines(time: scheduler.time, hiding: Redaction.standard.line)
+    let tracing = Tracing(time: scheduler.time.withWallClock { .seconds(1_000) }, whenEnded: lines.write)
+    var test = ClientUnderTest([.status(503).after(.seconds(1))], [tracing])
+    test.client = test.client.onEvent(tracing.write)
+    let reading = lines.read { [kept] in kept.append($0) }
+    _ = try test.run(Anything())
+    scheduler.advance()
+    let objects = try objects()
+    #expect(objects.compactMap { $0["type"] as? String } == ["span", "span"])
+    #expect(objects.compactMap { $0["is_attempt"] as? Bool } == [true, false])
+    #expect(objects.compactMap { $0["duration"] as? Double } == [1, 1])
+    #expect(objects[0]["parent"] as? String == objects[1]["span"] as? String)
+    #expect((objects[0]["attributes"] as? [String: Any])?["http.response.status_code"] as? Int == 503)
+    reading.cancel()
+  }
+}
