@@ -13,7 +13,7 @@ import StreamSupport
 ///
 /// With a storage, copies outlive the process, and other processes find them and see what is forgotten here:
 ///
-///     let lasting = HTTPCache(storage: .folder(file, maximumBytes: 200_000_000))
+///     let lasting = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000))
 ///
 /// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: one step through
 /// the metadata of a file if the copy is in memory, a read if not. Whoever asks is not blocked meanwhile, and what follows
@@ -101,7 +101,7 @@ public final class HTTPCache: Sendable {
 
   /// Makes a cache with what is in a storage.
   ///
-  ///     let cache = HTTPCache(storage: .folder(file)) { log.notice("\($0)") }
+  ///     let cache = HTTPCache(storage: .folder(caches)) { log.notice("\($0)") }
   ///
   /// - Parameters:
   ///   - capacity: How many bytes it holds in memory at most, what waits to be stored not counted, which is at most as much

@@ -51,7 +51,7 @@ final class MemoryFolder: CacheFolder, Sendable {
   /// The folder is removed with all that is in it.
   func vanish() { state.withLock { ($0.entries, $0.isThere) = ([:], false) } }
 
-  /// Has calls fail from now on: "create", "rename", "read", …
+  /// Has calls of these names fail from now on.
   func refuse(_ calls: Set<String>) { state.withLock { $0.refused = calls } }
 
   /// The process ends with the change behind so many, and begins anew with `nil`.
