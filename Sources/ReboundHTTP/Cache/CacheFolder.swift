@@ -11,8 +11,13 @@ package protocol CacheFolder: Sendable {
   func names() throws -> [String]
   /// What is known about a file; `nil` if there is none.
   func file(_ name: String) throws -> CacheFile?
-  /// The bytes of a file; `nil` if there is none, or if it is no plain file or has more bytes.
-  func read(_ name: String, limit: Int) throws -> (bytes: Data, file: CacheFile)?
+  /// The first bytes of a file, or all; `nil` if there is none, or if it is no plain file or has more bytes.
+  ///
+  /// - Parameters:
+  ///   - name: The file's.
+  ///   - limit: How many bytes it may have.
+  ///   - count: How many are wanted.
+  func read(_ name: String, limit: Int, count: Int) throws -> (bytes: Data, file: CacheFile)?
   /// Makes a file with these bytes, for the user alone; fails if there is one.
   ///
   /// - Parameter used: What is noted as the time of its last change, since the beginning of 1970.
@@ -41,7 +46,9 @@ package struct CacheFile: Hashable, Sendable {
     (self.number, self.size, self.changed, self.isPlain) = (number, size, changed, isPlain)
   }
 
-  /// What another file under the same name does not have.
+  /// What another file under the same name does not have, as a rule.
+  ///
+  /// File systems give away the number of a file that is gone, and some know the time of a change to a second or two.
   var version: String {
     let (seconds, attoseconds) = changed.components
     return "\(number).\(size).\(seconds).\(attoseconds / 1_000_000_000)"

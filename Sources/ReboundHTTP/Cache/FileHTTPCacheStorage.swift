@@ -92,7 +92,7 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
   /// Finds a copy, and notes that it was used.
   public func find(_ name: HTTPCacheEntryName, known version: String?, limit: Int) throws -> HTTPCacheFinding {
     let name = "\(name)"
-    guard var file = try folder.file(name) else {
+    guard let file = try folder.file(name) else {
       index.withLock { $0?.remove(name) }
       return .nothing
     }
@@ -101,10 +101,14 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
       try folder.remove(name)
       return .nothing
     }
-    if file.version == version { return .unchanged(version: use(name, file).version) }
-    guard let found = try folder.read(name, limit: limit) else { return .nothing }
-    file = use(name, found.file)
-    return .bytes(found.bytes, version: file.version)
+    if let version, version.hasPrefix(file.version),
+      let (start, opened) = try folder.read(name, limit: .max, count: Self.start),
+      Self.version(opened, start) == version
+    {
+      return .unchanged(version: Self.version(use(name, opened), start))
+    }
+    guard let found = try folder.read(name, limit: limit, count: .max) else { return .nothing }
+    return .bytes(found.bytes, version: Self.version(use(name, found.file), found.bytes))
   }
 
   /// Stores a copy, after it has made room for it.
@@ -129,7 +133,7 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
       throw error
     }
     index.withLock { $0?.add(name, size: bytes.count, at: now) }
-    return file.version
+    return Self.version(file, bytes)
   }
 
   /// Removes a copy.
@@ -150,6 +154,14 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
   }
 
   // MARK: The folder
+
+  /// How many bytes at the beginning of a file belong to its version: a copy has its checksum there.
+  private static let start = 32
+
+  /// What another file under the same name does not have, also if it has the number and the time of this one.
+  private static func version(_ file: CacheFile, _ bytes: Data) -> String {
+    "\(file.version).\(bytes.prefix(start).base64EncodedString())"
+  }
 
   /// Notes a use, unless that was done a moment ago.
   ///

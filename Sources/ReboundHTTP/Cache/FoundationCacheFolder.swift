@@ -37,9 +37,13 @@ struct FoundationCacheFolder: CacheFolder {
     )
   }
 
-  func read(_ name: String, limit: Int) throws -> (bytes: Data, file: CacheFile)? {
+  func read(_ name: String, limit: Int, count: Int) throws -> (bytes: Data, file: CacheFile)? {
     guard let before = try file(name), before.isPlain, before.size <= limit else { return nil }
-    let bytes = try FoundationCacheFolder.unlessMissing("read", name) { try Data(contentsOf: place(name)) }
+    let bytes = try FoundationCacheFolder.unlessMissing("read", name) { () -> Data in
+      let handle = try FileHandle(forReadingFrom: place(name))
+      defer { try? handle.close() }
+      return try handle.read(upToCount: min(before.size + 1, count)) ?? Data()
+    }
     // Another may have come in its place meanwhile.
     guard let bytes, try file(name) == before else { return nil }
     return (bytes, before)

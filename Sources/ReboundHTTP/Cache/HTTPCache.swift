@@ -15,10 +15,10 @@ import StreamSupport
 ///
 ///     let lasting = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000))
 ///
-/// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: one step through
-/// the metadata of a file if the copy is in memory, a read if not. Whoever asks is not blocked meanwhile, and what follows
-/// comes on a queue of the system's. An answer from the network waits for nothing: it is stored behind its back. Without a
-/// storage all of that is a look at the memory, on the thread of the request.
+/// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: the first bytes of
+/// a file are read if the copy is in memory, all of it if not. Whoever asks is not blocked meanwhile, and what follows comes
+/// on a queue of the system's. An answer from the network waits for nothing: it is stored behind its back. Without a storage
+/// all of that is a look at the memory, on the thread of the request.
 ///
 /// No request fails because a storage does: it goes on with what is in memory, and the failure is reported. What takes a
 /// storage longer than a second is not waited for.
@@ -95,8 +95,10 @@ public final class HTTPCache: Sendable {
   /// - Parameters:
   ///   - capacity: How many bytes it holds at most; an answer of more than a tenth of it is not kept.
   ///   - staleIfError: How long after its end a copy stands in when the service fails, where the server says nothing.
-  public convenience init(capacity: Int = 20_000_000, staleIfError: Duration = .zero) {
-    self.init(capacity: capacity, staleIfError: staleIfError, shelf: nil)
+  public init(capacity: Int = 20_000_000, staleIfError: Duration = .zero) {
+    self.capacity = max(capacity, 0)
+    self.staleIfError = staleIfError.clampedToDelay
+    shelf = nil
   }
 
   /// Makes a cache with what is in a storage.
@@ -121,7 +123,7 @@ public final class HTTPCache: Sendable {
     self.init(capacity: capacity, staleIfError: staleIfError, shelf: shelf)
   }
 
-  init(capacity: Int, staleIfError: Duration, shelf: HTTPCacheShelf?) {
+  init(capacity: Int, staleIfError: Duration, shelf: HTTPCacheShelf) {
     self.capacity = max(capacity, 0)
     self.staleIfError = staleIfError.clampedToDelay
     self.shelf = shelf
@@ -163,7 +165,7 @@ public final class HTTPCache: Sendable {
   /// Waits until all that was begun before is done in the storage: for the end of a program.
   ///
   /// Without a storage, it returns at once.
-  public func flush() async {
+  public nonisolated(nonsending) func flush() async {
     guard let shelf else { return }
     await withCheckedContinuation { continuation in shelf.work { continuation.resume() } }
   }
@@ -225,8 +227,8 @@ public final class HTTPCache: Sendable {
   }
 
   /// Lets go of a copy in memory.
-  func drop(_ kept: KeptCopy, for key: Key) {
-    state.withLock { state in state.change(key) { $0.removeAll { $0.number == kept.number } } }
+  func drop(_ number: Int, for key: Key) {
+    state.withLock { state in state.change(key) { $0.removeAll { $0.number == number } } }
   }
 
   /// Forgets all copies of an address, whoever has asked for them.

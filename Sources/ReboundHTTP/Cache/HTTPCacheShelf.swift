@@ -104,7 +104,7 @@ final class HTTPCacheShelf: Sendable {
           return known.copy
         }
         // Somebody has removed or replaced it.
-        cache.drop(known, for: key)
+        cache.drop(known.number, for: key)
         kept = nil
       }
       return try read(key, digest, request, into: cache)
@@ -204,6 +204,7 @@ final class HTTPCacheShelf: Sendable {
       if let version = try storage.store(bytes, as: name) {
         cache.note(HTTPCache.Place(name: name, version: version), ofCopy: number, for: key)
       } else {
+        cache.drop(number, for: key)
         try storage.remove(name)
       }
     } catch {

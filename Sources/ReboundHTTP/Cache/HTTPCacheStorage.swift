@@ -23,7 +23,8 @@ public protocol HTTPCacheStorage: Sendable {
   /// - Parameters:
   ///   - bytes: What to keep.
   ///   - name: What to keep it under.
-  /// - Returns: Its version; `nil` if there is no room for it.
+  /// - Returns: Its version; `nil` if it is not kept, since there is no room for it or somebody has forgotten its address
+  ///   meanwhile: then the cache does not keep it in memory, either.
   func store(_ bytes: Data, as name: HTTPCacheEntryName) throws -> String?
 
   /// Forgets what is kept under a name; nothing happens if nothing is.

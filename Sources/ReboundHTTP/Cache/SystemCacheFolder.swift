@@ -39,7 +39,7 @@
       return CacheFile(status)
     }
 
-    func read(_ name: String, limit: Int) throws -> (bytes: Data, file: CacheFile)? {
+    func read(_ name: String, limit: Int, count wanted: Int) throws -> (bytes: Data, file: CacheFile)? {
       // Without waiting, should it be a pipe.
       let descriptor = openFile(place(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
       guard descriptor >= 0 else {
@@ -50,7 +50,7 @@
       let file = try opened(descriptor, name)
       guard file.isPlain, file.size <= limit else { return nil }
       // A byte more than there are, so that a file that grows meanwhile is none of the cache's.
-      var bytes = Data(count: file.size + 1)
+      var bytes = Data(count: min(file.size + 1, wanted))
       var count = 0
       while count < bytes.count {
         let read = bytes.withUnsafeMutableBytes { buffer in
@@ -153,7 +153,8 @@
         number: UInt64(status.st_ino),
         size: Int(status.st_size),
         changed: .seconds(Int64(changed.tv_sec)) + .nanoseconds(Int64(changed.tv_nsec)),
-        isPlain: status.st_mode & S_IFMT == S_IFREG
+        // The types of these three differ from system to system.
+        isPlain: UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG)
       )
     }
   }

@@ -37,17 +37,19 @@ struct CacheFolderTests {
     try folder.rename("a", to: "b")
     #expect(try folder.names() == ["b"])
     #expect(try folder.file("b")?.version == made.version)
-    let read = try #require(try folder.read("b", limit: 3))
+    let read = try #require(try folder.read("b", limit: 3, count: .max))
     #expect(read.bytes == Data("one".utf8))
     #expect(read.file == made)
-    #expect(try folder.read("b", limit: 2) == nil)
+    #expect(try folder.read("b", limit: 2, count: .max) == nil)
+    #expect(try folder.read("b", limit: 3, count: 2)?.bytes == Data("on".utf8))
+    #expect(try folder.read("b", limit: 2, count: 2) == nil)
     try folder.use("b", at: .seconds(3_000))
     #expect(try folder.file("b")?.changed == .seconds(3_000))
     #expect(try folder.file("b")?.version != made.version)
     try folder.remove("b")
     try folder.remove("b")
     #expect(try folder.names().isEmpty)
-    #expect(try folder.read("b", limit: 9) == nil)
+    #expect(try folder.read("b", limit: 9, count: .max) == nil)
   }
 
   @Test("an empty file is one, too", arguments: Kind.allCases)
@@ -56,7 +58,7 @@ struct CacheFolderTests {
     let folder = kind.folder(temporary)
     try folder.make()
     _ = try folder.create("a", Data(), used: .seconds(1))
-    #expect(try folder.read("a", limit: 0)?.bytes == Data())
+    #expect(try folder.read("a", limit: 0, count: .max)?.bytes == Data())
   }
 
   @Test("what is missing is told from what else goes wrong", arguments: Kind.allCases)
@@ -76,7 +78,7 @@ struct CacheFolderTests {
     #expect(error { try folder.rename("a", to: "b") }?.isMissing == true)
     _ = try folder.create("a", Data([1]), used: .zero)
     #expect(error { _ = try folder.create("a", Data([2]), used: .zero) }?.isMissing == false)
-    #expect(try folder.read("a", limit: 9)?.bytes == Data([1]))
+    #expect(try folder.read("a", limit: 9, count: .max)?.bytes == Data([1]))
   }
 
   @Test("folders, links and pipes are not read, and nothing waits for them", arguments: Kind.allCases)
@@ -92,7 +94,7 @@ struct CacheFolderTests {
     #expect(mkfifo(place("pipe").path, 0o600) == 0)
     for name in ["empty", "full", "link", "pipe"] {
       #expect(try folder.file(name)?.isPlain == false, "\(name)")
-      #expect(try folder.read(name, limit: 9_999) == nil, "\(name)")
+      #expect(try folder.read(name, limit: 9_999, count: .max) == nil, "\(name)")
     }
     for name in ["empty", "link", "pipe"] { try folder.remove(name) }
     #expect(throws: CacheFolderError.self) { try folder.remove("full") }
@@ -107,7 +109,7 @@ struct CacheFolderTests {
     try folder.make()
     _ = try folder.create("a", Data([1]), used: .zero)
     #expect(chmod(temporary.url.appendingPathComponent("a").path, 0) == 0)
-    #expect(throws: CacheFolderError.self) { _ = try folder.read("a", limit: 9) }
+    #expect(throws: CacheFolderError.self) { _ = try folder.read("a", limit: 9, count: .max) }
     try folder.remove("a")
     #expect(chmod(temporary.url.path, 0o500) == 0)
     #expect(throws: CacheFolderError.self) { _ = try folder.create("b", Data([1]), used: .zero) }
@@ -128,10 +130,10 @@ struct CacheFolderTests {
       for number in 0..<10 {
         _ = try folder.create("\(number)", Data(count: 100), used: .zero)
         _ = try? folder.create("\(number)", Data(count: 100), used: .zero)
-        _ = try folder.read("\(number)", limit: 100)
-        _ = try folder.read("\(number)", limit: 99)
-        _ = try folder.read("folder", limit: 99_999)
-        _ = try folder.read("none", limit: 99)
+        _ = try folder.read("\(number)", limit: 100, count: .max)
+        _ = try folder.read("\(number)", limit: 99, count: .max)
+        _ = try folder.read("folder", limit: 99_999, count: .max)
+        _ = try folder.read("none", limit: 99, count: .max)
         _ = try folder.names()
       }
       #expect(open() == [])

@@ -67,10 +67,10 @@ final class MemoryFolder: CacheFolder, Sendable {
 
   func file(_ name: String) throws -> CacheFile? { try look("file") { $0.entries[name].map(Self.file) } }
 
-  func read(_ name: String, limit: Int) throws -> (bytes: Data, file: CacheFile)? {
-    try look("read") { state in
+  func read(_ name: String, limit: Int, count: Int) throws -> (bytes: Data, file: CacheFile)? {
+    try look(count == .max ? "read" : "peek") { state in
       guard let entry = state.entries[name], entry.isPlain, entry.bytes.count <= limit else { return nil }
-      return (entry.bytes, Self.file(entry))
+      return (Data(entry.bytes.prefix(count)), Self.file(entry))
     }
   }
 
