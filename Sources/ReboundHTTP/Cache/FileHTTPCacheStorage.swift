@@ -173,8 +173,8 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
     guard sinceChange >= Self.usePrecision || sinceChange <= .zero - Self.usePrecision else { return file }
     // If it fails, the file goes sooner than it should, and no more.
     guard (try? folder.use(name, at: now)) != nil, let after = try? folder.file(name) else { return file }
-    // Another that has come in its place meanwhile is not the one that was read.
-    return after.number == file.number && after.size == file.size ? after : file
+    // Another may have come in its place meanwhile; then the first bytes of the one that was read are not its own.
+    return after
   }
 
   private func create(_ name: String, _ bytes: Data, _ now: Duration) throws -> CacheFile {
