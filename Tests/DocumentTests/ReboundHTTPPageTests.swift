@@ -2,6 +2,7 @@ import Combine
 import Foundation
 import ReboundHTTP
 import ReboundTesting
+import StreamSupport
 import Testing
 
 /// The code of Sources/ReboundHTTP/ReboundHTTP.docc, as it stands there.
@@ -50,6 +51,33 @@ struct ReboundHTTPPageTests {
     #expect(lines == ["12.0 °C in Rome", "It was not found."])
   }
 
+  #if !os(Windows)
+    @Test("a cache in a folder answers in the next run of a program")
+    func cacheInFolder() async throws {
+      struct Price: Request {
+        var path: RequestPath { "price" }
+        struct Response: Decodable, Sendable {
+          let price: Int
+        }
+      }
+
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rebound-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let service = URL(string: "https://api.example")
+      let failures = Failures()
+
+      let transport = ScriptedTransport([.ok(#"{"price":12}"#, ["Cache-Control": "max-age=3600"])])
+      for _ in 1...2 {  // two runs of a program
+        let cache = HTTPCache(storage: .folder(folder, maximumBytes: 50_000_000)) { failures.append("\($0)") }
+        let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Caching(in: cache)])
+        #expect(try await client.value(of: Price()).price == 12)
+        await cache.flush()  // what is being written; for the end of a program
+      }
+      #expect(transport.count == 1)
+      #expect(failures.texts == [])
+    }
+  #endif
+
   @Test("a date is measured against the server's clock")
   func landingPage() {
     let delay = RetryAfter.delay(
@@ -59,4 +87,13 @@ struct ReboundHTTPPageTests {
     )
     #expect(delay == .seconds(30))
   }
+}
+
+/// What went wrong, from any thread.
+private final class Failures: Sendable {
+  private let log = Locked<[String]>([])
+
+  var texts: [String] { log.withLock { $0 } }
+
+  func append(_ text: String) { log.withLock { $0.append(text) } }
 }

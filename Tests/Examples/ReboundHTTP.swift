@@ -81,6 +81,14 @@ enum HTTPEventExamples {
   static let log = Log()
 }
 
+enum HTTPCacheExamples {
+  struct Log: Sendable {
+    func notice(_: String) {}
+  }
+  static let log = Log()
+  static let caches = URL(fileURLWithPath: "")
+}
+
 enum WebAPIClientExamples {
   enum Shown {
     case savedCopy(Place)

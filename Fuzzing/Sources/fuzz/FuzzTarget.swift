@@ -18,7 +18,7 @@ struct FuzzTarget: Sendable {
 
   static let all: [FuzzTarget] = [
     dates, caching, problems, answers, events, traces, redirects, redaction, shell, metrics, archives, journal, outbox,
-    stored, addresses, multipart, heads, proxies, pins, interfaces,
+    stored, copies, addresses, multipart, heads, proxies, pins, interfaces,
   ]
 }
 

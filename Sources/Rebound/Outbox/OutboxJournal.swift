@@ -75,12 +75,13 @@ struct OutboxJournal {
 }
 
 /// The checksum of IEEE 802.3, with the polynomial 0xEDB88320 in its reflected form.
-enum CRC32 {
+package enum CRC32 {
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { rest, _ in rest & 1 == 0 ? rest >> 1 : 0xEDB8_8320 ^ (rest >> 1) }
   }
 
-  static func checksum(of data: Data) -> UInt32 {
+  /// The checksum of all bytes.
+  package static func checksum(of data: Data) -> UInt32 {
     ~data.reduce(UInt32.max) { rest, byte in table[Int(UInt8(truncatingIfNeeded: rest) ^ byte)] ^ (rest >> 8) }
   }
 }

@@ -18,7 +18,7 @@ struct CachedCopy: Sendable {
   private var initialAge: Duration
   /// When it came, in the client's time.
   private var arrival: Duration
-  private var receivedAt: HTTPDate
+  private(set) var receivedAt: HTTPDate
 
   /// Makes a copy of an answer; `nil` if it may not be kept.
   ///
@@ -45,6 +45,29 @@ struct CachedCopy: Sendable {
     // A copy that can neither be used nor be asked about is of no use.
     let isOfUse = lifetime > .zero || hasValidator || control.has("stale-if-error")
     if !isOfUse { return nil }
+  }
+
+  /// Makes a copy of one that was kept elsewhere.
+  ///
+  /// - Parameters:
+  ///   - head: The answer's, as far as the cache goes by it.
+  ///   - body: The answer's.
+  ///   - variant: The header fields of the request that it depends on.
+  ///   - age: How old it is.
+  ///   - now: The client's time.
+  ///   - receivedAt: When it came from the network.
+  init(
+    head: ResponseHead,
+    body: Data,
+    variant: [HTTPHeaders.Field],
+    age: Duration,
+    now: Duration,
+    receivedAt: HTTPDate
+  ) {
+    (self.head, self.body, self.variant) = (head, body, variant)
+    control = CacheControl(head.headers)
+    lifetime = CachedCopy.lifetime(HTTPResponse(head: head, receivedAt: receivedAt), control)
+    (initialAge, arrival, self.receivedAt) = (age, now, receivedAt)
   }
 
   /// Whether it is an answer to this request, too.

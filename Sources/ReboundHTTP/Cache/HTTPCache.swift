@@ -3,13 +3,25 @@ import Foundation
 import Rebound
 import StreamSupport
 
-/// Keeps answers in memory, as long as they are good and there is room.
+/// Keeps answers, as long as they are good and there is room: in memory, and in a storage if it is given one.
 ///
 ///     let cache = HTTPCache(capacity: 20_000_000, staleIfError: .seconds(86_400))
 ///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Caching(in: cache)])
 ///
 /// It is a private cache of RFC 9111, one for a program: lifetimes, ETag and Last-Modified, Vary, and what RFC 5861 adds
 /// for servers that are slow or fail. It does not rest on the system's cache, which does less on some platforms.
+///
+/// With a storage, copies outlive the process, and other processes find them and see what is forgotten here:
+///
+///     let lasting = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000))
+///
+/// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: the first bytes of
+/// a file are read if the copy is in memory, all of it if not. Whoever asks is not blocked meanwhile, and what follows comes
+/// on a queue of the system's. An answer from the network waits for nothing: it is stored behind its back. Without a storage
+/// all of that is a look at the memory, on the thread of the request.
+///
+/// No request fails because a storage does: it goes on with what is in memory, and the failure is reported. What takes a
+/// storage longer than a second is not waited for.
 public final class HTTPCache: Sendable {
   private struct State {
     var slots: [Key: Slot] = [:]
@@ -32,6 +44,15 @@ public final class HTTPCache: Sendable {
       }
       return dropped
     }
+
+    /// Changes the copies of a key, and what they cost.
+    mutating func change(_ key: Key, _ body: (inout [KeptCopy]) -> Void) {
+      var slot = slots[key] ?? Slot(copies: [], lastUse: uses)
+      cost -= slot.cost
+      body(&slot.copies)
+      cost += slot.cost
+      slots[key] = slot.copies.isEmpty ? nil : slot
+    }
   }
 
   struct Key: Hashable, Sendable {
@@ -40,19 +61,36 @@ public final class HTTPCache: Sendable {
   }
 
   private struct Slot {
-    var copies: [CachedCopy]
+    var copies: [KeptCopy]
     var lastUse: Int
-    var cost: Int { copies.reduce(0) { $0 + $1.cost } }
+    var cost: Int { copies.reduce(0) { $0 + $1.copy.cost } }
   }
 
-  /// How many bytes it holds at most, roughly.
+  /// A copy in memory, and where it is besides.
+  struct KeptCopy: Sendable {
+    let copy: CachedCopy
+    /// No other has it.
+    let number: Int
+    /// Where the same is in the storage; `nil` if it is not there, or not yet.
+    var place: Place?
+  }
+
+  /// What a copy is called in the storage.
+  struct Place: Sendable {
+    let name: HTTPCacheEntryName
+    let version: String
+  }
+
+  /// How many bytes it holds in memory at most, roughly.
   public let capacity: Int
   /// How long after its end a copy stands in when the service fails, where the server says nothing about that.
   public let staleIfError: Duration
 
+  /// `nil` for a cache in memory alone.
+  let shelf: HTTPCacheShelf?
   private let state = Locked(State())
 
-  /// Makes an empty cache.
+  /// Makes an empty cache in memory.
   ///
   /// - Parameters:
   ///   - capacity: How many bytes it holds at most; an answer of more than a tenth of it is not kept.
@@ -60,12 +98,43 @@ public final class HTTPCache: Sendable {
   public init(capacity: Int = 20_000_000, staleIfError: Duration = .zero) {
     self.capacity = max(capacity, 0)
     self.staleIfError = staleIfError.clampedToDelay
+    shelf = nil
   }
 
-  /// How many bytes it holds, roughly.
+  /// Makes a cache with what is in a storage.
+  ///
+  ///     let cache = HTTPCache(storage: .folder(caches)) { log.notice("\($0)") }
+  ///
+  /// - Parameters:
+  ///   - capacity: How many bytes it holds in memory at most, what waits to be stored not counted, which is at most as much
+  ///     again; an answer of more than a tenth of it is kept neither there nor in the storage.
+  ///   - staleIfError: How long after its end a copy stands in when the service fails, where the server says nothing.
+  ///   - storage: Where copies are kept besides.
+  ///   - onStorageFailure: Told what the storage could not do, on any thread. By default it goes to `DroppedErrors`.
+  public convenience init(
+    capacity: Int = 20_000_000,
+    staleIfError: Duration = .zero,
+    storage: some HTTPCacheStorage,
+    onStorageFailure: @escaping @Sendable (HTTPCacheStorageFailure) -> Void = {
+      DroppedErrors.report($0, by: "HTTPCache")
+    }
+  ) {
+    let shelf = HTTPCacheShelf(storage, pendingLimit: max(capacity, 0), onFailure: onStorageFailure)
+    self.init(capacity: capacity, staleIfError: staleIfError, shelf: shelf)
+  }
+
+  init(capacity: Int, staleIfError: Duration, shelf: HTTPCacheShelf) {
+    self.capacity = max(capacity, 0)
+    self.staleIfError = staleIfError.clampedToDelay
+    self.shelf = shelf
+  }
+
+  /// How many bytes it holds in memory, roughly.
   public var usedBytes: Int { state.withLock { $0.cost } }
 
   /// Forgets everything, as when a user signs out.
+  ///
+  /// What is in the storage is removed behind the caller's back; ``flush()`` waits for it.
   public func removeAll() {
     let before = state.withLock { state in
       let before = (state.slots, state.renewals)
@@ -75,35 +144,91 @@ public final class HTTPCache: Sendable {
       return before
     }
     for renewal in before.1.values { renewal?.cancel() }
+    // Whoever was reading from the storage at the same time has read what is removed.
+    shelf?.removeAll { self.releaseMemory() }
   }
 
-  func copy(for key: Key, answering message: TransportRequest) -> CachedCopy? {
-    state.withLock { state in
-      state.uses += 1
-      state.slots[key]?.lastUse = state.uses
-      return state.slots[key]?.copies.last { $0.answers(message) }
+  /// Lets go of what is in memory and in the storage as well, as when memory is short.
+  public func releaseMemory() {
+    release { _ in true }
+  }
+
+  private func release(_ isMeant: (Key) -> Bool) {
+    let dropped = state.withLock { state in
+      let before = state.slots
+      for key in before.keys where isMeant(key) { state.change(key) { $0.removeAll { $0.place != nil } } }
+      return before
     }
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// Waits until all that was begun before is done in the storage: for the end of a program.
+  ///
+  /// Without a storage, it returns at once.
+  public nonisolated(nonsending) func flush() async {
+    guard let shelf else { return }
+    await withCheckedContinuation { continuation in shelf.work { continuation.resume() } }
+  }
+
+  // MARK: Both
+
+  /// The copy that answers a request, from wherever it is.
+  func look(_ key: Key, for request: HTTPRequest) -> SingleAnswer<CachedCopy?, NetworkFailure>? {
+    shelf?.look(key, for: request, in: self)
   }
 
   /// Keeps a copy in place of the one for the same variant.
   ///
   /// - Returns: Whether there is room.
-  func keep(_ copy: CachedCopy, for key: Key) -> Bool {
-    guard copy.cost <= capacity / 10 else { return false }
-    let dropped = state.withLock { state in
-      var slot = state.slots[key] ?? Slot(copies: [], lastUse: 0)
-      let before = slot.copies
-      state.cost -= slot.cost
-      slot.copies.removeAll { $0.variant == copy.variant }
-      slot.copies.append(copy)
+  func keep(_ copy: CachedCopy, for key: Key, of request: HTTPRequest) -> Bool {
+    guard let number = keepInMemory(copy, for: key) else { return false }
+    shelf?.store(copy, number, key, for: request, in: self)
+    return true
+  }
+
+  // MARK: Memory
+
+  /// The copy in memory that answers a request.
+  func kept(for key: Key, answering message: TransportRequest) -> KeptCopy? {
+    state.withLock { state in
       state.uses += 1
-      slot.lastUse = state.uses
-      state.cost += slot.cost
-      state.slots[key] = slot
-      return (before, state.makeRoom(upTo: capacity))
+      state.slots[key]?.lastUse = state.uses
+      return state.slots[key]?.copies.last { $0.copy.answers(message) }
+    }
+  }
+
+  /// Keeps a copy in memory in place of the one for the same variant.
+  ///
+  /// - Parameter place: Where it is in the storage already.
+  /// - Returns: Its number; `nil` if there is no room.
+  func keepInMemory(_ copy: CachedCopy, for key: Key, at place: Place? = nil) -> Int? {
+    guard copy.cost <= capacity / 10 else { return nil }
+    let (number, dropped) = state.withLock { state in
+      state.uses += 1
+      let number = state.uses
+      let before = state.slots[key]
+      state.change(key) { copies in
+        copies.removeAll { $0.copy.variant == copy.variant }
+        copies.append(KeptCopy(copy: copy, number: number, place: place))
+      }
+      state.slots[key]?.lastUse = number
+      return (number, (before, state.makeRoom(upTo: capacity)))
     }
     withExtendedLifetime(dropped) {}
-    return true
+    return number
+  }
+
+  /// Notes where a copy is in the storage, unless it is not in memory any more.
+  func note(_ place: Place, ofCopy number: Int, for key: Key) {
+    state.withLock { state in
+      guard let index = state.slots[key]?.copies.firstIndex(where: { $0.number == number }) else { return }
+      state.slots[key]?.copies[index].place = place
+    }
+  }
+
+  /// Lets go of a copy in memory.
+  func drop(_ number: Int, for key: Key) {
+    state.withLock { state in state.change(key) { $0.removeAll { $0.number == number } } }
   }
 
   /// Forgets all copies of an address, whoever has asked for them.
@@ -119,7 +244,10 @@ public final class HTTPCache: Sendable {
       }
     }
     withExtendedLifetime(dropped) {}
+    shelf?.removeAll(of: url) { self.release { $0.url == url } }
   }
+
+  // MARK: Renewal
 
   /// Renews a copy behind the back of those who have got the old one; once at a time.
   func renew(_ key: Key, with exchange: HTTPExchange) {

@@ -28,7 +28,14 @@ public struct Caching: Middleware {
   ) -> HTTPExchange {
     guard request.message.method.isSafe else { return next(request).invalidating(cache, request) }
     guard let mode = mode(of: request) else { return next(request) }
-    return Deferred { answer(request, mode, next) }.eraseToAnyPublisher()
+    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
+    return Deferred { () -> HTTPExchange in
+      guard let look = cache.look(key, for: request) else {
+        return answer(request, mode, key, cache.kept(for: key, answering: request.message)?.copy, next)
+      }
+      return look.flatMap { answer(request, mode, key, $0, next) }.eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
   }
 
   /// What the cache may do; `nil` if it has no part in the request.
@@ -47,11 +54,11 @@ public struct Caching: Middleware {
   private func answer(
     _ request: HTTPRequest,
     _ mode: CacheMode,
+    _ key: HTTPCache.Key,
+    _ copy: CachedCopy?,
     _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
     let now = request.time.now
-    let copy = cache.copy(for: key, answering: request.message)
     switch mode {
     case .onlyCached:
       guard let copy else {
@@ -91,10 +98,10 @@ public struct Caching: Middleware {
         let now = request.time.now
         if response.status == 304, let copy {
           let refreshed = copy.refreshed(by: response, now: now)
-          if cache.keep(refreshed, for: key) { request.tell(.cache(.stored)) }
+          if cache.keep(refreshed, for: key, of: request) { request.tell(.cache(.stored)) }
           return refreshed.response(.revalidated, now: now)
         }
-        if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key) {
+        if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key, of: request) {
           request.tell(.cache(.stored))
         }
         return response

@@ -1,19 +1,27 @@
 import Combine
 import Foundation
 import Rebound
-import ReboundHTTP
 import ReboundTesting
 import Testing
+
+@testable import ReboundHTTP
 
 @Suite("M8 N19 N20 Caching")
 struct CachingTests {
   /// A client with a cache, and the parts of its story that these tests look at.
   struct Setting {
     var test: ClientUnderTest
+    let kind: CacheKind
     let cache: HTTPCache
 
-    init(_ script: [ScriptedTransport.Step], staleIfError: Duration = .zero, _ more: [any Middleware] = []) {
-      cache = HTTPCache(staleIfError: staleIfError)
+    init(
+      _ kind: CacheKind,
+      _ script: [ScriptedTransport.Step],
+      staleIfError: Duration = .zero,
+      _ more: [any Middleware] = []
+    ) {
+      self.kind = kind
+      cache = kind.cache(staleIfError: staleIfError)
       test = ClientUnderTest(script, [Caching(in: cache)] + more)
     }
 
@@ -21,6 +29,7 @@ struct CachingTests {
     func get(_ request: Anything = Anything()) throws -> (
       text: String?, source: ResponseSource?, failure: NetworkFailure?
     ) {
+      kind.prepare(cache)
       let recorder = try test.runDetailed(request)
       let response = recorder.values.first
       return (response.map { String(decoding: $0.value, as: UTF8.self) }, response?.source, recorder.failure)
@@ -35,9 +44,9 @@ struct CachingTests {
     .response(200, headers, Data(text.utf8))
   }
 
-  @Test("a copy answers as long as it is fresh, and says how old it is")
-  func fresh() throws {
-    let setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
+  @Test("a copy answers as long as it is fresh, and says how old it is", arguments: CacheKind.allCases)
+  func fresh(kind: CacheKind) throws {
+    let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
     #expect(try setting.get().source == .network)
     setting.wait(.seconds(59))
     let second = try setting.get()
@@ -51,11 +60,14 @@ struct CachingTests {
     #expect(lines.contains { $0.hasSuffix("succeeded, from the cache (59.0 seconds old, fresh)") })
   }
 
-  @Test("the time that an answer was on its way counts as age")
-  func timeOnTheWay() throws {
-    let setting = Setting([
-      Self.answer("a", ["Cache-Control": "max-age=60"]).after(.seconds(5)), Self.answer("b", [:]),
-    ])
+  @Test("the time that an answer was on its way counts as age", arguments: CacheKind.allCases)
+  func timeOnTheWay(kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", ["Cache-Control": "max-age=60"]).after(.seconds(5)), Self.answer("b", [:]),
+      ]
+    )
     _ = try setting.get()
     setting.wait(.seconds(54))
     #expect(try setting.get().source == .cache(age: .seconds(59), .fresh))
@@ -63,13 +75,16 @@ struct CachingTests {
     #expect(try setting.get().text == "b")
   }
 
-  @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new")
-  func etag() throws {
-    let setting = Setting([
-      Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", "X-Kept": "1", "X-Changed": "1"]),
-      .response(304, ["Cache-Control": "max-age=10", "X-Changed": "2", "Content-Length": "0"]),
-      Self.answer("b", [:]),
-    ])
+  @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new", arguments: CacheKind.allCases)
+  func etag(kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", "X-Kept": "1", "X-Changed": "1"]),
+        .response(304, ["Cache-Control": "max-age=10", "X-Changed": "2", "Content-Length": "0"]),
+        Self.answer("b", [:]),
+      ]
+    )
     _ = try setting.get()
     setting.wait(.seconds(60))
     let second = try setting.test.runDetailed(Anything()).values.first
@@ -87,12 +102,16 @@ struct CachingTests {
 
   @Test(
     "N19 a 304 has no body, so that what it says about one changes nothing",
-    arguments: ["Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection"]
+    arguments: ["Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection"],
+    CacheKind.allCases
   )
-  func fieldsOfTheBody(name: String) throws {
-    let setting = Setting([
-      Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", name: "1"]), .response(304, [name: "0"]),
-    ])
+  func fieldsOfTheBody(name: String, kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "\"1\"", name: "1"]), .response(304, [name: "0"]),
+      ]
+    )
     _ = try setting.get()
     setting.wait(.seconds(60))
     let second = try setting.test.runDetailed(Anything()).values.first
@@ -100,18 +119,21 @@ struct CachingTests {
     #expect(second?.head.headers.values(of: name) == ["1"])
   }
 
-  @Test("N19 without an ETag the date of the last change is asked about")
-  func lastModified() throws {
+  @Test("N19 without an ETag the date of the last change is asked about", arguments: CacheKind.allCases)
+  func lastModified(kind: CacheKind) throws {
     let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-    let setting = Setting([Self.answer("a", ["Cache-Control": "no-cache", "Last-Modified": date]), .response(304)])
+    let setting = Setting(
+      kind,
+      [Self.answer("a", ["Cache-Control": "no-cache", "Last-Modified": date]), .response(304)]
+    )
     _ = try setting.get()
     #expect(try setting.get().text == "a")
     #expect(setting.test.transport.calls.last?.request.headers["If-Modified-Since"] == date)
   }
 
-  @Test("a 304 that nobody asked for is a failure")
-  func unasked304() throws {
-    let setting = Setting([.response(304)])
+  @Test("a 304 that nobody asked for is a failure", arguments: CacheKind.allCases)
+  func unasked304(kind: CacheKind) throws {
+    let setting = Setting(kind, [.response(304)])
     #expect(try setting.get().failure?.kind == .unexpectedStatus(304))
   }
 
@@ -132,10 +154,12 @@ struct CachingTests {
       (["Last-Modified": ClientUnderTest.serverDate(-1_000), "Date": ClientUnderTest.serverDate()], 100),
       (["Cache-Control": "no-cache, max-age=100"], 0), (["Cache-Control": "no-store, max-age=100"], 0),
       (["Cache-Control": "max-age=100", "Vary": "*"], 0), ([:], 0),
-    ] as [(HTTPHeaders, Int)]
+    ] as [(HTTPHeaders, Int)],
+    CacheKind.allCases
   )
-  func lifetimes(headers: HTTPHeaders, seconds: Int) throws {
-    let setting = Setting(Array(repeating: Self.answer("a", headers), count: 9))
+  func lifetimes(lifetime: (headers: HTTPHeaders, seconds: Int), kind: CacheKind) throws {
+    let (headers, seconds) = lifetime
+    let setting = Setting(kind, Array(repeating: Self.answer("a", headers), count: 9))
     _ = try setting.get()
     guard seconds > 0 else {
       _ = try setting.get()
@@ -150,10 +174,10 @@ struct CachingTests {
     #expect(setting.test.transport.count == 2)
   }
 
-  @Test("Vary: each variant has a copy of its own")
-  func vary() throws {
+  @Test("Vary: each variant has a copy of its own", arguments: CacheKind.allCases)
+  func vary(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Other"]
-    let setting = Setting([Self.answer("ciao", headers), Self.answer("hallo", headers)])
+    let setting = Setting(kind, [Self.answer("ciao", headers), Self.answer("hallo", headers)])
     let (italian, german) = (Anything(headers: ["accept-language": "it"]), Anything(headers: ["Accept-Language": "de"]))
     #expect(try setting.get(italian).text == "ciao")
     #expect(try setting.get(german).text == "hallo")
@@ -162,10 +186,10 @@ struct CachingTests {
     #expect(setting.test.transport.count == 2)
   }
 
-  @Test("what one user has asked for is not given to another")
-  func identity() throws {
+  @Test("what one user has asked for is not given to another", arguments: CacheKind.allCases)
+  func identity(kind: CacheKind) throws {
     let user = User()
-    var setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
+    var setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
     setting.test.client = setting.test.client.identifying { user.name }
     #expect(try setting.get().text == "a")
     user.name = "other"
@@ -180,10 +204,12 @@ struct CachingTests {
       (.status(500), true), (.status(503), true), (.offline, true), (.timeout, true), (.captivePortal, true),
       (.status(404), false), (.status(501), false), (.failure(.tls(.untrusted)), false), (.status(401), false),
     ]
-      as [(ScriptedTransport.Step, Bool)]
+      as [(ScriptedTransport.Step, Bool)],
+    CacheKind.allCases
   )
-  func staleIfError(step: ScriptedTransport.Step, standsIn: Bool) throws {
-    let setting = Setting([Self.answer("{}", ["Cache-Control": "max-age=60, stale-if-error=30"]), step])
+  func staleIfError(failure: (step: ScriptedTransport.Step, standsIn: Bool), kind: CacheKind) throws {
+    let (step, standsIn) = failure
+    let setting = Setting(kind, [Self.answer("{}", ["Cache-Control": "max-age=60, stale-if-error=30"]), step])
     struct Object: Request {
       var path: RequestPath { "" }
       var parser: ResponseParser<[String: Int]> { .json() }
@@ -196,9 +222,13 @@ struct CachingTests {
     #expect(recorder.values.first?.source.isStale != false)
   }
 
-  @Test("N20 stale-if-error ends with its window, and the server's word wins over the client's default")
-  func staleIfErrorWindow() throws {
+  @Test(
+    "N20 stale-if-error ends with its window, and the server's word wins over the client's default",
+    arguments: CacheKind.allCases
+  )
+  func staleIfErrorWindow(kind: CacheKind) throws {
     let said = Setting(
+      kind,
       [Self.answer("a", ["Cache-Control": "max-age=60, stale-if-error=30"]), .offline],
       staleIfError: .seconds(999)
     )
@@ -206,6 +236,7 @@ struct CachingTests {
     said.wait(.seconds(90))
     #expect(try said.get().failure?.kind == .transport(.offline))
     let unsaid = Setting(
+      kind,
       [Self.answer("a", ["Cache-Control": "max-age=60"]), .offline, .offline],
       staleIfError: .seconds(100)
     )
@@ -216,21 +247,24 @@ struct CachingTests {
     #expect(try unsaid.get().failure?.kind == .transport(.offline))
   }
 
-  @Test("N20 must-revalidate: no old copy stands in, whatever else is said")
-  func mustRevalidate() throws {
+  @Test("N20 must-revalidate: no old copy stands in, whatever else is said", arguments: CacheKind.allCases)
+  func mustRevalidate(kind: CacheKind) throws {
     let headers: HTTPHeaders = [
       "Cache-Control": "max-age=60, must-revalidate, stale-if-error=30, stale-while-revalidate=30"
     ]
-    let setting = Setting([Self.answer("a", headers), .offline], staleIfError: .seconds(999))
+    let setting = Setting(kind, [Self.answer("a", headers), .offline], staleIfError: .seconds(999))
     _ = try setting.get()
     setting.wait(.seconds(61))
     #expect(try setting.get().failure?.kind == .transport(.offline))
   }
 
-  @Test("N20 stale-while-revalidate: the old copy answers at once and is renewed behind it, once")
-  func staleWhileRevalidate() throws {
+  @Test(
+    "N20 stale-while-revalidate: the old copy answers at once and is renewed behind it, once",
+    arguments: CacheKind.allCases
+  )
+  func staleWhileRevalidate(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
-    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers).after(.seconds(1))])
+    let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers).after(.seconds(1))])
     _ = try setting.get()
     setting.wait(.seconds(89))
     let recorders = (0..<3).map { _ in setting.test.send(Anything()) }
@@ -241,10 +275,10 @@ struct CachingTests {
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
-  @Test("N20 stale-while-revalidate: each copy that has become old is renewed anew")
-  func staleWhileRevalidateAgain() throws {
+  @Test("N20 stale-while-revalidate: each copy that has become old is renewed anew", arguments: CacheKind.allCases)
+  func staleWhileRevalidateAgain(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
-    let setting = Setting(["a", "b", "c"].map { Self.answer($0, headers) })
+    let setting = Setting(kind, ["a", "b", "c"].map { Self.answer($0, headers) })
     var texts: [String?] = []
     for _ in 0..<3 {
       texts.append(try setting.get().text)
@@ -254,18 +288,22 @@ struct CachingTests {
     #expect(setting.test.transport.count == 3)
   }
 
-  @Test("a request for copies alone asks nobody, whatever its fields say")
-  func onlyCachedWithNoCache() throws {
-    let setting = Setting([Self.answer("a", [:])])
+  @Test("a request for copies alone asks nobody, whatever its fields say", arguments: CacheKind.allCases)
+  func onlyCachedWithNoCache(kind: CacheKind) throws {
+    let setting = Setting(kind, [Self.answer("a", [:])])
     let request = Anything(headers: ["Cache-Control": "no-cache"], cacheMode: .onlyCached)
     #expect(try setting.get(request).failure?.kind == .notCached)
     #expect(setting.test.transport.count == 0)
   }
 
-  @Test("the modes of a request", arguments: [CacheMode.standard, .revalidate, .bypass, .onlyCached])
-  func modes(mode: CacheMode) throws {
+  @Test(
+    "the modes of a request",
+    arguments: [CacheMode.standard, .revalidate, .bypass, .onlyCached],
+    CacheKind.allCases
+  )
+  func modes(mode: CacheMode, kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "1"]
-    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers)])
+    let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers)])
     if mode == .onlyCached {
       let failure = try setting.get(Anything(cacheMode: mode)).failure
       #expect(failure?.kind == .notCached)
@@ -283,14 +321,20 @@ struct CachingTests {
     }
   }
 
-  @Test("writing to an address forgets its copies, and those of the addresses that the server names")
-  func invalidation() throws {
+  @Test(
+    "writing to an address forgets its copies, and those of the addresses that the server names",
+    arguments: CacheKind.allCases
+  )
+  func invalidation(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
-    let setting = Setting([
-      Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers),
-      .response(201, ["Location": "/v1/b", "Content-Location": "https://other.example/c"]),
-      Self.answer("a2", headers), Self.answer("b2", headers), Self.answer("c2", headers),
-    ])
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers),
+        .response(201, ["Location": "/v1/b", "Content-Location": "https://other.example/c"]),
+        Self.answer("a2", headers), Self.answer("b2", headers), Self.answer("c2", headers),
+      ]
+    )
     let paths: [RequestPath] = ["a", "b", "c"]
     for path in paths { _ = try setting.get(Anything(path: path)) }
     _ = try setting.get(Anything(path: "a", method: .put, body: .form(["x": 1])))
@@ -301,50 +345,60 @@ struct CachingTests {
   @Test(
     "a server names no copies of another origin as changed",
     arguments: ["https://other.example/v1", "https://api.example:8443/v1", "http://api.example/v1"],
-    ["Location", "Content-Location"]
+    CacheKind.allCases
   )
-  func otherOrigin(address: String, field: String) throws {
+  func otherOrigin(address: String, kind: CacheKind) throws {
+    for field in ["Location", "Content-Location"] { try otherOrigin(address, field, kind) }
+  }
+
+  private func otherOrigin(_ address: String, _ field: String, _ kind: CacheKind) throws {
     let other = try #require(URL(string: address))
-    let setting = Setting([
-      Self.answer("a", ["Cache-Control": "max-age=60"]), .response(201, [field: "\(address)/a"]),
-    ])
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", ["Cache-Control": "max-age=60"]), .response(201, [field: "\(address)/a"]),
+      ]
+    )
     _ = try setting.get(Anything(baseURL: other, path: "a"))
     _ = try setting.get(Anything(path: "b", method: .post, body: .form(["x": 1])))
     #expect(try setting.get(Anything(baseURL: other, path: "a")).source == .cache(age: .zero, .fresh))
   }
 
-  @Test("a refused write forgets nothing")
-  func refusedWrite() throws {
-    let setting = Setting([Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
+  @Test("a refused write forgets nothing", arguments: CacheKind.allCases)
+  func refusedWrite(kind: CacheKind) throws {
+    let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
     _ = try setting.get()
     _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
     #expect(try setting.get().text == "a")
   }
 
-  @Test("requests with conditions or ranges of their own pass by")
-  func ownConditions() throws {
+  @Test("requests with conditions or ranges of their own pass by", arguments: CacheKind.allCases)
+  func ownConditions(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
-    let setting = Setting([Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers)])
+    let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers)])
     _ = try setting.get()
     #expect(try setting.get(Anything(headers: ["Range": "bytes=0-1"])).text == "b")
     #expect(try setting.get(Anything(headers: ["Cache-Control": "no-store"])).text == "c")
     #expect(try setting.get().text == "a")
   }
 
-  @Test("a fresh copy answers while the breaker is open, and spares the retries")
-  func outermost() throws {
+  @Test("a fresh copy answers while the breaker is open, and spares the retries", arguments: CacheKind.allCases)
+  func outermost(kind: CacheKind) throws {
     let retrying = Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=600"]
-    let setting = Setting([Self.answer("a", headers), .offline, .offline, .offline], [retrying])
+    let setting = Setting(kind, [Self.answer("a", headers), .offline, .offline, .offline], [retrying])
     _ = try setting.get()
     setting.wait(.seconds(60))
     #expect(try setting.get().source == .cache(age: .seconds(62), .staleIfError))
     #expect(setting.test.transport.count == 4)
   }
 
-  @Test("room is bounded: what was not used for the longest time goes first, and what is too large is not kept")
-  func capacity() throws {
-    let cache = HTTPCache(capacity: 100_000)
+  @Test(
+    "room is bounded: what was not used for the longest time goes first, and what is too large is not kept",
+    arguments: CacheKind.allCases
+  )
+  func capacity(kind: CacheKind) throws {
+    let cache = kind.cache(capacity: 100_000)
     let body = String(repeating: "x", count: 5_000)
     let large = ScriptedTransport.Step.answering { request in
       Self.answer(request.url.path.hasSuffix("large") ? body + body : body, ["Cache-Control": "max-age=60"])
@@ -353,6 +407,7 @@ struct CachingTests {
     _ = try test.run(Anything(path: "large"))
     #expect(cache.usedBytes == 0)
     for number in 0..<200 {
+      kind.prepare(cache)
       _ = try test.run(Anything(path: "\(number)"))
       _ = try test.run(Anything(path: "0"))
       #expect(cache.usedBytes <= 100_000)
@@ -362,12 +417,15 @@ struct CachingTests {
     #expect(cache.usedBytes == 0)
   }
 
-  @Test("a copy that takes the place of another takes its room, too")
-  func usedBytes() throws {
+  @Test("a copy that takes the place of another takes its room, too", arguments: CacheKind.allCases)
+  func usedBytes(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
-    let setting = Setting([
-      Self.answer("a", headers), Self.answer("b", headers), .response(304), .response(204),
-    ])
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", headers), Self.answer("b", headers), .response(304), .response(204),
+      ]
+    )
     _ = try setting.get()
     let used = setting.cache.usedBytes
     #expect(used > 0)

@@ -27,7 +27,7 @@ extension FuzzTarget {
       body: body
     )
     let head = ResponseHead(status: status, headers: ["Location": location], url: anyURL)
-    guard case .follow(let next) = policy.step(after: message, head, followed: 0, redaction: .standard) else { return }
+    guard case .follow(let next) = policy.step(after: message, head, followed: 0) else { return }
     let text = next.url.absoluteString
     expectEqual(next.url.scheme?.lowercased(), "https", "'\(location)' leads to \(text)")
     expect(next.url.host?.isEmpty == false, "'\(location)' leads to no host: \(text)")

@@ -29,7 +29,8 @@ extension FuzzTarget {
     checkAnyFile(file)
   }
 
-  private static func damage(_ file: inout Data, _ change: Int, at place: Int, _ value: UInt8) {
+  /// Does one of eight kinds of harm to a file with something in it.
+  static func damage(_ file: inout Data, _ change: Int, at place: Int, _ value: UInt8) {
     switch change {
     case 0: file = file.prefix(place)
     case 1: file = file.dropFirst(place)

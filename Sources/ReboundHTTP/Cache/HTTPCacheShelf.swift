@@ -1,0 +1,308 @@
+import Combine
+import Dispatch
+import Foundation
+import Rebound
+import StreamSupport
+
+/// The way between a cache and its storage.
+///
+/// All that a storage does, it does on one queue, one thing after the other. So nobody's thread waits for a disk; what was
+/// stored or forgotten before a look is so for that look; and no lock is held while a storage works. What waits there to be
+/// stored is bounded.
+final class HTTPCacheShelf: Sendable {
+  /// Runs work somewhere, later or at once.
+  typealias Run = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+  private struct State {
+    /// How many bytes wait to be stored.
+    var pending = 0
+    var debts = Debts()
+  }
+
+  /// What was to be forgotten, and is not yet.
+  private struct Debts {
+    private static let most = 1_000
+
+    var isAll = false
+    var addresses: Set<String> = []
+
+    mutating func owe(_ address: String) {
+      addresses.insert(address)
+      if addresses.count > Debts.most { (isAll, addresses) = (true, []) }
+    }
+  }
+
+  private let storage: any HTTPCacheStorage
+  private let pendingLimit: Int
+  private let patience: Duration
+  private let onFailure: @Sendable (HTTPCacheStorageFailure) -> Void
+  private let state = Locked(State())
+  /// Does what may block.
+  let work: Run
+  /// Says what came of it, apart from the other: whoever is told may take long.
+  private let tell: Run
+
+  /// - Parameters:
+  ///   - storage: Where copies are kept.
+  ///   - pendingLimit: How many bytes may wait to be stored.
+  ///   - patience: How long a look may take.
+  ///   - work: Runs one thing after the other; by default on a queue of its own.
+  ///   - tell: Runs what follows a look; by default on a queue of the system's.
+  ///   - onFailure: Told what the storage could not do.
+  init(
+    _ storage: any HTTPCacheStorage,
+    pendingLimit: Int,
+    patience: Duration = .seconds(1),
+    work: Run? = nil,
+    tell: Run? = nil,
+    onFailure: @escaping @Sendable (HTTPCacheStorageFailure) -> Void
+  ) {
+    (self.storage, self.pendingLimit, self.patience, self.onFailure) = (storage, pendingLimit, patience, onFailure)
+    let queue = DispatchQueue(label: "rebound.http-cache")
+    self.work = work ?? { queue.schedule($0) }
+    self.tell = tell ?? { DispatchQueue.global().schedule($0) }
+  }
+
+  // MARK: Looking
+
+  /// Looks for the copy that answers a request.
+  func look(
+    _ key: HTTPCache.Key,
+    for request: HTTPRequest,
+    in cache: HTTPCache
+  ) -> SingleAnswer<CachedCopy?, NetworkFailure> {
+    SingleAnswer(name: "HTTPCache") { [self] answer in
+      // What follows is on another thread, where the caller's would be lost.
+      let deadline = Deadline.current
+      let first = FirstAnswer { [tell] copy in
+        tell { Deadline.$current.withValue(deadline) { answer(.success(copy)) } }
+      }
+      work { [self] in
+        if first.isAwaited { first.come { find(key, request, in: cache) } }
+      }
+      first.keep(
+        request.time.after(patience) { [self] in
+          let isFirst = first.come { cache.kept(for: key, answering: request.message)?.copy }
+          if isFirst { onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name)) }
+        }
+      )
+      return first
+    }
+  }
+
+  private func find(_ key: HTTPCache.Key, _ request: HTTPRequest, in cache: HTTPCache) -> CachedCopy? {
+    let digest = HTTPCacheKeyDigest(key)
+    var kept = cache.kept(for: key, answering: request.message)
+    guard settle(digest.name.address) else { return kept?.copy }
+    do {
+      if let known = kept {
+        // What is in memory alone is all that there is: what waited to be stored when this look began is stored by now.
+        guard let place = known.place else { return known.copy }
+        let finding = try storage.find(place.name, known: place.version, limit: limit(cache))
+        if case .unchanged(let version) = finding {
+          cache.note(HTTPCache.Place(name: place.name, version: version), ofCopy: known.number, for: key)
+          return known.copy
+        }
+        // Somebody has removed or replaced it.
+        cache.drop(known.number, for: key)
+        kept = nil
+      }
+      return try read(key, digest, request, into: cache)
+    } catch {
+      onFailure(HTTPCacheStorageFailure(.finding, name: digest.name, underlying: error))
+      return kept?.copy
+    }
+  }
+
+  private func read(
+    _ key: HTTPCache.Key,
+    _ digest: HTTPCacheKeyDigest,
+    _ request: HTTPRequest,
+    into cache: HTTPCache
+  ) throws -> CachedCopy? {
+    var name = digest.name
+    guard var (stored, version) = try load(name, digest, limit(cache)) else { return nil }
+    let wanted = stored.variant.map { HTTPHeaders.Field($0.name, request.message.headers[$0.name] ?? "") }
+      .map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
+    if wanted != stored.variant {
+      name = digest.name(of: wanted)
+      guard let second = try load(name, digest, limit(cache)) else { return nil }
+      (stored, version) = second
+    }
+    let time = request.time
+    let copy = stored.copy(answering: request.message, for: digest, now: time.now, wallClock: time.wallClock)
+    if let copy { _ = cache.keepInMemory(copy, for: key, at: HTTPCache.Place(name: name, version: version)) }
+    return copy
+  }
+
+  /// Reads a copy; removes what is none.
+  private func load(
+    _ name: HTTPCacheEntryName,
+    _ digest: HTTPCacheKeyDigest,
+    _ limit: Int
+  ) throws -> (StoredCopy, version: String)? {
+    guard case .bytes(let bytes, let version) = try storage.find(name, known: nil, limit: limit) else { return nil }
+    do {
+      return (try StoredCopy(bytes, of: digest), version)
+    } catch {
+      onFailure(HTTPCacheStorageFailure(.damaged, name: name, underlying: error))
+      try storage.remove(name)
+      return nil
+    }
+  }
+
+  /// How long the bytes of a copy are at most that the cache has room for.
+  private func limit(_ cache: HTTPCache) -> Int { cache.capacity / 10 + 65_536 }
+
+  // MARK: Storing
+
+  /// Stores a copy behind the caller's back.
+  func store(_ copy: CachedCopy, _ number: Int, _ key: HTTPCache.Key, for request: HTTPRequest, in cache: HTTPCache) {
+    let cost = copy.cost
+    let hasRoom = state.withLock { state in
+      guard state.pending + cost <= pendingLimit else { return false }
+      state.pending += cost
+      return true
+    }
+    guard hasRoom else {
+      let name = HTTPCacheKeyDigest(key).name
+      owe(name.address)
+      onFailure(HTTPCacheStorageFailure(.busy, name: name))
+      return
+    }
+    work { [self] in
+      write(copy, number, key, for: request, in: cache)
+      state.withLock { $0.pending -= cost }
+    }
+  }
+
+  private func write(
+    _ copy: CachedCopy,
+    _ number: Int,
+    _ key: HTTPCache.Key,
+    for request: HTTPRequest,
+    in cache: HTTPCache
+  ) {
+    let digest = HTTPCacheKeyDigest(key)
+    guard settle(digest.name.address) else { return }
+    let bytes = StoredCopy.bytes(
+      of: copy,
+      for: digest,
+      answering: request.message.url,
+      now: request.time.now,
+      wallClock: request.time.wallClock,
+      redaction: request.call.redaction
+    )
+    guard let bytes else {
+      // What is there is older than this one, which may not be there.
+      owe(digest.name.address)
+      _ = settle(digest.name.address)
+      return
+    }
+    do {
+      let name = try place(for: copy, digest, limit(cache))
+      if let version = try storage.store(bytes, as: name) {
+        cache.note(HTTPCache.Place(name: name, version: version), ofCopy: number, for: key)
+      } else {
+        cache.drop(number, for: key)
+        try storage.remove(name)
+      }
+    } catch {
+      owe(digest.name.address)
+      onFailure(HTTPCacheStorageFailure(.storing, name: digest.name, underlying: error))
+    }
+  }
+
+  /// Where a copy belongs: in the first place of its key, unless another variant that depends on the same fields is there.
+  private func place(for copy: CachedCopy, _ digest: HTTPCacheKeyDigest, _ limit: Int) throws -> HTTPCacheEntryName {
+    guard !copy.variant.isEmpty, let (first, _) = try load(digest.name, digest, limit) else { return digest.name }
+    let own = copy.variant.map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
+    guard first.variant != own, first.variant.map(\.name) == own.map(\.name) else { return digest.name }
+    return digest.name(of: own)
+  }
+
+  // MARK: Forgetting
+
+  /// Forgets all copies of an address behind the caller's back.
+  func removeAll(of url: String, then: @escaping @Sendable () -> Void) {
+    work { [self] in
+      let address = HTTPCacheKeyDigest.address(url)
+      owe(address)
+      _ = settle(address)
+      then()
+    }
+  }
+
+  /// Forgets everything behind the caller's back.
+  func removeAll(then: @escaping @Sendable () -> Void) {
+    work { [self] in
+      state.withLock { $0.debts.isAll = true }
+      _ = settle("")
+      then()
+    }
+  }
+
+  private func owe(_ address: String) { state.withLock { $0.debts.owe(address) } }
+
+  /// Forgets what is still to be forgotten, before anything of an address is read or written.
+  ///
+  /// - Returns: Whether that is done; otherwise what is there may be out of date.
+  private func settle(_ address: String) -> Bool {
+    let debts = state.withLock { $0.debts }
+    do {
+      if debts.isAll {
+        try storage.removeAll()
+        state.withLock { $0.debts = Debts() }
+      } else if debts.addresses.contains(address) {
+        try storage.removeAll(ofAddress: address)
+        state.withLock { _ = $0.debts.addresses.remove(address) }
+      }
+      return true
+    } catch {
+      onFailure(HTTPCacheStorageFailure(.removing, underlying: error))
+      return false
+    }
+  }
+}
+
+/// The first of two answers: that of a storage, or of the timer that ends the wait for it.
+private final class FirstAnswer: Cancellable, Sendable {
+  private struct State {
+    var answer: (@Sendable (CachedCopy?) -> Void)?
+    var timer: (any Cancellable)?
+  }
+
+  private let state: Locked<State>
+
+  init(_ answer: @escaping @Sendable (CachedCopy?) -> Void) {
+    state = Locked(State(answer: answer))
+  }
+
+  var isAwaited: Bool { state.withLock { $0.answer != nil } }
+
+  /// Answers, if nothing has before.
+  ///
+  /// - Returns: Whether it was the first.
+  @discardableResult
+  func come(_ find: () -> CachedCopy?) -> Bool {
+    let copy = find()
+    let before = state.exchange(State())
+    before.timer?.cancel()
+    before.answer?(copy)
+    return before.answer != nil
+  }
+
+  /// Keeps the timer until there is an answer.
+  func keep(_ timer: any Cancellable) {
+    let isAwaited = state.withLock { state in
+      if state.answer != nil { state.timer = timer }
+      return state.answer != nil
+    }
+    if !isAwaited { timer.cancel() }
+  }
+
+  func cancel() {
+    let before = state.exchange(State())
+    before.timer?.cancel()
+  }
+}

@@ -1,0 +1,557 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("HTTPCache with a storage")
+struct HTTPCacheShelfTests {
+  /// A service, a folder, and processes that share them.
+  private final class Setting: Sendable {
+    let test: ClientUnderTest
+    let folder = MemoryFolder()
+    let failures = ValueLog<HTTPCacheStorageFailure>()
+    private let state = Locked((clock: Duration.seconds(50_000), processes: 0))
+
+    init(_ script: [ScriptedTransport.Step]) {
+      test = ClientUnderTest(script)
+    }
+
+    /// What the device's clock is off by now.
+    func setClock(by difference: Duration) { state.withLock { $0.clock += difference } }
+
+    func wait(_ time: Duration) { test.scheduler.advance(by: .init(time)) }
+
+    var wallClock: Duration { state.withLock { $0.clock } + test.scheduler.elapsed }
+    var kinds: [HTTPCacheStorageFailure.Kind] { failures.values.map(\.kind) }
+    var copies: [String] { folder.entries.keys.sorted() }
+
+    func storage(maximumEntries: Int = 1_000) -> FileHTTPCacheStorage {
+      FileHTTPCacheStorage(in: folder, maximumBytes: .max, maximumEntries: maximumEntries) { [self] in wallClock }
+    }
+
+    /// Another process, whose time has begun at another moment.
+    func process(
+      _ storage: (any HTTPCacheStorage)? = nil,
+      capacity: Int = 20_000_000,
+      work: @escaping HTTPCacheShelf.Run = { $0() }
+    ) -> Process {
+      let number = state.withLock { state in
+        state.processes += 1
+        return state.processes
+      }
+      let cache = HTTPCache(capacity: capacity, at: storage ?? self.storage(), work: work, onFailure: failures.append)
+      let (scheduler, start) = (test.scheduler, Duration.seconds(number * 7_777))
+      let time = TimeSource(
+        now: { start + scheduler.elapsed },
+        wallClock: { [self] in wallClock },
+        after: { scheduler.time.after($0, $1) }
+      )
+      let client = WebAPIClient(
+        baseURL: .service,
+        transport: test.transport,
+        middleware: [Caching(in: cache)],
+        deliveringOn: nil,
+        time: time,
+        random: .seeded(1)
+      )
+      return Process(client: client, cache: cache, scheduler: scheduler)
+    }
+  }
+
+  private struct Process {
+    var client: WebAPIClient
+    let cache: HTTPCache
+    let scheduler: TestScheduler
+
+    func send(_ request: Anything = Anything()) -> Recorder<ParsedResponse<Data>, NetworkFailure> {
+      let recorder = Recorder<ParsedResponse<Data>, NetworkFailure>(on: scheduler)
+      client.responses(for: request).subscribe(recorder)
+      return recorder
+    }
+
+    func get(_ request: Anything = Anything()) throws -> String? {
+      let recorder = send(request)
+      try scheduler.run()
+      return recorder.values.first.map { String(decoding: $0.value, as: UTF8.self) }
+    }
+
+    func source(_ request: Anything = Anything()) throws -> ResponseSource? {
+      let recorder = send(request)
+      try scheduler.run()
+      return recorder.values.first?.source
+    }
+  }
+
+  private static let fresh: HTTPHeaders = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+
+  private static func answer(_ text: String, _ headers: HTTPHeaders = fresh) -> ScriptedTransport.Step {
+    .response(200, headers, Data(text.utf8))
+  }
+
+  private static let kept = Anything(cacheMode: .onlyCached)
+
+  // MARK: Restarts and clocks
+
+  @Test("a restart keeps what was fresh, for as long as it is, and what can be asked about")
+  func restart() throws {
+    let setting = Setting([Self.answer("a"), .response(304, ["Cache-Control": "max-age=10"])])
+    #expect(try setting.process().get() == "a")
+    setting.wait(.seconds(59))
+    #expect(try setting.process().source() == .cache(age: .seconds(59), .fresh))
+    setting.wait(.seconds(1))
+    #expect(try setting.process().source() == .cache(age: .zero, .revalidated))
+    #expect(setting.test.transport.calls.last?.request.headers["If-None-Match"] == "\"1\"")
+    setting.wait(.seconds(9))
+    #expect(try setting.process().source() == .cache(age: .seconds(9), .fresh))
+    #expect(setting.kinds == [])
+  }
+
+  @Test("after a restart with the clock set back nobody knows how old a copy is, so the server is asked")
+  func clockSetBack() throws {
+    let setting = Setting([Self.answer("a"), .response(304, Self.fresh)])
+    _ = try setting.process().get()
+    setting.setClock(by: .seconds(-3_600))
+    let process = setting.process()
+    #expect(try process.source() == .cache(age: .zero, .revalidated))
+    #expect(try process.source() == .cache(age: .zero, .fresh))
+  }
+
+  @Test("while a process runs its own time counts, however the clock is set")
+  func clockSetForward() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let process = setting.process()
+    _ = try process.get()
+    setting.setClock(by: .seconds(50))
+    setting.wait(.seconds(5))
+    #expect(try process.source() == .cache(age: .seconds(5), .fresh))
+    #expect(try setting.process().source() == .cache(age: .seconds(55), .fresh))
+  }
+
+  @Test("variants of an answer are found after a restart, each for its own requests")
+  func variants() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let setting = Setting(["it", "de", "fr", "de2"].map { Self.answer($0, headers) } + [.response(204)])
+    let requests = ["it", "de", "fr"].map { Anything(headers: ["Accept-Language": $0]) }
+    for request in requests { _ = try setting.process().get(request) }
+    #expect(setting.copies.count == 3)
+    #expect(try requests.map { try setting.process().get($0) } == ["it", "de", "fr"])
+    _ = try setting.process().get(Anything(headers: ["Accept-Language": "de"], cacheMode: .revalidate))
+    #expect(setting.copies.count == 3)
+    #expect(try requests.map { try setting.process().get($0) } == ["it", "de2", "fr"])
+    _ = try setting.process().get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(setting.copies == [])
+  }
+
+  @Test("an answer that depends on other fields than the one before takes its place")
+  func otherVary() throws {
+    let setting = Setting([
+      Self.answer("a", ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]),
+      Self.answer("b", ["Cache-Control": "max-age=60", "Vary": "X-Other"]), Self.answer("c"),
+    ])
+    for text in ["a", "b", "c"] {
+      #expect(try setting.process().get(Anything(cacheMode: .revalidate)) == text)
+      #expect(try setting.process().get() == text)
+      #expect(setting.copies.count == 1)
+    }
+  }
+
+  // MARK: Processes
+
+  @Test("what one process has stored answers in the other, and what it has replaced replaces it there")
+  func twoProcesses() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let (first, second) = (setting.process(), setting.process())
+    #expect(try first.get() == "a")
+    #expect(try second.get() == "a")
+    #expect(try second.get(Anything(cacheMode: .revalidate)) == "b")
+    #expect(try first.get() == "b")
+    #expect(setting.test.transport.count == 2)
+  }
+
+  @Test("what one process has written to, and what it has forgotten, is forgotten in the other")
+  func invalidation() throws {
+    let setting = Setting([
+      Self.answer("a"), .response(204), Self.answer("b"),
+    ])
+    let (first, second) = (setting.process(), setting.process())
+    _ = try first.get()
+    _ = try second.get()
+    _ = try first.get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(try second.get(Self.kept) == nil)
+    #expect(try second.get() == "b")
+    #expect(try first.get() == "b")
+    second.cache.removeAll()
+    #expect(try first.get(Self.kept) == nil)
+    #expect(second.cache.usedBytes == 0)
+    #expect(setting.copies == [])
+  }
+
+  @Test("what another process has removed for want of room is a miss")
+  func evicted() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let first = setting.process()
+    _ = try first.get()
+    _ = try setting.process(setting.storage(maximumEntries: 1)).get(Anything(path: "other"))
+    #expect(try first.get(Self.kept) == nil)
+    #expect(first.cache.usedBytes == 0)
+  }
+
+  @Test("what another process forgets while it is being stored is not kept in memory, either")
+  func forgottenMeanwhile() throws {
+    struct Full: HTTPCacheStorage {
+      func find(_: HTTPCacheEntryName, known _: String?, limit _: Int) -> HTTPCacheFinding { .nothing }
+      func store(_: Data, as _: HTTPCacheEntryName) -> String? { nil }
+      func remove(_: HTTPCacheEntryName) {}
+      func removeAll(ofAddress _: String) {}
+      func removeAll() {}
+    }
+    let setting = Setting([Self.answer("a")])
+    let process = setting.process(Full())
+    #expect(try process.get() == "a")
+    #expect(process.cache.usedBytes == 0)
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.kinds == [])
+  }
+
+  @Test("users of one folder do not get each other's answers")
+  func identities() throws {
+    let setting = Setting([Self.answer("ada's"), Self.answer("bob's")])
+    let (ada, bob) = (setting.process(), setting.process())
+    let clients = [("ada", ada), ("bob", bob)].map { name, process in
+      var process = process
+      process.client = process.client.identifying { name }
+      return process
+    }
+    for process in clients + clients { _ = try process.get() }
+    #expect(try clients.map { try $0.get() } == ["ada's", "bob's"])
+    #expect(setting.test.transport.count == 2)
+  }
+
+  @Test("memory is let go of, and filled again from the storage")
+  func releaseMemory() throws {
+    let setting = Setting([Self.answer("a")])
+    let process = setting.process()
+    _ = try process.get()
+    let used = process.cache.usedBytes
+    process.cache.releaseMemory()
+    #expect(process.cache.usedBytes == 0)
+    #expect(try process.get() == "a")
+    #expect(process.cache.usedBytes == used)
+    // What is in memory alone stays.
+    let alone = Setting([Self.answer("a")])
+    alone.folder.refuse(["create"])
+    let other = alone.process()
+    _ = try other.get()
+    other.cache.releaseMemory()
+    #expect(try other.get(Self.kept) == "a")
+  }
+
+  // MARK: Damage
+
+  @Test("whatever is wrong with a file, it is a miss, is told, and removed")
+  func damage() throws {
+    let changes: [(inout Data) -> Void] = [
+      { $0 = Data() }, { $0 = Data($0.dropLast()) }, { $0[$0.count / 2] ^= 1 }, { $0 = Data("text".utf8) },
+      { $0[11] = 2 }, { $0.append(0) },
+    ]
+    for change in changes {
+      let setting = Setting([Self.answer("a"), Self.answer("b")])
+      let first = setting.process()
+      _ = try first.get()
+      setting.folder.change(setting.copies[0], change)
+      #expect(try setting.process().get(Self.kept) == nil)
+      #expect(setting.kinds == [.damaged])
+      #expect(setting.copies == [])
+      #expect(try first.get() == "b")
+      #expect(try setting.process().get() == "b")
+    }
+  }
+
+  @Test("a copy under the name of another is none")
+  func swapped() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b"), Self.answer("a2")])
+    let process = setting.process()
+    _ = try process.get(Anything(path: "a"))
+    let entry = try #require(setting.folder.entries[setting.copies[0]])
+    setting.folder.vanish()
+    _ = try setting.process().get(Anything(path: "b"))
+    setting.folder.put(setting.copies[0], entry)
+    #expect(try setting.process().get(Anything(path: "b", cacheMode: .onlyCached)) == nil)
+    #expect(setting.kinds == [.damaged])
+  }
+
+  @Test("wherever a process ends, the next answers with the old copy, the new one, or none")
+  func everyEnd() throws {
+    for end in 0...4 {
+      for written in [0, 1, 30, 400] {
+        let setting = Setting([Self.answer("a"), Self.answer("b")])
+        _ = try setting.process().get()
+        setting.folder.end(after: end, written: written)
+        // The end of a process does not keep an answer from whoever has asked.
+        #expect(try setting.process().get(Anything(cacheMode: .revalidate)) == "b")
+        setting.folder.end(after: nil)
+        let found = try setting.process().get(Self.kept)
+        #expect([nil, "a", "b"].contains(found), "end \(end), \(written) bytes")
+        #expect(!setting.kinds.contains(.damaged))
+      }
+    }
+  }
+
+  // MARK: Failures of the storage
+
+  @Test(
+    "no request fails because the disk does: what is in memory answers, and each failure is told",
+    arguments: ["create", "rename", "peek", "file", "names", "make"]
+  )
+  func failingDisk(call: String) throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b"), .response(204), Self.answer("c")])
+    setting.folder.refuse([call])
+    let process = setting.process()
+    #expect(try process.get(Anything(path: "a")) == "a")
+    #expect(try process.get(Anything(path: "b")) == "b")
+    #expect(try process.get(Anything(path: "a")) == "a")
+    _ = try process.get(Anything(path: "a", method: .put, body: .form(["x": 1])))
+    #expect(try process.get(Anything(path: "a")) == "c")
+    #expect(try process.get(Anything(path: "b")) == "b")
+    #expect(!setting.kinds.isEmpty)
+    setting.folder.refuse([])
+    #expect(try process.get(Anything(path: "a")) == "c")
+    #expect(setting.test.transport.count == 4)
+  }
+
+  @Test("copies that could not be forgotten are not used, in this process or the next request, until they are")
+  func owedRemoval() throws {
+    let setting = Setting([Self.answer("a"), .response(204)])
+    let process = setting.process()
+    _ = try process.get()
+    setting.folder.refuse(["remove"])
+    _ = try process.get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.kinds == [.removing, .removing])
+    #expect(setting.copies.count == 1)
+    setting.folder.refuse([])
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.copies == [])
+    #expect(setting.kinds == [.removing, .removing])
+  }
+
+  @Test("what was to be forgotten altogether is forgotten as soon as the disk lets it be")
+  func owedRemovalOfAll() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let process = setting.process()
+    for path in ["a", "b"] as [RequestPath] { _ = try process.get(Anything(path: path)) }
+    setting.folder.refuse(["names"])
+    process.cache.removeAll()
+    #expect(try process.get(Anything(path: "a", cacheMode: .onlyCached)) == nil)
+    setting.folder.refuse([])
+    #expect(try process.get(Anything(path: "b", cacheMode: .onlyCached)) == nil)
+    #expect(setting.copies == [])
+  }
+
+  @Test("an old copy whose successor could not be stored does not come back")
+  func successor() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let process = setting.process()
+    _ = try process.get()
+    setting.folder.refuse(["create"])
+    #expect(try process.get(Anything(cacheMode: .revalidate)) == "b")
+    #expect(setting.kinds == [.storing])
+    setting.folder.refuse([])
+    #expect(try process.get() == "b")
+    #expect(try setting.process().get(Self.kept) == nil)
+  }
+
+  @Test("an answer with a credential in the address that it came from is in memory alone, and replaces the one before")
+  func credential() throws {
+    let elsewhere = try #require(URL(string: "https://cdn.example/a?signature=secret"))
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let process = setting.process()
+    _ = try process.get()
+    let message = TransportRequest(.service)
+    let response = HTTPResponse(
+      head: ResponseHead(status: 200, headers: Self.fresh, url: elsewhere),
+      body: Data("c".utf8),
+      receivedAt: HTTPDate(secondsSinceEpoch: 0)
+    )
+    let request = HTTPRequest(message, time: setting.test.scheduler.time)
+    let key = HTTPCache.Key(url: URL.service.absoluteString, identity: nil)
+    let copy = try #require(CachedCopy(response, to: message, now: .zero))
+    #expect(process.cache.keep(copy, for: key, of: request))
+    #expect(setting.copies == [])
+    #expect(try process.get(Self.kept) == "c")
+    #expect(setting.kinds == [])
+  }
+
+  @Test("without a hook, what a storage cannot do goes where dropped errors go, in words")
+  func defaultHook() async throws {
+    struct Broken: HTTPCacheStorage {
+      func find(_: HTTPCacheEntryName, known _: String?, limit _: Int) throws -> HTTPCacheFinding {
+        throw MemoryFolder.refusal
+      }
+      func store(_: Data, as _: HTTPCacheEntryName) throws -> String? { throw MemoryFolder.refusal }
+      func remove(_: HTTPCacheEntryName) throws { throw MemoryFolder.refusal }
+      func removeAll(ofAddress _: String) throws { throw MemoryFolder.refusal }
+      func removeAll() throws { throw MemoryFolder.refusal }
+    }
+    let errors = ValueLog<String>()
+    let observation = DroppedErrors.observe { dropped in
+      if let failure = dropped.error as? HTTPCacheStorageFailure { errors.append("\(failure)") }
+    }
+    let cache = HTTPCache(storage: Broken())
+    cache.removeAll()
+    await cache.flush()
+    observation.cancel()
+    #expect(
+      errors.values.contains(
+        "HTTPCache: the storage could not forget copies; what it has of the same address is not used until it can "
+          + "(do it: No space left on device)"
+      )
+    )
+  }
+
+  // MARK: Threads and time
+
+  /// Work that waits until a test does it.
+  private final class Waiting: Sendable {
+    private let waiting = Locked<[@Sendable () -> Void]>([])
+
+    func add(_ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
+
+    var count: Int { waiting.withLock { $0.count } }
+
+    func run() {
+      while let next = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { next() }
+    }
+  }
+
+  @Test("no disk is touched on the thread of whoever asks, and an answer from the network waits for no disk")
+  func elsewhere() throws {
+    let setting = Setting([Self.answer("a")])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let recorder = process.send()
+    #expect(setting.folder.calls == [])
+    #expect(setting.test.transport.count == 0)
+    waiting.run()
+    let looked = setting.folder.calls
+    setting.wait(.zero)
+    #expect(recorder.values.count == 1)
+    #expect(setting.folder.calls == looked)
+    #expect(waiting.count == 1)
+    waiting.run()
+    #expect(setting.copies.count == 1)
+  }
+
+  @Test("whoever has lost interest before the look has its turn is not looked for")
+  func cancelled() throws {
+    let setting = Setting([Self.answer("a")])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    process.send().cancel()
+    waiting.run()
+    setting.wait(.seconds(10))
+    #expect(setting.folder.calls == [])
+    #expect(setting.test.transport.count == 0)
+    #expect(setting.test.scheduler.pendingCount == 0)
+    #expect(setting.kinds == [])
+  }
+
+  @Test("a disk that does not answer within a second is not waited for, and what it says later changes nothing")
+  func slow() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let recorder = process.send()
+    setting.wait(.milliseconds(999))
+    #expect(setting.test.transport.count == 0)
+    setting.wait(.milliseconds(1))
+    setting.wait(.zero)
+    #expect(recorder.values.count == 1)
+    #expect(setting.kinds == [.slow])
+    waiting.run()
+    #expect(recorder.values.count == 1)
+    #expect(recorder.completions.count == 1)
+    #expect(setting.test.transport.count == 1)
+    // What is in memory answers as well.
+    let again = process.send()
+    setting.wait(.seconds(1))
+    #expect(again.values.first?.source == .cache(age: .seconds(1), .fresh))
+  }
+
+  @Test("what waits to be stored is bounded: the rest is in memory alone, and nothing older comes back")
+  func busy() throws {
+    let body = String(repeating: "x", count: 9_000)
+    let setting = Setting((0..<40).map { _ in Self.answer(body) })
+    _ = try setting.process().get(Anything(path: "11"))
+    let waiting = Waiting()
+    let process = setting.process(capacity: 100_000, work: waiting.add)
+    for number in 0..<12 {
+      let recorder = process.send(Anything(path: RequestPath("\(number)"), cacheMode: .revalidate))
+      setting.wait(.seconds(1))
+      setting.wait(.zero)
+      #expect(recorder.values.count == 1)
+    }
+    #expect(setting.kinds.filter { $0 == .busy }.count == 2)
+    waiting.run()
+    #expect(setting.copies.count == 11)
+    let last = process.send(Anything(path: "11", cacheMode: .onlyCached))
+    waiting.run()
+    #expect(last.values.count == 1)
+    #expect(setting.copies.count == 10)
+    #expect(try setting.process().get(Anything(path: "11", cacheMode: .onlyCached)) == nil)
+    // Once that is done, there is room again.
+    _ = process.send(Anything(path: "12"))
+    waiting.run()
+    setting.wait(.zero)
+    waiting.run()
+    #expect(setting.copies.count == 11)
+  }
+
+  @Test("a deadline around a call holds behind the look as well")
+  func deadline() throws {
+    let setting = Setting([.silence])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let deadlines = ValueLog<Duration?>()
+    let key = HTTPCache.Key(url: URL.service.absoluteString, identity: nil)
+    let request = HTTPRequest(TransportRequest(.service), time: setting.test.scheduler.time)
+    let look = try #require(process.cache.look(key, for: request))
+    let deadline = Deadline(in: .seconds(5), on: setting.test.scheduler.time)
+    let subscription = Deadline.$current.withValue(deadline) {
+      look.sink { _ in
+      } receiveValue: { _ in
+        deadlines.append(Deadline.current?.remaining)
+      }
+    }
+    waiting.run()
+    subscription.cancel()
+    #expect(deadlines.values == [.seconds(5)])
+  }
+
+  #if !os(Windows)
+    @Test("over real files and queues: what a program has flushed, the next finds")
+    func realFiles() async throws {
+      let temporary = TemporaryFolder()
+      let transport = ScriptedTransport([Self.answer("a"), .response(204)])
+      let failures = ValueLog<HTTPCacheStorageFailure>()
+      for _ in 0..<3 {
+        let cache = HTTPCache(storage: .folder(temporary.url), onStorageFailure: failures.append)
+        let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [Caching(in: cache)])
+        #expect(try await client.value(of: Anything()) == Data("a".utf8))
+        await cache.flush()
+        #expect(temporary.names.count == 1)
+      }
+      #expect(transport.count == 1)
+      let cache = HTTPCache(storage: .folder(temporary.url), onStorageFailure: failures.append)
+      let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [Caching(in: cache)])
+      _ = try await client.value(of: Anything(method: .put, body: .form(["x": 1])))
+      await cache.flush()
+      #expect(temporary.names == [])
+      #expect(failures.values.isEmpty)
+    }
+  #endif
+}
