@@ -5,7 +5,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("N24 ScriptedTransport")
+@Suite("ScriptedTransport")
 struct ScriptedTransportTests {
   /// Keeps what a transport tells.
   ///

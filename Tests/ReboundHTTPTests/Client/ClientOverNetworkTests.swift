@@ -29,7 +29,7 @@ struct ClientOverNetworkTests {
     server.stop()
   }
 
-  @Test("N30 sends a JSON body as JSON, and N29 the query encoded once", arguments: TransportKind.allCases)
+  @Test("sends a JSON body as JSON, and the query encoded once", arguments: TransportKind.allCases)
   func body(kind: TransportKind) async throws {
     let server = try MisbehavingServer()
     server.program("/orders", .answer())
@@ -94,7 +94,7 @@ struct ClientOverNetworkTests {
     }
   }
 
-  @Test("N31 the session's own configuration is in use")
+  @Test("the session's own configuration is in use")
   func configuration() async throws {
     let server = try MisbehavingServer()
     server.program("/", .answer())

@@ -4,7 +4,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("M20 HARLog")
+@Suite("HARLog")
 struct HARLogTests {
   @Test("all attempts of a call are entries, in order, without secrets")
   func export() throws {

@@ -5,7 +5,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("N34 Pages")
+@Suite("Pages")
 struct PagesTests {
   struct Page: Decodable {
     let items: [Int]

@@ -138,7 +138,7 @@ struct RedirectPolicyTests {
     #expect(try Self.run([.redirect(to: "/b"), .status(200)], Anything(), .sameOrigin()).failure == nil)
   }
 
-  @Test("N32 a body that can be read once is not sent elsewhere")
+  @Test("a body that can be read once is not sent elsewhere")
   func onceOnly() throws {
     let stream = BodyStream.once { _ in Data() }
     let request = Anything(method: .put, body: .stream(stream, contentType: "a/b"))

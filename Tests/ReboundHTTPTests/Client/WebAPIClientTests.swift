@@ -10,7 +10,7 @@ import Testing
 
 @Suite("WebAPIClient")
 struct WebAPIClientTests {
-  @Test("N1 a request gives its response, and the stream finishes")
+  @Test("a request gives its response, and the stream finishes")
   func response() throws {
     let test = ClientUnderTest([.ok(rome)])
     let recorder = try test.run(Forecast(city: "Rome"))
@@ -67,7 +67,7 @@ struct WebAPIClientTests {
     #expect(count < 16 || Set(ids).count == 50)
   }
 
-  @Test("[N] a request that makes no sense comes out of the publisher as a failure, and nothing is sent")
+  @Test("a request that makes no sense comes out of the publisher as a failure, and nothing is sent")
   func invalidRequest() throws {
     let test = ClientUnderTest([])
     let recorder = try test.run(Anything(path: "users/\("..")"))
@@ -77,7 +77,7 @@ struct WebAPIClientTests {
   }
 
   @Test(
-    "[N] every status that is no success is a failure of its kind, with body and server's words",
+    "every status that is no success is a failure of its kind, with body and server's words",
     arguments: [
       (400, .badRequest), (401, .unauthorised), (403, .forbidden), (404, .notFound), (406, .notAcceptable),
       (409, .conflict), (418, .clientError(418)), (422, .unprocessable), (429, .tooManyRequests),
@@ -97,7 +97,7 @@ struct WebAPIClientTests {
     #expect(failure.call.requestID != nil)
   }
 
-  @Test("N2 the body of a 5xx goes through the request's error parser")
+  @Test("the body of a 5xx goes through the request's error parser")
   func domainError() throws {
     struct Corrupted: Error, Decodable, Equatable { let table: String }
     let test = ClientUnderTest([.status(500, #"{"table":"users"}"#)])
@@ -107,7 +107,7 @@ struct WebAPIClientTests {
   }
 
   @Test(
-    "N16 a status is valid if the request says so",
+    "a status is valid if the request says so",
     arguments: [(200, true), (204, true), (299, true), (300, false), (304, false), (399, false), (199, false)]
   )
   func validStatuses(status: Int, isValid: Bool) throws {
@@ -115,7 +115,7 @@ struct WebAPIClientTests {
     #expect(try ClientUnderTest([.status(status)]).run(Anything(validStatuses: 100...599)).isFinished)
   }
 
-  @Test("N16 another media type than required is refused, and named")
+  @Test("another media type than required is refused, and named")
   func contentType() throws {
     struct Strict: Request {
       var path: RequestPath { "" }
@@ -127,7 +127,7 @@ struct WebAPIClientTests {
     #expect("\(other)".contains("text/plain in place of application/json"))
   }
 
-  @Test("N4 a captive portal's page is told from an answer that this version does not understand")
+  @Test("a captive portal's page is told from an answer that this version does not understand")
   func captivePortal() throws {
     let portal = try #require(try ClientUnderTest([.captivePortal]).run(Forecast(city: "Rome")).failure)
     #expect(portal.kind == .captivePortal)
@@ -140,7 +140,7 @@ struct WebAPIClientTests {
     #expect(changed.decoding?.snippet == #"{"name":"Rome"}"#)
   }
 
-  @Test("N4 a page in place of an error is the status' failure, with the beginning of the page")
+  @Test("a page in place of an error is the status' failure, with the beginning of the page")
   func webPageAsError() throws {
     let page = Data("<html>502 Bad Gateway</html>".utf8)
     let failure = try ClientUnderTest([.response(502, ["Content-Type": "text/html"], page)]).run(Forecast(city: ""))
@@ -176,7 +176,7 @@ struct WebAPIClientTests {
   }
 
   @Test(
-    "N6 what the network did is kept",
+    "what the network did is kept",
     arguments: [.offline, .dns, .connect, .tls(.untrusted), .timeout(.idle), .reset, .truncated, .protocol, .other]
       as [TransportFailure.Kind]
   )
@@ -200,7 +200,7 @@ struct WebAPIClientTests {
     #expect(try ClientUnderTest([step]).run(Forecast(city: "")).failure?.kind == .transport(.truncated))
   }
 
-  @Test("N28 a cancel stops the exchange and is no failure")
+  @Test("a cancel stops the exchange and is no failure")
   func cancel() throws {
     let test = ClientUnderTest([.ok(rome).after(.seconds(1))])
     let recorder = test.send(Forecast(city: "Rome"))
@@ -212,7 +212,7 @@ struct WebAPIClientTests {
     #expect(test.log.lines.last?.hasSuffix("cancelled") == true)
   }
 
-  @Test("N28 an asynchronous caller gets the value, the failure, or the cancel")
+  @Test("an asynchronous caller gets the value, the failure, or the cancel")
   func asynchronous() async throws {
     let client = WebAPIClient(
       baseURL: .service,
@@ -255,7 +255,7 @@ struct WebAPIClientTests {
     #expect(stopped.pendingCount == 0)
   }
 
-  @Test("[N] responses arrive on the main queue unless told otherwise")
+  @Test("responses arrive on the main queue unless told otherwise")
   func mainQueue() async throws {
     let client = WebAPIClient(baseURL: .service, transport: ScriptedTransport([.ok(rome)]))
     let key = DispatchSpecificKey<Bool>()
@@ -281,7 +281,7 @@ struct WebAPIClientTests {
     #expect(recorder.failure?.kind == .transport(.offline))
   }
 
-  @Test("N17 progress of both directions is told")
+  @Test("progress of both directions is told")
   func progress() throws {
     let chunks = ["ab", "cd", "e"].map { Data($0.utf8) }
     let test = ClientUnderTest([.chunks(200, [:], chunks, every: .seconds(1))])
@@ -292,7 +292,7 @@ struct WebAPIClientTests {
     #expect(log.values == [.sent(9, of: 9), .received(2, of: 5), .received(4, of: 5), .received(5, of: 5)])
   }
 
-  @Test("N13 a call tells its whole life, in order, without secrets")
+  @Test("a call tells its whole life, in order, without secrets")
   func events() throws {
     let test = ClientUnderTest(
       [.status(503), .redirect(to: "/b?token=s3cret"), .ok(rome)],
@@ -312,7 +312,7 @@ struct WebAPIClientTests {
     #expect(Set(test.log.events.map(\.requestID)).count == 1)
   }
 
-  @Test("N8 middleware stands in the order of its places, and those of one place as they were given")
+  @Test("middleware stands in the order of its places, and those of one place as they were given")
   func order() throws {
     struct Mark: Middleware {
       let text: String
@@ -341,7 +341,7 @@ struct WebAPIClientTests {
     #expect("\(test.client)" == "f → c → j → d → r → t → b → a1 → a2 → ScriptedTransport")
   }
 
-  @Test("N27 a deadline ends the call, cancels what runs, and tells what failed before")
+  @Test("a deadline ends the call, cancels what runs, and tells what failed before")
   func deadline() throws {
     let test = ClientUnderTest(
       [.status(503), .silence],
@@ -362,7 +362,7 @@ struct WebAPIClientTests {
     #expect(recorder.completionTime == .start)
   }
 
-  @Test("M18 each attempt is given no more time than is left of the whole, and the server is told")
+  @Test("each attempt is given no more time than is left of the whole, and the server is told")
   func deadlineReachesTransport() throws {
     var test = ClientUnderTest(
       [.status(503).after(.seconds(2)), .status(200)],
@@ -385,7 +385,7 @@ struct WebAPIClientTests {
     #expect(test.transport.calls.map(\.request.limits.responseBytes) == [64 << 20, 64 << 20, nil, 1_000])
   }
 
-  @Test("N31 the client's limits and header fields hold, and a request's own win")
+  @Test("the client's limits and header fields hold, and a request's own win")
   func defaults() throws {
     var test = ClientUnderTest([.status(200), .status(200)])
     test.client.limits = TransportLimits(idle: .seconds(3), responseBytes: 9)

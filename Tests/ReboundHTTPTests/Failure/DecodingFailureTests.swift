@@ -2,7 +2,7 @@ import Foundation
 import ReboundHTTP
 import Testing
 
-@Suite("N5 DecodingFailure names the place, what was expected and what was found")
+@Suite("DecodingFailure names the place, what was expected and what was found")
 struct DecodingFailureTests {
   struct Station: Decodable {
     let name: String

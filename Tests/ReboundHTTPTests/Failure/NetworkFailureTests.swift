@@ -91,7 +91,7 @@ struct NetworkFailureTests {
     #expect(!TransportFailure(.dns, redirects: 1).provesNothingWasSent)
   }
 
-  @Test("P14 a request that is not idempotent is not sent again after a 503 or 429, but after a 425")
+  @Test("a request that is not idempotent is not sent again after a 503 or 429, but after a 425")
   func idempotencyGate() {
     for status in [429, 500, 503] {
       #expect(Self.isRetryable(Self.failure(status: status), .get))
@@ -115,7 +115,7 @@ struct NetworkFailureTests {
     return failure.isRetryable
   }
 
-  @Test("[N] each status has a kind of its own; 403, 409, 422 and 429 are told apart")
+  @Test("each status has a kind of its own; 403, 409, 422 and 429 are told apart")
   func kinds() {
     let kinds: [Int: NetworkFailure.Kind] = [
       400: .badRequest, 401: .unauthorised, 403: .forbidden, 404: .notFound, 406: .notAcceptable, 409: .conflict,

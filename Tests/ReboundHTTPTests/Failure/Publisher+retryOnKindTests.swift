@@ -5,7 +5,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("[W] retry(on: kind)")
+@Suite("retry(on: kind)")
 struct RetryOnKindTests {
   @Test("runs the other publisher before each retry, for this kind only", arguments: [(1, 2), (3, 4)])
   func kinds(retries: Int, attempts: Int) throws {

@@ -2,7 +2,7 @@ import Foundation
 import ReboundHTTP
 import Testing
 
-@Suite("N14 cURL text")
+@Suite("cURL text")
 struct CurlTests {
   @Test("is quoted for a shell, and shows no secret")
   func golden() throws {

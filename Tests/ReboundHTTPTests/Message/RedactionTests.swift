@@ -2,7 +2,7 @@ import Foundation
 import ReboundHTTP
 import Testing
 
-@Suite("N15 Redaction: secrets are never shown")
+@Suite("Redaction: secrets are never shown")
 struct RedactionTests {
   @Test(
     "header fields with credentials, whatever their case",

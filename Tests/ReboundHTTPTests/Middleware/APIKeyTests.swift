@@ -3,7 +3,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("[N] APIKey")
+@Suite("APIKey")
 struct APIKeyTests {
   @Test("goes into the query, encoded once, behind what is there")
   func query() throws {

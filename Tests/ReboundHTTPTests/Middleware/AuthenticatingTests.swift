@@ -5,7 +5,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("N10 Authenticating")
+@Suite("Authenticating")
 struct AuthenticatingTests {
   typealias Token = String
 
@@ -84,7 +84,7 @@ struct AuthenticatingTests {
     #expect(session.refreshes.subscriptionCount == 6)
   }
 
-  @Test("N11 a refresh that fails for the moment fails the request with its cause, and keeps the session")
+  @Test("a refresh that fails for the moment fails the request with its cause, and keeps the session")
   func transientRefreshFailure() throws {
     let session = Session([Self.server])
     let recorder = session.test.send(Forecast(city: "Rome"))
@@ -109,7 +109,7 @@ struct AuthenticatingTests {
     #expect(session.test.transport.count == 1)
   }
 
-  @Test("N12 a sign-out fails who waits, and what a late refresh brings is not sent")
+  @Test("a sign-out fails who waits, and what a late refresh brings is not sent")
   func signOut() throws {
     let session = Session([Self.server])
     let recorder = session.test.send(Forecast(city: "Rome"))
@@ -150,7 +150,7 @@ struct AuthenticatingTests {
     #expect(session.test.log.retries.isEmpty)
   }
 
-  @Test("N32 a body that can be read once is not sent a second time")
+  @Test("a body that can be read once is not sent a second time")
   func onceOnly() throws {
     let session = Session([.status(401)])
     let request = Anything(method: .post, body: .stream(.once { _ in Data() }, contentType: "a/b"))

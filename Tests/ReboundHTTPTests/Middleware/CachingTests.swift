@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReboundHTTP
 
-@Suite("M8 N19 N20 Caching")
+@Suite("Caching")
 struct CachingTests {
   /// A client with a cache, and the parts of its story that these tests look at.
   struct Setting {
@@ -75,7 +75,7 @@ struct CachingTests {
     #expect(try setting.get().text == "b")
   }
 
-  @Test("N19 an old copy is asked about by its ETag, and a 304 makes it new", arguments: CacheKind.allCases)
+  @Test("an old copy is asked about by its ETag, and a 304 makes it new", arguments: CacheKind.allCases)
   func etag(kind: CacheKind) throws {
     let setting = Setting(
       kind,
@@ -101,7 +101,7 @@ struct CachingTests {
   }
 
   @Test(
-    "N19 a 304 has no body, so that what it says about one changes nothing",
+    "a 304 has no body, so that what it says about one changes nothing",
     arguments: ["Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection"],
     CacheKind.allCases
   )
@@ -119,7 +119,7 @@ struct CachingTests {
     #expect(second?.head.headers.values(of: name) == ["1"])
   }
 
-  @Test("N19 without an ETag the date of the last change is asked about", arguments: CacheKind.allCases)
+  @Test("without an ETag the date of the last change is asked about", arguments: CacheKind.allCases)
   func lastModified(kind: CacheKind) throws {
     let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     let setting = Setting(
@@ -199,7 +199,7 @@ struct CachingTests {
   }
 
   @Test(
-    "N20 stale-if-error: an old copy stands in when the service or the network fails, and says so",
+    "stale-if-error: an old copy stands in when the service or the network fails, and says so",
     arguments: [
       (.status(500), true), (.status(503), true), (.offline, true), (.timeout, true), (.captivePortal, true),
       (.status(404), false), (.status(501), false), (.failure(.tls(.untrusted)), false), (.status(401), false),
@@ -223,7 +223,7 @@ struct CachingTests {
   }
 
   @Test(
-    "N20 stale-if-error ends with its window, and the server's word wins over the client's default",
+    "stale-if-error ends with its window, and the server's word wins over the client's default",
     arguments: CacheKind.allCases
   )
   func staleIfErrorWindow(kind: CacheKind) throws {
@@ -247,7 +247,7 @@ struct CachingTests {
     #expect(try unsaid.get().failure?.kind == .transport(.offline))
   }
 
-  @Test("N20 must-revalidate: no old copy stands in, whatever else is said", arguments: CacheKind.allCases)
+  @Test("must-revalidate: no old copy stands in, whatever else is said", arguments: CacheKind.allCases)
   func mustRevalidate(kind: CacheKind) throws {
     let headers: HTTPHeaders = [
       "Cache-Control": "max-age=60, must-revalidate, stale-if-error=30, stale-while-revalidate=30"
@@ -259,7 +259,7 @@ struct CachingTests {
   }
 
   @Test(
-    "N20 stale-while-revalidate: the old copy answers at once and is renewed behind it, once",
+    "stale-while-revalidate: the old copy answers at once and is renewed behind it, once",
     arguments: CacheKind.allCases
   )
   func staleWhileRevalidate(kind: CacheKind) throws {
@@ -275,7 +275,7 @@ struct CachingTests {
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
-  @Test("N20 stale-while-revalidate: each copy that has become old is renewed anew", arguments: CacheKind.allCases)
+  @Test("stale-while-revalidate: each copy that has become old is renewed anew", arguments: CacheKind.allCases)
   func staleWhileRevalidateAgain(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
     let setting = Setting(kind, ["a", "b", "c"].map { Self.answer($0, headers) })

@@ -6,7 +6,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("P38 Coalescing")
+@Suite("Coalescing")
 struct CoalescingTests {
   @Test("a hundred requests for the same thing are one, and all get the response")
   func joins() throws {

@@ -6,7 +6,7 @@ import ReboundTesting
 import Testing
 
 /// Retries within the deadline of a call.
-@Suite("P15 A call with a deadline")
+@Suite("A call with a deadline")
 struct DeadlineLimitTests {
   static func retrying(every pause: Duration, deadline: Duration? = nil) -> Retrying {
     Retrying(RetryPolicy(clamping: 9, backoff: .constant(pause), deadline: deadline, random: .fixed(0)))

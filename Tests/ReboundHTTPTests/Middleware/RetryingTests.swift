@@ -5,7 +5,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("N9 Retrying")
+@Suite("Retrying")
 struct RetryingTests {
   static let policy = RetryPolicy<NetworkFailure>(clamping: 3, backoff: .constant(.seconds(1)))
 
@@ -29,7 +29,7 @@ struct RetryingTests {
     #expect(failure.earlier.map(\.call.attempt) == [1, 2, 3])
   }
 
-  @Test("P3 [F] is asked on every failure: one that is not transient ends it")
+  @Test("is asked on every failure: one that is not transient ends it")
   func stops() throws {
     let test = ClientUnderTest([.status(503), .status(400)], [Retrying(Self.policy)])
     #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .badRequest)
@@ -37,7 +37,7 @@ struct RetryingTests {
   }
 
   @Test(
-    "P14 a request that is not idempotent is sent once, unless nothing can have been done",
+    "a request that is not idempotent is sent once, unless nothing can have been done",
     arguments: [
       (.status(503), 1), (.status(429, retryAfter: 1), 1), (.reset, 1), (.timeout, 1), (.status(425), 2), (.refused, 2),
       (.offline, 2), (.failure(.dns), 2), (.failure(.tls(.handshake)), 2), (.failure(.timeout(.connect)), 2),
@@ -59,7 +59,7 @@ struct RetryingTests {
     #expect(test.transport.count == 1)
   }
 
-  @Test("N23 the idempotency key and the request id are the same for all attempts, and differ between calls")
+  @Test("the idempotency key and the request id are the same for all attempts, and differ between calls")
   func keys() throws {
     let test = ClientUnderTest([.status(503), .status(200), .status(200)], [Retrying(Self.policy)])
     let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
@@ -71,7 +71,7 @@ struct RetryingTests {
     #expect(ids[0] == ids[1] && ids[1] != ids[2])
   }
 
-  @Test("P12 the pause that the server asks for is kept, longer pauses of the policy's own too")
+  @Test("the pause that the server asks for is kept, longer pauses of the policy's own too")
   func retryAfterSeconds() throws {
     let test = ClientUnderTest(
       [.status(503, retryAfter: 0), .status(429, retryAfter: 5), .ok(rome)],
@@ -83,7 +83,7 @@ struct RetryingTests {
     #expect(Self.times(test) == [.zero, .seconds(1), .seconds(6)])
   }
 
-  @Test("M7 a date is measured against the server's own clock; the device's is an hour slow here")
+  @Test("a date is measured against the server's own clock; the device's is an hour slow here")
   func retryAfterDate() throws {
     let headers: HTTPHeaders = [
       "Date": ClientUnderTest.serverDate(), "Retry-After": ClientUnderTest.serverDate(30),
@@ -98,7 +98,7 @@ struct RetryingTests {
     #expect(Self.times(test) == [.zero, .seconds(30)])
   }
 
-  @Test("P13 a pause that is too long is not waited for, but told")
+  @Test("a pause that is too long is not waited for, but told")
   func hintTooLong() throws {
     let test = ClientUnderTest([.status(503, retryAfter: 86_400)], [Retrying(Self.policy)])
     let failure = try test.run(Forecast(city: "Rome")).failure
@@ -117,7 +117,7 @@ struct RetryingTests {
     #expect(test.transport.count == 2)
   }
 
-  @Test("N32 a body that can be read once is sent once")
+  @Test("a body that can be read once is sent once")
   func onceOnlyBody() throws {
     for idempotency in [Idempotency.byMethod, .generatedKey] {
       let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
@@ -130,7 +130,7 @@ struct RetryingTests {
     }
   }
 
-  @Test("N32 a file is sent again whole")
+  @Test("a file is sent again whole")
   func replayableBody() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID())")
     try Data("content".utf8).write(to: file)

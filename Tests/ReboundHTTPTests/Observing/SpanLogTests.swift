@@ -4,7 +4,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("V3 SpanLog")
+@Suite("SpanLog")
 struct SpanLogTests {
   private func spans(_ count: Int, limit: Int = 10) throws -> SpanLog {
     let log = SpanLog(limit: limit)

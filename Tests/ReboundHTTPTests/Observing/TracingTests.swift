@@ -3,7 +3,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("V3 Tracing")
+@Suite("Tracing")
 struct TracingTests {
   private let spans = SpanLog()
 

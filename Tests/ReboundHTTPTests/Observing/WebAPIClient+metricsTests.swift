@@ -3,7 +3,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("V2 WebAPIClient+metrics")
+@Suite("WebAPIClient+metrics")
 struct WebAPIClientMetricsTests {
   private func sums(_ table: MetricsTable, _ name: String, by label: String = "outcome") -> [String: Double] {
     table.snapshot.histograms(of: name, by: label).mapValues(\.sum)

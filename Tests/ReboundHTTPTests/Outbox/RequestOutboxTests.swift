@@ -56,7 +56,7 @@ struct RequestOutboxTests {
     return nil
   }
 
-  @Test("N22 a request that is made offline is sent when the network is back, after a restart, as it was made")
+  @Test("a request that is made offline is sent when the network is back, after a restart, as it was made")
   func offline() throws {
     let reachability = ManualReachability(.offline)
     do {

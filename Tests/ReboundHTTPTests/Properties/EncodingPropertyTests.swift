@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReboundHTTP
 
-@Suite("T14 encodings")
+@Suite("encodings")
 struct EncodingPropertyTests {
   private static let pairs = Generator<[(String, String)]>.array(of: zip(.string, .string), count: 0...6)
 

@@ -26,7 +26,7 @@ struct RequestBodyTests {
     return (String(decoding: try bytes(of: message.body), as: UTF8.self), message)
   }
 
-  @Test("N30 JSON is sent as JSON")
+  @Test("JSON is sent as JSON")
   func json() throws {
     let (text, message) = try Self.made(.json(Place(name: "Rome", temperature: 12)))
     #expect(try JSONDecoder().decode(Place.self, from: Data(text.utf8)) == Place(name: "Rome", temperature: 12))
@@ -39,14 +39,14 @@ struct RequestBodyTests {
     #expect(throws: InvalidRequest.self) { try Self.made(.json(Double.nan)) }
   }
 
-  @Test("N29 a form is encoded once, with + for a space")
+  @Test("a form is encoded once, with + for a space")
   func form() throws {
     let (text, message) = try Self.made(.form(["user": "Jo & Co", "sum": "1+1", "city": "Köln"]))
     #expect(text == "user=Jo+%26+Co&sum=1%2B1&city=K%C3%B6ln")
     #expect(message.headers["Content-Type"] == "application/x-www-form-urlencoded")
   }
 
-  @Test("N18 a multipart body has its parts between boundaries, and reads files while it is sent")
+  @Test("a multipart body has its parts between boundaries, and reads files while it is sent")
   func multipart() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
     try Data("file's content".utf8).write(to: file)
@@ -84,13 +84,13 @@ struct RequestBodyTests {
     #expect(try Self.bytes(of: message.body) == Data(text.utf8), "a second reading gives the same")
   }
 
-  @Test("N18 a name of a part cannot end its line")
+  @Test("a name of a part cannot end its line")
   func multipartNames() throws {
     let (text, _) = try Self.made(.multipart([.data("a\"\r\nX: y", Data(), fileName: "\"b\n")]))
     #expect(text.contains(#"name="a%22%0D%0AX: y"; filename="%22b%0A""#))
   }
 
-  @Test("N18 a quote ends no name, whatever marks follow it, and a line break none, however it is made")
+  @Test("a quote ends no name, whatever marks follow it, and a line break none, however it is made")
   func multipartNamesWithMarks() throws {
     let part = MultipartPart.data("a\"\u{301}; filename=\"x", Data(), fileName: "\r\n\r\u{301}\n\u{301}")
     let (text, _) = try Self.made(.multipart([part]))
@@ -98,7 +98,7 @@ struct RequestBodyTests {
     #expect(Data(text.utf8).range(of: Data(expected.utf8)) != nil)
   }
 
-  @Test("N18 a boundary that stands in the data is drawn again")
+  @Test("a boundary that stands in the data is drawn again")
   func multipartBoundary() throws {
     let first = try Self.made(.multipart([.field("a", "")]), random: .seeded(7)).message.headers["Content-Type"]
     let boundary = try #require(first?.split(separator: "=").last)
@@ -107,7 +107,7 @@ struct RequestBodyTests {
     #expect(second.text.contains("x\(boundary)x"))
   }
 
-  @Test("N18 data that contains every boundary is refused")
+  @Test("data that contains every boundary is refused")
   func multipartHostile() {
     let all = "rebound-" + String(repeating: "0", count: 32)
     #expect(throws: InvalidRequest.self) { try Self.made(.multipart([.field("a", all)]), random: .fixed(0)) }
@@ -120,7 +120,7 @@ struct RequestBodyTests {
     #expect(throws: InvalidRequest.self) { try Self.made(.multipart([.file("a", nowhere)])) }
   }
 
-  @Test("N32 a stream that can be read once says so, and refuses a second reading")
+  @Test("a stream that can be read once says so, and refuses a second reading")
   func onceOnly() throws {
     var pieces = ["ab", "c", ""].map { Data($0.utf8) }[...]
     // Read by this test alone, on one thread.

@@ -44,7 +44,7 @@ extension URL {
 
 @Suite("A request becomes a message")
 struct RequestMessageTests {
-  @Test("N1 a path, a query and the type of the answer are enough")
+  @Test("a path, a query and the type of the answer are enough")
   func shortest() throws {
     let message = try Forecast(city: "Rome").message(base: .service)
     #expect(message.url.absoluteString == "https://api.example/v1/data/2.5/weather?q=Rome")
@@ -55,7 +55,7 @@ struct RequestMessageTests {
   }
 
   @Test(
-    "N29 data in a query is percent-encoded exactly once",
+    "data in a query is percent-encoded exactly once",
     arguments: [
       ("São Paulo", "S%C3%A3o%20Paulo"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("100%", "100%25"),
       ("%20", "%2520"), ("#?/", "%23%3F%2F"), ("日本", "%E6%97%A5%E6%9C%AC"), ("a;b", "a%3Bb"), ("'\"", "%27%22"),
@@ -68,7 +68,7 @@ struct RequestMessageTests {
     #expect(components?.queryItems == [URLQueryItem(name: "q", value: text)])
   }
 
-  @Test("N29 names, lists, numbers, booleans, absent values and raw values find their way into a query")
+  @Test("names, lists, numbers, booleans, absent values and raw values find their way into a query")
   func parameters() throws {
     enum Units: String, ParameterConvertible { case metric }
     let absent: String? = nil
@@ -80,7 +80,7 @@ struct RequestMessageTests {
   }
 
   @Test(
-    "N29 data in a path stays one step of it",
+    "data in a path stays one step of it",
     arguments: [
       ("joe", "users/joe/posts"), ("a/b", "users/a%2Fb/posts"), ("ü", "users/%C3%BC/posts"),
       ("a?b#c", "users/a%3Fb%23c/posts"), ("%2F", "users/%252F/posts"), ("..a", "users/..a/posts"),
@@ -156,7 +156,7 @@ struct RequestMessageTests {
     #expect(message.headers.values(of: "Content-Type") == ["application/vnd.example+json"])
   }
 
-  @Test("N31 URLSession's request has the same method, address, fields, body and timeout")
+  @Test("URLSession's request has the same method, address, fields, body and timeout")
   func urlRequest() throws {
     let request = Anything(
       path: "a",

@@ -14,7 +14,7 @@ struct ErrorParserTests {
   }
 
   @Test(
-    "N2 the usual members are read, in this order",
+    "the usual members are read, in this order",
     arguments: [
       (#"{"message":"a","reason":"b"}"#, "a"),
       (#"{"error":true,"reason":"Username is too short."}"#, "Username is too short."),
@@ -27,7 +27,7 @@ struct ErrorParserTests {
     #expect(ErrorParser.standard.parse(Self.answer(body))?.text == text)
   }
 
-  @Test("N3 all members of problem details are read, others kept, relative addresses resolved")
+  @Test("all members of problem details are read, others kept, relative addresses resolved")
   func problemDetails() throws {
     let body = #"""
       {"type":"/problems/out-of-credit","title":"Out of credit","status":403,"detail":"It costs 50.",
@@ -44,7 +44,7 @@ struct ErrorParserTests {
     #expect(problem.extensions == ["balance": .number(30), "accounts": .array([.string("/a/1")])])
   }
 
-  @Test("N3 without a type it is about:blank")
+  @Test("without a type it is about:blank")
   func problemDefaults() {
     let problem = ProblemDetails(members: [:])
     #expect(problem.type == "about:blank")
@@ -52,7 +52,7 @@ struct ErrorParserTests {
     #expect(ProblemDetails(members: ["type": .string("")]).type == "about:blank")
   }
 
-  @Test("N3 members of the wrong type are passed over")
+  @Test("members of the wrong type are passed over")
   func problemBadMembers() {
     let problem = ProblemDetails(members: [
       "type": .number(1), "title": .array([]), "status": .string("403"), "detail": .null, "instance": .bool(true),
@@ -61,12 +61,12 @@ struct ErrorParserTests {
     #expect(ProblemDetails(members: ["status": .number(403.5)]).status == nil)
   }
 
-  @Test("N3 a body that claims to be problem details and is not says nothing", arguments: ["[]", "nonsense", "", "3"])
+  @Test("a body that claims to be problem details and is not says nothing", arguments: ["[]", "nonsense", "", "3"])
   func problemNotAnObject(body: String) {
     #expect(ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json")) == nil)
   }
 
-  @Test("N3 its text for people is the detail, or else the title")
+  @Test("its text for people is the detail, or else the title")
   func problemText() {
     let type = "application/problem+json"
     #expect(ErrorParser.standard.parse(Self.answer(#"{"title":"t","detail":"d"}"#, type: type))?.text == "d")
@@ -75,7 +75,7 @@ struct ErrorParserTests {
   }
 
   @Test(
-    "U9 errors of fields are read from the usual forms",
+    "errors of fields are read from the usual forms",
     arguments: [
       #"{"errors":{"name":["too short","taken"],"age":"missing","x":7}}"#,
       ##"""
@@ -89,7 +89,7 @@ struct ErrorParserTests {
     #expect(problem?.fieldErrors == ["name": ["too short", "taken"], "age": ["missing"]])
   }
 
-  @Test("N2 an error type of the program is decoded, and anything else read as usual")
+  @Test("an error type of the program is decoded, and anything else read as usual")
   func ownType() throws {
     struct SignUpError: Error, Decodable, Equatable, LocalizedError {
       let code: Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReboundHTTP
 
-@Suite("N35 EventStreamParser")
+@Suite("EventStreamParser")
 struct EventStreamParserTests {
   static func parse(_ text: String, inPiecesOf size: Int = .max) throws -> ([ServerSentEvent], EventStreamParser) {
     var (parser, events) = (EventStreamParser(), [ServerSentEvent]())

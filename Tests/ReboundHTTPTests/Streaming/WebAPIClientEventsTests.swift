@@ -5,7 +5,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("N35 Event streams")
+@Suite("Event streams")
 struct WebAPIClientEventsTests {
   static func stream(_ texts: String..., every pause: Duration = .zero) -> ScriptedTransport.Step {
     .chunks(200, ["Content-Type": "text/event-stream; charset=utf-8"], texts.map { Data($0.utf8) }, every: pause)

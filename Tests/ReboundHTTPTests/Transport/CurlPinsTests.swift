@@ -7,7 +7,7 @@
 
   @testable import ReboundHTTP
 
-  @Suite("N26 pins", .timeLimit(.minutes(5)))
+  @Suite("pins", .timeLimit(.minutes(5)))
   struct CurlPinsTests {
     typealias PinnedHost = CurlTransport.PinnedHost
 
@@ -19,7 +19,7 @@
       return CurlTransport(configuration)
     }
 
-    @Test("N26 the right pin passes, and so does one in reserve", arguments: [0, 1])
+    @Test("the right pin passes, and so does one in reserve", arguments: [0, 1])
     func right(position: Int) async throws {
       let server = try await NginxServer.start()
       var pins = [try PublicKeyPin(TestCertificates.pin("reserve"))]
@@ -28,7 +28,7 @@
       #expect(log.heads.first?.status == 200)
     }
 
-    @Test("N26 a wrong pin is refused before anything of the request is sent", arguments: [HTTPMethod.get, .post])
+    @Test("a wrong pin is refused before anything of the request is sent", arguments: [HTTPMethod.get, .post])
     func wrong(method: HTTPMethod) async throws {
       let server = try await NginxServer.start()
       let transport = try Self.transport(
@@ -47,7 +47,7 @@
       #expect(try await server.requestCount() == 1)
     }
 
-    @Test("N26 a pin does not make up for a certificate that is not trusted")
+    @Test("a pin does not make up for a certificate that is not trusted")
     func untrusted() async throws {
       let server = try await NginxServer.start()
       var configuration = CurlTransport.Configuration()
@@ -57,7 +57,7 @@
       #expect(log.failure?.kind == .tls(.untrusted))
     }
 
-    @Test("N26 a connection that was made for a host without pins is not used for one with pins")
+    @Test("a connection that was made for a host without pins is not used for one with pins")
     func reuse() async throws {
       let server = try await NginxServer.start()
       let transport = try Self.transport(
@@ -68,7 +68,7 @@
       #expect(log.failure?.kind == .tls(.notPinned))
     }
 
-    @Test("N26 a redirect is held to the pins of the host to which it leads", arguments: [true, false])
+    @Test("a redirect is held to the pins of the host to which it leads", arguments: [true, false])
     func redirect(isRight: Bool) async throws {
       let server = try await NginxServer.start()
       let transport = try Self.transport(
@@ -91,7 +91,7 @@
       }
     }
 
-    @Test("N26 a host with pins is never asked in the clear")
+    @Test("a host with pins is never asked in the clear")
     func clear() async throws {
       let server = try MisbehavingServer()
       server.program("/", .answer())
@@ -104,7 +104,7 @@
       #expect(server.connectionCount == 0)
     }
 
-    @Test("N26 pins hold in the tunnel of a proxy", arguments: ["server", "reserve"])
+    @Test("pins hold in the tunnel of a proxy", arguments: ["server", "reserve"])
     func tunnel(key: String) async throws {
       let server = try await NginxServer.start()
       let proxy = try ForwardProxy()
@@ -118,7 +118,7 @@
     }
 
     @Test(
-      "N26 a pin that is none is refused when it is made",
+      "a pin that is none is refused when it is made",
       arguments: [
         "", "A", "not base64 at all!", String(repeating: "A", count: 44), String(repeating: "A", count: 42) + "==",
         String(repeating: "A", count: 42) + "B=", some + "\n", "sha1/" + some, "sha256///" + some, "/etc/keys.pem",
@@ -128,13 +128,13 @@
       #expect(throws: InvalidPin.malformed(text)) { try PublicKeyPin(text) }
     }
 
-    @Test("N26 a pin is read as tools write it", arguments: ["", "sha256/", "sha256//"])
+    @Test("a pin is read as tools write it", arguments: ["", "sha256/", "sha256//"])
     func prefixes(prefix: String) throws {
       #expect(try PublicKeyPin(prefix + Self.some).description == "sha256//\(Self.some)")
     }
 
     @Test(
-      "N26 a host that is none is refused when it is pinned",
+      "a host that is none is refused when it is pinned",
       arguments: [
         "", "https://api.example", "api.example/v1", "api.example:443", "bücher.example", "a@b", "*.example", ":",
       ]
@@ -144,13 +144,13 @@
       #expect(throws: InvalidPin.host(text)) { try PinnedHost(text, pins: [pin]) }
     }
 
-    @Test("N26 a host without pins could never be right")
+    @Test("a host without pins could never be right")
     func noPins() {
       #expect(throws: InvalidPin.noPins(host: "api.example")) { try PinnedHost("api.example", pins: []) }
     }
 
     @Test(
-      "N26 whoever names a host most closely decides",
+      "whoever names a host most closely decides",
       arguments: [
         ("https://example.org/", "A"), ("https://a.example.org/", "A"), ("https://b.a.example.org/", "A"),
         ("https://api.example.org/", "BC"), ("https://v1.api.example.org/", "A"), ("https://API.Example.ORG./", "BC"),
@@ -172,7 +172,7 @@
       #expect(pins.finding(for: url) == (wanted.isEmpty ? .free : .pinned(wanted)))
     }
 
-    @Test("N26 what people read names the host, and advises to wait with passwords")
+    @Test("what people read names the host, and advises to wait with passwords")
     func text() {
       let failure = NetworkFailure(.transport(.tls(.notPinned)), call: .init(url: "https://api.example/v1"))
       #expect(failure.errorDescription == "It cannot be confirmed that api.example is what answers.")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ErrorWords")
 struct ErrorWordsTests {
-  @Test("U8: takes description, reason and suggestion of a LocalizedError")
+  @Test("takes description, reason and suggestion of a LocalizedError")
   func localized() {
     let words = ErrorWords(
       of: Trouble(errorDescription: "It failed.", failureReason: "The disk is full.", recoverySuggestion: "Make room.")
@@ -13,12 +13,12 @@ struct ErrorWordsTests {
     #expect(words.suggestion == "Make room.")
   }
 
-  @Test("U8: says a reason that repeats the description once")
+  @Test("says a reason that repeats the description once")
   func repeated() {
     #expect(ErrorWords(of: Trouble(errorDescription: "No.", failureReason: "No.")).text == "No.")
   }
 
-  @Test("U8: has general words for an error without any, never those made for developers")
+  @Test("has general words for an error without any, never those made for developers")
   func general() {
     #expect(ErrorWords(of: Silent()).text == "Something went wrong.")
   }

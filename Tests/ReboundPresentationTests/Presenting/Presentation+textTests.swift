@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Presentations as text")
 struct PresentationTextTests {
-  @Test("U12: an alert as it would stand on the screen")
+  @Test("an alert as it would stand on the screen")
   func alert() {
     let error = Trouble(recoverySuggestion: "Try again in a minute.")
     #expect(
@@ -17,7 +17,7 @@ struct PresentationTextTests {
     )
   }
 
-  @Test("U12: a countdown, and the progress of the next try")
+  @Test("a countdown, and the progress of the next try")
   func countdown() {
     let presentation = present(Trouble.maintenance, in: .firstLoad)
     #expect(
@@ -32,7 +32,7 @@ struct PresentationTextTests {
     #expect(presentation.rendered(isRetrying: true).contains("Trying again …"))
   }
 
-  @Test("U12: what stands beside fields, and nothing for what is not shown")
+  @Test("what stands beside fields, and nothing for what is not shown")
   func fields() {
     #expect(present(Trouble.taken, in: .action).rendered() == "[inline userName] This name is taken.")
     #expect(Presentation.inline([FieldError(field: nil, message: "a")]).rendered() == "[inline ?] a")

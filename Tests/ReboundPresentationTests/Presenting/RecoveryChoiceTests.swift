@@ -9,7 +9,7 @@ struct RecoveryChoiceTests {
     func attemptRecovery(optionIndex recoveryOptionIndex: Int) -> Bool { recoveryOptionIndex == 1 }
   }
 
-  @Test("U8: the options of a RecoverableError are values, and lead back to it")
+  @Test("the options of a RecoverableError are values, and lead back to it")
   func options() {
     let choices = RecoveryChoice.options(of: DiskFull())
     #expect(choices.map(\.title) == ["Empty the bin", "Save elsewhere"])
@@ -17,14 +17,14 @@ struct RecoveryChoiceTests {
     #expect(choices.map { $0.attemptRecovery(from: DiskFull()) } == [false, true])
   }
 
-  @Test("U8: a choice that is no option of the error recovers nothing")
+  @Test("a choice that is no option of the error recovers nothing")
   func noOption() {
     #expect(!RecoveryChoice.retry.attemptRecovery(from: DiskFull()))
     #expect(!RecoveryChoice(id: "option-9", title: "").attemptRecovery(from: DiskFull()))
     #expect(!RecoveryChoice(id: "option-0", title: "").attemptRecovery(from: Silent()))
   }
 
-  @Test("U8: an alert offers the options of the error before the general ones")
+  @Test("an alert offers the options of the error before the general ones")
   func presented() {
     let presentation = present(DiskFull(), in: .action)
     #expect(presentation.message?.choices.map(\.title) == ["Empty the bin", "Save elsewhere", "Try again", "Not now"])

@@ -15,7 +15,7 @@ struct PresentTests {
   }
 
   private static let surfaces: [Row] = [
-    // U1: the whole table.
+    // The whole table.
     Row(row: "U1", error: CancellationError(), context: .action, expected: "ignore"),
     Row(row: "U1", error: Trouble.cancelled, context: .firstLoad, expected: "ignore"),
     Row(row: "U1", error: Trouble.outdated, context: .typing(in: "userName"), expected: "alert update"),
@@ -24,7 +24,7 @@ struct PresentTests {
     Row(row: "U1", error: Trouble.server, context: .action, expected: "alert failure"),
     Row(row: "U1", error: Silent(), context: .action, expected: "alert failure"),
     Row(row: "U1", error: Silent(), context: .firstLoad, expected: "fullScreen failure"),
-    // U2: the first load takes the screen, a refresh leaves the content there.
+    // The first load takes the screen, a refresh leaves the content there.
     Row(row: "U2", error: Trouble.server, context: .firstLoad, expected: "fullScreen failure"),
     Row(row: "U2", error: Trouble.server, context: .refresh, expected: "toast failure"),
     Row(
@@ -39,12 +39,12 @@ struct PresentTests {
       context: PresentationContext(isUserInitiated: true),
       expected: "fullScreen failure"
     ),
-    // U6: a server that says when to come back.
+    // A server that says when to come back.
     Row(row: "U6", error: Trouble.maintenance, context: .firstLoad, expected: "fullScreen maintenance 17"),
     Row(row: "U6", error: Trouble.maintenance, context: .action, expected: "fullScreen maintenance 17"),
     Row(row: "U6", error: Trouble.maintenance, context: .refresh, expected: "banner maintenance 17"),
     Row(row: "U6", error: Trouble(retryAfter: .zero), context: .firstLoad, expected: "fullScreen failure"),
-    // U7: without a network.
+    // Without a network.
     Row(row: "U7", error: Trouble.offline, context: .firstLoad, expected: "fullScreen offline"),
     Row(row: "U7", error: Trouble.offline, context: .refresh, expected: "banner offline"),
     Row(row: "U7", error: Trouble.offline, context: .action, expected: "banner offline"),
@@ -61,7 +61,7 @@ struct PresentTests {
       context: PresentationContext(hasContent: true, isOffline: true),
       expected: "toast failure"
     ),
-    // U9: beside the field.
+    // Beside the field.
     Row(row: "U9", error: Trouble.taken, context: .action, expected: "inline userName: This name is taken."),
     Row(row: "U9", error: Trouble.taken, context: .typing(in: "x"), expected: "inline userName: This name is taken."),
     Row(
@@ -104,14 +104,14 @@ struct PresentTests {
     #expect(summary(present(row.error, in: row.context)) == row.expected)
   }
 
-  @Test("U1: the update alert has the buttons of the form: Upgrade and Not now")
+  @Test("the update alert has the buttons of the form: Upgrade and Not now")
   func updateButtons() {
     let message = present(Trouble.outdated, in: .typing(in: "userName")).message
     #expect(message?.title == "Please update")
     #expect(message?.choices == [.upgrade, .later])
   }
 
-  @Test("U1: another try is offered unless the error says that it can't help, and an alert has a way out")
+  @Test("another try is offered unless the error says that it can't help, and an alert has a way out")
   func choices() {
     #expect(present(Trouble.server, in: .action).message?.choices == [.retry, .later])
     #expect(present(Trouble.permanent, in: .action).message?.choices == [.ok])
@@ -120,7 +120,7 @@ struct PresentTests {
     #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
   }
 
-  @Test("U9: errors of fields that nobody knows are not lost: their words are the message")
+  @Test("errors of fields that nobody knows are not lost: their words are the message")
   func unplacedFields() {
     let error = Trouble(
       fieldErrors: [FieldError(field: "a", message: "Too short."), FieldError(field: nil, message: "Sold out.")]

@@ -23,7 +23,7 @@ struct PresentationQueueTests {
     queue.screen[keyPath: surface]?.message?.title
   }
 
-  @Test("U7: ten errors that say the same are one alert, which counts them")
+  @Test("ten errors that say the same are one alert, which counts them")
   func tenErrors() {
     let ids = (1...10).map { _ in queue.present(Trouble.server, in: .action) }
     #expect(Set(ids).count == 1)
@@ -31,7 +31,7 @@ struct PresentationQueueTests {
     #expect(queue.waitingCount == 0)
   }
 
-  @Test("U7: one alert at a time; the most important of the others is next, then the oldest")
+  @Test("one alert at a time; the most important of the others is next, then the oldest")
   func priorities() {
     queue.present(alert("a"))
     queue.present(alert("b"))
@@ -45,7 +45,7 @@ struct PresentationQueueTests {
     #expect(titles == ["a", "c", "d", "b"])
   }
 
-  @Test("U7: what is more important takes the place of a banner, which comes back after it")
+  @Test("what is more important takes the place of a banner, which comes back after it")
   func bannerPriority() throws {
     queue.present(.banner(.init(title: "low", text: "")))
     let high = try #require(queue.present(.banner(.init(title: "high", text: "")), priority: 2))
@@ -54,7 +54,7 @@ struct PresentationQueueTests {
     #expect(title(\.banner) == "low")
   }
 
-  @Test("U7: surfaces do not wait for each other")
+  @Test("surfaces do not wait for each other")
   func surfaces() {
     queue.present(Trouble.server, in: .refresh)
     queue.present(Trouble.server, in: .action)
@@ -68,7 +68,7 @@ struct PresentationQueueTests {
     #expect(screen.fields == ["userName": "This name is taken."])
   }
 
-  @Test("U7: what comes within the window after it was dismissed is merged, what comes later is shown")
+  @Test("what comes within the window after it was dismissed is merged, what comes later is shown")
   func window() throws {
     let first = try #require(queue.present(Trouble.server, in: .action))
     queue.dismiss(first)
@@ -84,7 +84,7 @@ struct PresentationQueueTests {
     #expect(queue.screen.alert?.id == second)
   }
 
-  @Test("U7: as long as an error is shown, what says the same is merged into it, however late it comes")
+  @Test("as long as an error is shown, what says the same is merged into it, however late it comes")
   func longShown() throws {
     let first = try #require(queue.present(Trouble.server, in: .action))
     scheduler.advance(by: 6)
@@ -93,7 +93,7 @@ struct PresentationQueueTests {
     #expect(queue.waitingCount == 0)
   }
 
-  @Test("U4: an error that comes again after a retry is shown again, however soon")
+  @Test("an error that comes again after a retry is shown again, however soon")
   func retryIsNews() throws {
     let first = try #require(queue.present(Trouble.server, in: .action))
     queue.choose(RecoveryChoice.retry.id, on: first)
@@ -103,7 +103,7 @@ struct PresentationQueueTests {
     #expect(queue.screen.alert?.id == second)
   }
 
-  @Test("U7: who leaves an error for later has asked for nothing: it is no news within the window")
+  @Test("who leaves an error for later has asked for nothing: it is no news within the window")
   func laterIsNoNews() throws {
     let first = try #require(queue.present(alert("a")))
     queue.choose(RecoveryChoice.later.id, on: first)
@@ -112,7 +112,7 @@ struct PresentationQueueTests {
     #expect(queue.screen.alert == nil)
   }
 
-  @Test("U7: being offline is one banner, not one per request, and goes when the network is back")
+  @Test("being offline is one banner, not one per request, and goes when the network is back")
   func offlineOnce() {
     let ids = (1...5).map {
       queue.present(Trouble(errorDescription: "No network for request \($0).", isOffline: true), in: .refresh)
@@ -125,7 +125,7 @@ struct PresentationQueueTests {
     #expect(queue.screen.banner != nil)
   }
 
-  @Test("S10: dismissal goes by id, does the same twice, and never takes another one away")
+  @Test("dismissal goes by id, does the same twice, and never takes another one away")
   func dismissal() throws {
     let first = try #require(queue.present(alert("a")))
     let second = try #require(queue.present(alert("b")))
@@ -182,7 +182,7 @@ struct PresentationQueueTests {
     #expect(scheduler.pendingCount == 0)
   }
 
-  @Test("U8: a choice is told once, with what it was about; one that was not offered does nothing")
+  @Test("a choice is told once, with what it was about; one that was not offered does nothing")
   func choices() throws {
     var chosen: [PresentationQueue.Choice] = []
     let subscription = queue.onChoice.sink { chosen.append($0) }
@@ -196,7 +196,7 @@ struct PresentationQueueTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("U6: a maintenance that is reported again shows the latest countdown, not a second screen")
+  @Test("a maintenance that is reported again shows the latest countdown, not a second screen")
   func latestCountdown() {
     queue.present(Trouble.maintenance, in: .firstLoad)
     queue.present(Trouble(errorDescription: "Temporarily unavailable.", retryAfter: .seconds(3)), in: .firstLoad)
@@ -204,7 +204,7 @@ struct PresentationQueueTests {
     #expect(queue.waitingCount == 0)
   }
 
-  @Test("U9: what stands beside a field is replaced by the next, and cleared when it is typed into")
+  @Test("what stands beside a field is replaced by the next, and cleared when it is typed into")
   func fields() {
     queue.present(.inline([FieldError(field: "a", message: "1"), FieldError(field: "b", message: "2")]))
     queue.present(.inline([FieldError(field: "a", message: "3")]))
@@ -222,7 +222,7 @@ struct PresentationQueueTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("U12: the screen as text")
+  @Test("the screen as text")
   func rendered() {
     #expect(queue.screen.rendered == "")
     queue.present(Trouble.taken, in: .action)

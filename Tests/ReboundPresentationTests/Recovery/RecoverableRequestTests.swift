@@ -80,7 +80,7 @@ struct RecoverableRequestTests {
     scheduler.advance()
   }
 
-  @Test("U3: the error stays while it is tried again, with progress, and nothing flickers")
+  @Test("the error stays while it is tried again, with progress, and nothing flickers")
   func errorStays() {
     let request = request()
     let trace = trace(request)
@@ -96,7 +96,7 @@ struct RecoverableRequestTests {
     )
   }
 
-  @Test("U4: a retry that fails at once shows the error again, and counts it")
+  @Test("a retry that fails at once shows the error again, and counts it")
   func failsAtOnce() {
     let upstream = TestPublisher<String, Trouble>(whenSubscribed: { $0.send(completion: .failure(.server)) })
     let request = RecoverableRequest(upstream, scheduler: ImmediateScheduler.shared)
@@ -109,7 +109,7 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 2)
   }
 
-  @Test("U2, U10: the value stays when a refresh fails, and the failure is beside it")
+  @Test("the value stays when a refresh fails, and the failure is beside it")
   func refreshFails() {
     let request = request()
     request.load()
@@ -123,7 +123,7 @@ struct RecoverableRequestTests {
     #expect(request.state.problem?.presentation.surface == .toast)
   }
 
-  @Test("U6: counts down what the server asks for, and tries again by itself at zero")
+  @Test("counts down what the server asks for, and tries again by itself at zero")
   func countdown() {
     let request = request()
     let trace = trace(request)
@@ -143,7 +143,7 @@ struct RecoverableRequestTests {
     #expect(scheduler.pendingCount == 0)
   }
 
-  @Test("U6: seventeen seconds of maintenance are seventeen steps, and a person may be faster")
+  @Test("seventeen seconds of maintenance are seventeen steps, and a person may be faster")
   func personIsFaster() {
     let request = request()
     request.load()
@@ -162,7 +162,7 @@ struct RecoverableRequestTests {
     #expect(request.state.problem?.isRetrying == true)
   }
 
-  @Test("U6: a server that asks for next to nothing is not asked in a loop")
+  @Test("a server that asks for next to nothing is not asked in a loop")
   func minimumCountdown() {
     let request = request()
     request.load()
@@ -175,7 +175,7 @@ struct RecoverableRequestTests {
     }
   }
 
-  @Test("U5: tries again by itself when the network comes back after a failure for the lack of it")
+  @Test("tries again by itself when the network comes back after a failure for the lack of it")
   func networkIsBack() {
     let request = request()
     request.load()
@@ -189,7 +189,7 @@ struct RecoverableRequestTests {
     #expect(request.state.problem == nil)
   }
 
-  @Test("U5: a network that comes and goes starts few tries, ever later, and then none")
+  @Test("a network that comes and goes starts few tries, ever later, and then none")
   func flapping() {
     let request = request()
     request.load()
@@ -216,7 +216,7 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 8)
   }
 
-  @Test("U5: a network that came back while the request was failing starts a try")
+  @Test("a network that came back while the request was failing starts a try")
   func cameBackMeanwhile() {
     let request = request()
     network.send(false)
@@ -240,7 +240,7 @@ struct RecoverableRequestTests {
     scheduler.advance()
   }
 
-  @Test("U5: a value ends the row of tries that the network starts, also of a stream that fails after it")
+  @Test("a value ends the row of tries that the network starts, also of a stream that fails after it")
   func valueEndsRow() {
     let request = request(policy: AutomaticRetryPolicy(maximumInARow: 1))
     request.load()
@@ -257,7 +257,7 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 3)
   }
 
-  @Test("U5: a cancel also ends the pause before a try that the network starts")
+  @Test("a cancel also ends the pause before a try that the network starts")
   func cancelDuringPause() {
     let request = request()
     request.load()
@@ -288,7 +288,7 @@ struct RecoverableRequestTests {
     #expect(request.state.problem == nil && !request.state.isLoading)
   }
 
-  @Test("U5: a network that came back while the request was failing, and went again, starts nothing before it is back")
+  @Test("a network that came back while the request was failing, and went again, starts nothing before it is back")
   func goneAgainMeanwhile() {
     let request = request()
     request.load()
@@ -303,7 +303,7 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 2)
   }
 
-  @Test("U5: the return of the network starts nothing after another failure, or while a try runs")
+  @Test("the return of the network starts nothing after another failure, or while a try runs")
   func otherFailures() {
     let request = request()
     request.load()
@@ -375,7 +375,7 @@ struct RecoverableRequestTests {
     #expect(upstream.cancelCount == 1)
   }
 
-  @Test("U12: the problem as text, with its countdown")
+  @Test("the problem as text, with its countdown")
   func rendered() {
     let request = request()
     request.load()

@@ -6,7 +6,7 @@ struct AlertStateTests {
   private let failed = AlertState<String>(title: "Failed", buttons: [.init("Retry", action: "retry")])
   private let other = AlertState<String>(title: "Other")
 
-  @Test("S10: an alert is dismissed once and for all; a second dismissal does nothing")
+  @Test("an alert is dismissed once and for all; a second dismissal does nothing")
   func dismissTwice() {
     var alerts = Alerts<String>()
     let id = alerts.present(failed)
@@ -17,7 +17,7 @@ struct AlertStateTests {
     #expect(alerts.current == nil)
   }
 
-  @Test("S10: a late dismissal of an earlier alert leaves the present one alone")
+  @Test("a late dismissal of an earlier alert leaves the present one alone")
   func dismissOld() {
     var alerts = Alerts<String>()
     let old = alerts.present(failed)
@@ -28,7 +28,7 @@ struct AlertStateTests {
     #expect(alerts.current?.id == new)
   }
 
-  @Test("S10: dismissing in a store raises no other alert")
+  @Test("dismissing in a store raises no other alert")
   func noLoop() {
     enum Action: Sendable {
       case failed

@@ -29,7 +29,7 @@ struct EffectRunTests {
     }
   }
 
-  @Test("S5: a failure becomes an action, because the type asks for it, and the effect ends")
+  @Test("a failure becomes an action, because the type asks for it, and the effect ends")
   func failureIsAction() {
     let store = store { .run(upstream, into: outcome) }
     store.dispatch(.begin("a"))
@@ -41,7 +41,7 @@ struct EffectRunTests {
     #expect(store.effectCount == 0)
   }
 
-  @Test("S6: a policy tries again on the store's scheduler, and each retry can be an action")
+  @Test("a policy tries again on the store's scheduler, and each retry can be an action")
   func retries() {
     let store = store {
       .run(upstream, retrying: policy, onRetry: { .answered("attempt \($0.attempt) failed") }, into: outcome)
@@ -60,7 +60,7 @@ struct EffectRunTests {
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
-  @Test("S6: an error for which the policy's condition does not hold is an action at once")
+  @Test("an error for which the policy's condition does not hold is an action at once")
   func notRetried() {
     let store = store { .run(upstream, retrying: policy, onRetry: { _ in .add(1) }, into: outcome) }
     store.dispatch(.begin("a"))
@@ -70,7 +70,7 @@ struct EffectRunTests {
     #expect(store.state == CountState(answers: ["failed: permanent"]))
   }
 
-  @Test("S6: an effect that is outranked while it waits for its retry tries no more")
+  @Test("an effect that is outranked while it waits for its retry tries no more")
   func cancelledRetry() {
     let store = store { .run(upstream, retrying: policy, into: outcome) }
     store.dispatch(.begin("a"))
@@ -88,7 +88,7 @@ struct EffectRunTests {
     #expect(answers == [.answered("a")])
   }
 
-  @Test("S5, S6: an asynchronous function is tried again as the policy says, and its last failure is an action")
+  @Test("an asynchronous function is tried again as the policy says, and its last failure is an action")
   func taskRetries() async {
     let notes = Notes()
     let policy = RetryPolicy<Broken>(clamping: 1, backoff: .constant(.zero))
@@ -102,7 +102,7 @@ struct EffectRunTests {
     #expect(notes.lines.count == 2)
   }
 
-  @Test("S6: an asynchronous function is tried again by the store's time, and so is what it runs itself")
+  @Test("an asynchronous function is tried again by the store's time, and so is what it runs itself")
   func taskTime() async {
     let notes = Notes()
     let inner = RetryPolicy<Broken>(clamping: 1, backoff: .constant(.seconds(5)))
@@ -187,7 +187,7 @@ struct EffectRunTests {
     #expect(await collect(effect, count: 1) == [.answered("done")])
   }
 
-  @Test("S8: the task of a cancelled effect is cancelled, and has no action")
+  @Test("the task of a cancelled effect is cancelled, and has no action")
   func cancelledTask() async {
     let (stream, continuation) = AsyncStream<String>.makeStream()
     let store = Store<Int, String>(

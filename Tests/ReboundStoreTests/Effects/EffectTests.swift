@@ -42,7 +42,7 @@ struct EffectTests {
 
   // MARK: Ids
 
-  @Test("S8: with cancelInFlight the latest wins, however late the earlier one answers")
+  @Test("with cancelInFlight the latest wins, however late the earlier one answers")
   func latestWins() {
     let store = store { .publisher(sources[$0]).cancellable(id: "search", cancelInFlight: true) }
     begin("a", "b", in: store)
@@ -55,7 +55,7 @@ struct EffectTests {
     #expect(store.effectCount == 1)
   }
 
-  @Test("S8: an answer that waits to be reduced when its effect is outranked is dropped")
+  @Test("an answer that waits to be reduced when its effect is outranked is dropped")
   func staleInQueue() {
     let store = store { .publisher(sources[$0]).cancellable(id: "search", cancelInFlight: true) }
     begin("a", in: store)
@@ -68,7 +68,7 @@ struct EffectTests {
     #expect(store.state.answers == ["b"])
   }
 
-  @Test("S8: an answer that waits to be reduced when its effect has ended is dropped, too")
+  @Test("an answer that waits to be reduced when its effect has ended is dropped, too")
   func staleAfterEnd() {
     let store = store { .publisher(sources[$0]).cancellable(id: "search", cancelInFlight: true) }
     begin("a", in: store)
@@ -79,7 +79,7 @@ struct EffectTests {
     #expect(store.state.answers == [])
   }
 
-  @Test("S4: without cancelInFlight both run, and one cancel ends both")
+  @Test("without cancelInFlight both run, and one cancel ends both")
   func cancelById() {
     let store = store { name in
       name == "stop" ? .cancel(id: "x") : .publisher(sources[name]).cancellable(id: "x")
@@ -97,7 +97,7 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
-  @Test("S4: a cancel of an id leaves other ids alone, and one that nothing has does nothing")
+  @Test("a cancel of an id leaves other ids alone, and one that nothing has does nothing")
   func cancelsOnlyItsId() {
     let store = store { name in
       name == "stop" ? .cancel(id: 7) : .publisher(sources[name]).cancellable(id: name)
@@ -107,7 +107,7 @@ struct EffectTests {
     #expect(sources["a"].cancelCount == 0)
   }
 
-  @Test("S4: an id around several effects cancels all of them, and nothing of the rest begins")
+  @Test("an id around several effects cancels all of them, and nothing of the rest begins")
   func cancelsGroup() {
     let store = store { name in
       guard name != "stop" else { return .cancel(id: "group") }
@@ -125,7 +125,7 @@ struct EffectTests {
     #expect(store.effectMemory == 0)
   }
 
-  @Test("S4: a sequence that is cancelled goes no further, and cancels nothing of others any more")
+  @Test("a sequence that is cancelled goes no further, and cancels nothing of others any more")
   func cancelledSequenceCancelsNothing() {
     let store = store { name in
       switch name {
@@ -142,7 +142,7 @@ struct EffectTests {
     #expect(store.effectCount == 1)
   }
 
-  @Test("S4: a part of a sequence that is cancelled counts as ended, and the next one begins")
+  @Test("a part of a sequence that is cancelled counts as ended, and the next one begins")
   func cancelsPart() {
     let store = store { name in
       guard name != "stop" else { return .cancel(id: "part") }
@@ -199,7 +199,7 @@ struct EffectTests {
 
   // MARK: Time
 
-  @Test("S4: debounce begins after a pause without another one, in virtual time, and cancels what runs")
+  @Test("debounce begins after a pause without another one, in virtual time, and cancels what runs")
   func debounce() {
     let store = store { .publisher(sources[$0]).debounce(id: "typed", for: .milliseconds(800)) }
     begin("a", in: store)
@@ -218,7 +218,7 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
 
-  @Test("S4: throttle begins the first at once, and the latest of the others when the interval ends")
+  @Test("throttle begins the first at once, and the latest of the others when the interval ends")
   func throttleLatest() {
     let store = store { .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }
     begin("a", "b", "c", in: store)
@@ -236,7 +236,7 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
 
-  @Test("S4: throttle without latest drops what comes too soon")
+  @Test("throttle without latest drops what comes too soon")
   func throttleFirst() {
     let store = store { .send(.answered($0)).throttle(id: "t", for: .seconds(1), latest: false) }
     begin("a", "b", in: store)
@@ -247,7 +247,7 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
 
-  @Test("S4: a cancel takes away what waits for the end of an interval")
+  @Test("a cancel takes away what waits for the end of an interval")
   func cancelsThrottled() {
     let store = store { $0 == "stop" ? .cancel(id: "t") : .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }
     begin("a", in: store)
@@ -258,7 +258,7 @@ struct EffectTests {
     #expect(store.effectMemory == 0)
   }
 
-  @Test("U11: of what is typed, one request is sent after 0.8 s, none for the same text, and the latest answer counts")
+  @Test("of what is typed, one request is sent after 0.8 s, none for the same text, and the latest answer counts")
   func perKeystroke() {
     let sources = sources
     let store = Store<CountState, CountAction>(
@@ -302,7 +302,7 @@ struct EffectTests {
 
   // MARK: Memory
 
-  @Test("S9: after 10,000 effects nothing of them is kept")
+  @Test("after 10,000 effects nothing of them is kept")
   func releases() {
     let store = store { name in
       .merge(
@@ -318,7 +318,7 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
-  @Test("S9: what an effect holds is released when it ends, and when it is cancelled")
+  @Test("what an effect holds is released when it ends, and when it is cancelled")
   func releasesContents() {
     final class Held {}
     weak var weakHeld: Held?
@@ -341,7 +341,7 @@ struct EffectTests {
     #expect(weakHeld == nil)
   }
 
-  @Test("S2, S9: effects that begin, answer, end and are outranked on eight threads leave nothing behind")
+  @Test("effects that begin, answer, end and are outranked on eight threads leave nothing behind")
   func race() {
     /// Made before the race, and only read in it.
     struct Subjects: @unchecked Sendable {

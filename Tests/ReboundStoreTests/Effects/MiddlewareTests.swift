@@ -29,7 +29,7 @@ struct MiddlewareTests {
     )
   }
 
-  @Test("S17: a scoped middleware sees the part's actions with the part's state, and answers in them")
+  @Test("a scoped middleware sees the part's actions with the part's state, and answers in them")
   func scopedMiddleware() {
     let middleware: Middleware<CountState, CountAction> = { state, action in
       guard case .add = action else { return nil }
@@ -41,7 +41,7 @@ struct MiddlewareTests {
     #expect(store.state.counting.answers == ["4"])
   }
 
-  @Test("S17: a scoped reaction sees the part's actions with the part's state, and answers in them")
+  @Test("a scoped reaction sees the part's actions with the part's state, and answers in them")
   func scopedReaction() {
     let reaction: Reaction<CountState, CountAction> = { state, action in
       guard case .add = action else { return .none }

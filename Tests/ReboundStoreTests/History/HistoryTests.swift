@@ -15,7 +15,7 @@ struct HistoryTests {
     numbers.reduce(into: CountState()) { Reducer.counting(&$0, .add($1)) }
   }
 
-  @Test("S12: the state at k equals the fold of the first k actions, for all k and snapshot intervals")
+  @Test("the state at k equals the fold of the first k actions, for all k and snapshot intervals")
   func stateIsFold() {
     var random = SeededRandom(seed: 12)
     let numbers = (0..<200).map { _ in Int.random(in: -9...9, using: &random) }
@@ -28,7 +28,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("S12: goes nowhere outside the history")
+  @Test("goes nowhere outside the history")
   func outside() {
     var history = history([1, 2])
     #expect(history.jump(to: 3) == nil)
@@ -36,7 +36,7 @@ struct HistoryTests {
     #expect(history.position == 2)
   }
 
-  @Test("S12: an action after a jump takes the place of those that followed")
+  @Test("an action after a jump takes the place of those that followed")
   func newFuture() {
     var history = history([1, 2, 3])
     history.jump(to: 1)
@@ -46,7 +46,7 @@ struct HistoryTests {
     #expect(history.jump(to: 3) == nil)
   }
 
-  @Test("S12: a snapshot of a future that is gone is not used")
+  @Test("a snapshot of a future that is gone is not used")
   func staleSnapshot() {
     var history = history([1, 2, 3, 4], HistoryPolicy(snapshotInterval: 2))
     history.jump(to: 1)
@@ -56,14 +56,14 @@ struct HistoryTests {
     #expect(history.state(at: 2)?.count == 101)
   }
 
-  @Test("S13: a session ends where the history stands, also after a jump back")
+  @Test("a session ends where the history stands, also after a jump back")
   func sessionAfterJump() throws {
     var history = history([1, 2, 3])
     history.jump(to: 2)
     #expect(try history.session().entries.map(\.action) == [.add(1), .add(2)])
   }
 
-  @Test("S13: a session that is replayed takes the place of all that was there")
+  @Test("a session that is replayed takes the place of all that was there")
   func replayOverOthers() {
     var history = history([1, 2, 3])
     #expect(history.replay(Session(entries: [.init(action: .add(10)), .init(action: .add(20))]))?.count == 30)
@@ -104,7 +104,7 @@ struct HistoryTests {
     )
   }
 
-  @Test("S12: a store jumps, goes back and on, and runs no effect a second time")
+  @Test("a store jumps, goes back and on, and runs no effect a second time")
   func travels() {
     let scheduler = TestScheduler()
     var effects = 0
@@ -136,7 +136,7 @@ struct HistoryTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("S12: a jump cancels the effects that run, and what they have published and nobody has seen")
+  @Test("a jump cancels the effects that run, and what they have published and nobody has seen")
   func jumpCancels() {
     let scheduler = TestScheduler()
     let source = TestPublisher<CountAction, Never>()
@@ -152,7 +152,7 @@ struct HistoryTests {
     #expect((source.cancelCount, store.effectCount, store.effectMemory) == (1, 0, 0))
   }
 
-  @Test("S12: a jump ends the interval of a throttle, and the next effect begins at once")
+  @Test("a jump ends the interval of a throttle, and the next effect begins at once")
   func jumpEndsThrottle() {
     let scheduler = TestScheduler()
     let store = store(scheduler) { .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }
@@ -166,7 +166,7 @@ struct HistoryTests {
     #expect((store.effectMemory, scheduler.pendingCount) == (0, 0))
   }
 
-  @Test("S12: an interval that ends while a jump waits does not end the one that begins behind the jump")
+  @Test("an interval that ends while a jump waits does not end the one that begins behind the jump")
   func jumpAtTheEndOfAnInterval() {
     let scheduler = TestScheduler()
     let store = store(scheduler) { .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }

@@ -22,7 +22,7 @@ struct SessionTests {
     return store
   }
 
-  @Test("S13, M11: a session goes through a file and leads to the same state elsewhere, without effects")
+  @Test("a session goes through a file and leads to the same state elsewhere, without effects")
   func roundTrip() throws {
     let store = recorded()
     let file = try store.session().json()
@@ -32,7 +32,7 @@ struct SessionTests {
     #expect(session.entries.contains(.init(action: .answered("re: secret"), origin: .effect)))
   }
 
-  @Test("S13: a store replays a session step by step, and can go to each")
+  @Test("a store replays a session step by step, and can go to each")
   func replays() throws {
     let session = try recorded().session()
     var effects = 0
@@ -55,7 +55,7 @@ struct SessionTests {
     #expect(effects == 0)
   }
 
-  @Test("S13: what is redacted is not in the file")
+  @Test("what is redacted is not in the file")
   func redacts() throws {
     let store = recorded()
     let file = try store.session { action in

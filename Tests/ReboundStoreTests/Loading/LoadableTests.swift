@@ -8,7 +8,7 @@ import Testing
 struct LoadableTests {
   private typealias Animal = Loadable<String, Broken>
 
-  @Test("S7: keeps the value before while it loads again, and after it failed")
+  @Test("keeps the value before while it loads again, and after it failed")
   func keepsPrevious() {
     var animal = Animal()
     #expect(animal.phase == .idle)
@@ -27,7 +27,7 @@ struct LoadableTests {
     #expect(animal.age(at: .seconds(8)) == .seconds(3))
   }
 
-  @Test("S7: counts the attempts of one load, and begins anew with the next")
+  @Test("counts the attempts of one load, and begins anew with the next")
   func attempts() {
     var animal = Animal()
     animal.begin()
@@ -41,7 +41,7 @@ struct LoadableTests {
     #expect(animal.attempt == 1)
   }
 
-  @Test("S8: an answer to an earlier load is dropped, in whatever order the answers come")
+  @Test("an answer to an earlier load is dropped, in whatever order the answers come")
   func generations() {
     var animal = Animal()
     let first = animal.begin()
@@ -62,7 +62,7 @@ struct LoadableTests {
     case ended(Result<String, Broken>, generation: Int)
   }
 
-  @Test("M10: in a store, a policy's attempts show in the state, and the answer to a load that is outranked is dropped")
+  @Test("in a store, a policy's attempts show in the state, and the answer to a load that is outranked is dropped")
   func inStore() {
     let scheduler = TestScheduler()
     let upstream = TestPublisher<String, Broken>()
@@ -130,7 +130,7 @@ struct LoadableTests {
     #expect(empty.phase == .idle)
   }
 
-  @Test("U10: a failure is not an empty list, and an empty list is not a failure")
+  @Test("a failure is not an empty list, and an empty list is not a failure")
   func emptyIsNoFailure() {
     var list = Loadable<[String], Broken>()
     list.begin()
@@ -144,7 +144,7 @@ struct LoadableTests {
     #expect(failed.error == Broken())
   }
 
-  @Test("S10: dismissing an error twice does the same as once, and never takes a value away")
+  @Test("dismissing an error twice does the same as once, and never takes a value away")
   func dismisses() {
     var animal = Animal("Cat")
     animal.dismissError()

@@ -10,7 +10,7 @@ struct OptimisticTests {
     func apply(to value: inout [String]) { value.append(text) }
   }
 
-  @Test("S16: shows a change at once, and takes back only the one that failed")
+  @Test("shows a change at once, and takes back only the one that failed")
   func rollsBack() {
     var list = Optimistic<Add>(["a"])
     list.begin(Add(id: 1, text: "b"))
@@ -23,7 +23,7 @@ struct OptimisticTests {
     #expect(list.value == ["a", "c"])
   }
 
-  @Test("S16: what the server agrees to stays when a later change is taken back")
+  @Test("what the server agrees to stays when a later change is taken back")
   func confirms() {
     var list = Optimistic<Add>([])
     list.begin(Add(id: 1, text: "a"))
@@ -36,7 +36,7 @@ struct OptimisticTests {
     #expect(list.confirm(7) == false)
   }
 
-  @Test("S16: pending changes are made again on top of what the server says")
+  @Test("pending changes are made again on top of what the server says")
   func rebases() {
     var list = Optimistic<Add>(["a"])
     list.begin(Add(id: 1, text: "b"))

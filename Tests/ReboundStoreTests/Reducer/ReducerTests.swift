@@ -29,7 +29,7 @@ struct ReducerTests {
   private let first = CasePath(AppAction.first) { if case .first(let action) = $0 { action } else { nil } }
   private let second = CasePath(AppAction.second) { if case .second(let action) = $0 { action } else { nil } }
 
-  @Test("S17: combined reducers answer in order, each with the state that the one before has left")
+  @Test("combined reducers answer in order, each with the state that the one before has left")
   func combines() {
     let reducer = Reducer<[String], String>.combine(
       Reducer { $0.append("1 \($1)") },
@@ -40,7 +40,7 @@ struct ReducerTests {
     #expect(state == ["1 a", "2 after 1"])
   }
 
-  @Test("S17: a scoped reducer answers the actions of its case for its part")
+  @Test("a scoped reducer answers the actions of its case for its part")
   func scopes() {
     let reducer = Reducer.counting.scoped(state: \AppState.first, action: first)
     var state = AppState()
@@ -49,7 +49,7 @@ struct ReducerTests {
     #expect(state.first.count == 2)
   }
 
-  @Test("S17: a reducer of an optional part changes nothing while the part is not there")
+  @Test("a reducer of an optional part changes nothing while the part is not there")
   func optional() {
     let reducer = Reducer.counting.scoped(state: \AppState.second, action: second)
     var state = AppState()
@@ -60,7 +60,7 @@ struct ReducerTests {
     #expect(state.second?.count == 1)
   }
 
-  @Test("S17: a reducer of one case changes nothing while the state is another")
+  @Test("a reducer of one case changes nothing while the state is another")
   func enumeration() {
     let counting = CasePath(Screen.counting) { if case .counting(let state) = $0 { state } else { nil } }
     let reducer = Reducer.counting.scoped(state: counting, action: first)
@@ -72,7 +72,7 @@ struct ReducerTests {
     #expect(screen == .counting(CountState(count: 1)))
   }
 
-  @Test("S17: a reducer of elements finds the one that is meant, or changes nothing")
+  @Test("a reducer of elements finds the one that is meant, or changes nothing")
   func elements() {
     let reducer = Reducer<Item, String> { $0.name += $1 }
       .forEach(state: \AppState.items) { (action: AppAction) in

@@ -7,7 +7,7 @@ import Testing
 struct StorePartsTests {
   private let store = Store(initialState: CountState(), reducer: .counting, scheduler: ImmediateScheduler.shared)
 
-  @Test("S17: select tells a part only when it differs")
+  @Test("select tells a part only when it differs")
   func select() {
     var counts: [Int] = []
     let subscription = store.select(\.count).sink { counts.append($0) }
@@ -18,7 +18,7 @@ struct StorePartsTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("S17: select goes by the comparison that it is given")
+  @Test("select goes by the comparison that it is given")
   func selectBy() {
     var counts: [Int] = []
     let subscription = store.select(\.count, removingDuplicatesBy: { $0 / 10 == $1 / 10 }).sink { counts.append($0) }
@@ -28,7 +28,7 @@ struct StorePartsTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("S17: a scoped store has the part as its state and sends its actions on")
+  @Test("a scoped store has the part as its state and sends its actions on")
   func scope() {
     let part = store.scope(state: \.count, action: CountAction.add)
     var counts: [Int] = []
@@ -43,7 +43,7 @@ struct StorePartsTests {
     withExtendedLifetime(subscription) {}
   }
 
-  @Test("S17: a scoped store of a part that can't be compared is told of every change")
+  @Test("a scoped store of a part that can't be compared is told of every change")
   func scopeWithoutComparison() {
     struct Part { let count: Int }
     let part = store.scope(state: { Part(count: $0.count) }, action: CountAction.add)

@@ -53,9 +53,9 @@ struct StoreTests {
     #expect(store.state == 3)
   }
 
-  // MARK: S2
+  // MARK: Threads
 
-  @Test("S2: loses none of 8 × 10,000 actions from eight threads and keeps the order of each")
+  @Test("loses none of 8 × 10,000 actions from eight threads and keeps the order of each")
   func eightThreads() {
     struct Sent: Sendable {
       let thread: Int
@@ -75,7 +75,7 @@ struct StoreTests {
     #expect(store.state == Array(repeating: 10_000, count: 8))
   }
 
-  @Test("S2: loses no action from threads that find a queue of its own to land on")
+  @Test("loses no action from threads that find a queue of its own to land on")
   func eightThreadsOnQueue() async {
     let queue = DispatchQueue(label: "store")
     let store = Store<Int, Int>(initialState: 0, reducer: { $0 += $1 }, scheduler: queue)
@@ -87,7 +87,7 @@ struct StoreTests {
     #expect(store.state == 80_000)
   }
 
-  @Test("S2: queues an action that is sent from inside reducer, observer, middleware, reaction or subscriber")
+  @Test("queues an action that is sent from inside reducer, observer, middleware, reaction or subscriber")
   func neverNests() {
     var store: Store<CountState, CountAction>?
     var depth = 0
@@ -127,7 +127,7 @@ struct StoreTests {
     store = nil
   }
 
-  @Test("S2: takes 100,000 actions that follow each other on the same stack")
+  @Test("takes 100,000 actions that follow each other on the same stack")
   func flatStack() {
     let store = Store<Int, Int>(
       initialState: 0,
@@ -140,9 +140,9 @@ struct StoreTests {
     #expect(store.effectCount == 0)
   }
 
-  // MARK: S3
+  // MARK: Middlewares
 
-  @Test("S3: asks every middleware, also behind one that returns nothing or an empty stream")
+  @Test("asks every middleware, also behind one that returns nothing or an empty stream")
   func everyMiddleware() {
     // The spellings of the article, with and without the question mark.
     let silent: Middleware<CountState, CountAction> = { _, _ in nil }

@@ -22,7 +22,7 @@ struct TestStoreTests {
     )
   }
 
-  @Test("S14, S15: passes when every action and every change is expected, in virtual time")
+  @Test("passes when every action and every change is expected, in virtual time")
   func passes() throws {
     try store().run { store in
       try store.send(.add(1)) { $0.count = 1 }
@@ -33,21 +33,21 @@ struct TestStoreTests {
     }
   }
 
-  @Test("S14: a change that was left out is a failure, with the difference")
+  @Test("a change that was left out is a failure, with the difference")
   func missingChange() throws {
     let error = #expect(throws: TestStoreFailure.self) { try store().send(.add(3)) }
     #expect(error == .wrongState(after: "add(3)", differences: ["count: 0 → 3"]))
     #expect(error?.description.contains("count: 0 → 3") == true)
   }
 
-  @Test("S14: a change that did not happen is a failure")
+  @Test("a change that did not happen is a failure")
   func wrongChange() throws {
     #expect(throws: TestStoreFailure.wrongState(after: "add(3)", differences: ["count: 4 → 3"])) {
       try store().send(.add(3)) { $0.count = 4 }
     }
   }
 
-  @Test("S14: an action of an effect that was not received is a failure, at the next send and at the end")
+  @Test("an action of an effect that was not received is a failure, at the next send and at the end")
   func unreceived() throws {
     let store = store()
     try store.send(.begin("Dog"))
@@ -59,7 +59,7 @@ struct TestStoreTests {
     #expect(atEnd?.description.contains("+ answered(\"Dog\")") == true)
   }
 
-  @Test("S14: another action than the expected one is a failure that names both")
+  @Test("another action than the expected one is a failure that names both")
   func unexpected() throws {
     let store = store()
     try store.send(.begin("Dog"))
@@ -69,7 +69,7 @@ struct TestStoreTests {
     #expect(error?.description == "Another action came than expected:\n  - add(1)\n  + answered(\"Dog\")")
   }
 
-  @Test("S14: an action that does not come is a failure that says what runs")
+  @Test("an action that does not come is a failure that says what runs")
   func nothing() throws {
     let store = store()
     try store.send(.begin("Dog"))
@@ -78,7 +78,7 @@ struct TestStoreTests {
     #expect(error?.description.contains("advance the time") == true)
   }
 
-  @Test("S14: an effect that runs at the end is a failure")
+  @Test("an effect that runs at the end is a failure")
   func openEffect() throws {
     let store = store()
     try store.send(.begin("Dog"))
@@ -87,7 +87,7 @@ struct TestStoreTests {
     #expect(error?.description.contains("2.0 s") == true)
   }
 
-  @Test("S14: without exhaustivity only what is expected has to be right")
+  @Test("without exhaustivity only what is expected has to be right")
   func notExhaustive() throws {
     let store = store(exhaustivity: .off)
     try store.send(.begin("Dog"))

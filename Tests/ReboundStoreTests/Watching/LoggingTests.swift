@@ -7,7 +7,7 @@ import Testing
 struct LoggingTests {
   private let notes = Notes()
 
-  @Test("S18: writes each action with what it changed, and marks those of effects")
+  @Test("writes each action with what it changed, and marks those of effects")
   func logs() {
     let notes = notes
     let store = Store<CountState, CountAction>(
@@ -26,7 +26,7 @@ struct LoggingTests {
     )
   }
 
-  @Test("S13: leaves out or rewrites an action that holds a secret")
+  @Test("leaves out or rewrites an action that holds a secret")
   func redacts() {
     let notes = notes
     let observer: TransitionObserver<CountState, CountAction> = logging(
@@ -46,7 +46,7 @@ struct LoggingTests {
     #expect(notes.lines == ["→ answered(…)", "→ add(1)"])
   }
 
-  @Test("S11: one listener sees the error of every action, and answers with an action of its own")
+  @Test("one listener sees the error of every action, and answers with an action of its own")
   func listens() {
     enum Action {
       case loaded(Result<Int, Broken>)

@@ -33,13 +33,13 @@ struct StateDiffTests {
     return StateDiff.lines(from: start, to: after)
   }
 
-  @Test("S18: says nothing about equal values")
+  @Test("says nothing about equal values")
   func equal() {
     #expect(StateDiff.lines(from: State(), to: State()) == [])
     #expect(StateDiff.lines(from: 1, to: 1) == [])
   }
 
-  @Test("S18: names the path of what changed, with both values")
+  @Test("names the path of what changed, with both values")
   func paths() {
     #expect(lines { $0.inner.name = "Cat" } == ["inner.name: nil → \"Cat\""])
     #expect(
@@ -49,7 +49,7 @@ struct StateDiffTests {
     #expect(StateDiff.lines(from: 1, to: 2) == ["1 → 2"])
   }
 
-  @Test("S18: tells elements that came, went and changed")
+  @Test("tells elements that came, went and changed")
   func collections() {
     #expect(lines({ $0.items = [1, 5, 3] }, from: State(items: [1, 2])) == ["items[1]: 2 → 5", "+ items[2]: 3"])
     #expect(lines({ $0.items = [] }, from: State(items: [1])) == ["- items[0]: 1"])
@@ -62,13 +62,13 @@ struct StateDiffTests {
     )
   }
 
-  @Test("S18: looks into a case, and tells one case from another")
+  @Test("looks into a case, and tells one case from another")
   func cases() {
     #expect(lines { $0.screen = .detail(id: 1) }.first?.hasPrefix("screen: closed → detail") == true)
     #expect(lines({ $0.screen = .list([2]) }, from: State(screen: .list([1]))) == ["screen.list[0]: 1 → 2"])
   }
 
-  @Test("S18: comes to an end with objects that hold each other")
+  @Test("comes to an end with objects that hold each other")
   func cycles() {
     let (old, new) = (Node(), Node())
     old.next = old

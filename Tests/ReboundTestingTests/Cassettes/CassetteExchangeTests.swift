@@ -6,7 +6,7 @@ import StreamSupport
 import Testing
 
 /// What ``Transport`` promises, of a cassette.
-@Suite("N25 CassetteTransport as a transport")
+@Suite("CassetteTransport as a transport")
 struct CassetteExchangeTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()

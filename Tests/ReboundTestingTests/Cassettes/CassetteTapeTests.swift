@@ -4,7 +4,7 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-@Suite("N25 files of CassetteTransport")
+@Suite("files of CassetteTransport")
 struct CassetteTapeTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()

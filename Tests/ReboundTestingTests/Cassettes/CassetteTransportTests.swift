@@ -6,7 +6,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("N25 CassetteTransport")
+@Suite("CassetteTransport")
 struct CassetteTransportTests {
   private let folder = CassetteFolder()
   private let scheduler = TestScheduler()

@@ -1,7 +1,7 @@
 import ReboundTesting
 import Testing
 
-@Suite("T14 Generator")
+@Suite("Generator")
 struct GeneratorTests {
   private func values<Value>(_ generator: Generator<Value>, runs: Int = 400) throws -> [Value] {
     var values: [Value] = []

@@ -2,7 +2,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("T14 forAll")
+@Suite("forAll")
 struct PropertyTests {
   private func failure<Value>(
     _ generator: Generator<Value>,

@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("V2 MetricsTable")
+@Suite("MetricsTable")
 struct MetricsTableTests {
   private let asked = Metric("asked", .init("source", "weather"))
   private let lasted = Metric("lasted_seconds", .init("source", "weather"))

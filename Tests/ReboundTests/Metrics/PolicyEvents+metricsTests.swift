@@ -3,7 +3,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("V2 PolicyEvents+metrics")
+@Suite("PolicyEvents+metrics")
 struct PolicyEventsMetricsTests {
   private func decisions(_ table: MetricsTable) -> [String: Int] {
     let counters = table.snapshot.counters.map { metric, count in

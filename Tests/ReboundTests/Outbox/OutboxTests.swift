@@ -8,7 +8,7 @@ import Testing
 struct OutboxTests {
   // MARK: Delivery
 
-  @Test("N22 what is stored while the other side cannot be reached is delivered when it can, also after a restart")
+  @Test("what is stored while the other side cannot be reached is delivered when it can, also after a restart")
   func outlivesTheProcess() throws {
     let disk = SimulatedDisk(seed: 0)
     let scheduler = TestScheduler()

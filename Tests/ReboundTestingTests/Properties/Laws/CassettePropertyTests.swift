@@ -5,7 +5,7 @@ import ReboundTesting
 import Testing
 
 /// Anything that a network can do, recorded and replayed.
-@Suite("T14 cassettes")
+@Suite("cassettes")
 struct CassettePropertyTests {
   private struct Exchange: CustomDebugStringConvertible {
     let request: TransportRequest

@@ -3,7 +3,7 @@ import ReboundTesting
 import Testing
 
 /// Operators against plain functions of lists, under any demand.
-@Suite("T14 operators and their models")
+@Suite("operators and their models")
 struct OperatorPropertyTests {
   private static let chains = zip(
     Generator<[StageModel]>.array(of: StageModel.generator, count: 1...4),

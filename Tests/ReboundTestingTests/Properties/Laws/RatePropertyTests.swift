@@ -2,7 +2,7 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("T14 rates and back-off")
+@Suite("rates and back-off")
 struct RatePropertyTests {
   private struct Case: CustomDebugStringConvertible {
     let name: String
