@@ -195,7 +195,8 @@ public final class ScriptedTransport: Transport, Sendable {
   /// How many exchanges were begun.
   public var count: Int { calls.count }
 
-  /// Adds steps to the end of the script.
+  /// Adds steps to the end of the script: what is begun when the steps before are used up gets them, and the last of them is the
+  /// one that is repeated, if one is.
   public func append(_ steps: Step...) {
     state.withLock { $0.script += steps }
   }

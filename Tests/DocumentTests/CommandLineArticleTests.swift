@@ -22,17 +22,23 @@ struct CommandLineArticleTests {
   @Test(
     "a tool says what it has learnt, and exits with whether to try again later",
     arguments: [
-      (.ok(#"{"name":"Rome","temperature":12}"#), 0, "12.0 °C in Rome"), (.status(404), 1, "It was not found."),
+      (.ok(#"{"name":"Rome","temperature":12}"#), 0, "12.0 °C in Rome"),
+      (.status(404), 1, "It was not found. Check what you are looking for."),
+      (.status(401), 77, "The key is not accepted. Set FORECAST_KEY to the one from your account."),
     ] as [(ScriptedTransport.Step, Int32, String)]
   )
-  func tool(step: ScriptedTransport.Step, status: Int32, text: String) async {
+  func tool(step: ScriptedTransport.Step, status: Int32, text: String) async throws {
     let transport = ScriptedTransport([step])
+    let key = "secret"
     nonisolated(unsafe) var output: [String] = []  // only used by this task
 
     let client = WebAPIClient(
       baseURL: URL(string: "https://api.example"),
       transport: transport,  // URLSessionTransport() in the program, or CurlTransport() with the trait Curl
-      middleware: [Retrying(.http)],
+      middleware: [
+        APIKey(.header("X-API-Key"), key, for: "api.example"), Retrying(.http),
+        Protecting(try .consecutive(5, openFor: .seconds(30))),
+      ],
       deliveringOn: nil
     )
 
@@ -43,8 +49,11 @@ struct CommandLineArticleTests {
         }
         output.append("\(place.temperature) °C in \(place.name)")
         return 0
+      } catch let failure as NetworkFailure where failure.kind == .unauthorised {
+        output.append("The key is not accepted. Set FORECAST_KEY to the one from your account.")
+        return 77  // EX_NOPERM
       } catch let failure as NetworkFailure {
-        output.append(failure.localizedDescription)
+        output.append([failure.localizedDescription, failure.recoverySuggestion ?? ""].joined(separator: " "))
         return failure.isTransient ? 75 : 1  // EX_TEMPFAIL: try again later
       } catch {
         output.append(error.localizedDescription)
@@ -55,5 +64,60 @@ struct CommandLineArticleTests {
     // A time that stands still: no limit is reached, however busy the machine is.
     #expect(await TimeSource.$current.withValue(TestScheduler().time) { await run() } == status)
     #expect(output == [text])
+    #expect(transport.calls.map { $0.request.headers["X-API-Key"] } == ["secret"])
+  }
+
+  @Test("a watcher shows the last good value with its age, and ends with a wrong key")
+  func watcher() throws {
+    let scheduler = TestScheduler()
+    let transport = ScriptedTransport(
+      [.ok(#"{"name":"Rome","temperature":12}"#), .status(500), .status(401)],
+      time: scheduler.time
+    )
+    let client = WebAPIClient(
+      baseURL: URL(string: "https://api.example"),
+      transport: transport,
+      deliveringOn: nil,
+      time: scheduler.time
+    )
+    try TimeSource.$current.withValue(scheduler.time) {
+      let forecasts = try LastGood<String, Place>(capacity: 10)
+      let covered = FallbackPolicy<NetworkFailure>().when { $0.kind != .unauthorised }
+      let watch = client.publisher(for: Forecast(city: "Rome"))
+        .remember(in: forecasts, for: "Rome")
+        .fallback(to: forecasts, for: "Rome", covered)
+        .repeat(every: .seconds(10))
+        .map { place in
+          let age = place.age.map { ", \($0) ago" } ?? ""
+          return "\(place.value.temperature) °C in \(place.value.name)\(age)"
+        }
+      let recorder = Recorder<String, NetworkFailure>(on: scheduler)
+      watch.subscribe(recorder)
+      scheduler.advance(by: .seconds(20))
+      #expect(recorder.values == ["12.0 °C in Rome", "12.0 °C in Rome, 10.0 seconds ago"])
+      #expect(recorder.failure?.kind == .unauthorised)
+    }
+  }
+
+  /// Cancels work on Ctrl-C, for as long as the source is kept.
+  func cancel(_ work: Task<Int32, Never>, on number: Int32 = SIGINT) -> any DispatchSourceSignal {
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+    source.setEventHandler { work.cancel() }
+    source.resume()
+    return source
+  }
+
+  @Test("a signal cancels what is under way")
+  func interrupt() async {
+    let (stream, _) = AsyncStream.makeStream(of: Never.self)
+    let work = Task<Int32, Never> {
+      for await _ in stream {}  // ends when the task is cancelled
+      return 130
+    }
+    let source = cancel(work, on: SIGUSR2)
+    kill(getpid(), SIGUSR2)
+    #expect(await work.value == 130)
+    source.cancel()
   }
 }

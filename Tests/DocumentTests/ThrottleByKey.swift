@@ -55,7 +55,7 @@
         if turn == now { return .proceed }
         let isRefused = turn - now > policy.throttle.longestWait
         execution.tell(ThrottleEvent(wait: turn - now, word: isRefused ? "refused" : "waits"))
-        if isRefused { return .refuse(Throttled(retryAfter: turn - now)) }
+        if isRefused { return .refuse(NotItsTurn(retryAfter: turn - now)) }
         awaitedTurn = turn
         return .wait(turn - now)
       }
@@ -66,7 +66,7 @@
     }
   }
 
-  struct Throttled: Error, RetryAfterProviding { let retryAfter: Duration? }
+  struct NotItsTurn: Error, RetryAfterProviding { let retryAfter: Duration? }
 
   struct ThrottleEvent: PolicyDecision {
     static let kind = ThrottleByKey.kind

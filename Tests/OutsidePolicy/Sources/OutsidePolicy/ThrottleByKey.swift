@@ -53,7 +53,7 @@ final class ThrottleByKey: PolicyObservable {
       if turn == now { return .proceed }
       let isRefused = turn - now > policy.throttle.longestWait
       execution.tell(ThrottleEvent(wait: turn - now, word: isRefused ? "refused" : "waits"))
-      if isRefused { return .refuse(Throttled(retryAfter: turn - now)) }
+      if isRefused { return .refuse(NotItsTurn(retryAfter: turn - now)) }
       awaitedTurn = turn
       return .wait(turn - now)
     }
@@ -64,7 +64,7 @@ final class ThrottleByKey: PolicyObservable {
   }
 }
 
-struct Throttled: Error, RetryAfterProviding { let retryAfter: Duration? }
+struct NotItsTurn: Error, RetryAfterProviding { let retryAfter: Duration? }
 
 struct ThrottleEvent: PolicyDecision {
   static let kind = ThrottleByKey.kind

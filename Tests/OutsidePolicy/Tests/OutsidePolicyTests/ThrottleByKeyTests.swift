@@ -26,7 +26,7 @@ struct ThrottleByKeyTests {
     }
 
     for key in ["a", "a", "b", "a", "a"] { call(key) }
-    #expect(calls == ["a at 0.0 s", "b at 0.0 s", "a: Throttled(retryAfter: Optional(3.0 seconds))"])
+    #expect(calls == ["a at 0.0 s", "b at 0.0 s", "a: NotItsTurn(retryAfter: Optional(3.0 seconds))"])
     scheduler.advance(by: .seconds(3))
     #expect(calls.dropFirst(3) == ["a at 1.0 s", "a at 2.0 s"])
     call("a")
