@@ -129,7 +129,7 @@ public final class ScriptedTransport: Transport, Sendable {
     public static let reset = failure(.reset)
     /// Nothing ever comes.
     ///
-    /// Only the total limit of the request ends it, and a cancel.
+    /// Only the total limit of the request ends it, and a cancel; the limit where the transport has a time.
     public static let silence = Step(content: .silence)
 
     /// What the request calls for.

@@ -55,6 +55,8 @@ struct GettingStartedTests {
         let failure = NetworkFailure(refusal: error)
         switch failure.kind {
         case .circuitOpen, .busy: return (503, failure.retryAfter, failure.localizedDescription)
+        case .rateLimited: return (429, failure.retryAfter, failure.localizedDescription)
+        case .notFound: return (404, nil, failure.localizedDescription)
         case .deadlineExceeded: return (504, nil, failure.localizedDescription)
         default: return (502, nil, failure.localizedDescription)
         }

@@ -31,9 +31,11 @@ struct WritingATransportArticleTests {
     private let request: TransportRequest
     private let exchange: OngoingExchange
     private let queue = DispatchQueue(label: "echo")
+    private let isWanted = DispatchSemaphore(value: 0)
 
     init(_ request: TransportRequest, _ exchange: OngoingExchange) {
       (self.request, self.exchange) = (request, exchange)
+      isWanted.signal()
     }
 
     func start() {
@@ -43,6 +45,8 @@ struct WritingATransportArticleTests {
           exchange.receive(ResponseHead(status: 200, url: request.url))
           let body = try request.body.open()
           while case let piece = try body.read(upTo: 16_384), !piece.isEmpty {
+            isWanted.wait()
+            isWanted.signal()
             guard exchange.receive(piece) else { return }
           }
           exchange.finish()
@@ -52,9 +56,9 @@ struct WritingATransportArticleTests {
       }
     }
 
-    func stop() {}  // it looks whether more is wanted
-    func pause() { queue.suspend() }
-    func resume() { queue.resume() }
+    func stop() { isWanted.signal() }  // who waits goes on, and learns that nothing is wanted any more
+    func pause() { isWanted.wait() }
+    func resume() { isWanted.signal() }
   }
 
   @Test("an echo is a transport")
@@ -66,6 +70,24 @@ struct WritingATransportArticleTests {
     await log.end()
     exchange.cancel()
     #expect(log.body == Data("hello".utf8))
+  }
+
+  @Test("an echo goes on after a pause, and a cancel within a pause ends it")
+  func pauses() async throws {
+    let url = try #require(URL(string: "http://echo.example/"))
+    let text = Data(repeating: 1, count: 100_000)
+    let request = TransportRequest(url, method: .put, body: .data(text))
+    for _ in 1...20 {
+      let log = TransportLog()
+      let exchange = EchoTransport().start(request, telling: log.add)
+      exchange.pause()
+      exchange.resume()
+      await log.end()
+      #expect(log.body == text)
+      let cancelled = EchoTransport().start(request) { _ in }
+      cancelled.pause()
+      cancelled.cancel()
+    }
   }
 
   @Test("a transport is proven by one call")

@@ -9,6 +9,8 @@ public struct CircuitOpen: RetryAfterProviding {
   public let name: String
   /// How long it takes at least until a call may be let through; `nil` if only a person can say.
   public let retryAfter: Duration?
+  /// The call was refused.
+  public var isRefusal: Bool { true }
   /// For how long the service has been out; `nil` if a person took it out.
   public let outFor: Duration?
   /// What the service failed with last.

@@ -126,6 +126,8 @@ public struct FallbackFailed: RetryAfterProviding {
 
   /// The pause that the answer's failure asked for: it is the answer that is tried again.
   public var retryAfter: Duration? { (original as? any RetryAfterProviding)?.retryAfter }
+  /// Whether the answer's failure was a refusal.
+  public var isRefusal: Bool { (original as? any RetryAfterProviding)?.isRefusal ?? false }
 }
 
 extension FallbackFailed: CustomStringConvertible {

@@ -55,12 +55,13 @@ public final class RateLimiter: Sendable {
   ///   - name: What it protects, for its errors.
   ///   - policy: How many calls may begin in a time.
   ///   - isThrottling: Which errors say that the service was called too often; those that ask for a pause
-  ///     (``RetryAfterProviding``) unless told otherwise.
+  ///     (``RetryAfterProviding``) and are no refusal of this program's own unless told otherwise.
   public init(
     _ name: String,
     policy: RateLimiterPolicy,
     throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
-      ($0 as? any RetryAfterProviding)?.retryAfter != nil
+      guard let error = $0 as? any RetryAfterProviding else { return false }
+      return error.retryAfter != nil && !error.isRefusal
     }
   ) {
     self.name = name

@@ -145,7 +145,10 @@ public struct RateLimited: Error, Hashable {
   }
 }
 
-extension RateLimited: RetryAfterProviding {}
+extension RateLimited: RetryAfterProviding {
+  /// The call was refused.
+  public var isRefusal: Bool { true }
+}
 
 extension RateLimited: CustomStringConvertible {
   /// What happened, and what to do next.

@@ -100,6 +100,8 @@ public struct TracedError: RetryAfterProviding {
 
   /// The pause that the error asked for.
   public var retryAfter: Duration? { (underlying as? any RetryAfterProviding)?.retryAfter }
+  /// Whether the underlying error is a refusal.
+  public var isRefusal: Bool { (underlying as? any RetryAfterProviding)?.isRefusal ?? false }
 }
 
 extension TracedError: CustomStringConvertible {

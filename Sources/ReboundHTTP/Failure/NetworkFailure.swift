@@ -296,6 +296,14 @@ struct UndecodableAnswer: Error, CustomStringConvertible {
 // MARK: - Whether to try again
 
 extension NetworkFailure: RetryAfterProviding {
+  /// Whether a limit or a breaker of this program has refused the call.
+  public var isRefusal: Bool {
+    switch kind {
+    case .circuitOpen, .busy, .rateLimited: true
+    default: false
+    }
+  }
+
   /// Whether the same request may well succeed a little later.
   ///
   /// The statuses 408, 429, 500, 502, 503 and 504 are; 413 is if the server says when to come back; 425 is, since the

@@ -337,13 +337,15 @@
     /// - Parameters:
     ///   - name: What it protects: processes that name the same share it.
     ///   - policy: How many calls may begin in a time; a token bucket. With a burst of one, calls are an interval apart.
-    ///   - isThrottling: Which errors say that the service was called too often.
+    ///   - isThrottling: Which errors say that the service was called too often; those that ask for a pause
+    ///     (`RetryAfterProviding`) and are no refusal of this program's own unless told otherwise.
     /// - Throws: `InvalidPolicy` if the policy is no token bucket, or the name has braces.
     public func rateLimiter(
       _ name: String,
       policy: RateLimiterPolicy,
       throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
-        ($0 as? any RetryAfterProviding)?.retryAfter != nil
+        guard let error = $0 as? any RetryAfterProviding else { return false }
+        return error.retryAfter != nil && !error.isRefusal
       }
     ) throws(InvalidPolicy) -> FleetRateLimiter {
       try FleetRateLimiter(checked(name, .rateLimiter), policy: policy, fleet: self, throttledWhen: isThrottling)

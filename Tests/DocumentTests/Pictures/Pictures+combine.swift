@@ -4,7 +4,7 @@ import ReboundTesting
 /// Runs of Combine's own operators, for the articles of its catalogue.
 extension Picture {
   static let ofCombine: [Picture] = [
-    map, scan, filter, removeDuplicates, prefix, untilOutput, collect, reduce, debounce, throttle, delay, merge, zip,
+    map, scan, filter, removeDuplicates, prefix, untilOutput, collect, reduce, debounce, atMostOne, delay, merge, zip,
     combineLatest, append, flatMap, oneAtATime, switchToLatest, share, retryAtOnce, replaceError, buffer,
   ]
 
@@ -102,7 +102,7 @@ extension Picture {
     stage.listen("output", to: typed.debounce(for: .seconds(2), scheduler: stage.scheduler))
   }
 
-  private static let throttle = Picture(
+  private static let atMostOne = Picture(
     "throttle",
     "At most one value in three seconds, the latest",
     "readings.throttle(for: .seconds(3), scheduler: scheduler, latest: true)"

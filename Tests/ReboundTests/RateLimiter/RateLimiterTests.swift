@@ -49,6 +49,20 @@ struct RateLimiterTests {
     #expect(limiter.share == 1)
   }
 
+  @Test("takes what a service asks for as a reason to slow down, and no refusal of this program")
+  func refusals() async throws {
+    struct Busy: RetryAfterProviding { let retryAfter: Duration? = .seconds(1) }
+
+    let limiter = RateLimiter("search", policy: try .tokenBucket(10, per: .seconds(1)))
+    func fail(with error: any Error) async { _ = try? await limiter.run { throw error } }
+    await fail(with: CircuitOpen(name: "search", retryAfter: .seconds(30)))
+    await fail(with: RateLimited(name: "other", retryAfter: .seconds(30), queueLength: 0))
+    await fail(with: FallbackFailed(failure: Busy(), original: CircuitOpen(name: "search", retryAfter: .seconds(30))))
+    #expect(limiter.share == 1)
+    await fail(with: FallbackFailed(failure: CircuitOpen(name: "search", retryAfter: nil), original: Busy()))
+    #expect(limiter.share < 1)
+  }
+
   @Test("lets a function wait for its turn, and stops when the task is cancelled")
   func functionWaits() async throws {
     let limiter = try makeLimiter(maxWait: .seconds(10))
