@@ -68,7 +68,7 @@ struct GettingStartedTests {
 
   @Test("a server that calls a service says when to come back while the service is out")
   func server() async throws {
-    let transport = ScriptedTransport([.ok(#"{"name":"Rome","temperature":12}"#), .status(501)], repeatingLast: true)
+    let transport = ScriptedTransport([.ok(#"{"name":"Rome","temperature":12}"#), .status(507)], repeatingLast: true)
     try await TimeSource.$current.withValue(scheduler.time) {
       let services = try Services(transport: transport)
       let reporting = services.events.report(to: services.metrics)
