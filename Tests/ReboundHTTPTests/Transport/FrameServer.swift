@@ -92,7 +92,9 @@
     /// One frame, for the stream of the request.
     struct Frame: Sendable, CustomTestStringConvertible {
       let testDescription: String
-      /// Hexadecimal digits. An S stands for the number of the stream; what is behind a P waits for the answer to a ping.
+      /// Hexadecimal digits.
+      ///
+      /// An S stands for the number of the stream; what is behind a P waits for the answer to a ping.
       fileprivate let text: String
 
       private init(_ name: String, _ text: String) {
