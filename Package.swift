@@ -244,5 +244,13 @@ extension Package {
     }
     targets.removeAll { !kept.contains($0.name) }
     products.removeAll { !kept.isSuperset(of: ($0 as? Product.Library)?.targets ?? []) }
+    // SwiftPM fetches a package that no target names, whatever the traits say.
+    let used = targets.flatMap(\.dependencies).compactMap { dependency in
+      if case .productItem(_, let package?, _, _) = dependency { package } else { nil }
+    }
+    dependencies.removeAll { dependency in
+      guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+      return !used.contains { location.hasSuffix("/\($0).git") }
+    }
   }
 }
