@@ -11,9 +11,9 @@ import Testing
 extension Publisher {
   /// Publishes each value together with the one before.
   ///
-  /// - Demand: passes as it is; the first value asks for one more in its place.
-  /// - Failure: passes as it is.
-  /// - Threads: pairs come where the upstream sends.
+  /// - Demand: Passes up; the first value is made good.
+  /// - Failure: The upstream's.
+  /// - Threads: Where the upstream sends.
   func pairwise() -> some Publisher<(Output, Output), Failure> {
     scan((Output?.none, Output?.none)) { last, value in (last.1, value) }
       .compactMap { first, second in first.flatMap { first in second.map { (first, $0) } } }
