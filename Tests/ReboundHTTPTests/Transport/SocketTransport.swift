@@ -300,9 +300,7 @@
       case .chunkEnd:
         guard line.isEmpty else { throw broken("no end of a chunk") }
         phase = .chunkSize
-      case .trailers:
-        guard line.isEmpty || line.contains(":") else { throw broken("a trailer without a colon") }
-        if line.isEmpty { phase = .complete }
+      case .trailers: if line.isEmpty { phase = .complete }
       case .sized, .chunk, .untilClose, .complete: break
       }
       return []
