@@ -231,10 +231,7 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
 
   private static let digits = 32
 
-  private static func random() -> String {
-    let text = String(UInt64.random(in: .min ... .max), radix: 16)
-    return String(repeating: "0", count: 16 - text.count) + text
-  }
+  private static func random() -> String { CallIDs.text(.random(in: .min ... .max)) }
 
   /// Whether a file is a copy: two digests with a hyphen between them.
   private static func isCopy(_ name: String) -> Bool {

@@ -37,7 +37,8 @@ final class CallIDs: Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  private static func text(_ number: UInt64) -> String {
+  /// A number in 16 hexadecimal digits.
+  static func text(_ number: UInt64) -> String {
     String(unsafeUninitializedCapacity: 16) { buffer in
       for place in 0..<16 {
         let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15

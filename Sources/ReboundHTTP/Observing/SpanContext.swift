@@ -60,7 +60,6 @@ extension SpanContext {
     hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
     hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
     hash ^= hash >> 31
-    let text = String(max(hash, 1), radix: 16)
-    return String(repeating: "0", count: 16 - text.count) + text
+    return CallIDs.text(max(hash, 1))
   }
 }

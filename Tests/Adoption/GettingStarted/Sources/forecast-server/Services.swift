@@ -27,7 +27,11 @@ struct Services: Sendable {
       Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 100))
       Timeout(TimeoutPolicy.total(.seconds(5)).cooperative())
       Retry(RetryPolicy<NetworkFailure>.http, budget: try .ratio(0.2))
-      CircuitBreaker("weather", policy: try .consecutive(5, openFor: .seconds(30)))
+      CircuitBreaker(
+        "weather",
+        policy: try .consecutive(5, openFor: .seconds(30)),
+        countingAsFailure: NetworkFailure.speaksAgainstService
+      )
     }
   }
 
