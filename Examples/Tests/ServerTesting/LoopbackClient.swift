@@ -76,6 +76,7 @@ public final class LoopbackClient: Sendable {
           let flags = Int32(MSG_NOSIGNAL)
         #endif
         let count = rest.withUnsafeBytes { sendBytes(descriptor, $0.baseAddress, $0.count, flags) }
+        if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw LoopbackClient.failure("send") }
         rest = rest.dropFirst(count)
       }
@@ -111,6 +112,8 @@ public final class LoopbackClient: Sendable {
       var buffer = [UInt8](repeating: 0, count: 4096)
       while !isEnough(received) {
         let count = recv(descriptor, &buffer, buffer.count, 0)
+        // The system interrupts a wait with a limit when it has stopped the process and lets it go on.
+        if count < 0 && errno == EINTR { continue }
         // A reset connection is a closed one; what came before it counts.
         if count == 0 || (count < 0 && errno == ECONNRESET) { break }
         guard count > 0 else { throw LoopbackClient.failure("receive") }

@@ -33,7 +33,9 @@ public final class ForwardProxy: Sendable {
     Thread.detachNewThread { [listener, bell, state] in
       while true {
         listener.waitForConnection(orBell: bell.descriptor)
-        guard !state.isStopped, let socket = listener.accept() else { return }
+        guard !state.isStopped else { return }
+        // A connection may be gone again before it is taken.
+        guard let socket = listener.accept() else { continue }
         let connection = ProxiedConnection(socket, behaviour, state)
         Thread.detachNewThread { connection.serve() }
       }

@@ -25,7 +25,9 @@ public final class MisbehavingServer: Sendable {
     Thread.detachNewThread { [listener, bell, state] in
       while true {
         listener.waitForConnection(orBell: bell.descriptor)
-        guard !state.isStopped, let socket = listener.accept() else { return }
+        guard !state.isStopped else { return }
+        // A connection may be gone again before it is taken.
+        guard let socket = listener.accept() else { continue }
         guard let connection = try? ServedConnection(socket, state) else { continue }
         Thread.detachNewThread { connection.serve() }
       }
