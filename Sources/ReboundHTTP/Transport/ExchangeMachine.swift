@@ -95,7 +95,9 @@ struct ExchangeMachine {
     failure.bytesReceived = bytesReceived
     if failure.isUnsent == nil, knowsConnection { failure.isUnsent = phase == .connecting }
     // Whether a connection was closed or broken off is not told on every platform; how far the answer had come, is.
-    if failure.kind == .reset, phase == .readingBody { failure.kind = .truncated }
+    if failure.kind == .reset || failure.kind == .truncated {
+      failure.kind = phase == .readingBody ? .truncated : .reset
+    }
     phase = .over
     return .failed(failure)
   }

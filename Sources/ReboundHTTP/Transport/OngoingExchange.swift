@@ -141,8 +141,9 @@ public final class OngoingExchange: TransportExchange, Sendable {
 
   /// The carrier has given up, and need not be stopped.
   ///
-  /// - Parameter failure: What went wrong; progress is filled in. A ``TransportFailure/Kind-swift.enum/reset`` within the body
-  ///   becomes a ``TransportFailure/Kind-swift.enum/truncated``.
+  /// - Parameter failure: What went wrong; progress is filled in. A connection that was lost is a
+  ///   ``TransportFailure/Kind-swift.enum/truncated`` within the body and a ``TransportFailure/Kind-swift.enum/reset``
+  ///   before it, whichever of the two the carrier says.
   public func fail(_ failure: TransportFailure) {
     tell(bySelf: false) { $0.fail(failure) }
   }

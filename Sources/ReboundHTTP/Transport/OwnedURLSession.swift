@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -10,6 +11,9 @@ import Foundation
 final class OwnedURLSession: Sendable {
   let urlSession: URLSession
   let events: URLSessionEvents
+  /// Where tasks are made and cancelled: on Linux both wait for the one queue of all sessions of the process, which may be
+  /// busy for seconds, or be what calls; and a cancel for a download of this session that never stops reading.
+  let queue = DispatchQueue(label: "rebound.url-session-transport")
 
   init(_ configuration: URLSessionConfiguration, _ reachability: any Reachability) {
     events = URLSessionEvents(reachability)

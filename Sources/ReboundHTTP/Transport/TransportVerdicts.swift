@@ -133,6 +133,7 @@ enum TransportVerdicts {
       Row(-1, "Connection reset", .reset),
       Row(-1, "Connection died", .reset),
       Row(-1, "HTTP/2 stream", .reset),
+      Row(-1, "HTTP2 framing layer", .reset),  // a GOAWAY, for one
     ]
 
   /// CURLcode, from libcurl's curl.h.
@@ -145,6 +146,7 @@ enum TransportVerdicts {
       Row(8, .protocol),
       Row(16, .reset),
       Row(18, .truncated),
+      Row(23, .protocol),  // bytes behind the end of a coding; we take all that comes
       Row(26, .body),
       // The connection was lost before.
       Row(27, "Send failure", .reset),
@@ -156,6 +158,7 @@ enum TransportVerdicts {
     + certificateRows(code: 35) + [Row(35, "Connection reset", .reset), Row(35, .tls(.handshake))]
     + [
       Row(42, .cancelled),
+      Row(43, "chunked-encoded", .protocol),  // a trailer that is no field
       Row(47, .tooManyRedirects),
       Row(52, .reset),
       Row(53, .tls(.other)),
@@ -204,6 +207,7 @@ enum TransportVerdicts {
   private static func protocolRows(code: Int) -> [Row] {
     [
       Row(code, "chunked-encoding", .protocol),
+      Row(code, "chunked-encoded", .protocol),
       Row(code, "content unencoding", .protocol),
       Row(code, "Content-Length", .protocol),
       Row(code, "response headers", .protocol),
@@ -213,6 +217,7 @@ enum TransportVerdicts {
       Row(code, "Failed writing header", .protocol),  // what Foundation, not libcurl, cannot read
       Row(code, "content encoding type", .protocol),
       Row(code, "HTTP/2 framing", .protocol),
+      Row(code, "Failed writing received data", .protocol),  // bytes behind the end of a coding
     ]
   }
 }

@@ -39,6 +39,15 @@ final class URLSessionPool: Sendable {
     return session
   }
 
+  /// Lends no more a session in which a request has taken too long: on Linux it may go on with what was cancelled, and let
+  /// nothing else have a turn.
+  func giveUp(_ session: OwnedURLSession) {
+    #if !canImport(Darwin)
+      let released = state.withLock { $0.remove(session) }
+      withExtendedLifetime(released) {}
+    #endif
+  }
+
   private func makeSession() -> OwnedURLSession {
     OwnedURLSession(configuration, reachability)
   }
@@ -62,6 +71,12 @@ extension URLSessionPool.State {
       order.append(origin)
     }
     return session
+  }
+
+  fileprivate mutating func remove(_ session: OwnedURLSession) -> OwnedURLSession? {
+    guard let origin = order.first(where: { sessions[$0] === session }) else { return nil }
+    order.removeAll { $0 == origin }
+    return sessions.removeValue(forKey: origin)
   }
 
   /// Adds a session, unless another thread was first; returns the one to use, and one that is not needed any more.

@@ -34,13 +34,12 @@ import Rebound
 ///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once.
 /// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
 ///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
-///   that has always something to read holds up the others until it ends.
+///   that has always something to read holds up the others until it ends or a limit of theirs passes.
+/// - A redirect is told once its body has come, and all of that is in memory until then. One without an end holds up the
+///   whole process until a limit of that request passes.
 public final class URLSessionTransport: Transport {
   private let deadlines: ExchangeDeadlines
   private let pool: URLSessionPool
-  /// Where tasks are made and cancelled: on Linux both wait for the one queue of all sessions of the process, which may be
-  /// busy for seconds, or be what calls.
-  private let queue = DispatchQueue(label: "rebound.url-session-transport")
   /// Where receivers are told.
   private let events = DispatchQueue(label: "rebound.url-session-transport.events")
 
@@ -65,17 +64,14 @@ public final class URLSessionTransport: Transport {
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
-    let exchange = OngoingExchange(
-      request.limits,
-      knowsConnection: false,
-      deadlines,
-      on: events,
-      telling: receiver
-    )
     let session = pool.session(for: request)
-    let carrier = URLSessionCarrier(queue)
+    let exchange = OngoingExchange(request.limits, knowsConnection: false, deadlines, on: events) { [pool] event in
+      if case .failed(let failure) = event, case .timeout = failure.kind { pool.giveUp(session) }
+      receiver(event)
+    }
+    let carrier = URLSessionCarrier(session.queue)
     exchange.begin(on: carrier)
-    queue.async { URLSessionTransport.begin(request, exchange, carrier, in: session) }
+    session.queue.async { URLSessionTransport.begin(request, exchange, carrier, in: session) }
     return exchange
   }
 

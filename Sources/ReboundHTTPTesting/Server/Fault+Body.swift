@@ -31,6 +31,8 @@ extension Fault {
     head(fields: ["Transfer-Encoding: chunked", "Trailer: X-Sum"]),
     .send("2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n")
   )
+  /// A line behind the last chunk is no field.
+  public static let brokenTrailer = inBody("broken trailer", chunked, .send("2\r\nok\r\n0\r\nNonsense\r\n\r\n"), .close)
   /// The size of a chunk is no number.
   public static let wordForChunkSize = inBody("word for chunk size", chunked, .send("zz\r\nhalf\r\n0\r\n\r\n"), .close)
   /// The size of a chunk is more than any number holds.
@@ -81,6 +83,10 @@ extension Fault {
   public static let plainForGzip = gzipped("plain for gzip", Array("no gzip at all".utf8))
   /// A body in gzip whose second half is missing, though its length is as announced.
   public static let halfGzip = gzipped("half gzip", Array(Gzip.zeros(count: 100_000).prefix(200)))
+  /// A body in two members of gzip, one behind the other, as it may be (RFC 1952 §2.2).
+  public static let gzipMembers = gzipped("gzip in two members", Gzip.zeros(count: 2) + Gzip.zeros(count: 2))
+  /// A body in gzip with bytes behind its end.
+  public static let bytesAfterGzip = gzipped("bytes after gzip", Gzip.zeros(count: 2) + Array("more".utf8))
   /// A body in gzip that is a thousandth of what comes out of it.
   ///
   /// - Parameter count: How many bytes come out.

@@ -112,6 +112,13 @@ extension Fault {
     .send("Content-Length: 0\r\n\r\n"),
     .close
   )
+  /// There are ten thousand fields, each of them short, and all is well.
+  public static let manyFields = afterRequest(
+    "ten thousand fields",
+    .send("HTTP/1.1 200 OK\r\n"),
+    .flood(Array("X: y\r\n".utf8), times: 10_000),
+    .send("Content-Length: 2\r\n\r\nok")
+  )
   /// The head comes byte by byte, and all is well.
   public static let drippingHead = afterRequest("dripping head", .drip(head(200, length: 2)), .send("ok"))
 

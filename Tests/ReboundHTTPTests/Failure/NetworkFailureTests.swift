@@ -177,11 +177,17 @@ struct NetworkFailureTests {
     arguments: [
       (Duration.milliseconds(100), "1 second"), (.seconds(1), "1 second"), (.seconds(17), "17 seconds"),
       (.seconds(90), "90 seconds"), (.seconds(91), "2 minutes"), (.seconds(3_600), "60 minutes"),
-      (.seconds(5_401), "2 hours"), (.seconds(86_400), "24 hours"),
+      (.seconds(5_401), "2 hours"), (.seconds(86_400), "24 hours"), (.seconds(172_801), "3 days"),
+      (.seconds(30 * 86_400), "30 days"),
     ]
   )
   func waits(pause: Duration, text: String) {
     #expect(Self.failure(status: 503, retryAfter: pause).recoverySuggestion == "Try again in \(text).")
+  }
+
+  @Test("nobody is told to come back after months or longer", arguments: [30 * 86_400 + 1, 1_000_000_000])
+  func endlessWait(seconds: Int) {
+    #expect(Self.failure(status: 503, retryAfter: .seconds(seconds)).recoverySuggestion == "Try again later.")
   }
 
   @Test("the line for a log has all that is needed to find the call, and no secret")

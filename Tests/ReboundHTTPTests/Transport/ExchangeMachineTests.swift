@@ -65,6 +65,19 @@ struct ExchangeMachineTests {
     #expect(failure?.detail == "broken")
   }
 
+  @Test(
+    "a lost connection has its name from how far the answer had come",
+    arguments: [TransportFailure.Kind.reset, .truncated]
+  )
+  func lost(kind: TransportFailure.Kind) {
+    var machine = Self.make()
+    machine.connected(at: .zero)
+    #expect(machine.fail(TransportFailure(kind))?.failure?.kind == .reset)
+    machine = Self.make()
+    _ = machine.receive(Self.head, at: .zero)
+    #expect(machine.fail(TransportFailure(kind))?.failure?.kind == .truncated)
+  }
+
   @Test("knows that nothing was sent while no connection stands, if it is told of connections")
   func unsent() {
     for (knowsConnection, expected) in [(true, true), (false, nil)] as [(Bool, Bool?)] {

@@ -33,6 +33,29 @@
       }
     }
 
+    @Test("URLSession tells of a redirect once its body has come, and keeps all of that in memory until then")
+    func redirectWithBody() async throws {
+      let server = try MisbehavingServer()
+      let head = Fault.head(302, length: 200_000, fields: ["Location: /there"])
+      let half = [UInt8](repeating: 46, count: 100_000)
+      server.program("/", Fault("redirect", at: .body, [.readBody, .send(head), .send(half), .stall, .send(half)]))
+      server.program("/other", .answer())
+      server.program("/there", .answer())
+      let delegate = WorkingDelegate {}
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      let task = session.dataTask(with: server.url())
+      task.resume()
+      await server.stallsReached()
+      // Behind an answer to another request all has been told that is told of the redirect so far.
+      _ = try await session.data(from: server.url("/other"))
+      #expect(!delegate.isRedirected)
+      #expect(task.response == nil && task.countOfBytesReceived == 0)
+      server.goOn()
+      await delegate.ended()
+      #expect(delegate.isRedirected)
+      session.invalidateAndCancel()
+    }
+
     @Test("all sessions of a process share one queue, which their work waits for")
     func sharedQueue() async {
       await #expect(processExitsWith: .failure) {
@@ -63,6 +86,9 @@
   private final class WorkingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let work: @Sendable () -> Void
     private let log = TransportLog()
+    private let redirects = TransportLog()
+
+    var isRedirected: Bool { !redirects.events.isEmpty }
 
     init(_ work: @escaping @Sendable () -> Void) {
       self.work = work
@@ -80,6 +106,17 @@
     ) {
       work()
       completionHandler(.allow)
+    }
+
+    func urlSession(
+      _ session: URLSession,
+      task: URLSessionTask,
+      willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest,
+      completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+      redirects.add(.finished)
+      completionHandler(request)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

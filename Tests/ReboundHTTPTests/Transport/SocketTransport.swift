@@ -300,7 +300,9 @@
       case .chunkEnd:
         guard line.isEmpty else { throw broken("no end of a chunk") }
         phase = .chunkSize
-      case .trailers: if line.isEmpty { phase = .complete }
+      case .trailers:
+        guard line.isEmpty || line.contains(":") else { throw broken("a trailer without a colon") }
+        if line.isEmpty { phase = .complete }
       case .sized, .chunk, .untilClose, .complete: break
       }
       return []

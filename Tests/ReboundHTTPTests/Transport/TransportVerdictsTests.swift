@@ -21,6 +21,8 @@ struct TransportVerdictsTests {
       ("Send failure: Broken pipe", .reset),
       ("transfer closed with 12 bytes remaining to read", .truncated),
       ("transfer closed with outstanding read data remaining", .truncated),
+      ("Failed writing received data to disk/application", .protocol),
+      ("Failed reading the chunked-encoded stream", .protocol),
       ("Too large response headers: 308067 > 307200", .protocol),
       ("Illegal or missing hexadecimal sequence in chunked-encoding", .protocol),
       ("Error while processing content unencoding: incorrect header check", .protocol),
@@ -66,6 +68,8 @@ struct TransportVerdictsTests {
         .tls(.clientCertificate)
       ),
       (-1017, 8, "Invalid Content-Length: value", .protocol),
+      (-1017, 23, "Failed writing received data to disk/application", .protocol),
+      (-1017, 43, "Failed reading the chunked-encoded stream", .protocol),
       (-1016, 61, "Error while processing content unencoding", .protocol),
       (-1007, 47, "Maximum (8) redirects followed", .tooManyRedirects),
       (-999, 42, "Callback aborted", .cancelled),
