@@ -100,7 +100,14 @@ public struct HTTPHeaders: Hashable, Sendable {
 
   /// Whether two names are the same; only the letters of ASCII have two cases here.
   public static func equal(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    guard left.utf8.count == right.utf8.count else { return false }
+    // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
+    let isEqual = left.utf8.withContiguousStorageIfAvailable { left in
+      right.utf8.withContiguousStorageIfAvailable { right in
+        left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
+      }
+    }
+    return (isEqual ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
   }
 
   /// Whether a value begins with a text of ASCII, of any case, also if an accent stands behind that text.

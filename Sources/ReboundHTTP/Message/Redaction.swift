@@ -115,6 +115,9 @@ public struct Redaction: Hashable, Sendable {
   ///
   /// The result is for people: it need not be an address.
   public func url(_ url: URL) -> String {
+    let plain = url.absoluteString
+    // Without an @, ?, or # there is nothing to leave out.
+    if url.baseURL == nil, !plain.utf8.contains(where: { $0 == 0x40 || $0 == 0x3F || $0 == 0x23 }) { return plain }
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return replacement }
     let credentials = components.percentEncodedUser != nil ? "\(replacement)@" : ""
     let query = components.percentEncodedQuery.map { "?\(pairs($0))" } ?? ""

@@ -17,7 +17,16 @@ public final class Tracing: Middleware, Sendable {
     let start: Duration
     var method: HTTPMethod
     var url: URL
+    /// Of the address and the method, which the attempts mostly share.
+    let attributes: [String: Span.Value]
+    var written: Written?
     var attempt: Attempt?
+  }
+
+  /// What this has put into a request.
+  private struct Written {
+    let text: String
+    let context: SpanContext
   }
 
   private struct Attempt {
@@ -59,8 +68,11 @@ public final class Tracing: Middleware, Sendable {
   ) -> HTTPExchange {
     guard request.message.headers["traceparent"] == nil else { return next(request) }
     let trace = calls.withLock { $0[request.id]?.trace }
+    let context = Self.context(request.id, request.attempt, in: trace)
+    let written = Written(text: context.traceparent, context: context)
+    calls.withLock { $0[request.id]?.written = written }
     var request = request
-    request.message.headers["traceparent"] = Self.context(request.id, request.attempt, in: trace).traceparent
+    request.message.headers["traceparent"] = written.text
     return next(request)
   }
 
@@ -70,13 +82,14 @@ public final class Tracing: Middleware, Sendable {
     case .began(let method, let url):
       begin(event, method, url)
     case .attemptBegan(let number, let message):
+      let text = message.headers["traceparent"]
       calls.withLock { calls in
-        let context =
-          message.headers["traceparent"].flatMap { SpanContext(traceparent: $0) }
-          ?? Self.context(event.requestID, number, in: calls[event.requestID]?.trace)
+        guard let call = calls[event.requestID] else { return }
+        let written = call.written.flatMap { $0.text == text ? $0.context : nil }
         calls[event.requestID]?.attempt = Attempt(
           number: number,
-          context: context,
+          context: written ?? text.flatMap { SpanContext(traceparent: $0) }
+            ?? Self.context(event.requestID, number, in: call.trace),
           message: message,
           elapsed: event.elapsed
         )
@@ -117,7 +130,8 @@ public final class Tracing: Middleware, Sendable {
       parentID: parent?.spanID,
       start: time.wallClock - event.elapsed,
       method: method,
-      url: url
+      url: url,
+      attributes: Self.attributes(method, url, event.redaction)
     )
     calls.withLock { $0[event.requestID] = call }
   }
@@ -136,7 +150,7 @@ public final class Tracing: Middleware, Sendable {
     guard let call = calls.withLock({ $0.removeValue(forKey: event.requestID) }) else { return }
     // One that was under way when nobody waited any more.
     if let attempt = call.attempt { tell(attempt, of: call, event, failure, error: error) }
-    var attributes = Self.attributes(call.method, call.url, event.redaction)
+    var attributes = call.attributes
     attributes["rebound.request.id"] = .text(event.requestID)
     attributes["error.type"] = error.map { .text($0) }
     whenEnded(
@@ -154,7 +168,9 @@ public final class Tracing: Middleware, Sendable {
   }
 
   private func tell(_ attempt: Attempt, of call: Call, _ event: HTTPEvent, _ failure: String?, error: String?) {
-    var attributes = Self.attributes(attempt.message.method, attempt.message.url, event.redaction)
+    let (method, url) = (attempt.message.method, attempt.message.url)
+    let isSame = method == call.method && url == call.url
+    var attributes = isSame ? call.attributes : Self.attributes(method, url, event.redaction)
     attributes["http.response.status_code"] = attempt.status.map { .number($0) }
     attributes["http.request.resend_count"] = attempt.number > 1 ? .number(attempt.number - 1) : nil
     attributes["error.type"] = error.map { .text($0) }
@@ -177,7 +193,15 @@ public final class Tracing: Middleware, Sendable {
       "http.request.method": .text(method.rawValue), "url.full": .text(redaction.url(url)),
     ]
     attributes["server.address"] = url.host.map { .text($0) }
-    attributes["server.port"] = (url.port ?? ["http": 80, "https": 443][url.scheme ?? ""]).map { .number($0) }
+    attributes["server.port"] = (url.port ?? defaultPort(of: url.scheme)).map { .number($0) }
     return attributes
+  }
+
+  private static func defaultPort(of scheme: String?) -> Int? {
+    switch scheme {
+    case "http": 80
+    case "https": 443
+    default: nil
+    }
   }
 }

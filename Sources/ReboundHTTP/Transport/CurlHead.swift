@@ -6,10 +6,10 @@
     private var version: String?
     private var status = 0
     private var fields: [HTTPHeaders.Field] = []
-    /// The last field, which may go on in the next line.
-    ///
+    /// The last field, which may go on in the next line; `nil` before the first.
+    private var lastName: String?
     /// It grows in its place: to make it anew for each of many lines would take ever longer.
-    private var last: (name: String, value: String)?
+    private var lastValue = ""
     private var isTold = false
 
     /// Whether the server speaks another protocol from here on.
@@ -20,46 +20,45 @@
     /// Informational answers are passed over, and so is what comes behind the body.
     mutating func take(_ line: UnsafeRawBufferPointer, from url: URL) -> ResponseHead? {
       guard !isTold else { return nil }
-      var text = line[...]
-      while let last = text.last, last == 0x0A || last == 0x0D { text = text.dropLast() }
-      if text.isEmpty {
+      var count = line.count
+      while count > 0, line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
+      let text = UnsafeRawBufferPointer(rebasing: line[..<count])
+      guard let first = text.first else {
         guard status >= 200 else { return nil }
         endField()
         isTold = true
         return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url, httpVersion: version)
       }
-      if text.starts(with: "HTTP/".utf8) {
+      if first == UInt8(ascii: "H"), text.starts(with: "HTTP/".utf8) {
         let words = text.split(separator: 0x20)
         version = words.first.map { String(decoding: $0, as: UTF8.self) }
         status = words.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-        (fields, last) = ([], nil)
-      } else {
-        add(text)
+        fields = []
+        lastName = nil
+      } else if CurlHead.isSpace(first), lastName != nil {
+        // A folded line (RFC 9112 §5.2) goes on with the value above.
+        lastValue += " "
+        lastValue += CurlHead.trimmed(text)
+      } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+        endField()
+        lastName = String(decoding: UnsafeRawBufferPointer(rebasing: text[..<colon]), as: UTF8.self)
+        lastValue = CurlHead.trimmed(UnsafeRawBufferPointer(rebasing: text[(colon + 1)...]))
       }
       return nil
     }
 
-    private mutating func add(_ text: Slice<UnsafeRawBufferPointer>) {
-      if text.first == 0x20 || text.first == 0x09, last != nil {
-        // A folded line (RFC 9112 §5.2) goes on with the value above.
-        last?.value += " "
-        last?.value += CurlHead.trimmed(text)
-      } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
-        endField()
-        last = (String(decoding: text[..<colon], as: UTF8.self), CurlHead.trimmed(text[(colon + 1)...]))
-      }
-    }
-
     private mutating func endField() {
-      if let last { fields.append(HTTPHeaders.Field(last.name, last.value)) }
-      last = nil
+      if let lastName { fields.append(HTTPHeaders.Field(lastName, lastValue)) }
+      lastName = nil
     }
 
-    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-      let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-      var rest = bytes.drop(while: isSpace)
-      while let last = rest.last, isSpace(last) { rest = rest.dropLast() }
-      return String(decoding: rest, as: UTF8.self)
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> String {
+      var (start, end) = (0, bytes.count)
+      while start < end, isSpace(bytes[start]) { start += 1 }
+      while start < end, isSpace(bytes[end - 1]) { end -= 1 }
+      return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
     }
   }
 #endif

@@ -137,8 +137,13 @@ extension ResponseHead {
   /// The same number may be there more than once.
   fileprivate var hasSoundLength: Bool {
     var length: Substring.UTF8View?
-    for value in headers.values(of: "Content-Length") {
-      for part in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+    for field in headers where HTTPHeaders.equal(field.name, "Content-Length") {
+      // Nearly always it is one plain number.
+      if length == nil, Substring(field.value).utf8.isNumber {
+        length = Substring(field.value).utf8
+        continue
+      }
+      for part in field.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let number = part.trimmingSpaces
         guard number.isNumber, length.map({ $0.elementsEqual(number) }) ?? true else { return false }
         length = number

@@ -46,6 +46,7 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
 func contestants(_ url: URL) throws -> [Contestant] {
   [
     .client("client on nothing", InstantTransport(), url),
+    try .stack("stack on nothing", InstantTransport(), url),
     .bareCurl(url),
     .bareURLSession(url),
     .transport("URLSessionTransport", URLSessionTransport(), url),
@@ -112,13 +113,13 @@ func run() throws -> Int32 {
   }
   let secure = words.dropFirst().first.flatMap { URL(string: $0) }
   let authorities = words.dropFirst(2).first.map { URL(filePath: $0) }
+  let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
   if let name = ProcessInfo.processInfo.environment["HTTP_BENCHMARK_ONLY"] {
     guard let contestant = try contestants(url).first(where: { $0.name == name }) else { return 2 }
     // For a profiler.
-    print(measure(contestant, requestCount: 100_000, inFlight: inFlight).perRequest)
+    print(measure(contestant, requestCount: numbers.first ?? 100_000, inFlight: inFlight).perRequest)
     return 0
   }
-  let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
   // First, before other transports leave connections behind.
   let isTight = soak(url, requestCount: numbers.dropFirst(2).first ?? 100_000)
   let isFast = try compare(url, rounds: numbers.first ?? 300, requestCount: numbers.dropFirst().first ?? 50)
