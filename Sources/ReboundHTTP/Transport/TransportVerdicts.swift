@@ -133,6 +133,8 @@ enum TransportVerdicts {
       Row(-1, "Connection reset", .reset),
       Row(-1, "Connection died", .reset),
       Row(-1, "HTTP/2 stream", .reset),
+      Row(-1, "receiving data from the peer", .reset),
+      Row(-1, "sending data to the peer", .reset),
       Row(-1, "HTTP2 framing layer", .reset),  // a GOAWAY, for one
     ]
 
@@ -146,9 +148,11 @@ enum TransportVerdicts {
       Row(8, .protocol),
       Row(16, .reset),
       Row(18, .truncated),
+      // The connection was lost before, of which the words still tell.
+      Row(23, "Send failure", .reset),
+      Row(23, "Recv failure", .reset),
       Row(23, .protocol),  // bytes behind the end of a coding; we take all that comes
       Row(26, .body),
-      // The connection was lost before.
       Row(27, "Send failure", .reset),
       Row(27, "Recv failure", .reset),
       Row(27, "Out of memory", .protocol),  // a field longer than libcurl takes
@@ -158,6 +162,8 @@ enum TransportVerdicts {
     + certificateRows(code: 35) + [Row(35, "Connection reset", .reset), Row(35, .tls(.handshake))]
     + [
       Row(42, .cancelled),
+      Row(43, "Send failure", .reset),
+      Row(43, "Recv failure", .reset),
       Row(43, "chunked-encoded", .protocol),  // a trailer that is no field
       Row(47, .tooManyRedirects),
       Row(52, .reset),

@@ -35,8 +35,8 @@ import Rebound
 /// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
 ///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
 ///   that has always something to read holds up the others until it ends or a limit of theirs passes.
-/// - A redirect is told once its body has come, and all of that is in memory until then. One without an end holds up the
-///   whole process until a limit of that request passes.
+/// - A redirect is told once its body has come, and all of that is in memory until then. One without an end may hold up
+///   all sessions of the process as long as the server sends.
 public final class URLSessionTransport: Transport {
   private let deadlines: ExchangeDeadlines
   private let pool: URLSessionPool

@@ -47,7 +47,7 @@ extension ContractPromise {
       ContractPromise("finishes what is under way when it is released itself") { run in
         run.server.program("/", .stallInBody)
         var transport: (any Transport)? = run.transport()
-        let exchange = transport?.start(TransportRequest(run.server.url()), telling: run.log.add)
+        let exchange = transport?.start(TransportRequest(run.server.url(), limits: .none), telling: run.log.add)
         await run.server.stallsReached()
         transport = nil
         run.server.goOn()

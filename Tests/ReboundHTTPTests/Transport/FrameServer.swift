@@ -26,11 +26,6 @@
       keeper = try ShellKeeper(files: ["answers": lines + "\n"], Self.script(port, try TestCertificates.folder.path))
     }
 
-    /// Closes its connection, and waits for its end.
-    func stop() {
-      keeper.stop()
-    }
-
     func url() throws -> URL {
       guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw URLError(.badURL) }
       return url
@@ -52,6 +47,12 @@
       server=$!
       take() { head -c "$1" <&3 | od -An -v -tx1 | tr -d ' \\n'; }
       send() { printf "$(sed 's/../\\\\x&/g' <<<"$1")" >&4; }
+      go() {
+        part=${rest%%P*}
+        if [ "$part" = "$rest" ]; then rest=; else rest=${rest#*P}; fi
+        if [ "$part" = close ]; then kill -KILL "$server"; else send "${part//D/}"; fi
+        case $part in *D*) exec cat <&3 >/dev/null ;; esac
+      }
       serve() {
         mapfile -t answers <answers
         next=0
@@ -67,14 +68,13 @@
           [ "$length" -eq 0 ] || take "$length" >/dev/null
           case ${frame:6:4} in
             0400) send 000000040100000000 ;;
-            0601) send "$rest" ;;
+            0601) [ -z "$rest" ] || go ;;
             01*)
               echo request >>requests
               answer=${answers[next]}
               [ "$((next + 1))" -eq "${#answers[@]}" ] || next=$((next + 1))
-              answer=${answer//S/${frame:10:8}}
-              rest=${answer#*P}
-              if [ "$answer" = close ]; then kill -KILL "$server"; else send "${answer%%P*}"; fi
+              rest=${answer//S/${frame:10:8}}
+              go
               ;;
           esac
         done
@@ -92,9 +92,10 @@
     /// One frame, for the stream of the request.
     struct Frame: Sendable, CustomTestStringConvertible {
       let testDescription: String
-      /// Hexadecimal digits.
+      /// Hexadecimal digits, and marks.
       ///
-      /// An S stands for the number of the stream; what is behind a P waits for the answer to a ping.
+      /// An S stands for the number of the stream; what is behind a P waits for the answer to a ping, and with a D no more is
+      /// read by frames.
       fileprivate let text: String
 
       private init(_ name: String, _ text: String) {
@@ -126,15 +127,15 @@
       static let ping = Frame("PING", "0000080600000000000000000000000000P")
       /// So many pings at once, each of which wants an answer.
       static func pings(_ count: Int) -> Frame {
-        Frame("PING", String(repeating: "0000080600000000000000000000000000", count: count))
+        Frame("PING", String(repeating: "0000080600000000000000000000000000", count: count) + "D")
       }
       /// So many changes of settings at once, each of which wants an answer.
       static func settings(_ count: Int) -> Frame {
-        Frame("SETTINGS", String(repeating: "000000040000000000", count: count))
+        Frame("SETTINGS", String(repeating: "000000040000000000", count: count) + "D")
       }
       /// What is no frame of a client's taste: data for a stream that nobody has opened.
       static let nonsense = Frame("DATA for nobody", "00000100000000006361")
-      /// The connection is closed; stands alone.
+      /// The connection is closed; behind a ping, or alone.
       static let close = Frame("close", "close")
     }
   }

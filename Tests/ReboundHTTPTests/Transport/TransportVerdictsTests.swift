@@ -23,6 +23,8 @@ struct TransportVerdictsTests {
       ("transfer closed with outstanding read data remaining", .truncated),
       ("Failed writing received data to disk/application", .protocol),
       ("Failed reading the chunked-encoded stream", .protocol),
+      ("Failure when receiving data from the peer", .reset),
+      ("Failed sending data to the peer", .reset),
       ("Too large response headers: 308067 > 307200", .protocol),
       ("Illegal or missing hexadecimal sequence in chunked-encoding", .protocol),
       ("Error while processing content unencoding: incorrect header check", .protocol),
@@ -89,7 +91,7 @@ struct TransportVerdictsTests {
   )
   func lostBefore(text: String) {
     #expect(TransportVerdicts.kind(urlErrorCode: -1002, text: text) == .reset)
-    #expect(TransportVerdicts.kind(curlCode: 27, text: text) == .reset)
+    for code in [23, 27, 43] { #expect(TransportVerdicts.kind(curlCode: code, text: text) == .reset) }
   }
 
   @Test("knows all codes of a device without a network", arguments: [-1009, -1018, -1019, -1020])

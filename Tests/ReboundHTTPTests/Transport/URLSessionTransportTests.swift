@@ -42,38 +42,6 @@
       }
     }
 
-    @Test("a redirect whose body has no end holds up its origin no longer than its limit")
-    func endlessRedirect() async {
-      await #expect(processExitsWith: .success) {
-        let server = try MisbehavingServer()
-        let head = Fault.head(302, length: 1 << 40, fields: ["Location: /there"])
-        let piece = [UInt8](repeating: 46, count: 65_536)
-        server.program(
-          "/",
-          Fault("redirect", at: .body, [.readBody, .send(head), .stall, .flood(piece, times: 1 << 24)])
-        )
-        let scheduler = TestScheduler()
-        let transport = URLSessionTransport(time: scheduler.time, reachability: ManualReachability())
-        let log = TransportLog()
-        let limits = TransportLimits(idle: .seconds(30))
-        let endless = transport.start(TransportRequest(server.url(), limits: limits), telling: log.add)
-        await server.stallsReached()
-        server.goOn()
-        scheduler.advance(by: 30)
-        await log.end()
-        #expect(log.failure?.kind == .timeout(.idle))
-        for _ in 0..<10 {
-          server.program("/good", .answer("here"))
-          let good = TransportLog()
-          let exchange = transport.start(TransportRequest(server.url("/good"), limits: .none), telling: good.add)
-          await good.end()
-          #expect(good.body == Data("here".utf8))
-          exchange.cancel()
-        }
-        endless.cancel()
-      }
-    }
-
     @Test("downloads without an end that are cancelled leave nothing in memory")
     func endless() async {
       await #expect(processExitsWith: .success) {
