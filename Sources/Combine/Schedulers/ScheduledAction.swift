@@ -33,34 +33,23 @@ struct SendableAction {
 ///
 /// Foundation's timers never let go of their closures on Linux. So they get this object, and what the caller's closure
 /// captured goes as soon as there is no more use for it.
-///
-/// Unchecked, because the lock guards the closure.
-final class TimerAction: @unchecked Sendable {
-  private let lock = Lock()
-  // Guarded by `lock`; nil once it is let go.
-  private var action: (() -> Void)?
+final class TimerAction: Sendable {
+  /// Nil once it is let go.
+  private let action: Locked<PlainAction?>
 
   init(_ action: @escaping () -> Void) {
-    self.action = action
+    self.action = Locked(PlainAction(run: action))
   }
 
   func run() {
-    lock.withLock { action }?()
+    action.withLock { $0 }?.run()
   }
 
   func runAndLetGo() {
-    take()?()
+    action.exchange(nil)?.run()
   }
 
   func letGo() {
-    withExtendedLifetime(take()) {}
-  }
-
-  private func take() -> (() -> Void)? {
-    lock.withLock {
-      let action = self.action
-      self.action = nil
-      return action
-    }
+    withExtendedLifetime(action.exchange(nil)) {}
   }
 }

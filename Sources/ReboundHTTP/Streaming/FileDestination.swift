@@ -14,17 +14,15 @@ final class FileDestination: BodyDestination, Sendable {
     var changed: (@Sendable (BodyDestinationChange) -> Void)?
   }
 
-  /// What the queue alone uses.
-  ///
-  /// Unchecked, because only work of that one queue, which runs one at a time, touches it.
-  private final class Confined: @unchecked Sendable {
+  private final class Part {
     var file: PartFile?
     var address = ""
   }
 
   private let target: URL
   private let checksum: Checksum?
-  private let confined = Confined()
+  /// Used by the work of the queue only, which runs one at a time.
+  private let part = Confined(Part())
   private let queue = DispatchQueue(label: "rebound.download")
   /// Apart from the other, because who is told of an end may begin the next attempt, which waits for that one.
   private let telling = DispatchQueue(label: "rebound.download-told")
@@ -42,8 +40,8 @@ final class FileDestination: BodyDestination, Sendable {
     let address = message.url.absoluteString
     // Once all is written that came before: the part says what is missing, also after a failure to write.
     let partial = try queue.sync {
-      let file = try confined.file ?? PartFile(for: target)
-      (confined.file, confined.address) = (file, address)
+      let file = try part.value.file ?? PartFile(for: target)
+      (part.value.file, part.value.address) = (file, address)
       return try file.partial(of: address)
     }
     var prepared = message
@@ -97,8 +95,8 @@ final class FileDestination: BodyDestination, Sendable {
       let result = Result {
         if let failure { throw failure }
         if let length = partial.length, partial.count < length { throw TransportFailure(.truncated) }
-        try confined.file?.complete(verifying: checksum)
-        confined.file = nil
+        try part.value.file?.complete(verifying: checksum)
+        part.value.file = nil
       }
       telling.async { done(result) }
     }
@@ -106,7 +104,7 @@ final class FileDestination: BodyDestination, Sendable {
 
   func interrupt(_ done: @escaping @Sendable () -> Void) {
     queue.async { [self] in
-      confined.file = nil
+      part.value.file = nil
       telling.async(execute: done)
     }
   }
@@ -117,9 +115,9 @@ final class FileDestination: BodyDestination, Sendable {
     then: @escaping @Sendable () -> Void = {}
   ) {
     queue.async { [self] in
-      if let file = confined.file, state.withLock({ $0.failure == nil }) {
+      if let file = part.value.file, state.withLock({ $0.failure == nil }) {
         do {
-          try work(file, confined.address)
+          try work(file, part.value.address)
         } catch {
           let changed = state.withLock { state in
             state.failure = error

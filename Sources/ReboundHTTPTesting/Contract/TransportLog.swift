@@ -10,33 +10,34 @@ import StreamSupport
 ///     exchange.cancel()
 ///
 /// All methods may be called from any thread. A wait ends early when its task is cancelled.
-///
-/// Unchecked, because the lock guards all of it.
-public final class TransportLog: @unchecked Sendable {
+public final class TransportLog: Sendable {
   private struct Waiter {
     let number: Int
     let isMet: @Sendable ([TransportEvent]) -> Bool
     let continuation: CheckedContinuation<Void, Never>
   }
 
-  private let lock = Lock()
-  private var told: [TransportEvent] = []
-  private var waiters: [Waiter] = []
-  private var waitCount = 0
+  private struct State {
+    var told: [TransportEvent] = []
+    var waiters: [Waiter] = []
+    var waitCount = 0
+  }
+
+  private let state = Locked(State())
 
   /// Makes an empty log.
   public init() {}
 
   /// What was told so far, oldest first.
-  public var events: [TransportEvent] { lock.withLock { told } }
+  public var events: [TransportEvent] { state.withLock { $0.told } }
 
   /// Notes an event.
   @Sendable public func add(_ event: TransportEvent) {
-    let ready = lock.withLock {
-      told.append(event)
-      let ready = waiters.filter { $0.isMet(told) }
-      waiters.removeAll { $0.isMet(told) }
-      return ready
+    let ready = state.withLock { state in
+      state.told.append(event)
+      let (told, waiters) = (state.told, state.waiters)
+      state.waiters.removeAll { $0.isMet(told) }
+      return waiters.filter { $0.isMet(told) }
     }
     for waiter in ready { waiter.continuation.resume() }
   }
@@ -45,23 +46,23 @@ public final class TransportLog: @unchecked Sendable {
   ///
   /// - Parameter isMet: Called under a lock, with each event anew: it should be quick, and must not use the log.
   public func until(_ isMet: @escaping @Sendable ([TransportEvent]) -> Bool) async {
-    let number = lock.withLock {
-      waitCount += 1
-      return waitCount
+    let number = state.withLock { state in
+      state.waitCount += 1
+      return state.waitCount
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isDone = lock.withLock {
+        let isDone = state.withLock { state in
           // A cancel that came before has found nobody.
-          if isMet(told) || Task.isCancelled { return true }
-          waiters.append(Waiter(number: number, isMet: isMet, continuation: continuation))
+          if isMet(state.told) || Task.isCancelled { return true }
+          state.waiters.append(Waiter(number: number, isMet: isMet, continuation: continuation))
           return false
         }
         if isDone { continuation.resume() }
       }
     } onCancel: {
-      let waiter = lock.withLock {
-        waiters.firstIndex { $0.number == number }.map { waiters.remove(at: $0) }
+      let waiter = state.withLock { state in
+        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
       }
       waiter?.continuation.resume()
     }

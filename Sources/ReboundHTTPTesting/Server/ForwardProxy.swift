@@ -36,8 +36,7 @@ public final class ForwardProxy: Sendable {
         guard !state.isStopped else { return }
         // A connection may be gone again before it is taken.
         guard let socket = listener.accept() else { continue }
-        let connection = ProxiedConnection(socket, behaviour, state)
-        Thread.detachNewThread { connection.serve() }
+        Thread.detachNewThread { ProxiedConnection(socket, behaviour, state).serve() }
       }
     }
   }
@@ -60,54 +59,53 @@ public final class ForwardProxy: Sendable {
 }
 
 /// What a proxy and its connections share.
-///
-/// Unchecked, because the lock guards all of it.
-private final class ProxyState: @unchecked Sendable {
-  private let lock = Lock()
-  private var isOver = false
-  private var received: [ReceivedRequest] = []
-  private var sockets: [Int32: Socket] = [:]
-  private var connectionCount = 0
+private final class ProxyState: Sendable {
+  private struct State {
+    var isStopped = false
+    var requests: [ReceivedRequest] = []
+    var sockets: [Int32: Socket] = [:]
+    var connectionCount = 0
+  }
 
-  var isStopped: Bool { lock.withLock { isOver } }
-  var requests: [ReceivedRequest] { lock.withLock { received } }
+  private let state = Locked(State())
+
+  var isStopped: Bool { state.withLock { $0.isStopped } }
+  var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
   func record(_ request: ReceivedRequest) {
-    lock.withLock { received.append(request) }
+    state.withLock { $0.requests.append(request) }
   }
 
   func nextConnection() -> Int {
-    lock.withLock {
-      defer { connectionCount += 1 }
-      return connectionCount
+    state.withLock { state in
+      defer { state.connectionCount += 1 }
+      return state.connectionCount
     }
   }
 
   /// Takes note of a socket that has to be woken at the end; says whether it is not yet the end.
   func open(_ socket: Socket) -> Bool {
-    lock.withLock {
-      if !isOver { sockets[socket.descriptor] = socket }
-      return !isOver
+    state.withLock { state in
+      if !state.isStopped { state.sockets[socket.descriptor] = socket }
+      return !state.isStopped
     }
   }
 
   func close(_ socket: Socket) {
-    lock.withLock { sockets[socket.descriptor] = nil }
+    _ = state.withLock { $0.sockets.removeValue(forKey: socket.descriptor) }
   }
 
   func stop() {
-    let open = lock.withLock {
-      isOver = true
-      return Array(sockets.values)
+    let open = state.withLock { state in
+      state.isStopped = true
+      return Array(state.sockets.values)
     }
     for socket in open { socket.wake() }
   }
 }
 
-/// One connection to a proxy, and the thread that reads from it.
-///
-/// Unchecked, because only that thread uses what changes.
-private final class ProxiedConnection: @unchecked Sendable {
+/// One connection to a proxy, for the thread that reads from it.
+private final class ProxiedConnection {
   private let client: Socket
   private let behaviour: ForwardProxy.Behaviour
   private let state: ProxyState

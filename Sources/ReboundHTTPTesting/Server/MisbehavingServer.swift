@@ -28,8 +28,8 @@ public final class MisbehavingServer: Sendable {
         guard !state.isStopped else { return }
         // A connection may be gone again before it is taken.
         guard let socket = listener.accept() else { continue }
-        guard let connection = try? ServedConnection(socket, state) else { continue }
-        Thread.detachNewThread { connection.serve() }
+        // Without another descriptor for its bell, it is closed.
+        Thread.detachNewThread { (try? ServedConnection(socket, state))?.serve() }
       }
     }
   }

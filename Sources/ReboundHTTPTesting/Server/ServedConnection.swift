@@ -1,7 +1,5 @@
-/// One connection, and the thread that plays its faults.
-///
-/// Unchecked, because only that thread uses what changes; other threads only wake the socket.
-final class ServedConnection: @unchecked Sendable {
+/// One connection, for the thread that plays its faults; other threads only wake the socket.
+final class ServedConnection {
   private let socket: Socket
   private let state: ServerState
   private let bell: Bell
@@ -19,13 +17,9 @@ final class ServedConnection: @unchecked Sendable {
     bell = try Bell()
   }
 
-  func wake() {
-    socket.wake()
-  }
-
   /// Plays faults until the connection ends.
   func serve() {
-    guard let (number, fault) = state.add(self) else { return }
+    guard let (number, fault) = state.add(socket) else { return }
     self.number = number
     if let fault { play(fault) }
     while isOpen, let head = readHead() {

@@ -1,9 +1,7 @@
 import StreamSupport
 
 /// What the server, its connections and the test share.
-///
-/// Unchecked, because the lock guards all of it.
-final class ServerState: @unchecked Sendable {
+final class ServerState: Sendable {
   /// What a test waits for.
   enum Milestone: Hashable {
     case stallBegun
@@ -16,134 +14,137 @@ final class ServerState: @unchecked Sendable {
     let continuation: CheckedContinuation<Void, Never>
   }
 
-  private let lock = Lock()
-  private var programs: [String: [Fault]] = [:]
-  private var connectionFaults: [Fault?] = []
-  private var lastConnectionFault: Fault?
-  private var received: [ReceivedRequest] = []
-  private var connections: [Int: ServedConnection] = [:]
-  private var accepted = 0
-  private var isOver = false
-  private var mayStall = true
-  private var mayRecord = true
-  private var stalled: [Int: Bell] = [:]
-  private var reached: [Milestone: Int] = [:]
-  private var waiters: [Waiter] = []
+  private struct State {
+    var programs: [String: [Fault]] = [:]
+    var connectionFaults: [Fault?] = []
+    var lastConnectionFault: Fault?
+    var requests: [ReceivedRequest] = []
+    var open: [Int: Socket] = [:]
+    var connectionCount = 0
+    var isStopped = false
+    var stalls = true
+    var records = true
+    var stalled: [Int: Bell] = [:]
+    var reached: [Milestone: Int] = [:]
+    var waiters: [Waiter] = []
 
-  var isStopped: Bool { lock.withLock { isOver } }
-  var requests: [ReceivedRequest] { lock.withLock { received } }
-  var connectionCount: Int { lock.withLock { accepted } }
+    /// Counts a milestone, and takes out whoever waited for that.
+    mutating func takeWaiters(reaching milestone: Milestone) -> [Waiter] {
+      let count = reached[milestone, default: 0] + 1
+      reached[milestone] = count
+      let isReady: (Waiter) -> Bool = { $0.milestone == milestone && $0.count <= count }
+      defer { waiters.removeAll(where: isReady) }
+      return waiters.filter(isReady)
+    }
+  }
+
+  private let state = Locked(State())
+
+  var isStopped: Bool { state.withLock { $0.isStopped } }
+  var requests: [ReceivedRequest] { state.withLock { $0.requests } }
+  var connectionCount: Int { state.withLock { $0.connectionCount } }
   var stalls: Bool {
-    get { lock.withLock { mayStall } }
-    set { lock.withLock { mayStall = newValue } }
+    get { state.withLock { $0.stalls } }
+    set { state.withLock { $0.stalls = newValue } }
   }
 
   var records: Bool {
-    get { lock.withLock { mayRecord } }
-    set { lock.withLock { mayRecord = newValue } }
+    get { state.withLock { $0.records } }
+    set { state.withLock { $0.records = newValue } }
   }
 
   func program(_ path: String, _ faults: [Fault]) {
-    lock.withLock { programs[path] = faults }
+    state.withLock { $0.programs[path] = faults }
   }
 
   func programConnections(_ faults: [Fault?], _ last: Fault?) {
-    lock.withLock {
-      connectionFaults = faults
-      lastConnectionFault = last
+    state.withLock { state in
+      state.connectionFaults = faults
+      state.lastConnectionFault = last
     }
   }
 
   /// The fault for the next request for a path.
   func takeFault(for path: String) -> Fault {
-    lock.withLock {
-      guard let first = programs[path]?.first else { return .status(404) }
-      if let faults = programs[path], faults.count > 1 { programs[path] = Array(faults.dropFirst()) }
+    state.withLock { state in
+      guard let faults = state.programs[path], let first = faults.first else { return .status(404) }
+      if faults.count > 1 { state.programs[path] = Array(faults.dropFirst()) }
       return first
     }
   }
 
   /// Takes in a connection; gives it its number, and what is to happen to it before a request is read.
-  func add(_ connection: ServedConnection) -> (number: Int, fault: Fault?)? {
-    lock.withLock {
-      guard !isOver else { return nil }
-      let number = accepted
-      accepted += 1
-      connections[number] = connection
-      return (number, connectionFaults.isEmpty ? lastConnectionFault : connectionFaults.removeFirst())
+  func add(_ socket: Socket) -> (number: Int, fault: Fault?)? {
+    state.withLock { state in
+      guard !state.isStopped else { return nil }
+      let number = state.connectionCount
+      state.connectionCount += 1
+      state.open[number] = socket
+      let faults = state.connectionFaults
+      return (number, faults.isEmpty ? state.lastConnectionFault : state.connectionFaults.removeFirst())
     }
   }
 
   func remove(connection number: Int) {
-    let ready = lock.withLock {
-      connections[number] = nil
-      return waiters(reaching: .connectionEnded)
+    let ready = state.withLock { state in
+      state.open[number] = nil
+      return state.takeWaiters(reaching: .connectionEnded)
     }
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// Counts a milestone, and takes out whoever waited for that; called with the lock held.
-  private func waiters(reaching milestone: Milestone) -> [Waiter] {
-    let count = reached[milestone, default: 0] + 1
-    reached[milestone] = count
-    let isReady: (Waiter) -> Bool = { $0.milestone == milestone && $0.count <= count }
-    defer { waiters.removeAll(where: isReady) }
-    return waiters.filter(isReady)
-  }
-
   /// Notes a request, and returns where it stands; `nil` if requests are not kept.
   func record(_ request: ReceivedRequest) -> Int? {
-    lock.withLock {
-      guard mayRecord else { return nil }
-      received.append(request)
-      return received.count - 1
+    state.withLock { state in
+      guard state.records else { return nil }
+      state.requests.append(request)
+      return state.requests.count - 1
     }
   }
 
   func recordBody(_ bytes: some Collection<UInt8>, ofRequest index: Int) {
-    lock.withLock {
-      received[index].bodyCount += bytes.count
-      received[index].body += bytes.prefix(65_536 - received[index].body.count)
+    state.withLock { state in
+      state.requests[index].bodyCount += bytes.count
+      state.requests[index].body += bytes.prefix(65_536 - state.requests[index].body.count)
     }
   }
 
   /// Notes that a connection stalls, and says whether it shall.
   func beginStall(of number: Int, _ bell: Bell) -> Bool {
-    let (may, ready) = lock.withLock {
-      guard mayStall, !isOver else { return (false, [Waiter]()) }
-      stalled[number] = bell
-      return (true, waiters(reaching: .stallBegun))
+    let (may, ready) = state.withLock { state in
+      guard state.stalls, !state.isStopped else { return (false, [Waiter]()) }
+      state.stalled[number] = bell
+      return (true, state.takeWaiters(reaching: .stallBegun))
     }
     for waiter in ready { waiter.continuation.resume() }
     return may
   }
 
   func endStall(of number: Int) {
-    lock.withLock { stalled[number] = nil }
+    state.withLock { $0.stalled[number] = nil }
   }
 
   func when(_ milestone: Milestone, _ count: Int, _ continuation: CheckedContinuation<Void, Never>) {
-    let isReady = lock.withLock {
-      guard reached[milestone, default: 0] < count, !isOver else { return true }
-      waiters.append(Waiter(milestone: milestone, count: count, continuation: continuation))
+    let isReady = state.withLock { state in
+      guard state.reached[milestone, default: 0] < count, !state.isStopped else { return true }
+      state.waiters.append(Waiter(milestone: milestone, count: count, continuation: continuation))
       return false
     }
     if isReady { continuation.resume() }
   }
 
   func goOn() {
-    for bell in lock.withLock({ Array(stalled.values) }) { bell.ring() }
+    for bell in state.withLock({ Array($0.stalled.values) }) { bell.ring() }
   }
 
   func stop() {
-    let (open, left) = lock.withLock {
-      isOver = true
-      let left = (Array(connections.values), waiters)
-      waiters = []
-      return left
+    let (open, left) = state.withLock { state in
+      state.isStopped = true
+      defer { state.waiters = [] }
+      return (Array(state.open.values), state.waiters)
     }
     goOn()
-    for connection in open { connection.wake() }
+    for socket in open { socket.wake() }
     for waiter in left { waiter.continuation.resume() }
   }
 }

@@ -14,8 +14,8 @@ import StreamSupport
 /// Chance decides which call fails, how much of a write is there then, and what survives the loss of power: in a simulation,
 /// its seed. A process that has ended can do nothing any more: what it still asks for is refused.
 ///
-/// May be used from any thread. Unchecked, because the lock guards all that changes.
-public final class SimulatedDisk: @unchecked Sendable {
+/// May be used from any thread.
+public final class SimulatedDisk: Sendable {
   /// Why a call failed.
   public enum Fault: Error {
     /// The power is gone, or the process that asks has ended.
@@ -31,18 +31,26 @@ public final class SimulatedDisk: @unchecked Sendable {
     var synced = Data()
   }
 
-  private let lock = Lock()
-  private var names: [String: Node] = [:]
-  private var syncedNames: [String: Node] = [:]
-  private var locked: Set<String> = []
-  private var random: SeededRandom
-  private var rate: Double
-  /// Counts the calls that change something.
-  private var calls = 0
-  private var powerLostAt: Int?
-  private var refusals: Set<Int> = []
-  private var isDead = false
-  private var generation = 0
+  private struct State {
+    var names: [String: Node] = [:]
+    var syncedNames: [String: Node] = [:]
+    var locked: Set<String> = []
+    var random: SeededRandom
+    var faultRate: Double
+    /// Counts the calls that change something.
+    var calls = 0
+    var powerLostAt: Int?
+    var refusals: Set<Int> = []
+    var isDead = false
+    var generation = 0
+
+    /// Whether something that was under way when power went is there all the same.
+    mutating func survives(_ outcome: Outcome) -> Bool {
+      outcome == .done || (outcome == .powerLost && Bool.random(using: &random))
+    }
+  }
+
+  private let state: Locked<State>
 
   /// Makes a disk without files.
   ///
@@ -50,138 +58,136 @@ public final class SimulatedDisk: @unchecked Sendable {
   ///   - seed: What chance goes by; `nil` draws one, in a simulation by that of the simulation.
   ///   - faultRate: The probability that a call that changes something is refused, and a write torn.
   public init(seed: UInt64? = nil, faultRate: Double = 0) {
-    random = SeededRandom(seed: seed ?? .random(in: .min ... .max))
-    rate = faultRate
+    let random = SeededRandom(seed: seed ?? .random(in: .min ... .max))
+    state = Locked(State(random: random, faultRate: faultRate))
   }
 
   /// The probability that a call that changes something is refused, and a write torn.
   public var faultRate: Double {
-    get { lock.withLock { rate } }
-    set { lock.withLock { rate = newValue } }
+    get { state.withLock { $0.faultRate } }
+    set { state.withLock { $0.faultRate = newValue } }
   }
 
   /// The storage of an outbox in a file, for the process that runs now.
   ///
   /// It is a `FileOutboxStorage` that reads and writes this disk.
   public func outboxStorage(at path: String) -> any OutboxStorage {
-    FileOutboxStorage(path: path, disk: DiskOfProcess(disk: self, generation: lock.withLock { generation }))
+    FileOutboxStorage(path: path, disk: DiskOfProcess(disk: self, generation: state.withLock { $0.generation }))
   }
 
   /// Lets power go in the middle of a call that changes something.
   ///
   /// - Parameter call: Which one, counted from now on; 1 is the next.
   public func losePower(inCall call: Int) {
-    lock.withLock { powerLostAt = calls + call }
+    state.withLock { $0.powerLostAt = $0.calls + call }
   }
 
   /// Has a call that changes something fail.
   ///
   /// - Parameter call: Which one, counted from now on; 1 is the next.
   public func refuse(call: Int) {
-    lock.withLock { _ = refusals.insert(calls + call) }
+    state.withLock { _ = $0.refusals.insert($0.calls + call) }
   }
 
   /// The process ends, and another begins.
   ///
   /// - Parameter losingPower: Whether the machine's power was lost: what was not synced is there then or not, by chance.
   public func restart(losingPower: Bool) {
-    lock.withLock {
-      generation += 1
-      locked = []
-      powerLostAt = nil
-      refusals = []
-      isDead = false
+    state.withLock { state in
+      state.generation += 1
+      state.locked = []
+      state.powerLostAt = nil
+      state.refusals = []
+      state.isDead = false
       guard losingPower else { return }
       // The names of a folder that was not synced are the old ones or the new ones.
-      if Bool.random(using: &random) { names = syncedNames }
+      if Bool.random(using: &state.random) { state.names = state.syncedNames }
       // By name, since what chance draws must not hang on the order of a dictionary.
-      for (_, node) in names.sorted(by: { $0.key < $1.key }) {
+      for (_, node) in state.names.sorted(by: { $0.key < $1.key }) {
         let isLonger = node.bytes.starts(with: node.synced)
         let extra = node.bytes.count - node.synced.count
         if isLonger {
-          let kept = extra > 0 ? Int.random(in: 0...extra, using: &random) : 0
+          let kept = extra > 0 ? Int.random(in: 0...extra, using: &state.random) : 0
           node.bytes = Data(node.bytes.prefix(node.synced.count + kept))
-        } else if Bool.random(using: &random) {
+        } else if Bool.random(using: &state.random) {
           node.bytes = node.synced
         }
         node.synced = node.bytes
       }
-      syncedNames = names
+      state.syncedNames = state.names
     }
   }
 
-  fileprivate func isRunning(_ process: Int) -> Bool { lock.withLock { generation == process } }
+  fileprivate func isRunning(_ process: Int) -> Bool { state.withLock { $0.generation == process } }
 }
 
 extension SimulatedDisk: OutboxDisk {
   // MARK: What a storage calls
 
   package func lock(_ path: String) throws -> (any OutboxDiskLock)? {
-    try lock.withLock {
-      guard !isDead else { throw Fault.powerLost }
-      guard locked.insert(path).inserted else { return nil }
-      return HeldLock(disk: self, path: path, generation: generation)
+    try state.withLock { state in
+      guard !state.isDead else { throw Fault.powerLost }
+      guard state.locked.insert(path).inserted else { return nil }
+      return HeldLock(disk: self, path: path, generation: state.generation)
     }
   }
 
   package func read(_ path: String) throws -> Data? {
-    try lock.withLock {
-      guard !isDead else { throw Fault.powerLost }
-      return names[path]?.bytes
+    try state.withLock { state in
+      guard !state.isDead else { throw Fault.powerLost }
+      return state.names[path]?.bytes
     }
   }
 
   package func openForAppending(_ path: String) throws -> any OutboxDiskFile {
-    try lock.withLock {
-      guard !isDead, let node = names[path] else { throw Fault.powerLost }
-      return OpenFile(disk: self, node: node, generation: generation)
+    try state.withLock { state in
+      guard !state.isDead, let node = state.names[path] else { throw Fault.powerLost }
+      return OpenFile(disk: self, node: node, generation: state.generation)
     }
   }
 
   package func create(_ path: String) throws -> any OutboxDiskFile {
-    try change { outcome in
+    try change { state, outcome in
       let node = Node()
-      if outcome != .refused { names[path] = node }
-      return OpenFile(disk: self, node: node, generation: generation)
+      if outcome != .refused { state.names[path] = node }
+      return OpenFile(disk: self, node: node, generation: state.generation)
     }
   }
 
   package func rename(_ path: String, to other: String) throws {
-    try change { outcome in
-      if outcome == .done || (outcome == .powerLost && Bool.random(using: &random)) {
-        names[other] = names.removeValue(forKey: path)
-      }
+    try change { state, outcome in
+      if state.survives(outcome) { state.names[other] = state.names.removeValue(forKey: path) }
     }
   }
 
   package func syncFolder(of path: String) throws {
-    try change { outcome in
-      if outcome == .done || (outcome == .powerLost && Bool.random(using: &random)) { syncedNames = names }
+    try change { state, outcome in
+      if state.survives(outcome) { state.syncedNames = state.names }
     }
   }
 
   private enum Outcome { case done, refused, powerLost }
 
   /// Does something wholly, not at all, or half, and says so by what it throws.
-  private func change<Result>(_ body: (Outcome) -> Result) throws -> Result {
-    try lock.withLock {
-      guard !isDead else { throw Fault.powerLost }
-      calls += 1
-      if calls == powerLostAt {
-        isDead = true
-        _ = body(.powerLost)
+  private func change<Result>(_ body: (inout State, Outcome) -> Result) throws -> Result {
+    try state.withLock { state in
+      guard !state.isDead else { throw Fault.powerLost }
+      state.calls += 1
+      if state.calls == state.powerLostAt {
+        state.isDead = true
+        _ = body(&state, .powerLost)
         throw Fault.powerLost
       }
-      if refusals.contains(calls) || (rate > 0 && random.nextUnit() < rate) {
-        _ = body(.refused)
+      let isRefused = state.refusals.contains(state.calls)
+      if isRefused || (state.faultRate > 0 && state.random.nextUnit() < state.faultRate) {
+        _ = body(&state, .refused)
         throw Fault.refused
       }
-      return body(.done)
+      return body(&state, .done)
     }
   }
 
-  // Unchecked, because nothing changes.
-  private final class HeldLock: OutboxDiskLock, @unchecked Sendable {
+  private final class HeldLock: OutboxDiskLock {
     private let disk: SimulatedDisk
     private let path: String
     private let generation: Int
@@ -191,35 +197,35 @@ extension SimulatedDisk: OutboxDisk {
     }
 
     func unlock() {
-      disk.lock.withLock { if disk.generation == generation { disk.locked.remove(path) } }
+      disk.state.withLock { if $0.generation == generation { $0.locked.remove(path) } }
     }
   }
 
-  // Unchecked, because the disk's lock guards the node.
-  private final class OpenFile: OutboxDiskFile, @unchecked Sendable {
+  private final class OpenFile: OutboxDiskFile {
     private let disk: SimulatedDisk
-    private let node: Node
+    /// Used under the disk's lock only.
+    private let node: Confined<Node>
     private let generation: Int
 
     init(disk: SimulatedDisk, node: Node, generation: Int) {
-      (self.disk, self.node, self.generation) = (disk, node, generation)
+      (self.disk, self.node, self.generation) = (disk, Confined(node), generation)
     }
 
     func write(_ data: Data) throws {
-      try change { outcome in
-        let part = outcome == .done ? data.count : Int.random(in: 0...data.count, using: &disk.random)
+      try change { state, node, outcome in
+        let part = outcome == .done ? data.count : Int.random(in: 0...data.count, using: &state.random)
         node.bytes += data.prefix(part)
       }
     }
 
     func sync() throws {
-      try change { outcome in
-        if outcome == .done || Bool.random(using: &disk.random) { node.synced = node.bytes }
+      try change { state, node, outcome in
+        if outcome == .done || Bool.random(using: &state.random) { node.synced = node.bytes }
       }
     }
 
     func truncate(to length: Int) throws {
-      try change { outcome in
+      try change { _, node, outcome in
         if outcome == .done { node.bytes = Data(node.bytes.prefix(length)) }
       }
     }
@@ -227,9 +233,9 @@ extension SimulatedDisk: OutboxDisk {
     func close() {}
 
     /// A process that has ended writes nothing any more.
-    private func change(_ body: (Outcome) -> Void) throws {
-      guard disk.lock.withLock({ disk.generation == generation }) else { throw Fault.powerLost }
-      try disk.change(body)
+    private func change(_ body: (inout State, Node, Outcome) -> Void) throws {
+      guard disk.isRunning(generation) else { throw Fault.powerLost }
+      try disk.change { state, outcome in body(&state, node.value, outcome) }
     }
   }
 }

@@ -9,10 +9,7 @@
   ///
   /// Unchecked, because only the thread of the run comes here.
   final class SimulatedQueues: DivertedQueues, @unchecked Sendable {
-    /// Unchecked for the same reason.
-    private struct Work: @unchecked Sendable {
-      let action: () -> Void
-    }
+    private typealias Work = Confined<() -> Void>
 
     /// A queue is kept with its work, so that no other takes its address.
     private struct SerialQueue {
@@ -37,10 +34,10 @@
     var uptimeNanoseconds: UInt64 { uptime() }
 
     func schedule(on queue: DivertedQueue, after delay: Int?, _ action: @escaping () -> Void) {
-      let work = Work(action: action)
+      let work = Work(action)
       guard let delay else { return perform(work, on: queue) }
-      let place = Place(queue: queue)
-      _ = time.after(.nanoseconds(delay)) { self.perform(work, on: place.queue) }
+      let place = Confined(queue)
+      _ = time.after(.nanoseconds(delay)) { self.perform(work, on: place.value) }
     }
 
     func schedule(
@@ -49,15 +46,10 @@
       every interval: Int,
       _ action: @escaping () -> Void
     ) -> () -> Void {
-      let (work, place) = (Work(action: action), Place(queue: queue))
-      let repetition = Repetition(every: .nanoseconds(interval), on: time) { self.perform(work, on: place.queue) }
+      let (work, place) = (Work(action), Confined(queue))
+      let repetition = Repetition(every: .nanoseconds(interval), on: time) { self.perform(work, on: place.value) }
       repetition.wait(for: .nanoseconds(delay))
       return repetition.cancel
-    }
-
-    /// Unchecked for the same reason.
-    private struct Place: @unchecked Sendable {
-      let queue: DivertedQueue
     }
 
     func note<Sink: AnyObject>(_ sink: Sink, isOpen: @escaping (Sink) -> Bool) {
@@ -79,19 +71,19 @@
 
     private func perform(_ work: Work, on queue: DivertedQueue) {
       switch queue {
-      case .concurrent: _ = time.after(.zero) { work.action() }
+      case .concurrent: _ = time.after(.zero) { work.value() }
       case .serial(let queue):
         let id = ObjectIdentifier(queue)
         let known = serial[id] ?? SerialQueue(queue: queue, scheduler: SimulatedScheduler(time: time))
         serial[id] = known
-        known.scheduler.schedule(work.action)
+        known.scheduler.schedule(work.value)
       case .main:
         forMain.append(work)
         guard !isMainAtWork else { return }
         isMainAtWork = true
         Task { @MainActor in
           while let next = self.nextForMain() {
-            next.action()
+            next.value()
             await Task.yield()
           }
         }

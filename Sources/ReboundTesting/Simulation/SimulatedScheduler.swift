@@ -17,10 +17,8 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
     var isWorking = false
   }
 
-  /// Unchecked, because an action is called by one thread, once, as every scheduler does.
-  private struct Work: @unchecked Sendable {
-    let action: () -> Void
-  }
+  /// One thread calls an action, once, as every scheduler does.
+  private typealias Work = Confined<() -> Void>
 
   /// There are no options.
   public typealias SchedulerOptions = Never
@@ -73,8 +71,8 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
     options: Never?,
     _ action: @escaping () -> Void
   ) {
-    let work = Work(action: action)
-    _ = source.after(now.distance(to: date).duration) { self.perform(work.action) }
+    let work = Work(action)
+    _ = source.after(now.distance(to: date).duration) { self.perform(work.value) }
   }
 
   /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
@@ -87,14 +85,14 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
     options: Never?,
     _ action: @escaping () -> Void
   ) -> any Cancellable {
-    let work = Work(action: action)
-    let repetition = Repetition(every: max(interval.duration, .nanoseconds(1)), on: time) { work.action() }
+    let work = Work(action)
+    let repetition = Repetition(every: max(interval.duration, .nanoseconds(1)), on: time) { work.value() }
     repetition.wait(for: now.distance(to: date).duration)
     return AnyCancellable(repetition.cancel)
   }
 
   private func perform(_ action: @escaping () -> Void) {
-    let work = Work(action: action)
+    let work = Work(action)
     let isFirst = state.withLock { state in
       state.mailbox.append(work)
       defer { state.isWorking = true }
@@ -107,7 +105,7 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
   private func workLater() {
     _ = source.after(.zero) {
       let next: Work? = self.state.withLock { $0.mailbox.isEmpty ? nil : $0.mailbox.removeFirst() }
-      next?.action()
+      next?.value()
       let isDone = self.state.withLock { state in
         state.isWorking = !state.mailbox.isEmpty
         return state.mailbox.isEmpty
