@@ -70,7 +70,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     context = request.call
     origin =
       exchange.map { .middleware(Chain($0, for: request)) }
-      ?? .attempt(AttemptSubscription(request, of: client, next: nil))
+      ?? .attempt(AttemptSubscription(request, of: client, .attempt(through: nil)))
   }
 
   /// Hands this to its subscriber.

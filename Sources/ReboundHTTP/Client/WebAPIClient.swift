@@ -339,14 +339,13 @@ public struct WebAPIClient: RequestExecutor {
   /// Sends a request through all middleware; `nil` where there is none that it could concern.
   private func exchange(_ request: HTTPRequest) -> HTTPExchange? {
     if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
-      ExchangePublisher(request: request, client: shared).eraseToAnyPublisher()
-    }
-    let hop = Self.chain(shared.settings.aroundHops, network)
-    let attempt: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
-      AttemptPublisher(request: request, client: shared, next: hop).eraseToAnyPublisher()
-    }
-    return Self.chain(shared.settings.aroundAttempts, attempt)(request)
+    let aroundHops = shared.settings.aroundHops
+    let hops = aroundHops.isEmpty ? nil : Self.chain(aroundHops, sending(.hop))
+    return Self.chain(shared.settings.aroundAttempts, sending(.attempt(through: hops)))(request)
+  }
+
+  private func sending(_ part: AttemptSubscription.Part) -> @Sendable (HTTPRequest) -> HTTPExchange {
+    { [shared] in AttemptPublisher(request: $0, client: shared, part: part).eraseToAnyPublisher() }
   }
 
   private static func chain(
