@@ -278,7 +278,7 @@ public struct WebAPIClient: RequestExecutor {
       if request.limits == nil { http.message.limits.responseBytes = nil }
     }
     context.tell(.began(http.message.method, http.message.url))
-    return CallSubscription(http, of: shared, through: exchange(http))
+    return CallSubscription(http, of: shared, .call, through: middleware(for: http))
   }
 
   func observer(
@@ -336,16 +336,22 @@ public struct WebAPIClient: RequestExecutor {
     MiddlewarePlace.allCases.flatMap { place in middleware.filter { $0.place == place } }
   }
 
-  /// Sends a request through all middleware; `nil` where there is none that it could concern.
-  private func exchange(_ request: HTTPRequest) -> HTTPExchange? {
+  /// All middleware that a call goes through; `nil` where there is none that it could concern.
+  private func middleware(for request: HTTPRequest) -> (@Sendable (HTTPRequest) -> HTTPExchange)? {
     if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
     let aroundHops = shared.settings.aroundHops
     let hops = aroundHops.isEmpty ? nil : Self.chain(aroundHops, sending(.hop))
-    return Self.chain(shared.settings.aroundAttempts, sending(.attempt(through: hops)))(request)
+    return Self.chain(shared.settings.aroundAttempts, sending(.attempt, through: hops))
   }
 
-  private func sending(_ part: AttemptSubscription.Part) -> @Sendable (HTTPRequest) -> HTTPExchange {
-    { [shared] in AttemptPublisher(request: $0, client: shared, part: part).eraseToAnyPublisher() }
+  private func sending(
+    _ part: CallSubscription.Part,
+    through next: (@Sendable (HTTPRequest) -> HTTPExchange)? = nil
+  ) -> @Sendable (HTTPRequest) -> HTTPExchange {
+    { [shared] request in
+      CallPublisher { Call(CallSubscription(request, of: shared, part, through: next), parse: { $0 }) }
+        .eraseToAnyPublisher()
+    }
   }
 
   private static func chain(

@@ -1,7 +1,7 @@
 import Rebound
 
 /// One hop after the other, as long as servers want the request elsewhere.
-extension AttemptSubscription {
+extension CallSubscription {
   /// Sends the first request of a way, which asks for what its destination is still without.
   func sendPrepared(_ request: HTTPRequest) {
     var prepared = request

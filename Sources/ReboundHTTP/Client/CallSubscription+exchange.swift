@@ -3,8 +3,8 @@ import Foundation
 import Rebound
 
 /// A hop over the transport.
-extension AttemptSubscription {
-  func start(_ sent: SentRequest) {
+extension CallSubscription {
+  func begin(_ sent: SentRequest) {
     let request = sent.request
     if request.redirects == 0 { request.tell(.attemptBegan(request.attempt, request.message)) }
     let exchange = settings.transport.start(request.message) { [self] event in receive(event, of: sent) }
@@ -24,7 +24,7 @@ extension AttemptSubscription {
       if let destination = sent.request.destination { handOn(head, to: destination, sent) }
     case .follow(let head, let exchange):
       exchange?.cancel()
-      goOn(after: head, sent)
+      leave(for: head, sent)
     case .handOn(let chunk, let destination):
       destination.receive(chunk)
       let progress = destination.progress
@@ -94,14 +94,10 @@ extension AttemptSubscription {
 
   // MARK: The end of a hop
 
-  /// A redirect is followed right outside of the middleware that sees each hop.
-  private func goOn(after head: ResponseHead, _ sent: SentRequest) {
-    if case .attempt = part {
-      if let last = leaveHop() { follow(last.redirect, after: last.sent.request) }
-      return
-    }
-    _ = deliver(response(head, Data(), to: sent.request))
-    finish(.finished)
+  private func leave(for redirect: ResponseHead, _ sent: SentRequest) {
+    // Outside of the middleware that sees each hop, its attempt follows.
+    if part == .hop { return answer(with: response(redirect, Data(), to: sent.request)) }
+    if leaveHop() != nil { follow(redirect, after: sent.request) }
   }
 
   private func judge(_ head: ResponseHead?, _ body: Data, _ sent: SentRequest) {
@@ -128,6 +124,10 @@ extension AttemptSubscription {
 
   private func succeed(_ response: HTTPResponse, _ sent: SentRequest) {
     sent.request.tell(.attemptSucceeded(sent.request.attempt, response))
+    answer(with: response)
+  }
+
+  private func answer(with response: HTTPResponse) {
     _ = deliver(response)
     finish(.finished)
   }
@@ -147,5 +147,11 @@ extension AttemptSubscription {
       // Nobody wants to hear of it after a cancel.
       if change(sent, { _ in true }) ?? false { end(with: failure, sent.request) }
     }
+  }
+
+  /// Ends it because a hop has failed, or cannot be sent.
+  func end(with failure: NetworkFailure, _ hop: HTTPRequest) {
+    hop.tell(.attemptFailed(hop.attempt, failure))
+    finish(.failure(failure))
   }
 }
