@@ -175,9 +175,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
 
   @usableFromInline
   func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
-    lock.lock()
-    let (sent, isLeaving) = (hop?.sent, hop?.redirect != nil)
-    lock.unlock()
+    let (sent, isLeaving) = lock.withLock { (hop?.sent, hop?.redirect != nil) }
     guard !isLeaving else { return .none }
     guard let sent else { return deliver(answer) }
     if sent.request.isFollowed?(answer.head) ?? false {
@@ -202,9 +200,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
 
   /// Hands on an answer, if it is still wanted.
   func deliver(_ answer: HTTPResponse) -> Subscribers.Demand {
-    lock.lock()
-    let sink = phase == .running ? sink : nil
-    lock.unlock()
+    let sink = lock.withLock { phase == .running ? self.sink : nil }
     do {
       return try sink?.answered(answer, self) ?? .none
     } catch {

@@ -139,6 +139,20 @@ struct CallPublisherTests {
     #expect(ends == ["attempt succeeded", "failed"])
   }
 
+  @Test("who has the response and cancels then has not cancelled the call, with middleware or without")
+  func cancelAfterAnswer() throws {
+    for middleware in [[], [Passing()]] {
+      let test = ClientUnderTest([.ok("12")], middleware)
+      let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+      test.client.publisher(for: Anything()).first().subscribe(recorder)
+      try test.scheduler.run()
+      #expect(recorder.values == [Data("12".utf8)])
+      #expect(test.log.lines.filter { $0.contains("succeeded") || $0.contains("cancelled") }.count == 2)
+      #expect(!test.log.lines.contains { $0.contains("cancelled") })
+      #expect(test.transport.calls.map(\.isCancelled) == [false])
+    }
+  }
+
   @Test("without middleware, nothing is sent for no demand, and a cancel before any is told once")
   func cancelBeforeDemand() throws {
     let test = ClientUnderTest([.ok("12")])
