@@ -1,7 +1,12 @@
 import Combine
 import StreamSupport
 
-/// One call under way, between the middleware, or the network itself, and the subscriber.
+/// One call under way, between the transport, or the middleware, and the subscriber; or for the middleware an attempt of
+/// it, or a hop of that.
+///
+/// An attempt is one hop after the other, as long as servers want the request elsewhere. It stands outside of
+/// ``MiddlewarePlace/cookies`` in every client, so that what stands there sees each hop as it is sent: what signs a request
+/// signs what goes over the wire. Where there is no middleware, a call is its one attempt.
 ///
 /// It knows neither the type of the response nor the subscriber's: the methods of generic classes are looked up anew for
 /// each call, which takes longer than to ask closures.
@@ -12,6 +17,7 @@ import StreamSupport
 final class CallSubscription: Subscriber, Subscription, CustomStringConvertible, @unchecked Sendable {
   @usableFromInline typealias Input = HTTPResponse
   @usableFromInline typealias Failure = NetworkFailure
+  typealias Next = (HTTPRequest) -> HTTPExchange
 
   /// What a subscriber is told besides values.
   @usableFromInline
@@ -20,57 +26,57 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     case ended(Subscribers.Completion<NetworkFailure>)
   }
 
+  /// How much of the way it is, with its name for those who look at subscriptions.
+  enum Part: String {
+    case call = "Call"
+    case attempt = "Attempt"
+    case hop = "Exchange"
+  }
+
   private enum Phase {
-    case waiting
+    case ready
     case running
     case over
   }
 
-  /// Where the answer comes from.
-  ///
-  /// References, because it costs much to copy a request.
-  private enum Origin {
-    /// An attempt alone, where there is no middleware.
-    case attempt(AttemptSubscription)
-    case middleware(Chain)
-
-    var request: HTTPRequest {
-      switch self {
-      case .attempt(let attempt): attempt.request
-      case .middleware(let chain): chain.request
-      }
-    }
+  private struct Sink {
+    let answered: (HTTPResponse, CallSubscription) throws -> Subscribers.Demand
+    let turned: (Turn) -> Void
   }
 
-  private final class Chain {
-    let exchange: HTTPExchange
-    let request: HTTPRequest
-
-    init(_ exchange: HTTPExchange, for request: HTTPRequest) {
-      self.exchange = exchange
-      self.request = request
-    }
+  /// What there is until the end.
+  private struct Rest {
+    let exchange: (any TransportExchange)?
+    let hop: Hop?
+    let upstream: (any Subscription)?
+    let sink: Sink?
+    let isAnswered: Bool
   }
 
-  private let origin: Origin
-  private let context: CallContext
+  let request: HTTPRequest
+  let part: Part
+  private let client: ClientSettings.Shared
+  /// The middleware that a call goes through, or each hop of an attempt; `nil` where the transport is next.
+  private let next: Next?
   private let lock = Lock()
-  // All guarded by `lock`; the closures are set once, and read only after that.
-  @exclusivity(unchecked) private var phase = Phase.waiting
+  // All guarded by `lock`.
+  @exclusivity(unchecked) private var phase = Phase.ready
+  @exclusivity(unchecked) private var demand = Subscribers.Demand.none
+  /// The present hop; `nil` between two, and for a call that goes through middleware.
+  @exclusivity(unchecked) private var hop: Hop?
+  /// What comes through middleware.
+  @exclusivity(unchecked) private var upstream: (any Subscription)?
   /// Whether its response was told: who wants no more than that cancels, which is no end of another kind.
   @exclusivity(unchecked) private var isAnswered = false
-  /// Parses an answer, and hands on the value if this still accepts it.
-  @exclusivity(unchecked) private var whenAnswered: ((HTTPResponse, CallSubscription) throws -> Subscribers.Demand)?
-  @exclusivity(unchecked) private var whenTurned: ((Turn) -> Void)?
-  /// There while it runs.
-  @exclusivity(unchecked) private var upstream: (any Subscription)?
+  /// There until the end.
+  @exclusivity(unchecked) private var sink: Sink?
 
-  /// - Parameter exchange: What the middleware has made of the request; `nil` where it goes to the network as it is.
-  init(_ request: HTTPRequest, of client: ClientSettings.Shared, through exchange: HTTPExchange?) {
-    context = request.call
-    origin =
-      exchange.map { .middleware(Chain($0, for: request)) }
-      ?? .attempt(AttemptSubscription(request, of: client, next: nil))
+  init(_ request: HTTPRequest, of client: ClientSettings.Shared, _ part: Part, through next: Next?) {
+    self.request = request
+    self.client = client
+    self.part = part
+    self.next = next
+    if part == .hop { hop = Hop(SentRequest(request)) }
   }
 
   /// Hands this to its subscriber.
@@ -83,39 +89,122 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     whenAnswered: @escaping (HTTPResponse, CallSubscription) throws -> Subscribers.Demand,
     whenTurned: @escaping (Turn) -> Void
   ) {
-    self.whenAnswered = whenAnswered
-    self.whenTurned = whenTurned
-    switch origin {
-    case .middleware(let chain): chain.exchange.subscribe(self)
-    case .attempt(let attempt): attempt.attach(self)
-    }
+    sink = Sink(answered: whenAnswered, turned: whenTurned)
+    if part == .call, let next { next(request).subscribe(self) } else { whenTurned(.begun(self)) }
   }
 
-  @usableFromInline var description: String { "Call" }
+  @usableFromInline var description: String { part.rawValue }
 
-  // MARK: What comes from there
+  var settings: ClientSettings { client.settings }
+
+  // MARK: What the subscriber says
+
+  @usableFromInline
+  func request(_ demand: Subscribers.Demand) {
+    guard demand > .none else { return }
+    lock.lock()
+    let begins = phase == .ready
+    if begins { phase = .running }
+    self.demand += demand
+    let (upstream, sent) = (upstream, hop?.sent)
+    lock.unlock()
+    guard begins else { return upstream?.request(demand) ?? () }
+    if let sent { return begin(sent) }
+    var first = request
+    first.start = settings.time.now
+    sendPrepared(first)
+  }
+
+  @usableFromInline
+  func cancel() {
+    guard let rest = end() else { return }
+    if part == .call, !rest.isAnswered { request.call.tell(.cancelled) }
+    stop(rest)
+  }
+
+  // MARK: Hops
+
+  /// Sends a request as it is, if it is still wanted.
+  func pass(_ sent: SentRequest) {
+    lock.lock()
+    let isWanted = phase == .running
+    if isWanted { hop = Hop(sent) }
+    lock.unlock()
+    guard isWanted else { return }
+    if let next { next(sent.request).subscribe(self) } else { begin(sent) }
+  }
+
+  /// Changes the hop that has sent this; `nil` if it is no longer the present one.
+  @discardableResult
+  func change<Result>(_ sent: SentRequest, _ body: (inout Hop) -> Result?) -> Result? {
+    lock.lock()
+    defer { lock.unlock() }
+    return hop?.sent === sent ? hop?.change(body) : nil
+  }
+
+  /// Takes out the hop whose answer wants the request elsewhere, so that the next one can take its place; `nil` if there is
+  /// none.
+  func leaveHop() -> (sent: SentRequest, redirect: ResponseHead)? {
+    lock.lock()
+    let rest = (hop, upstream)
+    guard let last = hop, let redirect = last.redirect else {
+      lock.unlock()
+      return nil
+    }
+    (hop, upstream) = (nil, nil)
+    lock.unlock()
+    // What they hold may run foreign code as it goes.
+    withExtendedLifetime(rest) {}
+    return (last.sent, redirect)
+  }
+
+  // MARK: What comes through middleware
 
   @usableFromInline
   func receive(subscription: any Subscription) {
     lock.lock()
-    let isFirst = phase == .waiting
-    if isFirst {
-      phase = .running
-      upstream = subscription
-    }
+    let isWanted = phase != .over && upstream == nil
+    let begins = phase == .ready
+    if isWanted { (phase, upstream) = (.running, subscription) }
+    let (demand, sink) = (demand, sink)
     lock.unlock()
-    if isFirst { whenTurned?(.begun(self)) } else { subscription.cancel() }
+    guard isWanted else { return subscription.cancel() }
+    // A call begins with it; of a hop something was asked before.
+    if begins { sink?.turned(.begun(self)) } else { subscription.request(demand) }
   }
 
   @usableFromInline
   func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
-    guard isRunning else { return .none }
+    let (sent, isLeaving) = lock.withLock { (hop?.sent, hop?.redirect != nil) }
+    guard !isLeaving else { return .none }
+    guard let sent else { return deliver(answer) }
+    if sent.request.isFollowed?(answer.head) ?? false {
+      change(sent) { $0.follow(answer.head) }
+      return .none
+    }
+    let more = deliver(answer)
+    lock.withLock {
+      demand -= 1
+      demand += more
+    }
+    return more
+  }
+
+  @usableFromInline
+  func receive(completion: Subscribers.Completion<NetworkFailure>) {
+    if case .finished = completion, let (sent, redirect) = leaveHop() { return follow(redirect, after: sent.request) }
+    if lock.withLock({ phase == .running }) { finish(completion) }
+  }
+
+  // MARK: What the subscriber is told
+
+  /// Hands on an answer, if it is still wanted.
+  func deliver(_ answer: HTTPResponse) -> Subscribers.Demand {
+    let sink = lock.withLock { phase == .running ? self.sink : nil }
     do {
-      return try whenAnswered?(answer, self) ?? .none
+      return try sink?.answered(answer, self) ?? .none
     } catch {
-      guard let upstream = end() else { return .none }
-      upstream.cancel()
-      fail(origin.request.failure(parsing: answer, error))
+      finish(.failure(request.failure(parsing: answer, error)), stopping: true)
       return .none
     }
   }
@@ -128,59 +217,33 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     let isWanted = phase == .running
     if isWanted { isAnswered = true }
     lock.unlock()
-    if isWanted { context.tell(.succeeded(answer.source)) }
+    if isWanted, part == .call { request.call.tell(.succeeded(answer.source)) }
     return isWanted
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<NetworkFailure>) {
-    guard end() != nil else { return }
-    switch completion {
-    case .finished: whenTurned?(.ended(.finished))
-    case .failure(let failure): fail(failure)
-    }
+  /// - Parameter stopping: Whether there is still something under way.
+  func finish(_ completion: Subscribers.Completion<NetworkFailure>, stopping: Bool = false) {
+    guard let rest = end() else { return }
+    if stopping { stop(rest) }
+    if part == .call, case .failure(let failure) = completion { request.call.tell(.failed(failure)) }
+    rest.sink?.turned(.ended(completion))
   }
 
-  private func fail(_ failure: NetworkFailure) {
-    context.tell(.failed(failure))
-    whenTurned?(.ended(.failure(failure)))
-  }
-
-  // MARK: What the subscriber says
-
-  @usableFromInline
-  func request(_ demand: Subscribers.Demand) {
-    lock.lock()
-    let upstream = upstream
-    lock.unlock()
-    upstream?.request(demand)
-  }
-
-  @usableFromInline
-  func cancel() {
-    guard let upstream = end() else { return }
-    lock.lock()
-    let isAnswered = isAnswered
-    lock.unlock()
-    if !isAnswered { context.tell(.cancelled) }
-    upstream.cancel()
-  }
-
-  // MARK: State
-
-  private var isRunning: Bool {
+  /// Ends it, and hands out what is left to the first caller, who releases it with the lock open.
+  private func end() -> Rest? {
     lock.lock()
     defer { lock.unlock() }
-    return phase == .running
+    guard phase != .over else { return nil }
+    phase = .over
+    let exchange = hop?.end()?.exchange
+    let rest = Rest(exchange: exchange, hop: hop, upstream: upstream, sink: sink, isAnswered: isAnswered)
+    (hop, upstream, sink) = (nil, nil, nil)
+    return rest
   }
 
-  /// Ends it, and hands out what to stop, to the first caller.
-  private func end() -> (any Subscription)? {
-    lock.lock()
-    defer { lock.unlock() }
-    let upstream = upstream
-    self.upstream = nil
-    if phase == .running { phase = .over }
-    return upstream
+  private func stop(_ rest: Rest) {
+    rest.upstream?.cancel()
+    rest.exchange?.cancel()
+    if next == nil { rest.hop?.sent.request.destination?.interrupt {} }
   }
 }

@@ -278,7 +278,7 @@ public struct WebAPIClient: RequestExecutor {
       if request.limits == nil { http.message.limits.responseBytes = nil }
     }
     context.tell(.began(http.message.method, http.message.url))
-    return CallSubscription(http, of: shared, through: exchange(http))
+    return CallSubscription(http, of: shared, .call, through: middleware(for: http))
   }
 
   func observer(
@@ -336,17 +336,22 @@ public struct WebAPIClient: RequestExecutor {
     MiddlewarePlace.allCases.flatMap { place in middleware.filter { $0.place == place } }
   }
 
-  /// Sends a request through all middleware; `nil` where there is none that it could concern.
-  private func exchange(_ request: HTTPRequest) -> HTTPExchange? {
+  /// All middleware that a call goes through; `nil` where there is none that it could concern.
+  private func middleware(for request: HTTPRequest) -> (@Sendable (HTTPRequest) -> HTTPExchange)? {
     if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
-      ExchangePublisher(request: request, client: shared).eraseToAnyPublisher()
+    let aroundHops = shared.settings.aroundHops
+    let hops = aroundHops.isEmpty ? nil : Self.chain(aroundHops, sending(.hop))
+    return Self.chain(shared.settings.aroundAttempts, sending(.attempt, through: hops))
+  }
+
+  private func sending(
+    _ part: CallSubscription.Part,
+    through next: (@Sendable (HTTPRequest) -> HTTPExchange)? = nil
+  ) -> @Sendable (HTTPRequest) -> HTTPExchange {
+    { [shared] request in
+      CallPublisher { Call(CallSubscription(request, of: shared, part, through: next), parse: { $0 }) }
+        .eraseToAnyPublisher()
     }
-    let hop = Self.chain(shared.settings.aroundHops, network)
-    let attempt: @Sendable (HTTPRequest) -> HTTPExchange = { [shared] request in
-      AttemptPublisher(request: request, client: shared, next: hop).eraseToAnyPublisher()
-    }
-    return Self.chain(shared.settings.aroundAttempts, attempt)(request)
   }
 
   private static func chain(

@@ -27,13 +27,18 @@ struct CallPublisherTests {
     through exchange: HTTPExchange? = nil,
     _ parse: @escaping (HTTPResponse) throws -> Output
   ) throws -> Call<Output> {
+    let answers = exchange ?? answers.eraseToAnyPublisher()
+    return Call(try subscription(over: test) { _ in answers }, parse: parse)
+  }
+
+  private func subscription(
+    over test: ClientUnderTest,
+    through next: CallSubscription.Next? = nil
+  ) throws -> CallSubscription {
     let request = RequestParts(Anything(), Anything().parser)
     let context = test.client.context(for: request, test.log.write)
     let prepared = try test.client.prepare(request, limits: .none, context)
-    return Call(
-      CallSubscription(prepared, of: test.client.shared, through: exchange ?? answers.eraseToAnyPublisher()),
-      parse: parse
-    )
+    return CallSubscription(prepared, of: test.client.shared, .call, through: next)
   }
 
   private func run<Output: Sendable>(_ call: Call<Output>) -> Recorder<Output, NetworkFailure> {
@@ -95,6 +100,73 @@ struct CallPublisherTests {
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
     #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
     #expect(!test.log.lines.contains { $0.contains("succeeded") })
+  }
+
+  @Test("without middleware, a cancel within the parser is the end, too, and what has ended is not stopped again")
+  func cancelWhileParsingOverTransport() throws {
+    let test = ClientUnderTest([.ok("12")])
+    let recorder = Recorder<Int, NetworkFailure>(on: test.scheduler)
+    Call(try subscription(over: test)) { answer in
+      recorder.cancel()
+      return answer.body.count
+    }
+    .start(recorder)
+    try test.scheduler.run()
+    recorder.cancel()
+    #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
+    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
+    #expect(test.transport.calls.map(\.isCancelled) == [false])
+  }
+
+  @Test("without middleware, what the parser throws is the one end of the call, after an attempt that has succeeded")
+  func refusalOverTransport() throws {
+    let test = ClientUnderTest([.ok("12")])
+    let recorder = Recorder<Int, NetworkFailure>(on: test.scheduler)
+    Call(try subscription(over: test)) { _ -> Int in throw NoData() }.start(recorder)
+    try test.scheduler.run()
+    #expect(recorder.failure?.kind == .noData)
+    #expect(recorder.completions.count == 1 && recorder.values.isEmpty)
+    let ends = test.log.events.compactMap { event -> String? in
+      switch event.kind {
+      case .attemptSucceeded: "attempt succeeded"
+      case .attemptFailed: "attempt failed"
+      case .succeeded: "succeeded"
+      case .failed: "failed"
+      case .cancelled: "cancelled"
+      default: nil
+      }
+    }
+    #expect(ends == ["attempt succeeded", "failed"])
+  }
+
+  @Test("who has the response and cancels then has not cancelled the call, with middleware or without")
+  func cancelAfterAnswer() throws {
+    for middleware in [[], [Passing()]] {
+      let test = ClientUnderTest([.ok("12")], middleware)
+      let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+      test.client.publisher(for: Anything()).first().subscribe(recorder)
+      try test.scheduler.run()
+      #expect(recorder.values == [Data("12".utf8)])
+      #expect(test.log.lines.filter { $0.contains("succeeded") || $0.contains("cancelled") }.count == 2)
+      #expect(!test.log.lines.contains { $0.contains("cancelled") })
+      #expect(test.transport.calls.map(\.isCancelled) == [false])
+    }
+  }
+
+  @Test("without middleware, nothing is sent for no demand, and a cancel before any is told once")
+  func cancelBeforeDemand() throws {
+    let test = ClientUnderTest([.ok("12")])
+    let recorder = Recorder<Int, NetworkFailure>(requesting: .none)
+    Call(try subscription(over: test)) { $0.body.count }.start(recorder)
+    let subscription = try #require(recorder.subscription)
+    subscription.request(.none)
+    subscription.cancel()
+    subscription.request(.unlimited)
+    subscription.cancel()
+    try test.scheduler.run()
+    #expect(test.transport.calls.isEmpty)
+    #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
+    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
   }
 
   @Test("a call that cannot be prepared is a failure at once, for each subscriber")

@@ -99,11 +99,20 @@ struct RedirectPolicyTests {
     #expect(calls.map(\.isCancelled) == [true, false])
   }
 
-  @Test("what comes late of an exchange that was redirected counts no more")
-  func lateEvents() throws {
+  @Test(
+    "what comes late of an exchange that was redirected counts no more, also where middleware sees each",
+    arguments: [[], [Passing()]]
+  )
+  func lateEvents(middleware: [Passing]) throws {
     let transport = StubbornTransport()
     let log = EventLog()
-    let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil).onEvent(log.write)
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: transport,
+      middleware: middleware,
+      deliveringOn: nil
+    )
+    .onEvent(log.write)
     let recorder = Recorder<Data, NetworkFailure>()
     client.publisher(for: Anything()).subscribe(recorder)
     transport.tell(.head(ResponseHead(status: 302, headers: ["Location": "/b"], url: .service)), of: 0)
@@ -145,6 +154,13 @@ struct RedirectPolicyTests {
     let (calls, failure) = try Self.run([.redirect(307, to: "/b")], request)
     #expect(calls.count == 1)
     #expect(failure?.kind == .unexpectedStatus(307))
+  }
+}
+
+/// Sees each request that goes over the wire, and leaves it as it is.
+struct Passing: Middleware {
+  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    next(request)
   }
 }
 

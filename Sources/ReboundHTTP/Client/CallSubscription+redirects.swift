@@ -1,0 +1,84 @@
+import Rebound
+
+/// One hop after the other, as long as servers want the request elsewhere.
+extension CallSubscription {
+  /// Sends the first request of a way, which asks for what its destination is still without.
+  func sendPrepared(_ request: HTTPRequest) {
+    var prepared = request
+    do {
+      try request.destination?.prepare(&prepared.message)
+    } catch {
+      return end(with: request.failure(keeping: nil, error), request)
+    }
+    send(prepared)
+  }
+
+  private func send(_ request: HTTPRequest) {
+    var hop = request
+    if let deadline = self.request.deadline { limit(&hop.message, deadline) }
+    let redirects = settings.redirects
+    if redirects.limit > 0 || hop.destination != nil {
+      hop.isFollowed = { [message = hop.message, count = hop.redirects, destination = hop.destination] head in
+        if destination?.use(of: head) == .startAnew { return true }
+        if case .deliver = redirects.step(after: message, head, followed: count) { return false }
+        return true
+      }
+    }
+    pass(SentRequest(hop))
+  }
+
+  /// Leaves a message no more time than there is, as transport and server get to know it.
+  private func limit(_ message: inout TransportRequest, _ deadline: Deadline) {
+    let left = deadline.remaining
+    // Limits that the request itself has do not grow, however often it is sent.
+    message.limits.total = request.message.limits.total.map { min($0, left) } ?? left
+    if let field = settings.deadlineHeader { message.headers[field] = "\(Int64(left.inSeconds * 1_000))m" }
+  }
+
+  /// Sends the request where the answer to the last hop wants it.
+  func follow(_ head: ResponseHead, after hop: HTTPRequest) {
+    if let destination = hop.destination, destination.use(of: head) == .startAnew {
+      destination.startAnew()
+      var anew = request
+      anew.start = hop.start
+      return sendPrepared(anew)
+    }
+    let count = hop.redirects
+    switch settings.redirects.step(after: hop.message, head, followed: count) {
+    case .deliver:
+      finish(.finished)
+    case .tooMany:
+      let failure = hop.failure(
+        .transport(.tooManyRedirects),
+        underlying: TransportFailure(.tooManyRedirects, redirects: count),
+        duration: settings.time.now - hop.start
+      )
+      end(with: failure, hop)
+    case .follow(let message):
+      var following = hop
+      following.message = message
+      following.redirection = Redirection(
+        count: count + 1,
+        first: request.message,
+        hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url)
+      )
+      hop.tell(.redirected(status: head.status, to: message.url))
+      send(following)
+    }
+  }
+}
+
+/// What has led a request to where it goes now.
+final class Redirection: Sendable {
+  /// How many redirects were followed.
+  let count: Int
+  /// What was asked for before any of them.
+  let first: TransportRequest
+  let hasLeftOrigin: Bool
+
+  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool) {
+    self.count = count
+    self.first = first
+    self.hasLeftOrigin = hasLeftOrigin
+  }
+}

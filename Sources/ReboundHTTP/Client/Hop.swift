@@ -1,0 +1,147 @@
+import Foundation
+
+/// What a hop sends.
+///
+/// A reference, because it costs much to copy a request; by it, what comes of one hop is told from what comes late of
+/// another.
+final class SentRequest: Sendable {
+  let request: HTTPRequest
+
+  init(_ request: HTTPRequest) {
+    self.request = request
+  }
+}
+
+/// One hop under way, gathered to a whole answer, as a value: what happens goes in, what is to be done comes out.
+///
+/// After the end nothing comes out. It releases nothing before it is released itself, so it can stand under a lock.
+struct Hop {
+  /// What is to be done.
+  enum Step {
+    case tell(HTTPEvent.Kind)
+    /// The head of an answer is there.
+    case respond(ResponseHead)
+    /// The request is wanted elsewhere. Nobody wants the body of a redirect, which may be endless.
+    case follow(ResponseHead, stopping: (any TransportExchange)?)
+    case handOn(Data, to: any BodyDestination)
+    /// The network is through; now the destination has its time.
+    case complete(any BodyDestination)
+    /// As much of the answer is there as is wanted.
+    case judge(ResponseHead?, Data, stopping: (any TransportExchange)?)
+    case fail(TransportFailure)
+  }
+
+  let sent: SentRequest
+  /// The head of an answer that wants the request elsewhere.
+  private(set) var redirect: ResponseHead?
+  private var isOver = false
+  /// `nil` until the transport has returned it.
+  private var exchange: (any TransportExchange)?
+  private var head: ResponseHead?
+  private var body = Data()
+  /// Where the body goes, once it is known to be one that is wanted there.
+  private var destination: (any BodyDestination)?
+  /// What the exchange was told last.
+  private var isPaused = false
+  /// Whether a thread tells it, and whether that has to look again at what to tell.
+  private var isPacing = false
+  private var mustPaceAgain = false
+
+  init(_ sent: SentRequest) {
+    self.sent = sent
+  }
+
+  /// Takes what the transport has returned; says whether it is to go on.
+  mutating func begin(_ exchange: any TransportExchange) -> Bool {
+    guard !isOver else { return false }
+    self.exchange = exchange
+    return true
+  }
+
+  /// - Parameter isFollowed: Whether it is a head that wants the request elsewhere.
+  mutating func receive(_ event: TransportEvent, isFollowed: Bool) -> Step? {
+    guard !isOver else { return nil }
+    switch event {
+    case .sent(let count):
+      return .tell(.uploaded(count, of: sent.request.message.body.length))
+    case .head(let head):
+      guard isFollowed else {
+        self.head = head
+        return .respond(head)
+      }
+      isOver = true
+      redirect = head
+      return .follow(head, stopping: exchange)
+    case .chunk(let chunk):
+      return receive(chunk)
+    case .finished:
+      return destination.map { .complete($0) } ?? judge(stopping: nil)
+    case .failed(let failure):
+      isOver = true
+      return .fail(failure)
+    }
+  }
+
+  private mutating func receive(_ chunk: Data) -> Step? {
+    if let destination { return .handOn(chunk, to: destination) }
+    guard sent.request.destination == nil else {
+      body += chunk.prefix(NetworkFailure.bodyLimit - body.count)
+      // All of a refusal that is kept; the limits that a body may go beyond would let it go on.
+      return body.count == NetworkFailure.bodyLimit ? judge(stopping: exchange) : nil
+    }
+    // Most answers come in one piece, which need not be copied.
+    if body.isEmpty { body = chunk } else { body += chunk }
+    guard sent.request.call.isWatched else { return nil }
+    return .tell(.downloaded(Int64(body.count), of: head?.headers["Content-Length"].flatMap { Int64($0) }))
+  }
+
+  private mutating func judge(stopping exchange: (any TransportExchange)?) -> Step {
+    isOver = true
+    let whole = body
+    body = Data()
+    return .judge(head, whole, stopping: exchange)
+  }
+
+  /// Takes the head of an answer that has come through middleware, and wants the request elsewhere.
+  mutating func follow(_ head: ResponseHead) {
+    redirect = head
+  }
+
+  /// Ends it, and hands out what is to be stopped and the head that has come; `nil` if it is over already.
+  mutating func end() -> (exchange: (any TransportExchange)?, head: ResponseHead?)? {
+    guard !isOver else { return nil }
+    isOver = true
+    return (exchange, head)
+  }
+
+  // MARK: A body that goes elsewhere
+
+  mutating func handOn(to destination: any BodyDestination) {
+    self.destination = destination
+  }
+
+  /// Whether the caller is the thread that tells the exchange from now on: there is one at a time, because the disk is done
+  /// on one and the network on another, and a pause that is overtaken by its resume would last for ever.
+  mutating func beginPacing() -> Bool {
+    defer { (isPacing, mustPaceAgain) = (true, true) }
+    return !isPacing
+  }
+
+  /// Whether there is something to look at; if not, the next thread begins anew.
+  mutating func mayPace() -> Bool {
+    (isPacing, mustPaceAgain) = (mustPaceAgain, false)
+    return isPacing
+  }
+
+  /// What is to be told to go on or to pause, if anything is.
+  mutating func pace(isReady: Bool) -> (any TransportExchange)? {
+    guard !isOver, destination != nil, isPaused == isReady, let exchange else { return nil }
+    isPaused = !isReady
+    return exchange
+  }
+
+  /// Changes it in its place, also where there may be none.
+  mutating func change<Result>(_ body: (inout Hop) -> Result?) -> Result? {
+    body(&self)
+  }
+}
