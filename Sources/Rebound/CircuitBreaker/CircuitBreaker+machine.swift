@@ -27,11 +27,11 @@ extension CircuitBreaker: Policy {
 
     /// Asks the breaker.
     public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
-      do throws(CircuitOpen) {
-        permit = try breaker.permit { execution.now }
+      switch breaker.permit({ execution.now }) {
+      case .success(let granted):
+        permit = granted
         return .proceed
-      } catch {
-        return .refuse(error)
+      case .failure(let refusal): return .refuse(refusal)
       }
     }
 

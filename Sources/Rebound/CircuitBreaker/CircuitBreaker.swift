@@ -178,31 +178,34 @@ public final class CircuitBreaker: Sendable {
   /// - Returns: The call, which is to be told how it ends.
   /// - Throws: ``CircuitOpen`` if it is refused. A refusal is never counted.
   public func admit(on time: TimeSource = .current) throws(CircuitOpen) -> Call {
-    Call(try permit { time.now }, of: self, time)
+    Call(try permit { time.now }.get(), of: self, time)
   }
 
   /// Asks to let a call through; the present is only read where it matters.
+  ///
+  /// It does not throw: an open breaker refuses in large numbers, and whoever watches errors being thrown, as Swift Testing does,
+  /// takes longer for one than the breaker.
   @inline(__always)
-  func permit(_ now: () -> Duration) throws(CircuitOpen) -> CircuitBreakerMachine.Permit {
-    if let permit = fastPath.permit { return permit }
-    return try permit(at: now())
+  func permit(_ now: () -> Duration) -> Result<CircuitBreakerMachine.Permit, CircuitOpen> {
+    if let permit = fastPath.permit { return .success(permit) }
+    return permit(at: now())
   }
 
-  private func permit(at present: Duration) throws(CircuitOpen) -> CircuitBreakerMachine.Permit {
-    try locked { (state, events) throws(CircuitOpen) in
+  private func permit(at present: Duration) -> Result<CircuitBreakerMachine.Permit, CircuitOpen> {
+    locked { state, events in
       let now = state.clamp(present)
       let before = state.machine.state
       let admission = state.machine.admit(now: now)
       note(before, state, now, &events)
       switch admission {
-      case .granted(let permit): return permit
+      case .granted(let permit): return .success(permit)
       case .rejected(let retryAfter):
         let name = givenName ?? state.adoptedName ?? "circuit breaker"
         let outFor = state.machine.outFor(now: now)
         let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: state.lastError)
         state.refused += 1
         if state.tellsRefusals { events.append(CircuitBreakerEvent(name: name, kind: .refused(refusal))) }
-        throw refusal
+        return .failure(refusal)
       }
     }
   }
@@ -248,13 +251,11 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Looks at the machine or changes it, with all that was counted beside it, then tells the observers.
-  private func locked<Result, Failure: Error>(
-    _ body: (inout Shares, inout [CircuitBreakerEvent]) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try shared.change { (state, events) throws(Failure) in
+  private func locked<Result>(_ body: (inout Shares, inout [CircuitBreakerEvent]) -> Result) -> Result {
+    shared.change { state, events in
       state.machine.add(successes: fastPath.close())
       defer { fastPath.open(as: state.machine) }
-      return try body(&state, &events)
+      return body(&state, &events)
     }
   }
 

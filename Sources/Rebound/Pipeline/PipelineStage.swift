@@ -172,7 +172,10 @@ where Outer.Output == Inner.Output {
     _ downstream: Downstream,
     to upstream: consuming Upstream
   ) where Downstream.Input == Output, Downstream.Failure == any Error {
-    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner))
+    // Its type hidden, for otherwise the types of what is subscribed to grow with each stage, and Swift neither specialises what
+    // is made of them nor finds it fast at runtime.
+    let surroundings = upstream.surroundings
+    outer.subscribe(downstream, to: ProtectedUpstream(PublisherInStage(upstream: upstream, stage: inner), surroundings))
   }
 }
 
@@ -211,7 +214,7 @@ where Upstream.Output == Stage.Output {
   }
 }
 
-/// The publisher that a pipeline protects, in a pipeline that does not know its type.
+/// The publisher that a pipeline protects, or that publisher under the inner stages, where its type is not known.
 @usableFromInline
 struct ProtectedUpstream<Output>: StageUpstream {
   @usableFromInline typealias Failure = any Error

@@ -21,8 +21,8 @@ package struct RateLimiterMachine: Hashable, Sendable {
   private var begun: Duration?
   private var start: Duration { begun ?? .zero }
   private var meter: RateMeter
-  /// The next one first.
-  private var queue: [Waiter] = []
+  /// The next one first, by rising numbers; a slice, whose first element goes without moving the others.
+  private var queue: ArraySlice<Waiter> = []
   private var lastNumber = 0
   private var pausedUntil: Duration?
   /// The share of the full rate, and what it was when the service last complained, and when that was.
@@ -58,21 +58,21 @@ package struct RateLimiterMachine: Hashable, Sendable {
     max(now, pausedUntil ?? now) - start
   }
 
-  /// How long so many calls, those who wait first, would have to wait.
-  private func waits(_ count: Int, now: Duration) -> [Duration] {
+  /// How long the last of so many calls, those who wait first, would have to wait.
+  private func wait(_ count: Int, now: Duration) -> Duration {
     let earliest = earliest(now)
     let pause = earliest - (now - start)
     // To whole nanoseconds, upwards: a timer that rings too early would find nothing.
-    return meter.waits(for: count, now: earliest).map { ($0 + pause).roundedUpToNanoseconds }
+    return (meter.wait(for: count, now: earliest) + pause).roundedUpToNanoseconds
   }
 
   /// A call asks to begin.
   ///
-  /// - Complexity: O(1) if nobody waits, otherwise O(n) in those who do.
+  /// - Complexity: O(1).
   package mutating func enter(now: Duration, mayWait: Bool = true) -> Admission {
     begin(now)
     if queue.isEmpty, earliest(now) == now - start, meter.take(now: now - start) == .zero { return .granted }
-    let wait = waits(queue.count + 1, now: now).last ?? .zero
+    let wait = wait(queue.count + 1, now: now)
     guard mayWait, wait <= policy.maxWait, queue.count < policy.maxQueue else { return .rejected(retryAfter: wait) }
     lastNumber += 1
     queue.append(Waiter(number: lastNumber, deadline: now + policy.maxWait))
@@ -85,7 +85,7 @@ package struct RateLimiterMachine: Hashable, Sendable {
   package mutating func advance(now: Duration) -> (granted: [Int], next: Duration?) {
     var granted: [Int] = []
     while let first = queue.first {
-      let wait = waits(1, now: now)[0]
+      let wait = wait(1, now: now)
       guard wait == .zero, meter.take(now: now - start) == .zero else { return (granted, wait) }
       granted.append(first.number)
       queue.removeFirst()
@@ -100,8 +100,13 @@ package struct RateLimiterMachine: Hashable, Sendable {
   ///
   /// - Returns: Whether it still waited.
   package mutating func abandon(_ number: Int) -> Bool {
-    guard let index = queue.firstIndex(where: { $0.number == number }) else { return false }
-    queue.remove(at: index)
+    var (low, high) = (queue.startIndex, queue.endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if queue[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    guard low < queue.endIndex, queue[low].number == number else { return false }
+    queue.remove(at: low)
     return true
   }
 
@@ -156,12 +161,11 @@ package struct RateLimiterMachine: Hashable, Sendable {
     var late: [(number: Int, retryAfter: Duration)] = []
     // Whoever is refused makes room for those behind, so each is looked at with only those before it that stay.
     var kept: [Waiter] = []
-    let moments = waits(queue.count, now: now)
     for waiter in queue {
-      let wait = moments[kept.count]
+      let wait = wait(kept.count + 1, now: now)
       if now + wait <= waiter.deadline { kept.append(waiter) } else { late.append((waiter.number, wait)) }
     }
-    queue = kept
+    queue = kept[...]
     return late
   }
 }

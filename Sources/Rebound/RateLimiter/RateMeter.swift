@@ -72,17 +72,31 @@ package struct RateMeter: Hashable, Sendable {
     }
   }
 
-  /// How long each of so many calls, one behind the other, would have to wait.
-  package func waits(for count: Int, now: Duration) -> [Duration] {
-    var copy = self
-    var moment = now
-    return (0..<count).map { _ in
-      var wait = copy.take(now: moment)
-      while wait > .zero {
-        moment += wait
-        wait = copy.take(now: moment)
-      }
-      return moment - now
+  /// How long the last of so many calls, one behind the other, would have to wait.
+  ///
+  /// It is what taking them one by one comes to, to the attosecond.
+  ///
+  /// - Complexity: O(1).
+  package func wait(for count: Int, now: Duration) -> Duration {
+    guard count > 0 else { return .zero }
+    switch meter {
+    case .bucket:
+      return max(max(fullAt, now) + interval * count - burst - now, .zero)
+
+    case .fixedWindow:
+      let length = period.wholeNanoseconds
+      let current = max(max(now.wholeNanoseconds, 0) / length, window)
+      let free = max(allowed - (current > window ? 0 : begun), 0)
+      guard count > free else { return .zero }
+      let later = Int64((count - free - 1) / allowed + 1)
+      return max(.nanoseconds(length) * (current + later) - now, .nanoseconds(1))
+
+    case .slidingWindow:
+      // Each waits until the one that is so many places before it has left; all but the first round wait for one of the row.
+      let (rounds, place) = (count - 1).quotientAndRemainder(dividingBy: allowed)
+      let index = moments.count - allowed + place
+      let first = index < 0 ? now : max(now, moments[index] + period)
+      return first + period * rounds - now
     }
   }
 

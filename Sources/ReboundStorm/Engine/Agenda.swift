@@ -17,7 +17,8 @@ final class Agenda: @unchecked Sendable {
     case client(Int)
     case deliver(ServiceAttempt)
     case workDone(ServiceAttempt)
-    case outageBegins(ServiceState, _ replica: Int?)
+    /// Indirect, so that the others, of which there are many, take one word.
+    indirect case outageBegins(ServiceState, _ replica: Int?)
     case timer(Timer)
   }
 
@@ -56,7 +57,10 @@ final class Agenda: @unchecked Sendable {
   private static let slotCount = 1 << 16
 
   /// Nanoseconds since the beginning.
-  var now: Int { outer.map { Self.nanoseconds($0.time.now) } ?? ownTime }
+  var now: Int {
+    guard let outer else { return ownTime }
+    return Self.nanoseconds(outer.time.now)
+  }
   @exclusivity(unchecked) private var ownTime = 0
   @exclusivity(unchecked) private var end: Int
   private let slotLength: Int

@@ -3,19 +3,21 @@ import Rebound
 import ReboundTesting
 
 /// All clients of a play: begins their requests, and does what is due until the end.
+///
+/// Access to what is stored is not checked; see ``ServiceAttempt``.
 final class ClientCrowd<Output: Sendable> {
   private let arrivals: Arrivals
   private let agenda: Agenda
   private let recorder: StormRecorder
   private let requests: [AnyPublisher<Output, any Error>]
-  private var random: StormRandom
+  @exclusivity(unchecked) private var random: StormRandom
   /// How many requests have begun.
-  private var begun = 0
+  @exclusivity(unchecked) private var begun = 0
   /// Who still waits for an answer, of clients that ask at fixed intervals.
-  private var isBusy: [Bool] = []
+  @exclusivity(unchecked) private var isBusy: [Bool] = []
   /// The requests that have not ended, each at its place.
-  private var open: [StormRequest<Output>?] = []
-  private var freePlaces: [Int] = []
+  @exclusivity(unchecked) private var open: [StormRequest<Output>?] = []
+  @exclusivity(unchecked) private var freePlaces: [Int] = []
 
   init(
     _ scenario: Scenario,
@@ -131,7 +133,7 @@ private final class StormRequest<Output: Sendable>: Subscriber {
   let begin: Int
   let place: Int
   private let crowd: ClientCrowd<Output>
-  private var subscription: (any Subscription)?
+  @exclusivity(unchecked) private var subscription: (any Subscription)?
 
   init(_ client: Int, at begin: Int, place: Int, of crowd: ClientCrowd<Output>) {
     self.client = client

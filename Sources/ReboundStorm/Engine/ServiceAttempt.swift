@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import StreamSupport
 
 /// What a request to the service of a scenario fails with.
 public enum ServiceFailure: Error, Hashable, Sendable {
@@ -12,25 +13,32 @@ public enum ServiceFailure: Error, Hashable, Sendable {
 /// One request that a service sees: an attempt of a client, or of a service at its dependency.
 ///
 /// It is told its end once, unless it is cancelled before.
+///
+/// Access to what is stored is not checked while a play runs, here and in the rest of the engine: it runs on one thread,
+/// and hands nothing that is stored to the code of others while it reads or changes it.
 class ServiceAttempt {
   final let process: Int
   /// Which replica the client has picked; `nil` if the service's balancing picks.
   final let target: Int?
-  final var replica = 0
-  final var arrival = 0
-  final var isQueued = false
-  final var isCancelled = false
-  final var dependency = 0
-  final var failure: ServiceFailure?
+  @exclusivity(unchecked) final var replica = 0
+  @exclusivity(unchecked) final var arrival = 0
+  @exclusivity(unchecked) final var isQueued = false
+  @exclusivity(unchecked) final var isCancelled = false
+  @exclusivity(unchecked) final var dependency = 0
+  @exclusivity(unchecked) final var failure: ServiceFailure?
   final unowned let service: ServiceState
+  /// Captures nothing, and is made where all types are known: Swift does not specialise the methods of a generic class that
+  /// are called through its table.
+  private let delivers: (ServiceAttempt) -> Void
 
-  init(process: Int, target: Int? = nil, service: ServiceState) {
+  init(process: Int, target: Int? = nil, service: ServiceState, delivers: @escaping (ServiceAttempt) -> Void) {
     self.process = process
     self.target = target
     self.service = service
+    self.delivers = delivers
   }
 
-  func deliver() {}
+  final func deliver() { delivers(self) }
 
   final func cancelAttempt() {
     guard !isCancelled else { return }
@@ -45,11 +53,11 @@ final class DependencyAttempt: ServiceAttempt {
 
   init(of outer: ServiceAttempt, at service: ServiceState) {
     self.outer = outer
-    super.init(process: outer.process, service: service)
-  }
-
-  override func deliver() {
-    outer.service.dependencyEnded(outer, failure)
+    // A downcast: who is handed over is always this object.
+    super.init(process: outer.process, service: service) { attempt in
+      let outer = unsafeDowncast(attempt, to: DependencyAttempt.self).outer
+      outer.service.dependencyEnded(outer, attempt.failure)
+    }
   }
 }
 
@@ -101,41 +109,92 @@ struct ReplicaProbe: ServiceQuestion {
   func answer(to attempt: ServiceAttempt) -> ReplicaLoad { service.load(ofReplica: replica) }
 }
 
-/// An attempt of a client.
-private final class ClientAttempt<S: Subscriber, Question: ServiceQuestion>: ServiceAttempt, Subscription
-where S.Input == Question.Output, S.Failure == any Error {
-  private var subscriber: S?
-  private let question: Question
-  private var hasBegun = false
+/// An attempt of a client, whatever is asked and whoever is told.
+private class AskingAttempt: ServiceAttempt, Subscription {
+  @exclusivity(unchecked) private var hasBegun = false
+  private let begins: (AskingAttempt) -> Void
+  private let letsGo: (AskingAttempt) -> Void
 
-  init(_ subscriber: S, question: Question) {
-    self.subscriber = subscriber
-    self.question = question
-    super.init(process: question.process, target: question.target, service: question.service)
+  init(
+    process: Int,
+    target: Int?,
+    service: ServiceState,
+    begins: @escaping (AskingAttempt) -> Void,
+    letsGo: @escaping (AskingAttempt) -> Void,
+    delivers: @escaping (ServiceAttempt) -> Void
+  ) {
+    self.begins = begins
+    self.letsGo = letsGo
+    super.init(process: process, target: target, service: service, delivers: delivers)
   }
 
-  func request(_ demand: Subscribers.Demand) {
+  final func request(_ demand: Subscribers.Demand) {
     guard demand > .none, !hasBegun, !isCancelled else { return }
     hasBegun = true
+    begins(self)
+  }
+
+  final func cancel() {
+    cancelAttempt()
+    letsGo(self)
+  }
+}
+
+/// An attempt of a client.
+///
+/// What is typed lies in inline storage (see `InlineStorage`), which is full while `isOpen`: until the attempt is cancelled or
+/// told its end.
+private final class ClientAttempt<S: Subscriber, Question: ServiceQuestion>: AskingAttempt
+where S.Input == Question.Output, S.Failure == any Error {
+  private struct Ends {
+    let subscriber: S
+    let question: Question
+  }
+
+  @exclusivity(unchecked) private var ends: InlineStorage<Ends>
+  @exclusivity(unchecked) private var isOpen = true
+
+  init(_ subscriber: S, question: Question) {
+    ends = InlineStorage { $0.initialize(to: Ends(subscriber: subscriber, question: question)) }
+    // Downcasts: who is handed over is always this object.
+    super.init(
+      process: question.process,
+      target: question.target,
+      service: question.service,
+      begins: { unsafeDowncast($0, to: ClientAttempt.self).begin() },
+      letsGo: { unsafeDowncast($0, to: ClientAttempt.self).letGo() },
+      delivers: { unsafeDowncast($0, to: ClientAttempt.self).tell() }
+    )
+  }
+
+  deinit {
+    if isOpen { letGo() }
+  }
+
+  /// Nobody has cancelled it yet, so it is open.
+  private func begin() {
+    let question = ends.access { $0.pointee.question }
     question.begin(self)
   }
 
-  func cancel() {
-    cancelAttempt()
-    let subscriber = self.subscriber
-    self.subscriber = nil
-    withExtendedLifetime(subscriber) {}
+  private func letGo() { withExtendedLifetime(takeEnds()) {} }
+
+  private func takeEnds() -> Ends? {
+    guard isOpen else { return nil }
+    isOpen = false
+    let taken = ends.access { $0.move() }
+    ends.close()
+    return taken
   }
 
-  override func deliver() {
-    guard let subscriber else { return }
-    self.subscriber = nil
+  private func tell() {
+    guard let ends = takeEnds() else { return }
     isCancelled = true
     if let failure {
-      subscriber.receive(completion: .failure(failure))
+      ends.subscriber.receive(completion: .failure(failure))
     } else {
-      _ = subscriber.receive(question.answer(to: self))
-      subscriber.receive(completion: .finished)
+      _ = ends.subscriber.receive(ends.question.answer(to: self))
+      ends.subscriber.receive(completion: .finished)
     }
   }
 }

@@ -1,6 +1,8 @@
 import Rebound
 
 /// A service while it is played.
+///
+/// Access to what is stored is not checked; see ``ServiceAttempt``.
 final class ServiceState {
   private struct Replica {
     var running = 0
@@ -24,10 +26,10 @@ final class ServiceState {
   private let outages: [(from: Double, to: Double)]
   private let faults: [Fault]
   private let processes: Int
-  private var random: StormRandom
-  private var replicas: [Replica]
-  private var dependencies: [ServiceState] = []
-  private var lastReplica = 0
+  @exclusivity(unchecked) private var random: StormRandom
+  @exclusivity(unchecked) private var replicas: [Replica]
+  @exclusivity(unchecked) private var dependencies: [ServiceState] = []
+  @exclusivity(unchecked) private var lastReplica = 0
   private let meanTime: Double
   private let changesSpeed: Bool
 

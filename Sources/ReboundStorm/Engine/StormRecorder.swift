@@ -1,7 +1,9 @@
 /// Counts what happens, second by second.
+///
+/// Access to what is stored is not checked; see ``ServiceAttempt``.
 final class StormRecorder {
-  private(set) var series: StormSeries
-  private(set) var latency = LatencyHistogram()
+  @exclusivity(unchecked) private(set) var series: StormSeries
+  @exclusivity(unchecked) private(set) var latency = LatencyHistogram()
   private let last: Int
 
   init(duration: Double) {

@@ -19,7 +19,7 @@ struct FluidModel {
   private let workers: Double
   private let workTime: Double
   private var now = 0
-  /// What comes at the service, by step and class.
+  /// What comes at the service, by class and step.
   private var due: [[Double]]
   /// Who waits at the service, by class.
   private var queue: [Double]
@@ -46,7 +46,7 @@ struct FluidModel {
     workTime = workers / service.capacity / (1 - pauses) / capacity
     queue = Array(repeating: 0, count: settings.maxRetries + 1)
     (busy, overdueShares) = (queue, queue)
-    due = Array(repeating: [], count: stepCount + 1)
+    due = Array(repeating: Array(repeating: 0, count: stepCount), count: queue.count)
     if let ratio = settings.budgetRatio {
       budget = FluidBudget(ratio: ratio, processes: scenario.processes, steps: 2 * Self.stepsPerSecond, stepCount)
     }
@@ -96,9 +96,7 @@ struct FluidModel {
   /// - Returns: Whether there is another step.
   mutating func step() -> Bool {
     guard now < stepCount else { return false }
-    var coming = due[now]
-    due[now] = []
-    if coming.isEmpty { coming = Array(repeating: 0, count: queue.count) }
+    var coming = due.map { $0[now] }
     let new = newRequests()
     busy[0] += new
     begun[second] += new
@@ -286,10 +284,12 @@ struct FluidModel {
     let first = now + max(Int(((delay + shortest) / length).rounded()), 1)
     let last = max(now + Int(((delay + longest) / length).rounded()), first)
     let part = amount / Double(last - first + 1)
-    for step in first...last where step < due.count {
-      if due[step].isEmpty { due[step] = Array(repeating: 0, count: queue.count) }
-      due[step][retries + 1] += part
-    }
+    guard first < stepCount else { return }
+    Self.add(part, to: &due[retries + 1], at: first...min(last, stepCount - 1))
+  }
+
+  private static func add(_ part: Double, to row: inout [Double], at steps: ClosedRange<Int>) {
+    for step in steps { row[step] += part }
   }
 }
 

@@ -25,11 +25,18 @@ struct DetectorTests {
         backoff: settings.plainBackoff,
         random: random
       )
+      guard let timeout = settings.attemptTimeout else {
+        return try Pipeline("service") {
+          detector.requests
+          Retry(retry)
+          detector
+        }
+      }
       return try Pipeline("service") {
         detector.requests
         Retry(retry)
         detector
-        if let timeout = settings.attemptTimeout { Timeout(attempt: .seconds(timeout)) }
+        Timeout(attempt: .seconds(timeout))
       }
     }
     return Watched(storm: storm, alarms: alarms.seconds.sorted())

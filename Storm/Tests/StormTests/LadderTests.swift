@@ -5,15 +5,20 @@ import Testing
 struct LadderTests {
   private static let scenario = Scenario.minuteOfOutage(clients: 10_000)
 
-  private static let shared = Result { try play(scenario) }
+  /// A task, so that who waits for it leaves its thread to the plays.
+  private static let shared = Task { try await play(scenario) }
 
-  private static func play(_ scenario: Scenario) throws -> [String: Storm] {
-    let storms = try NamedPolicy.ladder.map { try $0.settings.play(scenario, name: $0.name) }
-    return Dictionary(uniqueKeysWithValues: storms.map { ($0.name, $0) })
+  private static func play(_ scenario: Scenario) async throws -> [String: Storm] {
+    try await withThrowingTaskGroup(of: Storm.self) { group in
+      for policy in NamedPolicy.ladder {
+        group.addTask { try policy.settings.play(scenario, name: policy.name) }
+      }
+      return try await group.reduce(into: [:]) { $0[$1.name] = $1 }
+    }
   }
 
-  @Test func swampsTheServiceUnlessABudgetBoundsTheRetries() throws {
-    let storms = try Self.shared.get()
+  @Test func swampsTheServiceUnlessABudgetBoundsTheRetries() async throws {
+    let storms = try await Self.shared.value
     let budget = try #require(storms["… and a budget of 10 %"])
     #expect(budget.peakAfterTrouble <= 1.2)
     #expect(budget.recovers(within: .seconds(1)))
@@ -31,9 +36,9 @@ struct LadderTests {
     #expect(spread < inStep)
   }
 
-  @Test func doesNotDependOnHowManyClientsThereAre() throws {
-    let few = try Self.play(.minuteOfOutage(clients: 2_000))
-    for (policy, storm) in try Self.shared.get() {
+  @Test func doesNotDependOnHowManyClientsThereAre() async throws {
+    let few = try await Self.play(.minuteOfOutage(clients: 2_000))
+    for (policy, storm) in try await Self.shared.value {
       let other = try #require(few[policy])
       #expect(abs(storm.amplification - other.amplification) < 0.15 * other.amplification, "\(policy)")
     }

@@ -53,9 +53,48 @@ struct RateMeterTests {
   @Test("says of a row of calls when each could begin")
   func row() throws {
     let bucket = RateMeter(try .tokenBucket(10, per: .seconds(1), burst: 2))
-    #expect(bucket.waits(for: 4, now: .seconds(7)).map(\.inMilliseconds) == [0, 0, 100, 200])
+    #expect((1...4).map { bucket.wait(for: $0, now: .seconds(7)).inMilliseconds } == [0, 0, 100, 200])
     let window = RateMeter(try .fixedWindow(2, per: .seconds(1)))
-    #expect(window.waits(for: 5, now: .milliseconds(300)).map(\.inMilliseconds) == [0, 0, 700, 700, 1_700])
+    #expect((1...5).map { window.wait(for: $0, now: .milliseconds(300)).inMilliseconds } == [0, 0, 700, 700, 1_700])
+    let sliding = RateMeter(try .slidingWindow(2, per: .seconds(1)))
+    #expect((0...5).map { sliding.wait(for: $0, now: .seconds(7)).inMilliseconds } == [0, 0, 0, 1_000, 1_000, 2_000])
+  }
+
+  @Test(
+    "says of a row of calls exactly what taking them one by one comes to, whatever was taken and at whichever share",
+    arguments: 0..<60 as Range<UInt64>
+  )
+  func rowOneByOne(seed: UInt64) throws {
+    var numbers = SeededRandom(seed: seed)
+    let permits = Int.random(in: 1...7, using: &numbers)
+    // Some periods are no whole number of milliseconds, and some intervals no whole number of attoseconds.
+    let period = Duration.nanoseconds(Int.random(in: 1_000...2_000_000_000, using: &numbers))
+    let policy =
+      switch seed % 3 {
+      case 0: try RateLimiterPolicy.tokenBucket(permits, per: period, burst: Int.random(in: 1...9, using: &numbers))
+      case 1: try RateLimiterPolicy.fixedWindow(permits, per: period)
+      default: try RateLimiterPolicy.slidingWindow(permits, per: period)
+      }
+    var meter = RateMeter(policy)
+    var now = Duration.zero
+    for _ in 0..<120 {
+      now += period * Double.random(in: 0..<0.4, using: &numbers)
+      if Int.random(in: 0..<8, using: &numbers) == 0 {
+        meter.setShare(Double.random(in: 0.001...1, using: &numbers), now: now)
+      }
+      for _ in 0..<Int.random(in: 0...3, using: &numbers) { _ = meter.take(now: now) }
+      // A pause may keep the row waiting, too.
+      let earliest = now + period * Int.random(in: 0...2, using: &numbers)
+      var (copy, moment) = (meter, earliest)
+      for count in 1...20 {
+        var wait = copy.take(now: moment)
+        while wait > .zero {
+          moment += wait
+          wait = copy.take(now: moment)
+        }
+        #expect(meter.wait(for: count, now: earliest) == moment - earliest)
+      }
+    }
   }
 
   @Test("a lower share lets fewer through, and what was missing comes back at the new pace")
