@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import StreamSupport
 
 /// What is due at which moment, and the virtual time that goes with it: a calendar queue.
 ///
@@ -117,8 +118,12 @@ final class Agenda: @unchecked Sendable {
   private func enter(_ event: Event, at moment: Int) {
     guard moment < end else { return }
     if let outer {
-      let work = OuterWork(event: event, agenda: self)
-      _ = outer.time.after(.nanoseconds(moment - now)) { work.perform() }
+      // Of the agenda's one thread, as all of it.
+      let held = Confined(event)
+      _ = outer.time.after(.nanoseconds(moment - now)) {
+        // What an end has dropped is not done either.
+        if self.end > 0 { self.outer?.perform(held.value) }
+      }
       return
     }
     entered += 1
@@ -141,17 +146,6 @@ final class Agenda: @unchecked Sendable {
     let entry = pop()
     ownTime = entry.moment
     return entry.event
-  }
-
-  /// Unchecked for the reason of the agenda's.
-  private struct OuterWork: @unchecked Sendable {
-    let event: Event
-    let agenda: Agenda
-
-    func perform() {
-      // What an end has dropped is not done either.
-      if agenda.end > 0 { agenda.outer?.perform(event) }
-    }
   }
 
   /// What is entered from here on is dropped.
