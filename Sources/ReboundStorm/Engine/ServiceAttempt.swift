@@ -156,15 +156,20 @@ where S.Input == Question.Output, S.Failure == any Error {
 
   init(_ subscriber: S, question: Question) {
     ends = InlineStorage { $0.initialize(to: Ends(subscriber: subscriber, question: question)) }
-    // Downcasts: who is handed over is always this object.
     super.init(
       process: question.process,
       target: question.target,
       service: question.service,
-      begins: { unsafeDowncast($0, to: ClientAttempt.self).begin() },
-      letsGo: { unsafeDowncast($0, to: ClientAttempt.self).letGo() },
-      delivers: { unsafeDowncast($0, to: ClientAttempt.self).tell() }
+      begins: { ClientAttempt.own($0).begin() },
+      letsGo: { ClientAttempt.own($0).letGo() },
+      delivers: { ClientAttempt.own($0).tell() }
     )
+  }
+
+  /// Who is handed to one of its closures is always the object itself.
+  private static func own(_ attempt: ServiceAttempt) -> ClientAttempt {
+    // So the downcast holds.
+    unsafeDowncast(attempt, to: ClientAttempt.self)
   }
 
   deinit {
