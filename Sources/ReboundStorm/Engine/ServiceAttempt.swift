@@ -156,11 +156,11 @@ where S.Input == Question.Output, S.Failure == any Error {
 
   init(_ subscriber: S, question: Question) {
     ends = InlineStorage { $0.initialize(to: Ends(subscriber: subscriber, question: question)) }
-    // Downcasts: who is handed over is always this object.
     super.init(
       process: question.process,
       target: question.target,
       service: question.service,
+      // Downcasts: who is handed over is always this object.
       begins: { unsafeDowncast($0, to: ClientAttempt.self).begin() },
       letsGo: { unsafeDowncast($0, to: ClientAttempt.self).letGo() },
       delivers: { unsafeDowncast($0, to: ClientAttempt.self).tell() }
