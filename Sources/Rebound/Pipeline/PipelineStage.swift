@@ -172,6 +172,7 @@ where Outer.Output == Inner.Output {
     _ downstream: Downstream,
     to upstream: consuming Upstream
   ) where Downstream.Input == Output, Downstream.Failure == any Error {
+    if inner.isAbsent { return outer.subscribe(downstream, to: upstream) }
     // Its type hidden, for otherwise the types of what is subscribed to grow with each stage, and Swift neither specialises what
     // is made of them nor finds it fast at runtime.
     let surroundings = upstream.surroundings
@@ -179,14 +180,40 @@ where Outer.Output == Inner.Output {
   }
 }
 
+/// A stage that may turn out to be none.
+@usableFromInline
+protocol LeavableStage {
+  /// Whether nothing is put around anything.
+  var isAbsent: Bool { get }
+}
+
 /// A stage in an object of its own, made once for a pipeline: an execution copies a reference, not all policies inside.
 @usableFromInline
 final class StageBox<Stage: PipelineStage>: Sendable {
   @usableFromInline let stage: Stage
+  @usableFromInline let isAbsent: Bool
 
   @inlinable
   init(_ stage: Stage) {
     self.stage = stage
+    isAbsent = (stage as? any LeavableStage)?.isAbsent ?? false
+  }
+}
+
+extension OptionalStage: LeavableStage {
+  @usableFromInline var isAbsent: Bool {
+    guard let stage else { return true }
+    return (stage as? any LeavableStage)?.isAbsent ?? false
+  }
+}
+
+extension NoStage: LeavableStage {
+  @usableFromInline var isAbsent: Bool { true }
+}
+
+extension NestedStages: LeavableStage {
+  @usableFromInline var isAbsent: Bool {
+    inner.isAbsent && (outer as? any LeavableStage)?.isAbsent ?? false
   }
 }
 

@@ -147,32 +147,16 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     }
     let detector = try detector.map { MetastabilityDetector(name, policy: try $0.policy) }
     let hedge = try hedgeDelay.map { try HedgePolicy<any Error>(delay: .after(.seconds($0))) }
-    typealias Builder = PipelineBuilder<Void>
-    var inner: [any PipelineStage<Void>] = []
-    if let detector { inner.append(Builder.buildExpression(detector)) }
-    if let hedge { inner.append(Builder.buildExpression(Hedge(hedge, budget: budget))) }
-    if let limiter { inner.append(Builder.buildExpression(limiter)) }
-    if let breaker { inner.append(Builder.buildExpression(breaker)) }
-    if let throttle { inner.append(Builder.buildExpression(throttle)) }
-    if let attemptTimeout { inner.append(Builder.buildExpression(Timeout(attempt: .seconds(attemptTimeout)))) }
-    let retries = Retry(retry, budget: budget)
-    // Not one pipeline with an `if` for each stage: each attempt would pass all that are not there, and a play makes millions.
-    if inner.isEmpty { return try Pipeline(name) { retries } }
-    var stages: any PipelineStage<Void> = Builder.buildExpression(retries)
-    if let detector { stages = Self.nest(Builder.buildExpression(detector.requests), stages) }
-    for stage in inner { stages = Self.nest(stages, stage) }
-    return try Self.pipeline(name, of: stages)
-  }
-
-  private static func nest(
-    _ outer: some PipelineStage<Void>,
-    _ inner: some PipelineStage<Void>
-  ) -> any PipelineStage<Void> {
-    PipelineBuilder<Void>.buildPartialBlock(accumulated: outer, next: inner)
-  }
-
-  private static func pipeline(_ name: String, of stages: some PipelineStage<Void>) throws -> Pipeline<Void> {
-    try Pipeline(name) { stages }
+    return try Pipeline(name) {
+      if let detector { detector.requests }
+      Retry(retry, budget: budget)
+      if let detector { detector }
+      if let hedge { Hedge(hedge, budget: budget) }
+      if let limiter { limiter }
+      if let breaker { breaker }
+      if let throttle { throttle }
+      if let attemptTimeout { Timeout(attempt: .seconds(attemptTimeout)) }
+    }
   }
 
   private static let longestTurn = Duration.seconds(120)

@@ -40,7 +40,7 @@ struct RatePropertyTests {
       var (now, begun) = (Duration.zero, [Duration]())
       for gap in some.gaps {
         now += gap
-        let promised = meter.waits(for: 1, now: now)[0]
+        let promised = meter.wait(for: 1, now: now)
         var patient = meter
         try requireTrue(
           patient.take(now: now + promised) == .zero,
