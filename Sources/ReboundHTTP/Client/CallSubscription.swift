@@ -184,7 +184,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     }
     let more = deliver(answer)
     lock.withLock {
-      demand -= 1
+      // Middleware may answer more often than it was asked to.
+      if demand > .none { demand -= 1 }
       demand += more
     }
     return more

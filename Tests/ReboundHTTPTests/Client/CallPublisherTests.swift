@@ -169,6 +169,16 @@ struct CallPublisherTests {
     #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
   }
 
+  @Test("middleware that answers more often than it was asked to ends no process")
+  func moreThanAskedFor() throws {
+    let test = ClientUnderTest([], [Heedless(answer: answer)])
+    let recorder = Recorder<Data, NetworkFailure>(requesting: .max(1), on: test.scheduler)
+    test.client.publisher(for: Anything()).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values == [answer.body, answer.body, answer.body])
+    #expect(recorder.isFinished)
+  }
+
   @Test("a call that cannot be prepared is a failure at once, for each subscriber")
   func unprepared() {
     let publisher = CallPublisher<Int> { () throws(NetworkFailure) in
@@ -178,6 +188,28 @@ struct CallPublisherTests {
       let recorder = Recorder<Int, NetworkFailure>(requesting: .none)
       publisher.subscribe(recorder)
       #expect(recorder.failure?.kind == .invalidRequest)
+    }
+  }
+}
+
+/// Middleware that heeds no demand.
+private struct Heedless: Middleware {
+  let answer: HTTPResponse
+
+  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    Answers(answer: answer).eraseToAnyPublisher()
+  }
+
+  struct Answers: Publisher {
+    typealias Output = HTTPResponse
+    typealias Failure = NetworkFailure
+
+    let answer: HTTPResponse
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      subscriber.receive(subscription: Subscriptions.empty)
+      for _ in 0..<3 { _ = subscriber.receive(answer) }
+      subscriber.receive(completion: .finished)
     }
   }
 }
