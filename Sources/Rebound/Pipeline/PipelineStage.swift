@@ -173,16 +173,13 @@ where Outer.Output == Inner.Output {
     to upstream: consuming Upstream
   ) where Downstream.Input == Output, Downstream.Failure == any Error {
     if inner.isAbsent { return outer.subscribe(downstream, to: upstream) }
-    // Its type hidden, for otherwise the types of what is subscribed to grow with each stage, and Swift neither specialises what
-    // is made of them nor finds it fast at runtime.
-    let surroundings = upstream.surroundings
-    outer.subscribe(downstream, to: ProtectedUpstream(PublisherInStage(upstream: upstream, stage: inner), surroundings))
+    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner))
   }
 }
 
-/// A stage that may turn out to be none.
+/// A stage that a condition may have left out of its pipeline.
 @usableFromInline
-protocol LeavableStage {
+protocol ConditionalStage {
   /// Whether nothing is put around anything.
   var isAbsent: Bool { get }
 }
@@ -196,24 +193,24 @@ final class StageBox<Stage: PipelineStage>: Sendable {
   @inlinable
   init(_ stage: Stage) {
     self.stage = stage
-    isAbsent = (stage as? any LeavableStage)?.isAbsent ?? false
+    isAbsent = (stage as? any ConditionalStage)?.isAbsent ?? false
   }
 }
 
-extension OptionalStage: LeavableStage {
+extension OptionalStage: ConditionalStage {
   @usableFromInline var isAbsent: Bool {
     guard let stage else { return true }
-    return (stage as? any LeavableStage)?.isAbsent ?? false
+    return (stage as? any ConditionalStage)?.isAbsent ?? false
   }
 }
 
-extension NoStage: LeavableStage {
+extension NoStage: ConditionalStage {
   @usableFromInline var isAbsent: Bool { true }
 }
 
-extension NestedStages: LeavableStage {
+extension NestedStages: ConditionalStage {
   @usableFromInline var isAbsent: Bool {
-    inner.isAbsent && (outer as? any LeavableStage)?.isAbsent ?? false
+    inner.isAbsent && (outer as? any ConditionalStage)?.isAbsent ?? false
   }
 }
 
@@ -241,7 +238,7 @@ where Upstream.Output == Stage.Output {
   }
 }
 
-/// The publisher that a pipeline protects, or that publisher under the inner stages, where its type is not known.
+/// The publisher that a pipeline protects, in a pipeline that does not know its type.
 @usableFromInline
 struct ProtectedUpstream<Output>: StageUpstream {
   @usableFromInline typealias Failure = any Error
