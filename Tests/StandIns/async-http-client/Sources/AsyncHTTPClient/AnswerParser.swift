@@ -93,10 +93,8 @@ struct AnswerParser {
       (status, headers, phase) = (number, HTTPHeaders(), .fields)
     case .fields:
       if line.isEmpty { return try endHead() }
-      guard let colon = line.firstIndex(of: ":"), !line.utf8.contains(0) else {
-        throw HTTPParserError.invalidHeaderToken
-      }
-      headers.add(name: String(line[..<colon]), value: String(line[line.index(after: colon)...]).trimmed)
+      let (name, value) = try field(line)
+      headers.add(name: name, value: value)
     case .chunkSize:
       guard let count = Int(String(line.prefix { $0 != ";" }).trimmed, radix: 16), count >= 0 else {
         throw HTTPParserError.invalidChunkSize
@@ -105,10 +103,17 @@ struct AnswerParser {
     case .chunkEnd:
       guard line.isEmpty else { throw HTTPParserError.strictModeAssertion }
       phase = .chunkSize
-    case .trailers: if line.isEmpty { phase = .complete }
+    case .trailers: if line.isEmpty { phase = .complete } else { _ = try field(line) }
     case .sized, .chunk, .untilClose, .complete: break
     }
     return []
+  }
+
+  private func field(_ line: String) throws -> (name: String, value: String) {
+    guard let colon = line.firstIndex(of: ":"), !line.utf8.contains(0) else {
+      throw HTTPParserError.invalidHeaderToken
+    }
+    return (String(line[..<colon]), String(line[line.index(after: colon)...]).trimmed)
   }
 
   private mutating func endHead() throws -> [Part] {
