@@ -19,12 +19,12 @@ public final class Tracing: Middleware, Sendable {
     var url: URL
     /// Of the address and the method, which the attempts mostly share.
     let attributes: [String: Span.Value]
-    var written: Written?
+    var injected: Injected?
     var attempt: Attempt?
   }
 
-  /// What this has put into a request.
-  private struct Written {
+  /// What this has put into a request, as OpenTelemetry calls it.
+  private struct Injected {
     let text: String
     let context: SpanContext
   }
@@ -69,10 +69,10 @@ public final class Tracing: Middleware, Sendable {
     guard request.message.headers["traceparent"] == nil else { return next(request) }
     let trace = calls.withLock { $0[request.id]?.trace }
     let context = Self.context(request.id, request.attempt, in: trace)
-    let written = Written(text: context.traceparent, context: context)
-    calls.withLock { $0[request.id]?.written = written }
+    let injected = Injected(text: context.traceparent, context: context)
+    calls.withLock { $0[request.id]?.injected = injected }
     var request = request
-    request.message.headers["traceparent"] = written.text
+    request.message.headers["traceparent"] = injected.text
     return next(request)
   }
 
@@ -85,10 +85,10 @@ public final class Tracing: Middleware, Sendable {
       let text = message.headers["traceparent"]
       calls.withLock { calls in
         guard let call = calls[event.requestID] else { return }
-        let written = call.written.flatMap { $0.text == text ? $0.context : nil }
+        let known = call.injected.flatMap { $0.text == text ? $0.context : nil }
         calls[event.requestID]?.attempt = Attempt(
           number: number,
-          context: written ?? text.flatMap { SpanContext(traceparent: $0) }
+          context: known ?? text.flatMap { SpanContext(traceparent: $0) }
             ?? Self.context(event.requestID, number, in: call.trace),
           message: message,
           elapsed: event.elapsed

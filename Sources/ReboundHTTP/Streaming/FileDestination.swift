@@ -14,7 +14,7 @@ final class FileDestination: BodyDestination, Sendable {
     var changed: (@Sendable (BodyDestinationChange) -> Void)?
   }
 
-  private final class Part {
+  private final class QueueState {
     var file: PartFile?
     var address = ""
   }
@@ -22,7 +22,7 @@ final class FileDestination: BodyDestination, Sendable {
   private let target: URL
   private let checksum: Checksum?
   /// Used by the work of the queue only, which runs one at a time.
-  private let part = Confined(Part())
+  private let onQueue = Confined(QueueState())
   private let queue = DispatchQueue(label: "rebound.download")
   /// Apart from the other, because who is told of an end may begin the next attempt, which waits for that one.
   private let telling = DispatchQueue(label: "rebound.download-told")
@@ -40,8 +40,8 @@ final class FileDestination: BodyDestination, Sendable {
     let address = message.url.absoluteString
     // Once all is written that came before: the part says what is missing, also after a failure to write.
     let partial = try queue.sync {
-      let file = try part.value.file ?? PartFile(for: target)
-      (part.value.file, part.value.address) = (file, address)
+      let file = try onQueue.value.file ?? PartFile(for: target)
+      (onQueue.value.file, onQueue.value.address) = (file, address)
       return try file.partial(of: address)
     }
     var prepared = message
@@ -95,8 +95,8 @@ final class FileDestination: BodyDestination, Sendable {
       let result = Result {
         if let failure { throw failure }
         if let length = partial.length, partial.count < length { throw TransportFailure(.truncated) }
-        try part.value.file?.complete(verifying: checksum)
-        part.value.file = nil
+        try onQueue.value.file?.complete(verifying: checksum)
+        onQueue.value.file = nil
       }
       telling.async { done(result) }
     }
@@ -104,7 +104,7 @@ final class FileDestination: BodyDestination, Sendable {
 
   func interrupt(_ done: @escaping @Sendable () -> Void) {
     queue.async { [self] in
-      part.value.file = nil
+      onQueue.value.file = nil
       telling.async(execute: done)
     }
   }
@@ -115,9 +115,9 @@ final class FileDestination: BodyDestination, Sendable {
     then: @escaping @Sendable () -> Void = {}
   ) {
     queue.async { [self] in
-      if let file = part.value.file, state.withLock({ $0.failure == nil }) {
+      if let file = onQueue.value.file, state.withLock({ $0.failure == nil }) {
         do {
-          try work(file, part.value.address)
+          try work(file, onQueue.value.address)
         } catch {
           let changed = state.withLock { state in
             state.failure = error

@@ -30,14 +30,8 @@ public final class ForwardProxy: Sendable {
     try listener.listen(backlog: 128)
     bell = try Bell()
     state = ProxyState()
-    Thread.detachNewThread { [listener, bell, state] in
-      while true {
-        listener.waitForConnection(orBell: bell.descriptor)
-        guard !state.isStopped else { return }
-        // A connection may be gone again before it is taken.
-        guard let socket = listener.accept() else { continue }
-        Thread.detachNewThread { ProxiedConnection(socket, behaviour, state).serve() }
-      }
+    listener.serveConnections(orBell: bell, isStopped: { [state] in state.isStopped }) { [state] socket in
+      ProxiedConnection(socket, behaviour, state).serve()
     }
   }
 

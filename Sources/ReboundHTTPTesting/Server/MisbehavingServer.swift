@@ -22,15 +22,9 @@ public final class MisbehavingServer: Sendable {
     try listener.listen(backlog: 512)
     bell = try Bell()
     state = ServerState()
-    Thread.detachNewThread { [listener, bell, state] in
-      while true {
-        listener.waitForConnection(orBell: bell.descriptor)
-        guard !state.isStopped else { return }
-        // A connection may be gone again before it is taken.
-        guard let socket = listener.accept() else { continue }
-        // Without another descriptor for its bell, it is closed.
-        Thread.detachNewThread { (try? ServedConnection(socket, state))?.serve() }
-      }
+    listener.serveConnections(orBell: bell, isStopped: { [state] in state.isStopped }) { [state] socket in
+      // Without another descriptor for its bell, it is closed.
+      (try? ServedConnection(socket, state))?.serve()
     }
   }
 

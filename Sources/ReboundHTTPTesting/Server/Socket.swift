@@ -44,8 +44,25 @@ final class Socket: Sendable {
     try check("listen", Foundation.listen(descriptor, backlog))
   }
 
+  /// Has a thread of its own serve each connection, until `bell` is rung and it is to end; does not wait.
+  func serveConnections(
+    orBell bell: Bell,
+    isStopped: @escaping @Sendable () -> Bool,
+    _ serve: @escaping @Sendable (Socket) -> Void
+  ) {
+    Thread.detachNewThread { [self] in
+      while true {
+        waitForConnection(orBell: bell.descriptor)
+        guard !isStopped() else { return }
+        // A connection may be gone again before it is taken.
+        guard let socket = accept() else { continue }
+        Thread.detachNewThread { serve(socket) }
+      }
+    }
+  }
+
   /// The next connection; `nil` if there is none after all.
-  func accept() -> Socket? {
+  private func accept() -> Socket? {
     let accepted = Foundation.accept(descriptor, nil, nil)
     return accepted < 0 ? nil : Socket(descriptor: accepted)
   }
@@ -115,7 +132,7 @@ final class Socket: Sendable {
   }
 
   /// Waits until a connection can be accepted, or `bell` can be read.
-  func waitForConnection(orBell bell: Int32) {
+  private func waitForConnection(orBell bell: Int32) {
     let events = Int16(POLLIN)
     wait(for: [
       pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: bell, events: events, revents: 0),

@@ -110,17 +110,17 @@ struct ReplicaProbe: ServiceQuestion {
 }
 
 /// An attempt of a client, whatever is asked and whoever is told.
-private class AskingAttempt: ServiceAttempt, Subscription {
+private class ErasedClientAttempt: ServiceAttempt, Subscription {
   @exclusivity(unchecked) private var hasBegun = false
-  private let begins: (AskingAttempt) -> Void
-  private let letsGo: (AskingAttempt) -> Void
+  private let begins: (ErasedClientAttempt) -> Void
+  private let letsGo: (ErasedClientAttempt) -> Void
 
   init(
     process: Int,
     target: Int?,
     service: ServiceState,
-    begins: @escaping (AskingAttempt) -> Void,
-    letsGo: @escaping (AskingAttempt) -> Void,
+    begins: @escaping (ErasedClientAttempt) -> Void,
+    letsGo: @escaping (ErasedClientAttempt) -> Void,
     delivers: @escaping (ServiceAttempt) -> Void
   ) {
     self.begins = begins
@@ -144,7 +144,7 @@ private class AskingAttempt: ServiceAttempt, Subscription {
 ///
 /// What is typed lies in inline storage (see `InlineStorage`), which is full while `isOpen`: until the attempt is cancelled or
 /// told its end.
-private final class ClientAttempt<S: Subscriber, Question: ServiceQuestion>: AskingAttempt
+private final class ClientAttempt<S: Subscriber, Question: ServiceQuestion>: ErasedClientAttempt
 where S.Input == Question.Output, S.Failure == any Error {
   private struct Ends {
     let subscriber: S

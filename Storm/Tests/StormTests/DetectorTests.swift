@@ -25,18 +25,11 @@ struct DetectorTests {
         backoff: settings.plainBackoff,
         random: random
       )
-      guard let timeout = settings.attemptTimeout else {
-        return try Pipeline("service") {
-          detector.requests
-          Retry(retry)
-          detector
-        }
-      }
       return try Pipeline("service") {
         detector.requests
         Retry(retry)
         detector
-        Timeout(attempt: .seconds(timeout))
+        if let timeout = settings.attemptTimeout { Timeout(attempt: .seconds(timeout)) }
       }
     }
     return Watched(storm: storm, alarms: alarms.seconds.sorted())
