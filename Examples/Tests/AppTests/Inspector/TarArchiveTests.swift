@@ -1,4 +1,5 @@
 import Foundation
+import ServerTesting
 import Testing
 
 @testable import App
@@ -6,20 +7,12 @@ import Testing
 @Suite("TarArchive")
 struct TarArchiveTests {
   /// What tar makes of it: names and contents.
-  private func unpacked(_ archive: Data) throws -> [String: Data] {
+  private func unpacked(_ archive: Data) async throws -> [String: Data] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tar-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // The system empties the folder above.
-    let tar = Process()
-    tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    tar.arguments = ["tar", "-x", "-C", folder.path]
-    let input = Pipe()
-    tar.standardInput = input
-    try tar.run()
-    input.fileHandleForWriting.write(archive)
-    try input.fileHandleForWriting.close()
-    tar.waitUntilExit()
-    #expect(tar.terminationStatus == 0)
+    let tar = try ChildProcess("tar", arguments: ["-x", "-C", folder.path], input: archive)
+    #expect(try await tar.end().status == 0)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     return Dictionary(
       uniqueKeysWithValues: try names.map { ($0, try Data(contentsOf: folder.appendingPathComponent($0))) }
@@ -27,20 +20,20 @@ struct TarArchiveTests {
   }
 
   @Test("tar unpacks the files as they were, whatever their lengths")
-  func unpacks() throws {
+  func unpacks() async throws {
     let files: [(name: String, content: Data)] = [
       ("empty.txt", Data()), ("block.bin", Data(repeating: 7, count: 512)), ("more.swift", Data("let π = 3\n".utf8)),
       ("long.har", Data(repeating: 1, count: 5_000)),
     ]
     let archive = TarArchive(files).data
     #expect(archive.count % 512 == 0)
-    #expect(try unpacked(archive) == Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.content) }))
+    #expect(try await unpacked(archive) == Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.content) }))
   }
 
   @Test("a name that is too long keeps its end, with what says the kind of file")
-  func longName() throws {
+  func longName() async throws {
     let name = String(repeating: "n", count: 200) + "Tests.swift"
-    let names = try unpacked(TarArchive([(name, Data("x".utf8))]).data).keys
+    let names = try await unpacked(TarArchive([(name, Data("x".utf8))]).data).keys
     #expect(names.map(\.count) == [100])
     #expect(names.allSatisfy { $0.hasSuffix("Tests.swift") })
   }
