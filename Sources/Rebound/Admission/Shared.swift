@@ -7,15 +7,20 @@ import StreamSupport
 ///
 /// A body passed to ``change(_:)`` calls no foreign code, and returns what it takes out of the state, so that it is
 /// released with the lock open.
+@usableFromInline
 package final class Shared<State, Event: Sendable>: Sendable {
-  private struct Guarded {
-    var state: State
-    var observers: [@Sendable (Event) -> Void] = []
+  @usableFromInline struct Guarded {
+    @usableFromInline var state: State
+    @usableFromInline var observers: [@Sendable (Event) -> Void] = []
     /// What is decided and not told yet, and whether some thread is telling it.
-    var untold: [Event] = []
-    var isTelling = false
+    @usableFromInline var untold: [Event] = []
+    @usableFromInline var isTelling = false
+
+    @inlinable
+    init(_ state: State) { self.state = state }
 
     /// - Returns: Whether the caller has to tell.
+    @inlinable
     mutating func add(_ events: [Event]) -> Bool {
       guard !observers.isEmpty else { return false }
       untold += events
@@ -25,13 +30,15 @@ package final class Shared<State, Event: Sendable>: Sendable {
     }
   }
 
-  private let guarded: Locked<Guarded>
+  @usableFromInline let guarded: Locked<Guarded>
 
+  @inlinable
   package init(_ state: State) {
-    guarded = Locked(Guarded(state: state))
+    guarded = Locked(Guarded(state))
   }
 
   /// Reads the state.
+  @inlinable
   package func read<Result>(_ body: (State) -> Result) -> Result {
     guarded.withLock { body($0.state) }
   }
@@ -40,16 +47,19 @@ package final class Shared<State, Event: Sendable>: Sendable {
   ///
   /// - Parameter body: Also gets whether anybody listens: if so, and there is something to tell, it leaves the change to
   ///   ``change(_:)``.
+  @inlinable
   package func adjust<Result>(_ body: (_ state: inout State, _ isListened: Bool) -> Result) -> Result {
     guarded.withLock { body(&$0.state, !$0.observers.isEmpty) }
   }
 
   /// Tells one more observer from now on.
+  @inlinable
   package func observe(_ observer: @escaping @Sendable (Event) -> Void) {
     guarded.withLock { $0.observers.append(observer) }
   }
 
   /// Changes the state, then tells the events that the body has added.
+  @inlinable
   package func change<Result, Failure: Error>(
     _ body: (inout State, inout [Event]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -65,13 +75,15 @@ package final class Shared<State, Event: Sendable>: Sendable {
     return try result.get()
   }
 
-  private func tell() {
+  @inlinable
+  func tell() {
     while let (event, observers) = nextUntold() {
       for observer in observers { observer(event) }
     }
   }
 
-  private func nextUntold() -> (Event, [@Sendable (Event) -> Void])? {
+  @inlinable
+  func nextUntold() -> (Event, [@Sendable (Event) -> Void])? {
     guarded.withLock { guarded in
       guard !guarded.untold.isEmpty else {
         guarded.isTelling = false

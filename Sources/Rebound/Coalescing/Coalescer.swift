@@ -13,7 +13,7 @@ import Combine
 ///
 /// - Note: It keeps the values of what is in flight, so it is for requests, not for streams without an end.
 public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: Sendable {
-  private let shared = Shared<[Key: Flight<Value, Failure>], CoalescingEvent<Key>>([:])
+  @usableFromInline let shared = Shared<[Key: Flight<Value, Failure>], CoalescingEvent<Key>>([:])
 
   /// Makes a coalescer with nothing in flight.
   public init() {}
@@ -29,6 +29,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   /// Lets a subscriber join what is in flight for a key, or start it.
+  @inlinable
   func join<Upstream: Publisher, Downstream: Subscriber>(_ key: Key, _ upstream: Upstream, _ downstream: Downstream)
   where
     Upstream.Output == Value, Upstream.Failure == Failure, Downstream.Input == Value, Downstream.Failure == Failure
@@ -56,6 +57,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
+  @inlinable
   func forget(_ key: Key) {
     let removed = shared.change { table, events in
       let removed = table.removeValue(forKey: key)
@@ -66,6 +68,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   /// Lets everyone who asks from now on start afresh.
+  @inlinable
   func forgetAll() {
     let removed = shared.change { table, events in
       let removed = table
@@ -76,7 +79,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     withExtendedLifetime(removed) {}
   }
 
-  private func remove(_ flight: Flight<Value, Failure>, for key: Key) {
+  @inlinable
+  func remove(_ flight: Flight<Value, Failure>, for key: Key) {
     let removed = shared.change { table, events in
       guard table[key] === flight else { return nil as Flight<Value, Failure>? }
       events.append(.ended(key))

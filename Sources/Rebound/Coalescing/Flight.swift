@@ -4,40 +4,51 @@ import StreamSupport
 /// One upstream that several subscribers share, each at its own pace.
 ///
 /// It asks for as much as the one who wants most, and keeps the values for those who come later.
+@usableFromInline
 final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
-  typealias Input = Value
+  @usableFromInline typealias Input = Value
 
-  private struct Passenger {
-    let number: Int
-    let emitter: Emitter<Value, Failure>
+  @usableFromInline struct Passenger {
+    @usableFromInline let number: Int
+    @usableFromInline let emitter: Emitter<Value, Failure>
+
+    @inlinable
+    init(number: Int, emitter: Emitter<Value, Failure>) { (self.number, self.emitter) = (number, emitter) }
+
     /// What it has requested in all.
-    var wanted = Subscribers.Demand.none
+    @usableFromInline var wanted = Subscribers.Demand.none
   }
 
-  private struct State {
-    var passengers: [Passenger] = []
-    var lastPassenger = 0
-    var subscription: (any Subscription)?
+  @usableFromInline struct State {
+    @inlinable
+    init(isClosed: Bool = false) { self.isClosed = isClosed }
+
+    @usableFromInline var passengers: [Passenger] = []
+    @usableFromInline var lastPassenger = 0
+    @usableFromInline var subscription: (any Subscription)?
     /// What is, or will be, requested of the upstream, in all.
-    var requested = Subscribers.Demand.none
-    var values: [Value] = []
+    @usableFromInline var requested = Subscribers.Demand.none
+    @usableFromInline var values: [Value] = []
     /// Whether it has ended or was cancelled, and nobody may join.
-    var isClosed = false
+    @usableFromInline var isClosed = false
   }
 
-  private let state = Locked(State())
-  private let whenClosed: @Sendable (Flight) -> Void
+  @usableFromInline let state = Locked(State())
+  @usableFromInline let whenClosed: @Sendable (Flight) -> Void
 
   /// - Parameter whenClosed: Called once, when nobody may join any more.
+  @inlinable
   init(whenClosed: @escaping @Sendable (Flight) -> Void) {
     self.whenClosed = whenClosed
   }
 
+  @inlinable
   var description: String { "Coalesced" }
 
   /// Lets one more subscriber in.
   ///
   /// - Returns: How many there are with it, and what it begins with; `nil` if it is too late.
+  @inlinable
   func board<Downstream: Subscriber>(_ downstream: Downstream) -> (count: Int, begin: () -> Void)?
   where Downstream.Input == Value, Downstream.Failure == Failure {
     state.withLock { state in
@@ -56,6 +67,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     }
   }
 
+  @inlinable
   func receive(subscription: any Subscription) {
     let demand: Subscribers.Demand? = state.withLock { state in
       guard !state.isClosed, state.subscription == nil else { return nil }
@@ -66,6 +78,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     if demand > .none { subscription.request(demand) }
   }
 
+  @inlinable
   func receive(_ input: Value) -> Subscribers.Demand {
     let passengers = state.withLock { state in
       guard !state.isClosed, state.requested > .max(state.values.count) else { return [] as [Passenger] }
@@ -76,6 +89,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     return .none
   }
 
+  @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     let before = state.exchange(State(isClosed: true))
     guard !before.isClosed else { return }
@@ -84,7 +98,8 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   }
 
   /// One wants more; the upstream hears of it if nobody has wanted as much.
-  private func request(_ demand: Subscribers.Demand, of number: Int) {
+  @inlinable
+  func request(_ demand: Subscribers.Demand, of number: Int) {
     var more = Subscribers.Demand.none
     let subscription: (any Subscription)? = state.withLock { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
@@ -99,7 +114,8 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   }
 
   /// One wants nothing any more; with the last one it all ends.
-  private func leave(_ number: Int) {
+  @inlinable
+  func leave(_ number: Int) {
     let rest: State? = state.withLock { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
       state.passengers.remove(at: index)

@@ -13,6 +13,7 @@ extension Publisher {
   ///   ones from the first value on.
   /// - Failure: The upstream's, for each subscriber; it is not kept for those who come after it.
   /// - Threads: Where the upstream sends, or where the subscriber requests what has come already.
+  @inlinable
   public func coalesced<Key>(
     by coalescer: Coalescer<Key, Output, Failure>,
     for key: Key
@@ -31,11 +32,17 @@ extension Publishers {
     /// What the upstream fails with.
     public typealias Failure = Upstream.Failure
 
-    let upstream: Upstream
-    let coalescer: Coalescer<Key, Output, Failure>
-    let key: Key
+    @usableFromInline let upstream: Upstream
+    @usableFromInline let coalescer: Coalescer<Key, Output, Failure>
+    @usableFromInline let key: Key
+
+    @inlinable
+    init(upstream: Upstream, coalescer: Coalescer<Key, Output, Failure>, key: Key) {
+      (self.upstream, self.coalescer, self.key) = (upstream, coalescer, key)
+    }
 
     /// Joins what is in flight, or starts it.
+    @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       coalescer.join(key, upstream, subscriber)
     }

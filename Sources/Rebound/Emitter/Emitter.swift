@@ -21,34 +21,40 @@ import StreamSupport
 ///
 /// Released before the end, it is cancelled.
 public final class Emitter<Output, Failure: Error>: Subscription, CustomStringConvertible, Sendable {
-  private enum Step {
+  @usableFromInline enum Step {
     case value(Output)
     case excess(Output)
     case pause((_ resume: @escaping @Sendable () -> Void) -> any Cancellable)
     case completion(Subscribers.Completion<Failure>)
   }
 
-  private struct State {
+  @usableFromInline struct State {
     /// Goes when it is over.
-    var downstream: AnySubscriber<Output, Failure>?
-    var whenRequested: ((Emitter, Subscribers.Demand) -> Void)?
-    var whenCancelled: (() -> Void)?
-    var hasBegun = false
-    var owed = Subscribers.Demand.none
+    @usableFromInline var downstream: AnySubscriber<Output, Failure>?
+    @usableFromInline var whenRequested: ((Emitter, Subscribers.Demand) -> Void)?
+    @usableFromInline var whenCancelled: (() -> Void)?
+    @usableFromInline var hasBegun = false
+    @usableFromInline var owed = Subscribers.Demand.none
     /// What is to come, in order, from `first` on.
-    var steps: [Step] = []
-    var first = 0
-    var pause: (any Cancellable)?
-    var isPaused = false
+    @usableFromInline var steps: [Step] = []
+    @usableFromInline var first = 0
+    @usableFromInline var pause: (any Cancellable)?
+    @usableFromInline var isPaused = false
     /// Whether some thread is delivering; from the start, since the subscription comes first.
-    var isDelivering = true
+    @usableFromInline var isDelivering = true
     /// Whether somebody is at work whose events are delivered when it has returned.
-    var isHeld = false
+    @usableFromInline var isHeld = false
     /// How many events were sent, also such as were dropped.
-    var sent = 0
+    @usableFromInline var sent = 0
     /// Whether the end is among what is to come; nothing is taken behind it.
-    var isEnding = false
+    @usableFromInline var isEnding = false
 
+    @inlinable
+    init(downstream: AnySubscriber<Output, Failure>? = nil, steps: [Step] = []) {
+      (self.downstream, self.steps) = (downstream, steps)
+    }
+
+    @inlinable
     mutating func add(_ step: Step) {
       sent += 1
       guard downstream != nil, !isEnding else { return }
@@ -57,6 +63,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     }
 
     /// What comes next, if it may come now; otherwise nobody delivers any more.
+    @inlinable
     mutating func next() -> (Step, AnySubscriber<Output, Failure>)? {
       isDelivering = false
       guard let downstream, first < steps.count, !isPaused, !isHeld else { return nil }
@@ -76,25 +83,28 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// The name.
   public let description: String
-  private let state: Locked<State>
+  @usableFromInline let state: Locked<State>
 
   /// Makes the subscription of a subscriber, which does not have it before it is told to begin.
   ///
   /// - Parameters:
   ///   - description: What it is, for logs and mirrors.
   ///   - downstream: The subscriber.
+  @inlinable
   public convenience init<S: Subscriber>(named description: String, to downstream: S)
   where S.Input == Output, S.Failure == Failure {
     self.init(named: description, to: downstream, after: [])
   }
 
   /// - Parameter values: What has come before the subscriber.
+  @inlinable
   init<S: Subscriber>(named description: String, to downstream: S, after values: [Output])
   where S.Input == Output, S.Failure == Failure {
     self.description = description
     state = Locked(State(downstream: AnySubscriber(downstream), steps: values.map(Step.value)))
   }
 
+  @inlinable
   deinit { cancel() }
 
   /// Gives the subscriber its subscription, and then whatever was sent so far.
@@ -103,7 +113,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   ///   - whenRequested: Called with each request, on its thread, before what is kept is delivered.
   ///   - whenCancelled: Called once if the subscriber cancels before the end, on its thread. Both are let go of at the end.
   /// - Returns: Whether this is the first time; otherwise nothing happens.
-  @discardableResult
+  @discardableResult @inlinable
   public func begin(
     whenRequested: @escaping (Emitter, Subscribers.Demand) -> Void = { _, _ in },
     whenCancelled: @escaping () -> Void = {}
@@ -123,9 +133,11 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   // MARK: What the source sends
 
   /// Whether somebody listens: neither the end was delivered, nor has the subscriber cancelled.
+  @inlinable
   public var isActive: Bool { state.withLock { $0.downstream != nil } }
 
   /// How much is asked for beyond what was sent.
+  @inlinable
   public var requested: Subscribers.Demand {
     state.withLock { state in
       let kept = state.steps.count - state.first
@@ -134,12 +146,13 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   }
 
   /// Sends a value, once it is asked for: until then it is kept, with all others, without a limit.
+  @inlinable
   public func send(_ value: Output) { add(.value(value)) }
 
   /// Sends a value if it is asked for, beyond what is kept already; otherwise it is dropped.
   ///
   /// - Returns: Whether it is sent.
-  @discardableResult
+  @discardableResult @inlinable
   public func sendIfRequested(_ value: Output) -> Bool {
     let isSent = state.withLock { state in
       guard state.downstream != nil, state.owed > .max(state.steps.count - state.first) else {
@@ -154,17 +167,21 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   }
 
   /// Sends a value whether or not it is asked for.
+  @inlinable
   func sendInExcess(_ value: Output) { add(.excess(value)) }
 
   /// Delivers nothing more before it is resumed.
   ///
   /// - Parameter start: Called when all before it is delivered; returns what is cancelled if the downstream cancels.
+  @inlinable
   func pause(_ start: @escaping (_ resume: @escaping @Sendable () -> Void) -> any Cancellable) { add(.pause(start)) }
 
   /// Sends the end, behind all else.
+  @inlinable
   public func send(completion: Subscribers.Completion<Failure>) { add(.completion(completion)) }
 
   /// Asks nothing more of the source, which has ended or is to be cancelled.
+  @inlinable
   func letGoOfSource(cancelling: Bool) {
     let (whenRequested, whenCancelled) = state.withLock { state in
       defer { (state.whenRequested, state.whenCancelled) = (nil, nil) }
@@ -174,17 +191,20 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     withExtendedLifetime(whenRequested) {}
   }
 
-  private func add(_ step: Step) {
+  @inlinable
+  func add(_ step: Step) {
     state.withLock { $0.add(step) }
     drain()
   }
 
   /// Whether nothing has been sent that ends it, and somebody listens.
+  @inlinable
   var takesMore: Bool { state.withLock { $0.downstream != nil && !$0.isEnding } }
 
   /// Keeps what is sent in a closure until ``drain()``, so that nothing comes back into it.
   ///
   /// - Returns: Whether it has sent anything.
+  @inlinable
   func holding(_ body: () -> Void) -> Bool {
     let before = state.withLock { state in
       state.isHeld = true
@@ -201,6 +221,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   // MARK: What the downstream asks
 
   /// Notes what the subscriber asks for, and delivers what it may.
+  @inlinable
   public func request(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     let whenRequested = state.withLock { state in
@@ -212,6 +233,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   }
 
   /// Ends it without a word: what is kept is dropped, and the source is told.
+  @inlinable
   public func cancel() {
     let rest = state.exchange(State())
     rest.pause?.cancel()
@@ -221,11 +243,13 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   // MARK: Delivery
 
   /// Delivers what may be delivered, unless another thread is at it, or a frame further up.
+  @inlinable
   func drain() {
     deliver(from: state.withLock { $0.isDelivering ? nil : $0.next() })
   }
 
-  private func deliver(from first: (Step, AnySubscriber<Output, Failure>)?) {
+  @inlinable
+  func deliver(from first: (Step, AnySubscriber<Output, Failure>)?) {
     var next = first
     while let (step, downstream) = next {
       switch step {
@@ -241,7 +265,8 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     }
   }
 
-  private func pauseBegins(_ start: (@escaping @Sendable () -> Void) -> any Cancellable) {
+  @inlinable
+  func pauseBegins(_ start: (@escaping @Sendable () -> Void) -> any Cancellable) {
     let pause = start {
       let pause = self.state.withLock { state in
         defer { (state.isPaused, state.pause) = (false, nil) }
@@ -260,6 +285,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
 extension Emitter {
   /// Sends a value and finishes, or fails.
+  @inlinable
   public func end(with result: Result<Output, Failure>) {
     switch result {
     case .success(let value):

@@ -4,16 +4,23 @@ import StreamSupport
 /// An execution that waits for somebody's answer, told by a waker when it comes.
 @usableFromInline
 final class AnswerWaiter<Answer: Sendable>: Sendable {
-  private struct State {
-    var answer: Answer?
-    var waker: Waker?
-    var pending: (any Cancellable)?
-    var isOver = false
+  @usableFromInline struct State {
+    @usableFromInline var answer: Answer?
+    @usableFromInline var waker: Waker?
+    @usableFromInline var pending: (any Cancellable)?
+    @usableFromInline var isOver = false
+
+    @inlinable
+    init(isOver: Bool = false) { self.isOver = isOver }
   }
 
-  private let state = Locked(State())
+  @usableFromInline let state = Locked(State())
+
+  @inlinable
+  init() {}
 
   /// Keeps what is to be cancelled if nobody waits any more.
+  @inlinable
   func keep(_ pending: any Cancellable) {
     let isOver = state.withLock { state in
       if !state.isOver { state.pending = pending }
@@ -25,7 +32,7 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   /// The answer has come; only the first one counts.
   ///
   /// - Returns: Whether anybody waits for it.
-  @discardableResult
+  @discardableResult @inlinable
   func answer(_ answer: Answer) -> Bool {
     let (isWanted, waker): (Bool, Waker?) = state.withLock { state in
       guard state.answer == nil, !state.isOver else { return (false, nil) }
@@ -37,6 +44,7 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   }
 
   /// Has somebody woken when the answer comes, or at once if it has come.
+  @inlinable
   func wait(_ waker: Waker) {
     let isAnswered = state.withLock { state in
       state.waker = waker
@@ -46,6 +54,7 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   }
 
   /// The answer, if it has come; then it is over.
+  @inlinable
   func take() -> Answer? {
     let before: State? = state.withLock { state in
       guard state.answer != nil else { return nil }
@@ -59,6 +68,7 @@ final class AnswerWaiter<Answer: Sendable>: Sendable {
   /// Nobody waits any more.
   ///
   /// - Returns: What was answered before; whoever answers later is told that nobody waits.
+  @inlinable
   func abandon() -> Answer? {
     let before = state.exchange(State(isOver: true))
     before.pending?.cancel()

@@ -21,6 +21,7 @@ extension TokenRefresher {
   /// - Failure: That of the request, or the one for no credential. A second refusal passes on; and the first, if credentials
   ///   are renewed too often already: a server that refuses each of them says the same each time.
   /// - Threads: Where the request sends. A request that has waited is sent where the refresh ends.
+  @inlinable
   public func authenticated<Request: Publisher>(
     when isUnauthorised: @escaping (Request.Failure) -> Bool,
     failingWith failure: @escaping (TokenRefreshFailure) -> Request.Failure,
@@ -52,6 +53,7 @@ extension TokenRefresher {
   ///   - isUnauthorised: Which failures say that the server refuses the credential.
   ///   - time: Measures lifetimes and pauses.
   ///   - request: Makes the request.
+  @inlinable
   public func authenticated<Request: Publisher>(
     when isUnauthorised: @escaping (any Error) -> Bool,
     time: TimeSource = .current,
@@ -63,12 +65,13 @@ extension TokenRefresher {
 
 /// Sends a request with a shared credential, and once more with another if the server refuses it.
 public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy {
-  let refresher: TokenRefresher<Credential>
+  @usableFromInline let refresher: TokenRefresher<Credential>
   // Called by one execution at a time for each subscriber, as the closures of Combine's operators are.
-  nonisolated(unsafe) let isUnauthorised: (Failure) -> Bool
+  @usableFromInline nonisolated(unsafe) let isUnauthorised: (Failure) -> Bool
   /// What the request is sent with; of one execution.
-  let access: AccessSlot<Credential>
+  @usableFromInline let access: AccessSlot<Credential>
 
+  @inlinable
   init(
     _ refresher: TokenRefresher<Credential>,
     when isUnauthorised: @escaping (Failure) -> Bool,
@@ -80,38 +83,58 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
   }
 
   /// What it does.
+  @inlinable
   public var descriptor: StageDescriptor { StageDescriptor(.authentication) }
 
   /// Makes the machine of one execution.
+  @inlinable
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
 
   /// The two times that a request is sent at most.
   public struct Machine: PolicyMachine {
-    private let policy: AuthenticationPolicy
-    private var last: TokenRefresher<Credential>.Access?
-    private var attempts = 0
+    @usableFromInline let policy: AuthenticationPolicy
+    @usableFromInline var last: TokenRefresher<Credential>.Access?
+    @usableFromInline var attempts = 0
     /// What the request has failed with, if the server refuses its credential.
-    private var refusal: Failure?
-    private var waiter: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
+    @usableFromInline var refusal: Failure?
+    @usableFromInline var waiter: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
 
+    @inlinable
     init(policy: AuthenticationPolicy) {
       self.policy = policy
     }
 
     /// Asks for a credential: the first, or another in place of one that the server has refused.
+    @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
-      self.waiter = waiter
-      let pending = policy.refresher.ask(insteadOf: last, on: execution.time) { _ = waiter.answer($0) }
-      if let pending { waiter.keep(pending) }
-      return woken(execution)
+      var made: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
+      let reply = policy.refresher.ask(insteadOf: last, on: execution.time) {
+        let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
+        made = waiter
+        return { _ = waiter.answer($0) }
+      }
+      switch reply {
+      case .answer(let known):
+        return decide(known)
+      case .wait(let pending):
+        made?.keep(pending)
+        waiter = made
+        return woken(execution)
+      }
     }
 
     /// Sends the request with the credential, if there is one.
+    @inlinable
     public mutating func woken(_ execution: ExecutionContext) -> Decision<Failure> {
       guard let waiter else { return .proceed }
       guard let answer = waiter.take() else { return .park(waiter.wait) }
       self.waiter = nil
+      return decide(answer)
+    }
+
+    @inlinable
+    mutating func decide(_ answer: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>) -> Decision<Failure>
+    {
       switch answer {
       case .success(let access):
         attempts += 1
@@ -126,6 +149,7 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     }
 
     /// Sends it once more if the server has refused the credential.
+    @inlinable
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       guard attempts == 1, policy.isUnauthorised(error) else { return .proceed }
       refusal = error
@@ -133,6 +157,7 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     }
 
     /// No longer waits for a credential; the refresh goes on.
+    @inlinable
     public mutating func cancelled(_ execution: ExecutionContext) {
       _ = waiter?.abandon()
       waiter = nil
@@ -141,14 +166,18 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
 }
 
 /// What the request of one execution is sent with.
+@usableFromInline
 final class AccessSlot<Credential: Sendable>: Sendable {
-  private let access = Locked<TokenRefresher<Credential>.Access?>(nil)
+  @usableFromInline let access = Locked<TokenRefresher<Credential>.Access?>(nil)
 
+  @inlinable
   init() {}
 
   /// There when the request is sent.
+  @inlinable
   var credential: Credential? { access.withLock { $0?.credential } }
 
+  @inlinable
   func keep(_ new: TokenRefresher<Credential>.Access) {
     _ = access.exchange(new)
   }

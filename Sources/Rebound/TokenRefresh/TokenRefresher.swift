@@ -230,25 +230,54 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     on time: TimeSource = .current,
     _ answer: @escaping (Result<Access, TokenRefreshFailure>) -> Void
   ) -> (any Cancellable)? {
+    switch ask(insteadOf: refused, on: time, waiting: { answer }) {
+    case .answer(let known):
+      answer(known)
+      return nil
+    case .wait(let pending):
+      return pending
+    }
+  }
+
+  /// What comes of asking for a credential.
+  @usableFromInline
+  enum Reply {
+    /// It is known, and nobody waits.
+    case answer(Result<Access, TokenRefreshFailure>)
+    /// The answer comes later, unless this is cancelled before.
+    case wait(any Cancellable)
+  }
+
+  /// Asks for a credential, and waits for it only if none is known.
+  ///
+  /// - Parameter makeWaiter: Makes what is called with an answer that comes later, once, on any thread. It is called with
+  ///   the lock held.
+  @usableFromInline
+  func ask(
+    insteadOf refused: Access?,
+    on time: TimeSource,
+    waiting makeWaiter: () -> (Result<Access, TokenRefreshFailure>) -> Void
+  ) -> Reply {
     let now = time.now
     let reply = shared.change { state, events in
       let reply = state.machine.ask(insteadOf: refused?.stamp, now: state.clamp(now), events: &events)
-      if case .wait(let number, _) = reply { state.waiters[number] = answer }
+      if case .wait(let number, _) = reply { state.waiters[number] = makeWaiter() }
       return reply
     }
     switch reply {
     case .answer(let known):
-      answer(known)
-      return nil
+      return .answer(known)
     case .wait(let number, let refresh):
       if let refresh { begin(refresh, on: time) }
-      return AnyCancellable { [shared] in
-        let answer = shared.change { state, _ in
-          state.machine.abandon(number)
-          return state.waiters.removeValue(forKey: number)
+      return .wait(
+        AnyCancellable { [shared] in
+          let answer = shared.change { state, _ in
+            state.machine.abandon(number)
+            return state.waiters.removeValue(forKey: number)
+          }
+          withExtendedLifetime(answer) {}
         }
-        withExtendedLifetime(answer) {}
-      }
+      )
     }
   }
 
