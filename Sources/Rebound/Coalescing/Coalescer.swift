@@ -57,7 +57,6 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
-  @inlinable
   func forget(_ key: Key) {
     let removed = shared.change { table, events in
       let removed = table.removeValue(forKey: key)
@@ -68,7 +67,6 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   /// Lets everyone who asks from now on start afresh.
-  @inlinable
   func forgetAll() {
     let removed = shared.change { table, events in
       let removed = table

@@ -11,18 +11,14 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   @usableFromInline struct Passenger {
     @usableFromInline let number: Int
     @usableFromInline let emitter: Emitter<Value, Failure>
+    /// What it has requested in all.
+    @usableFromInline var wanted = Subscribers.Demand.none
 
     @inlinable
     init(number: Int, emitter: Emitter<Value, Failure>) { (self.number, self.emitter) = (number, emitter) }
-
-    /// What it has requested in all.
-    @usableFromInline var wanted = Subscribers.Demand.none
   }
 
   @usableFromInline struct State {
-    @inlinable
-    init(isClosed: Bool = false) { self.isClosed = isClosed }
-
     @usableFromInline var passengers: [Passenger] = []
     @usableFromInline var lastPassenger = 0
     @usableFromInline var subscription: (any Subscription)?
@@ -31,6 +27,9 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     @usableFromInline var values: [Value] = []
     /// Whether it has ended or was cancelled, and nobody may join.
     @usableFromInline var isClosed = false
+
+    @inlinable
+    init(isClosed: Bool = false) { self.isClosed = isClosed }
   }
 
   @usableFromInline let state = Locked(State())

@@ -132,6 +132,7 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
       return decide(answer)
     }
 
+    /// What follows from a credential, or from there being none.
     @inlinable
     mutating func decide(_ answer: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>) -> Decision<Failure>
     {
