@@ -15,6 +15,11 @@ let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openb
 let combine: [Target.Dependency] =
   buildsCombine ? [.target(name: "Combine", condition: .when(platforms: withoutAppleCombine))] : []
 
+extension String {
+  /// What stands between commas.
+  var words: [String] { split(separator: ",").map(String.init) }
+}
+
 /// What a product of another package adds to a target while a trait is on; a package that no trait asks for is not fetched.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -41,6 +46,8 @@ let package = Package(
     .library(name: "ReboundStoreTesting", targets: ["ReboundStoreTesting"]),
     .library(name: "ReboundStorm", targets: ["ReboundStorm"]),
   ],
+  // REBOUND_TRAITS names traits that are on by default besides, apart by commas: all packages of a checkout that stand on this
+  // one then stand on the same build.
   traits: [
     // Without it, and only then, `import Combine` needs no more than Dispatch and the standard library. It is for packages
     // that use the product Combine alone: all others import Foundation themselves.
@@ -64,7 +71,7 @@ let package = Package(
         "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
     ),
     .trait(name: "AsyncHTTPClient", description: "ReboundAsyncHTTPClient: requests over AsyncHTTPClient and SwiftNIO."),
-    .default(enabledTraits: ["Foundation"]),
+    .default(enabledTraits: Set(["Foundation"] + (Context.environment["REBOUND_TRAITS"]?.words ?? []))),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
@@ -126,7 +133,7 @@ let package = Package(
     .target(
       name: "ReboundAsyncHTTPClient",
       dependencies: [
-        "Rebound", "ReboundHTTP", "StreamSupport",
+        "Rebound", "ReboundHTTP",
         product("AsyncHTTPClient", of: "async-http-client", with: "AsyncHTTPClient"),
         product("NIOCore", of: "swift-nio", with: "AsyncHTTPClient"),
         product("NIOHTTP1", of: "swift-nio", with: "AsyncHTTPClient"),
@@ -209,7 +216,7 @@ if buildsCombine {
 
 // REBOUND_TESTS names the test targets to build, apart by commas, and leaves out the others and what only those stand on: for
 // work on one room, and for the sanitizers, which are slow. The leak check stands beside the races.
-if let wanted = Context.environment["REBOUND_TESTS"]?.split(separator: ",").map(String.init) {
+if let wanted = Context.environment["REBOUND_TESTS"]?.words {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
   if buildsCombine, wanted.contains("CombineStressTests") {
     package.targets.append(.executableTarget(name: "LeakCheck", dependencies: ["Combine"], path: "Tests/LeakCheck"))

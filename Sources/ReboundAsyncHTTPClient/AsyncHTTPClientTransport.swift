@@ -5,7 +5,6 @@
   import NIOHTTP1
   import Rebound
   import ReboundHTTP
-  import StreamSupport
 
   /// Sends requests through AsyncHTTPClient.
   ///
@@ -47,9 +46,23 @@
       telling receiver: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
       let exchange = OngoingExchange(request.limits, knowsConnection: false, deadlines, telling: receiver)
-      let carrier = AsyncHTTPClientCarrier(request, exchange, client, reachability)
-      exchange.begin(on: carrier)
-      carrier.start()
+      exchange.carry { [client, reachability] carrier in
+        do {
+          let response = try await client.client.execute(HTTPClientRequest(request, exchange), deadline: .distantFuture)
+          guard response.status.code != 101 else { return exchange.fail(.unaskedUpgrade) }
+          exchange.receive(ResponseHead(response, from: request.url))
+          await carrier.untilWanted()
+          for try await chunk in response.body {
+            guard exchange.receive(Data(chunk.readableBytesView)) else { return }
+            await carrier.untilWanted()
+          }
+          exchange.finish()
+        } catch {
+          var failure = TransportFailure(classifying: error) ?? TransportFailure(.other, underlying: error)
+          failure.kind = failure.kind.refined(for: request.url, reachability)
+          exchange.fail(failure)
+        }
+      }
       return exchange
     }
   }
@@ -71,94 +84,15 @@
     }
   }
 
-  /// The task of one request.
-  private final class AsyncHTTPClientCarrier: ExchangeCarrier {
-    private struct State {
-      var task: Task<Void, Never>?
-      var (isStopped, isPaused) = (false, false)
-      var resumption: CheckedContinuation<Void, Never>?
-    }
-
-    private let request: TransportRequest
-    private let exchange: OngoingExchange
-    private let client: OwnedClient
-    private let reachability: any Reachability
-    private let state = Locked(State())
-
-    init(
-      _ request: TransportRequest,
-      _ exchange: OngoingExchange,
-      _ client: OwnedClient,
-      _ reachability: any Reachability
-    ) {
-      (self.request, self.exchange) = (request, exchange)
-      (self.client, self.reachability) = (client, reachability)
-    }
-
-    func start() {
-      guard !exchange.isOver else { return }
-      let task = Task { await run() }
-      let isStopped = state.withLock { state in
-        state.task = task
-        return state.isStopped
-      }
-      if isStopped { task.cancel() }
-    }
-
-    func stop() {
-      state.withLock { state in
-        state.isStopped = true
-        return state.task
-      }?.cancel()
-      resume()
-    }
-
-    func pause() { state.withLock { $0.isPaused = true } }
-
-    func resume() {
-      state.withLock { state in
-        defer { (state.isPaused, state.resumption) = (false, nil) }
-        return state.resumption
-      }?.resume()
-    }
-
-    private func run() async {
-      do {
-        let response = try await client.client.execute(try message(), deadline: .distantFuture)
-        guard response.status.code != 101 else { return exchange.fail(.unaskedUpgrade) }
-        exchange.receive(ResponseHead(response, from: request.url))
-        await untilResumed()
-        for try await chunk in response.body {
-          guard exchange.receive(Data(chunk.readableBytesView)) else { return }
-          await untilResumed()
-        }
-        exchange.finish()
-      } catch {
-        var failure = TransportFailure(classifying: error) ?? TransportFailure(.other, underlying: error)
-        failure.kind = failure.kind.refined(for: request.url, reachability)
-        exchange.fail(failure)
-      }
-    }
-
-    private func untilResumed() async {
-      await withCheckedContinuation { continuation in
-        let waits = state.withLock { state in
-          let waits = state.isPaused && !state.isStopped
-          if waits { state.resumption = continuation }
-          return waits
-        }
-        if !waits { continuation.resume() }
-      }
-    }
-
-    private func message() throws(TransportFailure) -> HTTPClientRequest {
-      var message = HTTPClientRequest(url: request.url.absoluteString)
-      message.method = .init(rawValue: request.method.rawValue)
-      for field in request.headers { message.headers.add(name: field.name, value: field.value) }
-      if case .none = request.body { return message }
+  extension HTTPClientRequest {
+    fileprivate init(_ request: TransportRequest, _ exchange: OngoingExchange) throws(TransportFailure) {
+      self.init(url: request.url.absoluteString)
+      method = .init(rawValue: request.method.rawValue)
+      for field in request.headers { headers.add(name: field.name, value: field.value) }
+      if case .none = request.body { return }
       let pieces: BodyPieces
       do { pieces = try BodyPieces(request.body) } catch { throw TransportFailure(.body, underlying: error) }
-      let stream = AsyncThrowingStream { [exchange] () async throws -> ByteBuffer? in
+      let stream = AsyncThrowingStream { () async throws -> ByteBuffer? in
         do {
           guard let piece = try await pieces.next() else { return nil }
           // Before it is on its way: told later, it could come behind the end of the answer.
@@ -169,8 +103,7 @@
           throw error
         }
       }
-      message.body = .stream(stream, length: request.body.length.map { .known($0) } ?? .unknown)
-      return message
+      body = .stream(stream, length: request.body.length.map { .known($0) } ?? .unknown)
     }
   }
 

@@ -161,6 +161,20 @@ enum ErrorParserExamples {
   }
 #endif
 
+enum TaskCarrierExamples {
+  struct Answer {
+    let head: ResponseHead
+    let pieces: AsyncThrowingStream<Data, any Error>
+  }
+  struct Client: Sendable {
+    func send(_: TransportRequest) async throws -> Answer { given() }
+  }
+  static let client: Client = given()
+  static let request: TransportRequest = given()
+  static let deadlines: ExchangeDeadlines = given()
+  static let receiver: @Sendable (TransportEvent) -> Void = given()
+}
+
 enum OngoingExchangeExamples {
   static let request: TransportRequest = given()
   static let deadlines: ExchangeDeadlines = given()

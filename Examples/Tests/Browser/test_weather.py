@@ -6,7 +6,7 @@ import urllib.request
 
 from playwright.sync_api import expect
 
-from harness import RETRY_MILLISECONDS, PageTestCase
+from harness import ANSWER_MILLISECONDS, RETRY_MILLISECONDS, PageTestCase
 
 WEATHER = "/weather"
 TOKEN = "/token"
@@ -149,6 +149,24 @@ class Weather(WeatherTestCase):
         self.field("API key").fill("new-key")
         self.page.keyboard.press("Enter")
         self.see_weather("Oslo")
+        expect(self.key_form).to_be_hidden()
+
+    def test_another_key_that_is_typed_while_one_is_checked_takes_its_place(self):
+        self.search("Rome")
+        self.see_weather("Rome")
+        self.control("POST", "key", b'{"key":"new-key"}')
+        self.search("Oslo")
+        expect(self.key_form).to_contain_text("Key is invalid")
+        # Nobody waits for the answer to it.
+        self.servers.fail(TOKEN, "none", latencyMilliseconds=30_000, times=1)
+        use = self.page.locator("#use-key")
+        self.field("API key").fill("wrong")
+        self.page.keyboard.press("Enter")
+        expect(use).to_have_attribute("aria-disabled", "true")
+        self.field("API key").fill("new-key")
+        expect(use).to_have_attribute("aria-disabled", "false")
+        self.page.keyboard.press("Enter")
+        self.see_weather("Oslo", timeout=ANSWER_MILLISECONDS)
         expect(self.key_form).to_be_hidden()
 
     def test_an_expired_token_is_renewed_once_for_all_cities(self):

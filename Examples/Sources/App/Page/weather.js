@@ -7,6 +7,7 @@ import { drawFullScreen } from "./surfaces.js";
 const weather = {
   screen: null,
   echo: null, // the text last sent, until a state repeats it
+  sentKey: null, // the API key that was sent last
   view: null,
 };
 
@@ -96,8 +97,14 @@ function drawKey(key) {
   byID("key-form").querySelector(".field").dataset.tone = key.tone;
   byID("key").setAttribute("aria-invalid", String(key.tone === "error"));
   byID("use-key").setAttribute("aria-busy", String(key.isChecking));
-  byID("use-key").setAttribute("aria-disabled", String(key.isChecking));
+  drawUseKey();
   if (wasHidden) byID("key").focus();
+}
+
+/// While a key is checked it is not sent again; another one takes its place.
+function drawUseKey() {
+  const isSent = byID("use-key").getAttribute("aria-busy") === "true" && byID("key").value === weather.sentKey;
+  byID("use-key").setAttribute("aria-disabled", String(isSent));
 }
 
 function drawCities({ cities, isRefreshing }) {
@@ -156,8 +163,12 @@ byID("locate").addEventListener("click", () => {
 
 byID("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (byID("use-key").getAttribute("aria-disabled") !== "true") tell({ type: "useKey", key: byID("key").value });
+  if (byID("use-key").getAttribute("aria-disabled") === "true") return;
+  weather.sentKey = byID("key").value;
+  tell({ type: "useKey", key: weather.sentKey });
 });
+
+byID("key").addEventListener("input", drawUseKey);
 
 byID("refresh").addEventListener("click", () => {
   if (byID("refresh").getAttribute("aria-disabled") === "false") tell({ type: "refresh" });
