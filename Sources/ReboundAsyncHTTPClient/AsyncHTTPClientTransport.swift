@@ -51,10 +51,10 @@
           let response = try await client.client.execute(HTTPClientRequest(request, exchange), deadline: .distantFuture)
           guard response.status.code != 101 else { return exchange.fail(.unaskedUpgrade) }
           exchange.receive(ResponseHead(response, from: request.url))
-          await carrier.untilWanted()
+          await carrier.untilResumed()
           for try await chunk in response.body {
             guard exchange.receive(Data(chunk.readableBytesView)) else { return }
-            await carrier.untilWanted()
+            await carrier.untilResumed()
           }
           exchange.finish()
         } catch {

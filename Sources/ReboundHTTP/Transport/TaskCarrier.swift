@@ -8,7 +8,7 @@ import StreamSupport
 ///         let answer = try await client.send(request)
 ///         exchange.receive(answer.head)
 ///         for try await piece in answer.pieces {
-///           await carrier.untilWanted()
+///           await carrier.untilResumed()
 ///           guard exchange.receive(piece) else { return }
 ///         }
 ///         exchange.finish()
@@ -22,21 +22,21 @@ public final class TaskCarrier: ExchangeCarrier {
   private struct State {
     var task: Task<Void, Never>?
     var (isStopped, isPaused) = (false, false)
-    var wanted: CheckedContinuation<Void, Never>?
+    var resumption: CheckedContinuation<Void, Never>?
   }
 
   private let state = Locked(State())
 
   fileprivate init() {}
 
-  /// Waits while the exchange is paused, until somebody wants more; returns at once if it is not, or over.
+  /// Waits while the exchange is paused; returns at once if it is not, or if it is over.
   ///
   /// Called by the function alone, not by several tasks at a time.
-  public func untilWanted() async {
+  public func untilResumed() async {
     await withCheckedContinuation { continuation in
       let waits = state.withLock { state in
         let waits = state.isPaused && !state.isStopped
-        if waits { state.wanted = continuation }
+        if waits { state.resumption = continuation }
         return waits
       }
       if !waits { continuation.resume() }
@@ -55,24 +55,24 @@ public final class TaskCarrier: ExchangeCarrier {
 
   /// Cancels the task, and lets go of a wait.
   public func stop() {
-    let (task, wanted) = state.withLock { state in
+    let (task, resumption) = state.withLock { state in
       state.isStopped = true
-      return (state.task.take(), state.wanted.take())
+      return (state.task.take(), state.resumption.take())
     }
     task?.cancel()
-    wanted?.resume()
+    resumption?.resume()
   }
 
-  /// Has ``untilWanted()`` wait.
+  /// Has ``untilResumed()`` wait.
   public func pause() { state.withLock { $0.isPaused = true } }
 
   /// Lets the function go on.
   public func resume() {
-    let wanted = state.withLock { state in
+    let resumption = state.withLock { state in
       state.isPaused = false
-      return state.wanted.take()
+      return state.resumption.take()
     }
-    wanted?.resume()
+    resumption?.resume()
   }
 }
 

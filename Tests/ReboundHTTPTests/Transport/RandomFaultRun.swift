@@ -143,14 +143,14 @@
           if faultCase.fault.isOfConnection {
             server.programConnections(then: faultCase.fault)
           } else {
-            server.program(path, isManyFields ? Self.lessFields : faultCase.fault)
+            server.program(path, isManyFields ? Self.fewerFields : faultCase.fault)
           }
           return Target(faultCase: faultCase, server: server, path: path)
         }
     }
 
     /// In the place of ten thousand: Foundation copies all that have come with each that comes, for half of this run's time.
-    private static let lessFields = Fault.answer(fields: Array(repeating: "X: y", count: 1000))
+    private static let fewerFields = Fault.answer(fields: Array(repeating: "X: y", count: 1000))
 
     private func makeServer() throws -> MisbehavingServer {
       let server = try MisbehavingServer()

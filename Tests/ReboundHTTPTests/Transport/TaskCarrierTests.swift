@@ -22,7 +22,7 @@ struct TaskCarrierTests {
     exchange.carry { [head, piece] carrier in
       exchange.receive(head)
       for _ in 0..<3 {
-        await carrier.untilWanted()
+        await carrier.untilResumed()
         exchange.receive(piece)
       }
       exchange.finish()
@@ -41,7 +41,7 @@ struct TaskCarrierTests {
     exchange.carry { [head] carrier in
       exchange.receive(head)
       going.yield("waits")
-      await carrier.untilWanted()
+      await carrier.untilResumed()
       going.yield("goes on")
       exchange.finish()
     }
@@ -62,7 +62,7 @@ struct TaskCarrierTests {
       exchange.carry { [head, piece] carrier in
         exchange.receive(head)
         for _ in 0..<5 {
-          await carrier.untilWanted()
+          await carrier.untilResumed()
           guard exchange.receive(piece) else { return }
         }
         exchange.finish()
@@ -92,7 +92,7 @@ struct TaskCarrierTests {
     exchange.pause()
     exchange.carry { [piece] carrier in
       going.yield(Task.isCancelled)
-      await carrier.untilWanted()
+      await carrier.untilResumed()
       going.yield(Task.isCancelled)
       going.yield(exchange.receive(piece))
     }
@@ -125,7 +125,7 @@ struct TaskCarrierTests {
         exchange.receive(head)
         await withTaskCancellationHandler {
           if !isCancelled { exchange.finish() }
-          await carrier.untilWanted()
+          await carrier.untilResumed()
         } onCancel: {
           going.finish()
         }

@@ -97,13 +97,13 @@ function drawKey(key) {
   byID("key-form").querySelector(".field").dataset.tone = key.tone;
   byID("key").setAttribute("aria-invalid", String(key.tone === "error"));
   byID("use-key").setAttribute("aria-busy", String(key.isChecking));
-  drawUseKey();
+  drawUseKey(key.isChecking);
   if (wasHidden) byID("key").focus();
 }
 
-/// While a key is checked it is not sent again; another one takes its place.
-function drawUseKey() {
-  const isSent = byID("use-key").getAttribute("aria-busy") === "true" && byID("key").value === weather.sentKey;
+// While a key is checked it is not sent again; another one takes its place.
+function drawUseKey(isChecking) {
+  const isSent = isChecking && byID("key").value === weather.sentKey;
   byID("use-key").setAttribute("aria-disabled", String(isSent));
 }
 
@@ -168,7 +168,7 @@ byID("key-form").addEventListener("submit", (event) => {
   tell({ type: "useKey", key: weather.sentKey });
 });
 
-byID("key").addEventListener("input", drawUseKey);
+byID("key").addEventListener("input", () => drawUseKey(weather.screen.key?.isChecking ?? false));
 
 byID("refresh").addEventListener("click", () => {
   if (byID("refresh").getAttribute("aria-disabled") === "false") tell({ type: "refresh" });
