@@ -35,9 +35,9 @@
       operationID: String
     ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?) {
       let message = TransportRequest(
-        OpenAPIExchange.url(of: request, at: baseURL),
+        request.url(at: baseURL),
         method: HTTPMethod(rawValue: request.method.rawValue),
-        headers: HTTPHeaders(request.headerFields.map { HTTPHeaders.Field($0.name.rawName, $0.value) }),
+        headers: HTTPHeaders(request.headerFields),
         body: try await transportBody(body),
         limits: limits
       )

@@ -175,6 +175,18 @@ enum TaskCarrierExamples {
   static let receiver: @Sendable (TransportEvent) -> Void = given()
 }
 
+enum Pipeline_foreignClientExamples {
+  struct Answer: Sendable {
+    let head: ResponseHead
+  }
+  struct Client: Sendable {
+    func get(_: URL) async throws -> Answer { given() }
+  }
+  static let client: Client = given()
+  static let url = URL(fileURLWithPath: "")
+  static let pipeline: Pipeline<Answer> = given()
+}
+
 enum OngoingExchangeExamples {
   static let request: TransportRequest = given()
   static let deadlines: ExchangeDeadlines = given()
