@@ -28,10 +28,12 @@ final class ContractRun: Sendable {
 
   /// Plays a case, and ends it when it hangs.
   func play(within patience: Duration, _ body: @escaping @Sendable (ContractRun) async throws -> Void) async throws {
-    defer { server.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await body(self) }
       group.addTask { [self] in
+        // Lets go of whoever waits for the server, also when the case was cancelled; the cancel below, of whoever waits for the
+        // transport.
+        defer { server.stop() }
         var seen = 0
         var looks = 0
         while looks < 10 {
@@ -40,8 +42,6 @@ final class ContractRun: Sendable {
           looks = seen == happened ? looks + 1 : 0
           seen = happened
         }
-        // Lets go of whoever waits for the server; the cancel below, of whoever waits for the transport.
-        server.stop()
         throw Problem(text: "nothing happened any more for \(patience), so it was given up")
       }
       defer { group.cancelAll() }

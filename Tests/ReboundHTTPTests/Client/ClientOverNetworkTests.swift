@@ -8,7 +8,7 @@ import ReboundTesting
 import Testing
 
 /// The client and the transports together, over real connections.
-@Suite("A client over the network", .timeLimit(.minutes(5)))
+@Suite("A client over the network", .timeLimit(.minutes(10)))
 struct ClientOverNetworkTests {
   static func client(
     _ server: MisbehavingServer,

@@ -5,7 +5,7 @@ import ReboundTesting
 import Testing
 
 /// What a real network did, a cassette does again.
-@Suite("cassettes of a network", .timeLimit(.minutes(5)))
+@Suite("cassettes of a network", .timeLimit(.minutes(10)))
 struct CassetteFaultTests {
   private static let faults: [Fault] = [
     .answer("sunny", fields: ["X-Answer: 42", "Set-Cookie: id=s3cr3t"]), .status(503, fields: ["Retry-After: 7"]),

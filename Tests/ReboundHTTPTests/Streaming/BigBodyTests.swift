@@ -8,7 +8,7 @@
   import Testing
 
   /// Bodies over curl and a real server; `scripts/big-bodies` has them larger than memory should ever hold, and measures.
-  @Suite("Big bodies over the network", .serialized, .timeLimit(.minutes(5)))
+  @Suite("Big bodies over the network", .serialized, .timeLimit(.minutes(10)))
   struct BigBodyTests {
     /// How many bytes the bodies have, and whether memory is measured: it is the process's, so nothing may run beside.
     private static let measured = ProcessInfo.processInfo.environment["REBOUND_BODY_BYTES"].flatMap { Int($0) }

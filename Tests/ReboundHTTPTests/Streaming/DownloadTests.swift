@@ -6,7 +6,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("A download into a file", .timeLimit(.minutes(5)))
+@Suite("A download into a file", .timeLimit(.minutes(10)))
 struct DownloadTests {
   static let script = RangeScript(body: RangeScript.bytes(100_000))
 

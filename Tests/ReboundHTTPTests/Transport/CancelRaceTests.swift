@@ -4,7 +4,7 @@ import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
-@Suite("Cancels that meet the end", .timeLimit(.minutes(5)))
+@Suite("Cancels that meet the end", .timeLimit(.minutes(10)))
 struct CancelRaceTests {
   // Foundation on Linux stops the process when a task is cancelled that it has forgotten already: hence an exit test.
   @Test("leave the process alone", arguments: TransportKind.allCases)

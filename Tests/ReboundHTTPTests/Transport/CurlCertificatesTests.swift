@@ -3,7 +3,7 @@
   import ReboundHTTP
   import Testing
 
-  @Suite("Certificates over libcurl", .timeLimit(.minutes(5)))
+  @Suite("Certificates over libcurl", .timeLimit(.minutes(10)))
   struct CurlCertificatesTests {
     @Test("an authority in a file vouches for a server, beside the system's or alone", arguments: [false, true])
     func authority(alone: Bool) async throws {

@@ -5,7 +5,7 @@
   import ReboundTesting
   import Testing
 
-  @Suite("HTTP/2 over libcurl", .timeLimit(.minutes(5)))
+  @Suite("HTTP/2 over libcurl", .timeLimit(.minutes(10)))
   struct CurlOriginTests {
     static func transport(maxRequestsPerHost: Int = 100) throws -> CurlTransport {
       var configuration = try CurlTransport.Configuration.trustingTests()

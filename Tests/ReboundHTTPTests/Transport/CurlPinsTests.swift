@@ -7,7 +7,7 @@
 
   @testable import ReboundHTTP
 
-  @Suite("pins", .timeLimit(.minutes(5)))
+  @Suite("pins", .timeLimit(.minutes(10)))
   struct CurlPinsTests {
     typealias PinnedHost = CurlTransport.PinnedHost
 

@@ -6,7 +6,7 @@
 
   @testable import ReboundHTTP
 
-  @Suite("Proxies over libcurl", .timeLimit(.minutes(5)))
+  @Suite("Proxies over libcurl", .timeLimit(.minutes(10)))
   struct CurlProxyTests {
     typealias Proxy = CurlTransport.Proxy
 

@@ -5,7 +5,7 @@
   import ReboundTesting
   import Testing
 
-  @Suite("Transfers of libcurl", .timeLimit(.minutes(5)))
+  @Suite("Transfers of libcurl", .timeLimit(.minutes(10)))
   struct CurlTransferTests {
     private static func order(_ url: URL, _ limits: TransportLimits = .none) -> TransportRequest {
       TransportRequest(url, method: .post, body: .data(Data("order".utf8)), limits: limits)

@@ -2,7 +2,7 @@ import ReboundHTTP
 import ReboundHTTPTesting
 import Testing
 
-@Suite("Fault matrix", .timeLimit(.minutes(2)))
+@Suite("Fault matrix", .timeLimit(.minutes(10)))
 struct FaultMatrixTests {
   static func cells(_ transport: TransportKind, _ sending: FaultCase.Sending) -> [TransportContract.Case] {
     transport.contract.cases.filter { $0.sending == sending }.filter { !transport.stopsProcess(at: $0.faultCase) }

@@ -7,7 +7,7 @@
 
   /// What is wrong with URLSession on Linux and cannot be mended from outside: once one of these fails, Foundation has
   /// been mended, and the exception of it can go.
-  @Suite("Foundation's faults", .timeLimit(.minutes(5)))
+  @Suite("Foundation's faults", .timeLimit(.minutes(10)))
   struct FoundationFaultTests {
     @Test("URLSession stops the process when a server closes the connection within the fields")
     func closeInFields() async {

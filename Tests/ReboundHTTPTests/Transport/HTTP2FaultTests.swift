@@ -7,7 +7,7 @@
   @testable import ReboundHTTP
 
   /// What servers of HTTP/2 can do wrong, or do in time to be believed.
-  @Suite("Faults of HTTP/2", .timeLimit(.minutes(5)))
+  @Suite("Faults of HTTP/2", .timeLimit(.minutes(10)))
   struct HTTP2FaultTests {
     typealias Frame = FrameServer.Frame
 

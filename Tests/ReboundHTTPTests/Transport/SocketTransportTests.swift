@@ -2,7 +2,7 @@
   import ReboundHTTPTesting
   import Testing
 
-  @Suite("A transport of one file", .timeLimit(.minutes(2)))
+  @Suite("A transport of one file", .timeLimit(.minutes(10)))
   struct SocketTransportTests {
     @Test("keeps every promise, but for reused connections, codings and TLS")
     func contract() async throws {

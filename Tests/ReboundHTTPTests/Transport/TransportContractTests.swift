@@ -4,7 +4,7 @@ import ReboundHTTPTesting
 import Testing
 
 /// What ``Transport`` promises, of each transport.
-@Suite("Transports", .timeLimit(.minutes(5)))
+@Suite("Transports", .timeLimit(.minutes(10)))
 struct TransportContractTests {
   /// A promise, and whose it is.
   struct Promise: CustomTestStringConvertible {
@@ -68,6 +68,21 @@ struct TransportContractTests {
     let contract = TransportContract(patience: .zero) { _, _ in Silent(isSilent: true) }
     for promise in contract.cases.prefix(3) {
       await #expect(throws: TransportContract.Violation.self) { try await promise.run() }
+    }
+  }
+
+  @Test("that are cancelled end at once, also where they wait for the server")
+  func cancelled() async throws {
+    let contract = TransportContract(patience: .seconds(3600)) { _, _ in Silent(isSilent: true) }
+    let waiting = contract.cases.filter {
+      guard let sending = $0.sending else { return false }
+      return $0.faultCase?.verdict(for: sending) == .failure(.timeout(.idle))
+    }
+    #expect(waiting.count > 3)
+    for promise in waiting.prefix(3) {
+      let run = Task { try await promise.run() }
+      run.cancel()
+      await #expect(throws: (any Error).self) { try await run.value }
     }
   }
 }

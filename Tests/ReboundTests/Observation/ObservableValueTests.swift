@@ -5,7 +5,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@Suite("ObservableValue", .timeLimit(.minutes(5)))
+@Suite("ObservableValue", .timeLimit(.minutes(10)))
 struct ObservableValueTests {
   private let subject = PassthroughSubject<Int, Never>()
 

@@ -5,7 +5,7 @@ import ReboundTesting
 import StreamSupport
 import Testing
 
-@MainActor @Suite("Publishers.Observed", .timeLimit(.minutes(5)))
+@MainActor @Suite("Publishers.Observed", .timeLimit(.minutes(10)))
 struct ObservedTests {
   private let received = Log<String>()
 

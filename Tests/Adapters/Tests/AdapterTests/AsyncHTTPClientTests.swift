@@ -9,7 +9,7 @@ import ReboundHTTP
 import ReboundHTTPTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AsyncHTTPClientTests {
+@Suite(.timeLimit(.minutes(10))) struct AsyncHTTPClientTests {
   /// The stand-in has a connection for each request, and neither TLS nor codings.
   @Test func everyPromiseOfATransportIsKept() async throws {
     let contract = TransportContract(lacking: [.connectionReuse, .contentCodings, .tls, .connectLimit]) {
