@@ -130,12 +130,12 @@ private final class Made<Value: Sendable>: Sendable {
   var known: Value? { state.withLock { $0.value } }
 
   func value(_ make: () -> Value) -> Value {
-    let before = state.withLock { state in
+    if let known { return known }
+    let isFirst = state.withLock { state in
       defer { state.hasBegun = true }
-      return state
+      return !state.hasBegun
     }
-    if let value = before.value { return value }
-    if !before.hasBegun {
+    if isFirst {
       let value = make()
       state.withLock { $0.value = value }
       isMade.leave()

@@ -29,8 +29,10 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
   /// Reads a value, which makes it the most recently used one.
   package mutating func use(_ key: Key) -> Value? {
     guard let position = index[key] else { return nil }
-    unlink(position)
-    linkAsNewest(position)
+    if position != newest {
+      unlink(position)
+      linkAsNewest(position)
+    }
     return slots[position]?.value
   }
 

@@ -63,9 +63,7 @@ final class CallContext: Sendable {
 
   func tell(_ kind: @autoclosure () -> HTTPEvent.Kind) {
     guard let observe else { return }
-    observe(
-      HTTPEvent(requestID: id, operation: operation, elapsed: time.now - start, kind: kind(), redaction: redaction)
-    )
+    observe(HTTPEvent(elapsed: time.now - start, kind: kind(), call: self))
   }
 
   /// Keeps the failure of an attempt, for the failure of the call to tell of.

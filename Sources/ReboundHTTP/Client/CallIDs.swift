@@ -40,12 +40,16 @@ final class CallIDs: Sendable {
   /// A number in 16 hexadecimal digits.
   static func text(_ number: UInt64) -> String {
     String(unsafeUninitializedCapacity: 16) { buffer in
-      for place in 0..<16 {
-        let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
-        // The buffer has room for what was asked for.
-        buffer[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-      }
+      write(number, digits: 16, at: 0, in: buffer)
       return 16
+    }
+  }
+
+  /// Writes the last digits of a number, which the buffer must have room for.
+  static func write(_ number: UInt64, digits: Int, at start: Int, in buffer: UnsafeMutableBufferPointer<UInt8>) {
+    for place in 0..<digits {
+      let digit = UInt8(truncatingIfNeeded: number >> UInt64(4 * (digits - 1 - place))) & 15
+      buffer[start + place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
   }
 }

@@ -56,15 +56,18 @@ public struct HTTPEvent: Sendable {
     case invalidated
   }
 
-  /// What the client calls the call.
-  public let requestID: String
-  /// The name of the request.
-  public let operation: String
   /// How long ago the call began.
   public let elapsed: Duration
   /// What happens.
   public let kind: Kind
-  let redaction: Redaction
+  /// What is asked of it is only made then: the name of a request is made of its type, and most events are passed over.
+  let call: CallContext
+
+  /// What the client calls the call.
+  public var requestID: String { call.id }
+  /// The name of the request.
+  public var operation: String { call.operation }
+  var redaction: Redaction { call.redaction }
 }
 
 extension HTTPEvent.CacheDecision: CustomStringConvertible {

@@ -15,12 +15,15 @@ import StreamSupport
 public struct Retrying: Middleware {
   /// When, how often and how late.
   public let policy: RetryPolicy<NetworkFailure>
+  /// The same, for what may be sent again.
+  private let safe: RetryPolicy<NetworkFailure>
 
   /// Makes the middleware.
   ///
   /// - Parameter policy: When, how often and how late.
   public init(_ policy: RetryPolicy<NetworkFailure> = .http) {
     self.policy = policy
+    safe = .http(policy)
   }
 
   /// Around each attempt.
@@ -49,8 +52,8 @@ public struct Retrying: Middleware {
 
   private func policy(for request: HTTPRequest, _ verdict: LastVerdict) -> RetryPolicy<NetworkFailure> {
     // The deadline is the call's, and only known now.
-    let limited = request.deadline.map { policy.within($0) } ?? policy
-    return RetryPolicy.http(limited).onEvent { event in
+    let limited = request.deadline.map { safe.within($0) } ?? safe
+    return limited.onEvent { event in
       verdict.learn(event.outcome)
       if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
       request.tell(.retry(event))

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A call or one of its attempts, with when it was and what came of it.
 ///
 /// The names of the attributes are those of OpenTelemetry's semantic conventions for HTTP clients.
@@ -12,8 +14,6 @@ public struct Span: Hashable, Sendable {
 
   /// Which span this is.
   public let context: SpanContext
-  /// The span that it is a part of: the call of an attempt; for a call, what has set it off.
-  public let parentID: String?
   /// The name of the request for a call; its method for an attempt.
   public let name: String
   /// Whether it is an attempt, which goes over the network.
@@ -22,8 +22,57 @@ public struct Span: Hashable, Sendable {
   public let start: Duration
   /// How long it took.
   public let duration: Duration
-  /// What is known about it, without secrets.
-  public let attributes: [String: Value]
   /// What went wrong; `nil` if nothing did.
   public let failure: String?
+  let parent: SpanContext?
+  let target: Target
+  /// The id of a call.
+  var requestID: String? = nil
+  /// Of an attempt that was answered.
+  var status: Int? = nil
+  /// Of an attempt, from 1.
+  var attempt: Int? = nil
+  let errorType: String?
+
+  /// Where a request goes, without secrets.
+  struct Target: Hashable, Sendable {
+    let method: HTTPMethod
+    let url: String
+    let host: String?
+    let port: Int?
+
+    init(_ method: HTTPMethod, _ url: URL, _ redaction: Redaction) {
+      self.method = method
+      self.url = redaction.url(url)
+      host = url.host
+      port = url.port ?? Target.defaultPort(of: url.scheme)
+    }
+
+    private static func defaultPort(of scheme: String?) -> Int? {
+      switch scheme {
+      case "http": 80
+      case "https": 443
+      default: nil
+      }
+    }
+  }
+
+  /// The span that it is a part of: the call of an attempt; for a call, what has set it off.
+  public var parentID: String? { parent?.spanID }
+
+  /// What is known about it, without secrets.
+  ///
+  /// Made anew each time: not everybody who gets spans writes them down.
+  public var attributes: [String: Value] {
+    var attributes: [String: Value] = [
+      "http.request.method": .text(target.method.rawValue), "url.full": .text(target.url),
+    ]
+    attributes["server.address"] = target.host.map { .text($0) }
+    attributes["server.port"] = target.port.map { .number($0) }
+    attributes["rebound.request.id"] = requestID.map { .text($0) }
+    attributes["http.response.status_code"] = status.map { .number($0) }
+    attributes["http.request.resend_count"] = attempt.flatMap { $0 > 1 ? .number($0 - 1) : nil }
+    attributes["error.type"] = errorType.map { .text($0) }
+    return attributes
+  }
 }

@@ -3,63 +3,81 @@
 /// Read and written as the W3C's Trace Context has it (§3.2), in a header field `traceparent`:
 /// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".
 public struct SpanContext: Hashable, Sendable {
-  /// 32 hexadecimal digits, not all of them zero: the same for all that one thing sets off.
-  public let traceID: String
-  /// 16 hexadecimal digits, not all of them zero.
-  public let spanID: String
+  private let high: UInt64
+  private let low: UInt64
+  private let span: UInt64
   /// Whether somebody keeps the trace.
   public let isSampled: Bool
 
-  init(traceID: String, spanID: String, isSampled: Bool) {
-    self.traceID = traceID
-    self.spanID = spanID
-    self.isSampled = isSampled
+  /// 32 hexadecimal digits, not all of them zero: the same for all that one thing sets off.
+  public var traceID: String { CallIDs.text(high) + CallIDs.text(low) }
+  /// 16 hexadecimal digits, not all of them zero.
+  public var spanID: String { CallIDs.text(span) }
+
+  /// The context of a call, or of one of its attempts, found again by whoever knows the call's id.
+  ///
+  /// - Parameters:
+  ///   - id: The call's.
+  ///   - attempt: The number of the attempt; `nil` for the call.
+  ///   - parent: What has set the call off; `nil` where nothing has, so that it is a trace of its own.
+  init(ofCall id: String, attempt: Int? = nil, under parent: SpanContext?) {
+    (high, low) = parent.map { ($0.high, $0.low) } ?? (SpanContext.number(id, 1), SpanContext.number(id, 2))
+    span = SpanContext.number(id, 3, attempt)
+    isSampled = parent?.isSampled ?? true
   }
 
   /// Reads a header field; `nil` if it is none of the kind, which is then to be ignored (§4.3).
   public init?(traceparent text: String) {
     // By bytes: to compare characters takes time that grows with the square of a run of combining marks.
-    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map { Substring($0) }
-    guard parts.count >= 4, Self.isID(parts[0], digits: 2, maybeZero: true),
-      parts[0] != "ff", parts[0] != "00" || parts.count == 4,
-      Self.isID(parts[1], digits: 32, maybeZero: false),
-      Self.isID(parts[2], digits: 16, maybeZero: false),
-      Self.isID(parts[3], digits: 2, maybeZero: true),
-      let flags = UInt8(parts[3], radix: 16)
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count >= 4, let version = SpanContext.number(parts[0], digits: 2), version != 0xFF,
+      version != 0 || parts.count == 4,
+      parts[1].count == 32, let high = SpanContext.number(parts[1].prefix(16), digits: 16),
+      let low = SpanContext.number(parts[1].suffix(16), digits: 16), high != 0 || low != 0,
+      let span = SpanContext.number(parts[2], digits: 16), span != 0,
+      let flags = SpanContext.number(parts[3], digits: 2)
     else { return nil }
-    self.init(traceID: String(parts[1]), spanID: String(parts[2]), isSampled: flags & 1 == 1)
+    (self.high, self.low, self.span, isSampled) = (high, low, span, flags & 1 == 1)
   }
 
   /// The header field's text.
-  public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+  public var traceparent: String {
+    String(unsafeUninitializedCapacity: 55) { buffer in
+      // The buffer has room for what was asked for, and all of it is filled.
+      for dash in [2, 35, 52] { buffer[dash] = UInt8(ascii: "-") }
+      CallIDs.write(0, digits: 2, at: 0, in: buffer)
+      CallIDs.write(high, digits: 16, at: 3, in: buffer)
+      CallIDs.write(low, digits: 16, at: 19, in: buffer)
+      CallIDs.write(span, digits: 16, at: 36, in: buffer)
+      CallIDs.write(isSampled ? 1 : 0, digits: 2, at: 53, in: buffer)
+      return 55
+    }
+  }
 
-  private static func isID(_ text: Substring, digits: Int, maybeZero: Bool) -> Bool {
-    text.utf8.count == digits
-      && text.utf8.allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+  /// Reads as many hexadecimal digits, in lower case.
+  private static func number(_ text: Substring.UTF8View, digits: Int) -> UInt64? {
+    guard text.count == digits else { return nil }
+    var number: UInt64 = 0
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+      default: return nil
       }
-      && (maybeZero || text.utf8.contains { $0 != UInt8(ascii: "0") })
-  }
-}
-
-extension SpanContext {
-  /// The trace of a call that nothing else has set off, found again by whoever knows the call's id.
-  static func traceID(ofCall id: String) -> String { digits(id, 1) + digits(id, 2) }
-
-  /// The span of a call, or of one of its attempts.
-  static func spanID(ofCall id: String, attempt: Int? = nil) -> String {
-    digits("\(id)/\(attempt.map { "\($0)" } ?? "")", 3)
+    }
+    return number
   }
 
-  /// 16 digits that depend on each byte of a text, and are never all zero.
+  /// A number that depends on each byte of an id and on the number of the attempt, and is never zero.
   ///
-  /// FNV-1a, then the finaliser of SplitMix64, so that texts that differ in one digit differ in half of the bits.
-  private static func digits(_ text: String, _ salt: UInt64) -> String {
+  /// FNV-1a, then the finaliser of SplitMix64, so that ids that differ in one digit differ in half of the bits.
+  private static func number(_ id: String, _ salt: UInt64, _ attempt: Int? = nil) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    if let attempt { hash = (hash ^ UInt64(truncatingIfNeeded: attempt) << 8) &* 0x0000_0100_0000_01b3 }
     hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
     hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
     hash ^= hash >> 31
-    return CallIDs.text(max(hash, 1))
+    return max(hash, 1)
   }
 }

@@ -12,18 +12,66 @@ import StreamSupport
 /// spans. An attempt that is a resend says so in `http.request.resend_count`.
 public final class Tracing: Middleware, Sendable {
   private struct Call {
-    let trace: SpanContext
-    let parentID: String?
+    let context: SpanContext
+    let parent: SpanContext?
     let start: Duration
-    var method: HTTPMethod
-    var url: URL
-    /// Of the address and the method, which the attempts mostly share.
-    let attributes: [String: Span.Value]
+    let method: HTTPMethod
+    let url: URL
+    let target: Span.Target
+    /// What this has put into the present attempt's request, as OpenTelemetry calls it.
     var injected: Injected?
     var attempt: Attempt?
+
+    func end(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span {
+      Span(
+        context: context,
+        name: event.operation,
+        isAttempt: false,
+        start: start,
+        duration: event.elapsed,
+        failure: failure,
+        parent: parent,
+        target: target,
+        requestID: event.requestID,
+        errorType: error
+      )
+    }
+
+    mutating func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
+      let text = message.headers["traceparent"]
+      let known = injected.flatMap { $0.text == text ? $0.context : nil }
+      attempt = Attempt(
+        number: number,
+        context: known ?? text.flatMap { SpanContext(traceparent: $0) }
+          ?? SpanContext(ofCall: event.requestID, attempt: number, under: parent),
+        target: message.method == method && message.url == url
+          ? target : Span.Target(message.method, message.url, event.redaction),
+        elapsed: event.elapsed
+      )
+    }
+
+    mutating func answer(_ status: Int) { attempt?.status = status }
+
+    /// The span of the attempt that is under way, if there is one, which is over by this.
+    mutating func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span? {
+      attempt.take().map { attempt in
+        Span(
+          context: attempt.context,
+          name: attempt.target.method.rawValue,
+          isAttempt: true,
+          start: start + attempt.elapsed,
+          duration: event.elapsed - attempt.elapsed,
+          failure: failure,
+          parent: context,
+          target: attempt.target,
+          status: attempt.status,
+          attempt: attempt.number,
+          errorType: error
+        )
+      }
+    }
   }
 
-  /// What this has put into a request, as OpenTelemetry calls it.
   private struct Injected {
     let text: String
     let context: SpanContext
@@ -32,7 +80,7 @@ public final class Tracing: Middleware, Sendable {
   private struct Attempt {
     let number: Int
     let context: SpanContext
-    let message: TransportRequest
+    let target: Span.Target
     let elapsed: Duration
     var status: Int?
   }
@@ -40,8 +88,8 @@ public final class Tracing: Middleware, Sendable {
   private let parent: @Sendable () -> SpanContext?
   private let time: TimeSource
   private let whenEnded: @Sendable (Span) -> Void
-  /// By the id of the call, which has one attempt at a time.
-  private let calls = Locked<[String: Call]>([:])
+  /// Of calls that are under way, each of which has one attempt at a time.
+  private let calls = Locked<[ObjectIdentifier: Call]>([:])
 
   /// Makes spans.
   ///
@@ -66,142 +114,64 @@ public final class Tracing: Middleware, Sendable {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    guard request.message.headers["traceparent"] == nil else { return next(request) }
-    let trace = calls.withLock { $0[request.id]?.trace }
-    let context = Self.context(request.id, request.attempt, in: trace)
+    guard !request.message.headers.contains(name: "traceparent") else { return next(request) }
+    let key = ObjectIdentifier(request.call)
+    let parent = calls.withLock { $0[key]?.parent }
+    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent)
     let injected = Injected(text: context.traceparent, context: context)
-    calls.withLock { $0[request.id]?.injected = injected }
+    calls.withLock { $0[key]?.injected = injected }
     var request = request
-    request.message.headers["traceparent"] = injected.text
+    request.message.headers.add("traceparent", injected.text)
     return next(request)
   }
 
   /// Makes spans of what happens in calls; to be handed to ``WebAPIClient/onEvent(_:)``.
   public func write(_ event: HTTPEvent) {
+    let key = ObjectIdentifier(event.call)
     switch event.kind {
     case .began(let method, let url):
-      begin(event, method, url)
+      let call = begin(event, method, url)
+      calls.withLock { $0[key] = call }
     case .attemptBegan(let number, let message):
-      let text = message.headers["traceparent"]
-      calls.withLock { calls in
-        guard let call = calls[event.requestID] else { return }
-        let known = call.injected.flatMap { $0.text == text ? $0.context : nil }
-        calls[event.requestID]?.attempt = Attempt(
-          number: number,
-          context: known ?? text.flatMap { SpanContext(traceparent: $0) }
-            ?? Self.context(event.requestID, number, in: call.trace),
-          message: message,
-          elapsed: event.elapsed
-        )
-      }
+      calls.withLock { $0[key]?.begin(number, message, event) }
     case .responded(let head):
-      calls.withLock { $0[event.requestID]?.attempt?.status = head.status }
+      calls.withLock { $0[key]?.answer(head.status) }
     case .attemptSucceeded:
-      endAttempt(event, failure: nil)
+      endAttempt(event, nil, nil)
     case .attemptFailed(_, let failure):
-      endAttempt(event, failure: failure)
+      endAttempt(event, "\(failure)", failure.outcome)
     case .succeeded:
-      endCall(event, failure: nil, error: nil)
+      endCall(event, nil, nil)
     case .failed(let failure):
-      endCall(event, failure: "\(failure)", error: failure.outcome)
+      endCall(event, "\(failure)", failure.outcome)
     case .cancelled:
-      endCall(event, failure: "cancelled", error: "cancelled")
+      endCall(event, "cancelled", "cancelled")
     case .uploaded, .downloaded, .redirected, .retry, .cache, .refused:
       break
     }
   }
 
-  private static func context(_ id: String, _ attempt: Int, in trace: SpanContext?) -> SpanContext {
-    SpanContext(
-      traceID: trace?.traceID ?? SpanContext.traceID(ofCall: id),
-      spanID: SpanContext.spanID(ofCall: id, attempt: attempt),
-      isSampled: trace?.isSampled ?? true
-    )
-  }
-
-  private func begin(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL) {
+  private func begin(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL) -> Call {
     let parent = parent()
-    let call = Call(
-      trace: SpanContext(
-        traceID: parent?.traceID ?? SpanContext.traceID(ofCall: event.requestID),
-        spanID: SpanContext.spanID(ofCall: event.requestID),
-        isSampled: parent?.isSampled ?? true
-      ),
-      parentID: parent?.spanID,
+    return Call(
+      context: SpanContext(ofCall: event.requestID, under: parent),
+      parent: parent,
       start: time.wallClock - event.elapsed,
       method: method,
       url: url,
-      attributes: Self.attributes(method, url, event.redaction)
+      target: Span.Target(method, url, event.redaction)
     )
-    calls.withLock { $0[event.requestID] = call }
   }
 
-  private func endAttempt(_ event: HTTPEvent, failure: NetworkFailure?) {
-    let ended: (call: Call, attempt: Attempt)? = calls.withLock { calls in
-      guard let call = calls[event.requestID], let attempt = call.attempt else { return nil }
-      calls[event.requestID]?.attempt = nil
-      return (call, attempt)
-    }
-    guard let (call, attempt) = ended else { return }
-    tell(attempt, of: call, event, failure.map { "\($0)" }, error: failure?.outcome)
+  private func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
+    let key = ObjectIdentifier(event.call)
+    if let span = calls.withLock({ $0[key]?.endAttempt(event, failure, error) }) { whenEnded(span) }
   }
 
-  private func endCall(_ event: HTTPEvent, failure: String?, error: String?) {
-    guard let call = calls.withLock({ $0.removeValue(forKey: event.requestID) }) else { return }
+  private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
+    guard var call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
     // One that was under way when nobody waited any more.
-    if let attempt = call.attempt { tell(attempt, of: call, event, failure, error: error) }
-    var attributes = call.attributes
-    attributes["rebound.request.id"] = .text(event.requestID)
-    attributes["error.type"] = error.map { .text($0) }
-    whenEnded(
-      Span(
-        context: call.trace,
-        parentID: call.parentID,
-        name: event.operation,
-        isAttempt: false,
-        start: call.start,
-        duration: event.elapsed,
-        attributes: attributes,
-        failure: failure
-      )
-    )
-  }
-
-  private func tell(_ attempt: Attempt, of call: Call, _ event: HTTPEvent, _ failure: String?, error: String?) {
-    let (method, url) = (attempt.message.method, attempt.message.url)
-    let isSame = method == call.method && url == call.url
-    var attributes = isSame ? call.attributes : Self.attributes(method, url, event.redaction)
-    attributes["http.response.status_code"] = attempt.status.map { .number($0) }
-    attributes["http.request.resend_count"] = attempt.number > 1 ? .number(attempt.number - 1) : nil
-    attributes["error.type"] = error.map { .text($0) }
-    whenEnded(
-      Span(
-        context: attempt.context,
-        parentID: call.trace.spanID,
-        name: attempt.message.method.rawValue,
-        isAttempt: true,
-        start: call.start + attempt.elapsed,
-        duration: event.elapsed - attempt.elapsed,
-        attributes: attributes,
-        failure: failure
-      )
-    )
-  }
-
-  private static func attributes(_ method: HTTPMethod, _ url: URL, _ redaction: Redaction) -> [String: Span.Value] {
-    var attributes: [String: Span.Value] = [
-      "http.request.method": .text(method.rawValue), "url.full": .text(redaction.url(url)),
-    ]
-    attributes["server.address"] = url.host.map { .text($0) }
-    attributes["server.port"] = (url.port ?? defaultPort(of: url.scheme)).map { .number($0) }
-    return attributes
-  }
-
-  private static func defaultPort(of scheme: String?) -> Int? {
-    switch scheme {
-    case "http": 80
-    case "https": 443
-    default: nil
-    }
+    if let span = call.endAttempt(event, failure, error) { whenEnded(span) }
+    whenEnded(call.end(event, failure, error))
   }
 }
