@@ -1,7 +1,7 @@
 """The reference as `scripts/docs` builds it: links that lead somewhere, a search, and pages that everybody can read.
 
 SITE      the folder; default: .build/docs/site of this checkout
-CHROMIUM  the browser; default: /usr/bin/chromium
+CHROMIUM  the browser
 """
 
 import functools
@@ -79,7 +79,7 @@ class Pages(unittest.TestCase):
         cls.base = f"http://127.0.0.1:{cls.server.server_port}"
         cls.playwright = sync_playwright().start()
         cls.browser = cls.playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
+            executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"]
         )
 
     @classmethod

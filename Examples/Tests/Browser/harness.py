@@ -166,7 +166,7 @@ class Browser:
         if cls._browser is None:
             cls._playwright = sync_playwright().start()
             cls._browser = cls._playwright.chromium.launch(
-                executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+                executable_path=os.environ["CHROMIUM"],
                 args=["--no-sandbox", "--disable-dev-shm-usage"],
             )
         return cls._browser
