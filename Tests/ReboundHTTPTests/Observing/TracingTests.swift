@@ -40,6 +40,7 @@ struct TracingTests {
     #expect(spans.map { $0.attributes["http.request.resend_count"] } == [nil, .number(1), nil])
     #expect(spans.map { $0.attributes["http.response.status_code"] } == [.number(503), .number(204), nil])
     #expect(spans.map { $0.attributes["error.type"] } == [.text("503"), nil, nil])
+    #expect(Set(spans.map { $0.attributes["server.port"] }) == [.number(443)])
     #expect(spans.map { $0.failure == nil } == [false, true, true])
     #expect(call.name == "Anything")
     #expect(!"\(spans)".contains("s3cret"))
