@@ -16,7 +16,7 @@
   /// Puts a pipeline around each call of a generated client.
   ///
   ///     let pipeline = try Pipeline<OpenAPIAnswer>("weather", repetition: .harmful, events: events) {
-  ///       Retry(.standard.when { ($0 as? NetworkFailure)?.isRetryable ?? false })
+  ///       Retry(.http)
   ///       Timeout(attempt: .seconds(3))
   ///     }
   ///     let client = Client(serverURL: url, transport: transport, middlewares: [PipelineMiddleware(pipeline)])

@@ -1,5 +1,6 @@
 import Combine
 import Foundation
+import Rebound
 import ReboundHTTP
 import ReboundTesting
 import StreamSupport
@@ -49,6 +50,31 @@ struct ReboundHTTPPageTests {
       scheduler.advance(by: .seconds(10))
     }
     #expect(lines == ["12.0 °C in Rome", "It was not found."])
+  }
+
+  @Test("policies around another client know which of its failures pass")
+  func foreignClient() throws {
+    try Simulation(seed: 1).run {
+      struct Answer: Sendable {
+        let head: ResponseHead
+        let body: String
+      }
+
+      actor Shop {  // any client: URLSession, AsyncHTTPClient, a generated one
+        private var statuses = [503, 503, 200]
+
+        func get(_ url: URL) -> Answer {
+          Answer(head: ResponseHead(status: statuses.removeFirst(), url: url), body: "12 €")
+        }
+      }
+
+      let shop = Shop()
+      let url = URL(string: "https://api.example/price?key=s3cret") ?? URL(filePath: "/")
+      let pipeline = try Pipeline<Answer>("prices") { Retry(.http) }
+      let call = NetworkFailure.Call(operation: "price", url: Redaction.standard.url(url))
+      let answer = try await pipeline.run(foreign: call, head: { $0.head }) { await shop.get(url) }
+      #expect(answer.body == "12 €")
+    }
   }
 
   #if !os(Windows)
