@@ -7,6 +7,8 @@ let package = Package(
   products: [
     .executable(name: "backend-server", targets: ["backend-server"]),
     .executable(name: "app-server", targets: ["app-server"]),
+    .library(name: "Animals", targets: ["Animals"]),
+    .library(name: "SignUp", targets: ["SignUp"]),
     .library(name: "Weather", targets: ["Weather"]),
   ],
   dependencies: [.package(name: "Rebound", path: "..")],
@@ -45,6 +47,7 @@ let package = Package(
       name: "Attempts",
       dependencies: [
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
     .target(
@@ -58,7 +61,7 @@ let package = Package(
       name: "Animals",
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
-        .product(name: "ReboundStore", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"),
       ]
     ),
     .target(
@@ -102,16 +105,18 @@ let package = Package(
     .testTarget(
       name: "SignUpTests",
       dependencies: [
-        "Backend", "ServerTesting", "SignUp", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
+        "Attempts", "Backend", "ServerTesting", "SignUp", .product(name: "Combine", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
       name: "AnimalsTests",
       dependencies: [
         "Animals", "Backend", "ServerTesting", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"),
-        .product(name: "ReboundStoreTesting", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
@@ -134,7 +139,7 @@ let package = Package(
     .testTarget(
       name: "AppTests",
       dependencies: [
-        "App", "Attempts", "Backend", "Weather", "WebServer", "ServerTesting",
+        "Animals", "App", "Attempts", "Backend", "SignUp", "Weather", "WebServer", "ServerTesting",
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
       ]

@@ -2,42 +2,50 @@ import Attempts
 import Combine
 import Foundation
 import Rebound
+import ReboundHTTP
 
 /// The zoo's server, over HTTP.
 public struct AnimalService: AnimalProviding, Sendable {
-  private struct Problem: Decodable {
-    let reason: String
+  private struct RandomAnimal: Request {
+    var path: RequestPath { "animals/random" }
+    typealias Response = Animal
   }
 
-  private let url: URL
-  private let session: URLSession
-  private let metrics: (any MetricsSink)?
+  private let client: WebAPIClient
 
   /// Makes a service.
   ///
   /// - Parameters:
   ///   - baseURL: Where the server is, as in `http://127.0.0.1:8080`.
-  ///   - session: Sends the requests; answers are delivered on its delegate queue.
+  ///   - transport: Sends the requests; answers are delivered where it sends them.
   ///   - metrics: Gets what the requests cost.
-  public init(baseURL: URL, session: URLSession, metrics: (any MetricsSink)? = nil) {
-    url = baseURL.appendingPathComponent("animals/random")
-    self.session = session
-    self.metrics = metrics
+  ///   - lines: Gets a line for each thing that happens in a call.
+  ///   - onEvent: Is told of each thing that happens in a call.
+  public init(
+    baseURL: URL,
+    transport: any Transport,
+    metrics: (any MetricsSink)? = nil,
+    lines: JSONLines? = nil,
+    onEvent: (@Sendable (HTTPEvent) -> Void)? = nil
+  ) {
+    var client = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
+    client.limits = TransportLimits(idle: .seconds(15))
+    self.client = client.watched(by: metrics, lines, onEvent)
   }
 
   /// Any animal.
   public func randomAnimal() -> AnyPublisher<Animal, AnimalFailure> {
-    session.dataTaskPublisher(for: url)
-      .reporting(to: metrics, as: "RandomAnimal")
-      .mapError { _ in AnimalFailure.network }
-      .tryMap { data, response in
-        guard let status = (response as? HTTPURLResponse)?.statusCode, 200...299 ~= status else {
-          throw AnimalFailure.unknown(reason: try? JSONDecoder().decode(Problem.self, from: data).reason)
-        }
-        return data
-      }
-      .decode(type: Animal.self, decoder: JSONDecoder())
-      .mapError { $0 as? AnimalFailure ?? .unknown(reason: "The zoo's answer can't be read") }
-      .eraseToAnyPublisher()
+    client.publisher(for: RandomAnimal()).mapError(AnimalFailure.init).eraseToAnyPublisher()
+  }
+}
+
+extension AnimalFailure {
+  /// Sorts what the network layer says into what this app can do about it.
+  init(_ failure: NetworkFailure) {
+    switch failure.kind {
+    case .transport: self = .network
+    case .decoding, .noData, .captivePortal: self = .unknown(reason: "The zoo's answer can't be read")
+    default: self = .unknown(reason: failure.serverMessage)
+    }
   }
 }

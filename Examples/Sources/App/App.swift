@@ -51,9 +51,12 @@ public final class App: Sendable {
       Response(contentType: "application/json", body: try await sessions.session(for: request).recording())
     }
     router.on(.get, "/sessions/:id/runs/:run/test") { request in
-      let calls = Set(request.queryValues(of: "call").compactMap { $0 })
+      guard let app = request.queryValues(of: "app").compactMap(\.self).first.flatMap(Tab.init) else {
+        throw HTTPError(400, "The address does not say whose request it is: app=signUp, weather or animals.")
+      }
+      let calls = Set(request.queryValues(of: "call").compactMap(\.self))
       let run = Int(request.parameters["run"] ?? "") ?? 0
-      return try await sessions.session(for: request).test(ofRun: run, calls: calls).response()
+      return try await sessions.session(for: request).test(ofRun: run, of: app, calls: calls).response()
     }
     server = try HTTPServer(configuration) { [router] in await router.respond(to: $0) }
   }

@@ -1,9 +1,6 @@
-import Animals
 import Foundation
-import FoundationNetworking
 import Rebound
 import ReboundHTTP
-import SignUp
 import Weather
 
 /// What the apps ask, shared by all sessions.
@@ -16,7 +13,6 @@ struct Services: Sendable {
   /// What keeps all pages' requests from the weather's service while it fails.
   let weatherProtection: WeatherProtection
   let metrics: ProgramMetrics
-  private let session: URLSession
 
   /// Makes the services that a backend offers.
   ///
@@ -33,18 +29,5 @@ struct Services: Sendable {
     metrics.shared.watch(weatherBudget, named: Tab.weather.rawValue)
     metrics.shared.watch(weatherProtection.breaker)
     metrics.shared.watch(weatherProtection.limiter)
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.timeoutIntervalForRequest = 15
-    session = URLSession(configuration: configuration)
-  }
-
-  /// Accounts, for one page.
-  func authentication(reportingTo sink: any MetricsSink) -> AuthenticationService {
-    AuthenticationService(baseURL: backend, session: session, metrics: sink)
-  }
-
-  /// Animals, for one page.
-  func animals(reportingTo sink: any MetricsSink) -> AnimalService {
-    AnimalService(baseURL: backend, session: session, metrics: sink)
   }
 }

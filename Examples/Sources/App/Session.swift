@@ -115,17 +115,17 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  /// The failure of a request for the weather, as a test.
-  func test(ofRun run: Int, calls: Set<String>) async throws -> SavedRun {
+  /// The failure of a request of an app, as a test.
+  func test(ofRun run: Int, of app: Tab, calls: Set<String>) async throws -> SavedRun {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { [self] in
-        continuation.resume(with: Result { try weather.test(ofRun: run, calls: calls) })
+        continuation.resume(with: Result { try scene(of: app).test(ofRun: run, calls: calls) })
       }
     }
   }
 
-  private var scene: any Scene {
-    switch tab {
+  private func scene(of app: Tab) -> any Scene {
+    switch app {
     case .signUp: signUp
     case .weather: weather
     case .animals: animals
@@ -159,6 +159,7 @@ final class Session: @unchecked Sendable {
 
   private func draw(on streams: [EventStream]) {
     revision += 1
+    let scene = scene(of: tab)
     let state = State(revision: revision, tab: tab, client: scene.metrics.totals, screen: scene.screen)
     // A screen is made of texts and numbers, which can always be written down; nothing is sent if that were not so.
     guard !streams.isEmpty, let data = try? JSONEncoder().encode(state) else { return }

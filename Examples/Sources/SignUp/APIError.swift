@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundHTTP
 
 /// What can go wrong between the sign-up form and the server, each with words for the person in front of it.
 public enum APIError: Error {
@@ -17,6 +18,21 @@ public enum APIError: Error {
   case captivePortal
   /// The server failed. With `retryAfter` it said when to come back.
   case server(status: Int, reason: String?, retryAfter: Duration?)
+
+  /// Sorts what the network layer says into what this app can do about it.
+  public init(_ failure: NetworkFailure) {
+    switch (failure.kind, failure.status) {
+    case (.captivePortal, _): self = .captivePortal
+    case (.invalidRequest, _): self = .invalidRequest(failure.invalidRequest.map { "\($0.reason)" } ?? "\(failure)")
+    case (.decoding, _), (.noData, _): self = .decoding(failure)
+    case (.transport(.protocol), _): self = .invalidResponse
+    case (.transport, _), (_, nil): self = .transport(failure)
+    case (_, 400?), (_, 409?), (_, 413?), (_, 415?), (_, 422?):
+      self = .validation(failure.serverMessage ?? "The server refused this input.")
+    case (_, let status?):
+      self = .server(status: status, reason: failure.serverMessage, retryAfter: failure.retryAfter)
+    }
+  }
 }
 
 extension APIError {
@@ -66,7 +82,7 @@ extension APIError {
   var outcome: String {
     switch self {
     case .invalidRequest: "not sent"
-    case .transport(let error as URLError): "no answer (\(error.code.rawValue))"
+    case .transport(let failure as NetworkFailure): "no answer (\(failure.outcome))"
     case .transport: "no answer"
     case .invalidResponse: "not an answer"
     case .validation(let reason): "refused: \(reason)"
@@ -74,5 +90,20 @@ extension APIError {
     case .captivePortal: "200 with a page of the network's own"
     case .server(let status, let reason, _): "\(status) \(reason ?? "Server error")"
     }
+  }
+}
+
+extension RetryPolicy where Failure == APIError {
+  /// When the check of a user name is tried again: twice, after 0.5 s and 1 s or what the server asks for, after an error
+  /// that may pass by itself.
+  ///
+  /// - Parameters:
+  ///   - delays: How long to wait before each retry.
+  ///   - random: Draws the delays.
+  public static func userNameCheck(
+    after delays: Backoff = .exponential(from: .milliseconds(500), upTo: .seconds(20)),
+    random: RandomSource = .system
+  ) -> RetryPolicy {
+    RetryPolicy(clamping: 2, backoff: delays, random: random).when(\.isTransient)
   }
 }

@@ -29,32 +29,56 @@ public struct Account: Decodable, Equatable, Sendable {
 
 /// The authentication server, over HTTP.
 public struct AuthenticationService: Authenticating, Sendable {
-  private let baseURL: URL
-  private let session: URLSession
-  private let metrics: (any MetricsSink)?
+  private struct CheckUserName: Request {
+    struct Answer: Decodable, Sendable {
+      let isAvailable: Bool
+      let userName: String
+    }
+
+    let userName: String
+    var path: RequestPath { "isUserNameAvailable" }
+    var query: Parameters { ["userName": userName] }
+    typealias Response = Answer
+  }
+
+  private struct SignUp: Request {
+    let userName: String
+    let password: String
+    let idempotency: Idempotency
+    var path: RequestPath { "signUp" }
+    var method: HTTPMethod { .post }
+    var body: RequestBody { .json(["userName": userName, "password": password]) }
+    typealias Response = Account
+  }
+
+  private let client: WebAPIClient
 
   /// Makes a service.
   ///
   /// - Parameters:
   ///   - baseURL: Where the server is, as in `http://127.0.0.1:8080`.
-  ///   - session: Sends the requests; answers are delivered on its delegate queue.
+  ///   - transport: Sends the requests; answers are delivered where it sends them.
   ///   - metrics: Gets what the requests cost.
-  public init(baseURL: URL, session: URLSession, metrics: (any MetricsSink)? = nil) {
-    self.baseURL = baseURL
-    self.session = session
-    self.metrics = metrics
+  ///   - lines: Gets a line for each thing that happens in a call.
+  ///   - onEvent: Is told of each thing that happens in a call.
+  public init(
+    baseURL: URL,
+    transport: any Transport,
+    metrics: (any MetricsSink)? = nil,
+    lines: JSONLines? = nil,
+    onEvent: (@Sendable (HTTPEvent) -> Void)? = nil
+  ) {
+    var client = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
+    client.limits = TransportLimits(idle: .seconds(15))
+    self.client = client.watched(by: metrics, lines, onEvent)
   }
 
   /// Asks whether nobody has a user name yet.
   public func isAvailable(userName: String) -> AnyPublisher<Bool, APIError> {
-    struct Answer: Decodable {
-      let isAvailable: Bool
-      let userName: String
-    }
-    guard let url = url(for: "isUserNameAvailable", query: ["userName": userName]) else {
-      return Fail(error: .invalidRequest("the address of the server makes no sense")).eraseToAnyPublisher()
-    }
-    return send(URLRequest(url: url), as: "CheckUserName", for: Answer.self).map(\.isAvailable).eraseToAnyPublisher()
+    client.publisher(for: CheckUserName(userName: userName))
+      .map(\.isAvailable)
+      .mapError(APIError.init)
+      .eraseToAnyPublisher()
   }
 
   /// Creates an account, once for each key however often it is sent.
@@ -63,79 +87,8 @@ public struct AuthenticationService: Authenticating, Sendable {
     password: String,
     idempotencyKey: String
   ) -> AnyPublisher<Account, APIError> {
-    guard
-      let url = url(for: "signUp", query: [:]),
-      let body = try? JSONEncoder().encode(["userName": userName, "password": password])
-    else {
-      return Fail(error: .invalidRequest("the name or the password can't be written down")).eraseToAnyPublisher()
-    }
-    var request = URLRequest(url: url)
-    request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-    request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key")
-    request.httpBody = body
-    return send(request, as: "SignUp", for: Account.self)
-  }
-
-  private func url(for path: String, query: [String: String]) -> URL? {
-    var components = URLComponents(url: baseURL.appendingPathComponent(path), resolvingAgainstBaseURL: false)
-    guard !query.isEmpty else { return components?.url }
-    components?.queryItems = query.map { URLQueryItem(name: $0, value: $1) }
-    // A plus sign is left as it is by URLComponents, and read as a space by servers.
-    let encoded = components?.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
-    components?.percentEncodedQuery = encoded
-    return components?.url
-  }
-
-  private func send<Answer: Decodable>(
-    _ request: URLRequest,
-    as operation: String,
-    for type: Answer.Type
-  ) -> AnyPublisher<Answer, APIError> {
-    session.dataTaskPublisher(for: request)
-      .reporting(to: metrics, as: operation)
-      .mapError(APIError.transport)
-      .tryMap { data, response in try Self.body(of: response, data) }
-      .decode(type: type, decoder: JSONDecoder())
-      .mapError { $0 as? APIError ?? .decoding($0) }
+    client.publisher(for: SignUp(userName: userName, password: password, idempotency: .key(idempotencyKey)))
+      .mapError(APIError.init)
       .eraseToAnyPublisher()
-  }
-
-  /// The body of an answer that carries one, or the failure that the answer stands for.
-  static func body(of response: URLResponse, _ data: Data) throws(APIError) -> Data {
-    guard let response = response as? HTTPURLResponse else { throw .invalidResponse }
-    let isPage = response.value(forHTTPHeaderField: "Content-Type")?.lowercased().hasPrefix("text/html") ?? false
-    switch response.statusCode {
-    case 200...299:
-      // The service speaks JSON only: a web page in its place was put there by the network.
-      if isPage { throw .captivePortal }
-      return data
-    case 511:
-      throw .captivePortal
-    case 400, 409, 413, 415, 422:
-      throw .validation(reason(in: data) ?? "The server refused this input.")
-    default:
-      throw .server(
-        status: response.statusCode,
-        reason: reason(in: data),
-        retryAfter: retryAfter(of: response)
-      )
-    }
-  }
-
-  private static func reason(in data: Data) -> String? {
-    struct Problem: Decodable {
-      let reason: String
-    }
-    return try? JSONDecoder().decode(Problem.self, from: data).reason
-  }
-
-  private static func retryAfter(of response: HTTPURLResponse) -> Duration? {
-    guard let field = response.value(forHTTPHeaderField: "Retry-After") else { return nil }
-    return RetryAfter.delay(
-      fields: [field],
-      date: response.value(forHTTPHeaderField: "Date"),
-      receivedAt: HTTPDate(secondsSinceEpoch: Int64(Date().timeIntervalSince1970))
-    )
   }
 }

@@ -72,29 +72,21 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   ///
   /// - Parameters:
   ///   - service: The server.
+  ///   - log: Writes down what is sent.
   ///   - scheduler: Where everything happens and by which it is timed; serial, like the main queue.
-  ///   - policy: When a failed check is tried again. By default two retries, after 0.5 s and 1 s or what the server
-  ///     asks for, of errors that may pass by themselves.
-  ///   - events: Is told what is decided after failures.
-  ///   - lines: Gets a line for each turn of a request.
-  ///   - now: The time of day, for the list of attempts.
+  ///   - policy: When a failed check is tried again.
   ///   - makeKey: Makes a new idempotency key.
   public init(
     service: any Authenticating,
+    log: AttemptLog<Context>,
     scheduler: Context,
-    policy: RetryPolicy<APIError> = RetryPolicy(
-      clamping: 2,
-      backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20))
-    ),
-    events: PolicyEvents? = nil,
-    lines: JSONLines? = nil,
-    now: @escaping () -> Date = { Date() },
+    policy: RetryPolicy<APIError> = .userNameCheck(),
     makeKey: @escaping () -> String = { UUID().uuidString }
   ) {
     self.service = service
+    self.log = log
     self.scheduler = scheduler
-    self.policy = policy.when(\.isTransient)
-    log = AttemptLog(scheduler: scheduler, source: "signUp", events: events, lines: lines, now: now)
+    self.policy = policy
     self.makeKey = makeKey
     log.objectWillChange.sink { [weak self] in self?.objectWillChange.send() }.store(in: &subscriptions)
     bindUserName()

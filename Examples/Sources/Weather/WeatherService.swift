@@ -1,3 +1,4 @@
+import Attempts
 import Combine
 import Foundation
 import Rebound
@@ -56,11 +57,8 @@ public final class WeatherService: WeatherProviding {
     onEvent: (@Sendable (HTTPEvent) -> Void)? = nil,
     onTokenRequest: @escaping @Sendable () -> Void = {}
   ) {
-    let watched = { (client: WebAPIClient) in
-      let told = onEvent.map(client.onEvent) ?? client
-      return (lines.map(told.writing) ?? told).reporting(to: metrics)
-    }
-    let plain = watched(WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil))
+    let plain = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
+      .watched(by: metrics, lines, onEvent)
     self.plain = plain
     self.protection = protection
     refresher = TokenRefresher(
@@ -77,15 +75,14 @@ public final class WeatherService: WeatherProviding {
     self.events = events
     events?.watch(refresher, named: "weather")
     refresher.signIn(with: Credential(key: key))
-    client = watched(
-      WebAPIClient(
-        baseURL: baseURL,
-        transport: transport,
-        middleware: [Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1.token)" }]
-          + (protection?.middleware ?? []),
-        deliveringOn: nil
-      )
+    client = WebAPIClient(
+      baseURL: baseURL,
+      transport: transport,
+      middleware: [Authenticating(with: refresher) { $0["Authorization"] = "Bearer \($1.token)" }]
+        + (protection?.middleware ?? []),
+      deliveringOn: nil
     )
+    .watched(by: metrics, lines, onEvent)
   }
 
   /// The weather of a place.

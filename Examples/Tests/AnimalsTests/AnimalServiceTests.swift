@@ -1,8 +1,9 @@
 import Backend
 import Combine
 import Foundation
-import FoundationNetworking
 import Rebound
+import ReboundHTTP
+import ReboundTesting
 import ServerTesting
 import Testing
 
@@ -15,15 +16,12 @@ struct AnimalServiceTests {
     _ backend: BackendServer,
     metrics: MetricsTable? = nil
   ) async throws -> Result<Animal, AnimalFailure> {
-    let session = URLSession(configuration: .ephemeral)
-    defer { session.finishTasksAndInvalidate() }
     let url = try #require(URL(string: backend.url))
-    let service = AnimalService(baseURL: url, session: session, metrics: metrics)
-    var results = service.randomAnimal()
-      .map { Result<Animal, AnimalFailure>.success($0) }
-      .catch { Just(.failure($0)) }
-      .values
-      .makeAsyncIterator()
+    return try await outcome(AnimalService(baseURL: url, transport: URLSessionTransport(), metrics: metrics))
+  }
+
+  private func outcome(_ service: AnimalService) async throws -> Result<Animal, AnimalFailure> {
+    var results = service.randomAnimal().asResult().values.makeAsyncIterator()
     return try #require(await results.next())
   }
 
@@ -64,6 +62,28 @@ struct AnimalServiceTests {
     }
   }
 
+  @Test(
+    "an answer that is none has a reason, if only the server's",
+    arguments: [
+      (ScriptedTransport.Step.captivePortal, "The zoo's answer can't be read"),
+      (.ok(""), "The zoo's answer can't be read"),
+      (.status(404, #"{"reason":"There is no zoo"}"#), "There is no zoo"), (.status(503), nil),
+    ] as [(ScriptedTransport.Step, String?)]
+  )
+  private func reasons(step: ScriptedTransport.Step, reason: String?) async throws {
+    let url = try #require(URL(string: "http://zoo.test"))
+    let service = AnimalService(baseURL: url, transport: ScriptedTransport([step]))
+    #expect(try await outcome(service) == .failure(.unknown(reason: reason)))
+  }
+
+  @Test("nothing is waited for that gives no sign of life for 15 seconds")
+  func limits() async throws {
+    let transport = ScriptedTransport([.timeout])
+    let service = AnimalService(baseURL: try #require(URL(string: "http://zoo.test")), transport: transport)
+    #expect(try await outcome(service) == .failure(.network))
+    #expect(transport.calls.map(\.request.limits.idle) == [.seconds(15)])
+  }
+
   @Test("answers are counted by status, whatever the animal")
   func metrics() async throws {
     let metrics = MetricsTable()
@@ -80,7 +100,8 @@ struct AnimalServiceTests {
     }
     let operation = Metric.Label("operation", "RandomAnimal")
     #expect(metrics.snapshot.counters == [Metric("http_client_attempts", operation, .init("resend", "false")): 7])
-    let outcomes = metrics.snapshot.histograms.map { ($0.key.labels.last?.value, $0.value.count) }
+    let attempts = metrics.snapshot.histograms.filter { $0.key.name == "http_client_attempt_duration_seconds" }
+    let outcomes = attempts.map { ($0.key.labels.last?.value, $0.value.count) }
     #expect(Dictionary(uniqueKeysWithValues: outcomes) == ["200": 4, "503": 1, "reset": 1, "truncated": 1])
   }
 }

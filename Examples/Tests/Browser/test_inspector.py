@@ -209,6 +209,28 @@ class Inspector(InspectorTestCase):
         self.see_stage(3, "Network", "done")
         expect(self.request(3).get_by_role("button")).to_be_hidden()
 
+    def test_a_failed_request_for_an_animal_is_saved_beside_one_of_another_app(self):
+        self.open_panel()
+        self.type_into(self.user_name, "somebody")
+        self.see_stage(1, "Network", "done")
+        self.open_tab("Animals")
+        self.servers.fail(ANIMALS, "status", status=503, times=1)
+        self.page.locator("#fetch").click()
+        self.see_stage(1, "Network", "failed, 503")
+        expect(self.request(1)).to_contain_text("GET /animals/random")
+        self.alert.get_by_role("button", name="Not now").click()
+        with self.page.expect_download() as saved:
+            self.request(1).get_by_role("button", name="Save as a test of request 1").click()
+        expect(self.note).to_contain_text("Saved request 1")
+        with tarfile.open(saved.value.path()) as archive:
+            self.assertEqual(archive.getnames(), ["randomAnimalTests.swift", "randomAnimal.har"])
+            test = archive.extractfile("randomAnimalTests.swift").read().decode()
+        self.assertIn("import Animals", test)
+        self.assertIn("service.randomAnimal().values", test)
+        self.open_tab("Sign up")
+        expect(self.request(1)).to_contain_text("GET /isUserNameAvailable")
+        expect(self.request(1).get_by_role("button")).to_be_hidden()
+
     def test_the_lines_are_saved_as_they_came(self):
         self.open_tab("Weather")
         self.open_panel()

@@ -1,3 +1,4 @@
+import Attempts
 import Combine
 import Foundation
 import Rebound
@@ -14,16 +15,11 @@ struct SignUpViewModelTests {
 
   init() {
     // Full jitter with a draw of one half, so that delays are known.
-    let policy = RetryPolicy<APIError>(
-      clamping: 2,
-      backoff: .exponential(from: .milliseconds(500), upTo: .seconds(20)),
-      random: RandomSource { 0.5 }
-    )
     form = SignUpViewModel(
       service: server,
+      log: AttemptLog(scheduler: scheduler, now: { Date(timeIntervalSince1970: 0) }),
       scheduler: scheduler,
-      policy: policy,
-      now: { Date(timeIntervalSince1970: 0) },
+      policy: .userNameCheck(random: RandomSource { 0.5 }),
       makeKey: { [server] in server.nextKey() }
     )
   }
@@ -431,7 +427,11 @@ struct SignUpViewModelTests {
   func release() {
     let server = ScriptedServer()
     let scheduler = TestScheduler()
-    var form: SignUpViewModel? = SignUpViewModel(service: server, scheduler: scheduler)
+    var form: SignUpViewModel? = SignUpViewModel(
+      service: server,
+      log: AttemptLog(scheduler: scheduler),
+      scheduler: scheduler
+    )
     weak let released = form
     form?.userName = "somebody"
     scheduler.advance(by: .seconds(1))
@@ -450,9 +450,9 @@ struct SignUpViewModelTests {
     let reports = events.report(to: metrics)
     let form = SignUpViewModel(
       service: server,
+      log: AttemptLog(scheduler: scheduler, source: "signUp", events: events),
       scheduler: scheduler,
-      policy: RetryPolicy(clamping: 2, backoff: .constant(.seconds(2))),
-      events: events
+      policy: .userNameCheck(after: .constant(.seconds(2)))
     )
     form.userName = "somebody"
     scheduler.advance(by: .milliseconds(800))

@@ -8,13 +8,22 @@ import ReboundStore
 /// The animals behind their tab: a store with a history.
 final class AnimalsScene: Scene {
   let metrics: ClientMetrics
+  let recorder: RunRecorder
   private let store: Store<AnimalsState, AnimalsAction>
   private let log: AttemptLog<DispatchQueue>
   private var changes: Set<AnyCancellable> = []
 
   init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
     self.metrics = metrics
-    let service = services.animals(reportingTo: metrics.sink)
+    let recorder = RunRecorder(lines: metrics.lines)
+    self.recorder = recorder
+    let service = AnimalService(
+      baseURL: services.backend,
+      transport: services.transport,
+      metrics: metrics.sink,
+      lines: metrics.lines,
+      onEvent: recorder.write
+    )
     log = AttemptLog(scheduler: queue, source: Tab.animals.rawValue, lines: metrics.lines)
     store = Store(
       initialState: AnimalsState(),
@@ -30,6 +39,7 @@ final class AnimalsScene: Scene {
   }
 
   var screen: any Encodable { AnimalsScreen(store, attempts: log.attempts) }
+  var runs: [RecordedRun] { log.runs }
 
   func perform(_ input: AnimalsInput) {
     switch input {
@@ -43,6 +53,8 @@ final class AnimalsScene: Scene {
 
   /// The file from which another page can replay what happened here.
   func recording() throws -> Data { try store.session().json() }
+
+  func inSwift(_ run: RecordedRun, _ exchanges: RunRecorder.Exchanges) -> RequestInSwift? { .randomAnimal }
 
   private func choose(_ button: String, on surface: String) {
     guard let alert = store.state.alerts.current, String(alert.id) == surface else { return }
@@ -73,4 +85,14 @@ private struct WrittenDown: AnimalProviding {
       }
     )
   }
+}
+
+extension RequestInSwift {
+  /// The one request of the app.
+  static let randomAnimal = RequestInSwift(
+    name: "random animal",
+    module: "Animals",
+    service: "AnimalService(baseURL: recorded.baseURL, transport: recorded.transport)",
+    call: "randomAnimal()"
+  )
 }

@@ -4,52 +4,54 @@ import Rebound
 import ReboundTesting
 import WebServer
 
-/// A request for the weather that has failed, as a Swift test that fails in the same way until the cause is mended.
+/// A request of an app that has failed, as a Swift test that fails in the same way until the cause is mended.
 struct SavedRun: Sendable {
   /// The failure, without secrets.
   let recorded: RecordedFailure
   /// The statements of the test.
   let program: String
+  /// What they need.
+  let modules: [String]
 
   /// Takes a failure down.
   ///
   /// - Parameters:
   ///   - run: The request.
+  ///   - request: The request as the test sends it; `nil` if it can't be written down.
+  ///   - app: Whose it is.
   ///   - exchanges: What went over the network for it.
   ///   - calls: How many calls it has made.
-  ///   - key: The API key that the app begins with, which is no secret.
   /// - Throws: `HTTPError`, for the person who wants to save it, if it can't be replayed.
-  init(of run: RecordedRun, exchanges: WeatherRecorder.Exchanges, calls: Int, key: String) throws {
+  init(
+    of run: RecordedRun,
+    as request: RequestInSwift?,
+    of app: Tab,
+    exchanges: RunRecorder.Exchanges,
+    calls: Int
+  ) throws {
     guard let failure = run.failure else {
       throw HTTPError(409, "This request has not failed: there is nothing that a test could reproduce.")
     }
-    guard calls > 0, exchanges.callCount == calls else {
+    guard calls > 0, exchanges.callCount == calls, let request else {
       throw HTTPError(
         409,
         "Not all of this request went over the network while the inspector was open, so it can't be replayed."
       )
     }
-    guard let place = Self.place(of: run.request) else {
-      throw HTTPError(409, "This is no request for the weather.")
-    }
     recorded = try RecordedFailure(
-      "weather \(place.name)",
+      request.name,
       failure: failure,
-      archive: exchanges.archive,
-      decisions: run.decisions.map { PolicyEvent($0, source: Tab.weather.rawValue, time: $0.elapsed) }
+      archive: exchanges.archive(),
+      decisions: run.decisions.map { PolicyEvent($0, source: app.rawValue, time: $0.elapsed) }
     )
-    let service = """
-      let service = WeatherService(baseURL: recorded.baseURL, key: \(key.debugDescription), transport: recorded.transport)
-
-      """
-    program =
-      service
-      + (run.isRetried
-        ? """
-        let policy = RetryPolicy.weather().onEvent { recorded.events.tell($0, of: "weather") }
-        for try await _ in service.weather(at: \(place.code)).retry(policy).values {}
-        """
-        : "for try await _ in service.weather(at: \(place.code)).values {}")
+    modules = ["Combine", "Rebound", request.module]
+    let policy = run.isRetried ? request.policy : nil
+    program = [
+      "let service = \(request.service)",
+      policy.map { "let policy = \($0).onEvent { recorded.events.tell($0, of: \(app.rawValue.debugDescription)) }" },
+      "for try await _ in service.\(request.call)\(policy == nil ? "" : ".retry(policy)").values {}",
+    ]
+    .compactMap(\.self).joined(separator: "\n")
   }
 
   /// The test and its archive, in one file.
@@ -57,7 +59,7 @@ struct SavedRun: Sendable {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("saved-run-\(UUID().uuidString)")
     // The system empties the folder above, should this fail.
     defer { try? FileManager.default.removeItem(at: folder) }
-    let test = try recorded.writeTest(into: folder, importing: ["Combine", "Rebound", "Weather"]) { program }
+    let test = try recorded.writeTest(into: folder, importing: modules) { program }
     let name = test.deletingPathExtension().lastPathComponent.dropLast("Tests".count)
     return TarArchive([
       ("\(name)Tests.swift", try Data(contentsOf: test)),
@@ -70,18 +72,5 @@ struct SavedRun: Sendable {
     var response = Response(contentType: "application/x-tar", body: try archive())
     response.headers.add("Content-Disposition", #"attachment; filename="recorded-run.tar""#)
     return response
-  }
-
-  /// Where the weather was asked for, in words and in Swift: "GET /weather?city=Oslo".
-  private static func place(of request: String) -> (name: String, code: String)? {
-    guard let target = request.split(separator: " ").last, target.hasPrefix("/weather?"),
-      let items = URLComponents(string: String(target))?.queryItems
-    else { return nil }
-    let values = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
-    if let city = values["city"] { return ("of \(city)", ".city(\(city.debugDescription))") }
-    guard let latitude = values["latitude"].flatMap(Double.init),
-      let longitude = values["longitude"].flatMap(Double.init)
-    else { return nil }
-    return ("at \(latitude), \(longitude)", ".position(latitude: \(latitude), longitude: \(longitude))")
   }
 }

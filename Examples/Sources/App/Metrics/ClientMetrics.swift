@@ -33,8 +33,9 @@ final class ClientMetrics {
   let events = PolicyEvents()
   /// What happens, for the inspector of the page; nobody reads it while that is closed.
   let lines: JSONLines
+  /// Whose client it is.
+  let app: Tab
   private let shared: PolicyEvents
-  private let app: Tab
   private let reports: AnyCancellable
 
   /// Makes an empty one.

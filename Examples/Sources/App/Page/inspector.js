@@ -26,6 +26,8 @@ export function receive(data) {
 export function show(app) {
   if (inspector.app === app) return;
   inspector.app = app;
+  // Each app has a request 1: what stands here is not its.
+  byID("inspected").replaceChildren();
   setText(byID("inspector-note"), "");
   draw();
 }
@@ -122,7 +124,7 @@ function drawRequest(node, request, app, time) {
   const stages = Object.entries(request.stages).map(([id, stage]) => ({ id, title: app.stages[id] ?? id, ...stage }));
   reconcile(node.querySelector(".stages"), stages, makeStage, drawStage);
   drawMarbles(node.querySelector(".marbles"), request, time);
-  // Only what went through the client of ReboundHTTP can be replayed, and only a failure is worth a test.
+  // Only what was sent can be replayed, and only a failure is worth a test.
   node.querySelector("button").hidden = request.outcome !== "failed" || request.calls.length === 0;
 }
 
@@ -143,15 +145,15 @@ function drawStage(node, { state, words }) {
 
 async function saveTest(id) {
   const request = appOf(inspector.inspection, inspector.app).requests.find((one) => one.id === id);
-  const calls = new URLSearchParams(request.calls.map((call) => ["call", call]));
-  const response = await fetch(sessionPath(`runs/${id}/test?${calls}`)).catch(() => null);
+  const query = new URLSearchParams([["app", inspector.app], ...request.calls.map((call) => ["call", call])]);
+  const response = await fetch(sessionPath(`runs/${id}/test?${query}`)).catch(() => null);
   if (response === null) return setText(byID("inspector-note"), "The app can't be reached.");
   if (!response.ok) {
     const { reason } = await response.json().catch(() => ({}));
     return setText(byID("inspector-note"), reason ?? `The test could not be made (${response.status}).`);
   }
   save(await response.blob(), `request-${id}.tar`);
-  setText(byID("inspector-note"), `Saved request ${id}: unpack it into a test target that depends on the weather's client.`);
+  setText(byID("inspector-note"), `Saved request ${id}: unpack it into a test target that depends on the app's client.`);
 }
 
 byID("save-lines").addEventListener("click", () => {

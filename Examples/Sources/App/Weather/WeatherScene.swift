@@ -5,14 +5,13 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import Weather
-import WebServer
 
 /// The weather behind its tab.
 final class WeatherScene: Scene {
   let metrics: ClientMetrics
+  let recorder: RunRecorder
   private let model: WeatherViewModel<DispatchQueue>
   private let log: AttemptLog<DispatchQueue>
-  private let recorder: WeatherRecorder
   private var changes: Set<AnyCancellable> = []
 
   private static let cities = ["Hamburg", "Lisbon", "Nairobi", "New York", "São Paulo", "Tokyo"]
@@ -22,7 +21,7 @@ final class WeatherScene: Scene {
     self.metrics = metrics
     let log = AttemptLog(scheduler: queue, source: Tab.weather.rawValue, events: metrics.events, lines: metrics.lines)
     self.log = log
-    let recorder = WeatherRecorder(lines: metrics.lines)
+    let recorder = RunRecorder(lines: metrics.lines, prerequisite: "AccessToken")
     self.recorder = recorder
     let note = Confined { log.note("POST /token", "a new access token for all who wait") }
     let service = WeatherService(
@@ -50,6 +49,7 @@ final class WeatherScene: Scene {
   }
 
   var screen: any Encodable { WeatherScreen(model, attempts: log.attempts) }
+  var runs: [RecordedRun] { log.runs }
 
   func perform(_ input: WeatherInput) {
     switch input {
@@ -63,16 +63,8 @@ final class WeatherScene: Scene {
     }
   }
 
-  /// The failure of a run as a test.
-  ///
-  /// - Parameters:
-  ///   - id: The number of the run.
-  ///   - calls: The ids of its calls.
-  func test(ofRun id: Int, calls: Set<String>) throws -> SavedRun {
-    guard let run = log.runs.last(where: { $0.id == id }) else {
-      throw HTTPError(404, "There is no such request any more; the last 50 are kept.")
-    }
-    return try SavedRun(of: run, exchanges: recorder.exchanges(of: calls), calls: calls.count, key: Self.apiKey)
+  func inSwift(_ run: RecordedRun, _ exchanges: RunRecorder.Exchanges) -> RequestInSwift? {
+    RequestInSwift(weather: run.request, key: Self.apiKey)
   }
 
   private func choose(_ button: String, on press: Press) {
@@ -81,5 +73,32 @@ final class WeatherScene: Scene {
     } else if press.id == WeatherScreen.problemID {
       button == "retry" ? model.retry() : model.dismiss()
     }
+  }
+}
+
+extension RequestInSwift {
+  /// A request for the weather.
+  ///
+  /// - Parameters:
+  ///   - request: As it was written down: "GET /weather?city=Oslo".
+  ///   - key: The API key that the app begins with, which is no secret.
+  init?(weather request: String, key: String) {
+    guard let place = Self.place(of: request) else { return nil }
+    name = "weather \(place.name)"
+    module = "Weather"
+    service = "WeatherService(baseURL: recorded.baseURL, key: \(key.debugDescription), transport: recorded.transport)"
+    call = "weather(at: \(place.code))"
+    policy = "RetryPolicy.weather()"
+  }
+
+  /// Where the weather was asked for, in words and in Swift.
+  private static func place(of request: String) -> (name: String, code: String)? {
+    let values = query(of: request)
+    // What somebody typed may be longer than the name of a file.
+    if let city = values["city"] { return ("of \(city.prefix(40))", ".city(\(city.debugDescription))") }
+    guard let latitude = values["latitude"].flatMap(Double.init),
+      let longitude = values["longitude"].flatMap(Double.init)
+    else { return nil }
+    return ("at \(latitude), \(longitude)", ".position(latitude: \(latitude), longitude: \(longitude))")
   }
 }

@@ -121,19 +121,67 @@ struct InspectionTests {
     let lines = try await stream.receive(until: #""event":"failed","attempt":1"#)
     let call = try #require(lines.firstMatch(of: /"call":"([0-9a-f]{16})","operation":"CurrentWeather"/)).1
     let path = "/sessions/\(session)/runs/1/test"
-    let answer = try #require(try await LoopbackClient.request("GET", "\(path)?call=\(call)", port: app.port))
+    let answer = try #require(
+      try await LoopbackClient.request("GET", "\(path)?app=weather&call=\(call)", port: app.port)
+    )
     #expect(answer.status == 200)
     #expect(answer["Content-Disposition"] == #"attachment; filename="recorded-run.tar""#)
     #expect(answer.text.contains("weatherOfOslo.har"))
     #expect(answer.text.contains(#"@Test("weather of Oslo") func weatherOfOslo() throws"#))
-    let without = try #require(try await LoopbackClient.request("GET", path, port: app.port))
-    #expect(without.status == 409)
+    for (query, status) in [("?app=weather", 409), ("?app=animals&call=\(call)", 404), ("?call=\(call)", 400)] {
+      let refused = try await LoopbackClient.request("GET", path + query, port: app.port)
+      #expect(refused?.status == status)
+    }
     let unknown = try await LoopbackClient.request(
       "GET",
-      "/sessions/\(session)/runs/9/test?call=\(call)",
+      "/sessions/\(session)/runs/9/test?app=weather&call=\(call)",
       port: app.port
     )
     #expect(unknown?.status == 404)
+    await stop()
+  }
+
+  @Test("a sign-up that failed is saved without the password, which no line has either")
+  func savedSignUp() async throws {
+    let session = try await openSession()
+    let stream = try await events(of: session)
+    try await perform(open, in: session)
+    let typed = [("userName", "somebody"), ("password", "correct horse"), ("passwordConfirmation", "correct horse")]
+    for (field, text) in typed {
+      try await perform(#"{"tab":"signUp","type":"edit","field":"\#(field)","text":"\#(text)"}"#, in: session)
+    }
+    var lines = try await stream.receive(until: #""canSubmit":true"#)
+    let fault = #"{"path":"/signUp","fault":"status","status":503,"times":1}"#
+    _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
+    try await perform(#"{"tab":"signUp","type":"submit"}"#, in: session)
+    lines += try await stream.receive(until: #""request":2,"event":"failed""#)
+    let call = try #require(lines.firstMatch(of: /"call":"([0-9a-f]{16})","operation":"SignUp"/)).1
+    let path = "/sessions/\(session)/runs/2/test?app=signUp&call=\(call)"
+    let answer = try #require(try await LoopbackClient.request("GET", path, port: app.port))
+    #expect(answer.status == 200)
+    #expect(answer.text.contains(#"service.signUp(userName: "somebody", password: "…", idempotencyKey: ""#))
+    let told = lines.split(separator: "\n").filter { $0.contains(#""type":"#) }.joined()
+    for text in [answer.text, told] { #expect(!text.contains("correct horse")) }
+    await stop()
+  }
+
+  @Test("who signs up another person goes on with the numbers of requests")
+  func signUpAnother() async throws {
+    let session = try await openSession()
+    let stream = try await events(of: session)
+    try await perform(open, in: session)
+    for field in ["userName", "password", "passwordConfirmation"] {
+      try await perform(#"{"tab":"signUp","type":"edit","field":"\#(field)","text":"battery staple 7!"}"#, in: session)
+    }
+    _ = try await stream.receive(until: #""canSubmit":true"#)
+    try await perform(#"{"tab":"signUp","type":"submit"}"#, in: session)
+    _ = try await stream.receive(until: #""signedUp":{"#)
+    try await perform(
+      #"{"tab":"signUp","type":"press","surface":"signedUp","id":"","button":""}"#,
+      #"{"tab":"signUp","type":"edit","field":"userName","text":"somebody"}"#,
+      in: session
+    )
+    _ = try await stream.receive(until: #""type":"request","request":3,"event":"began""#)
     await stop()
   }
 }
