@@ -15,6 +15,8 @@ final class CallContext: Sendable {
   private let request: RequestParts
   private let start: Duration
   private let observe: (@Sendable (HTTPEvent) -> Void)?
+  /// What events say of the call; `nil` while nobody watches.
+  let watched: WatchedCall?
   private let failures = Locked<[NetworkFailure]>([])
 
   /// - Parameter observe: Who watches.
@@ -31,6 +33,7 @@ final class CallContext: Sendable {
     self.request = request
     identity = client.settings.identity?()
     start = observe == nil ? .zero : client.settings.time.now
+    watched = observe == nil ? nil : WatchedCall(id, request.operation(), client.settings.redaction)
   }
 
   /// For a request that no client has made, and which nobody watches.
@@ -41,6 +44,7 @@ final class CallContext: Sendable {
     self.identity = identity
     self.request = request
     observe = nil
+    watched = nil
     start = .zero
   }
 
@@ -62,8 +66,8 @@ final class CallContext: Sendable {
   var isWatched: Bool { observe != nil }
 
   func tell(_ kind: @autoclosure () -> HTTPEvent.Kind) {
-    guard let observe else { return }
-    observe(HTTPEvent(elapsed: time.now - start, kind: kind(), call: self))
+    guard let observe, let watched else { return }
+    observe(HTTPEvent(elapsed: time.now - start, kind: kind(), call: watched))
   }
 
   /// Keeps the failure of an attempt, for the failure of the call to tell of.

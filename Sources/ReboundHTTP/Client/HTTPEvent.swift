@@ -60,14 +60,24 @@ public struct HTTPEvent: Sendable {
   public let elapsed: Duration
   /// What happens.
   public let kind: Kind
-  /// What is asked of it is only made then: the name of a request is made of its type, and most events are passed over.
-  let call: CallContext
+  let call: WatchedCall
 
   /// What the client calls the call.
   public var requestID: String { call.id }
   /// The name of the request.
   public var operation: String { call.operation }
   var redaction: Redaction { call.redaction }
+}
+
+/// What all events of a call share: not the request, which would live as long as somebody keeps an event.
+final class WatchedCall: Sendable {
+  let id: String
+  let operation: String
+  let redaction: Redaction
+
+  init(_ id: String, _ operation: String, _ redaction: Redaction) {
+    (self.id, self.operation, self.redaction) = (id, operation, redaction)
+  }
 }
 
 extension HTTPEvent.CacheDecision: CustomStringConvertible {

@@ -115,11 +115,11 @@ public final class Tracing: Middleware, Sendable {
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     guard !request.message.headers.contains(name: "traceparent") else { return next(request) }
-    let key = ObjectIdentifier(request.call)
-    let parent = calls.withLock { $0[key]?.parent }
+    let key = request.call.watched.map { ObjectIdentifier($0) }
+    let parent = key.flatMap { key in calls.withLock { $0[key]?.parent } }
     let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent)
     let injected = Injected(text: context.traceparent, context: context)
-    calls.withLock { $0[key]?.injected = injected }
+    if let key { calls.withLock { $0[key]?.injected = injected } }
     var request = request
     request.message.headers.add("traceparent", injected.text)
     return next(request)
