@@ -61,7 +61,7 @@ struct ReboundHTTPPageTests {
       }
 
       actor Shop {  // any client: URLSession, AsyncHTTPClient, a generated one
-        private var statuses = [503, 503, 200]
+        private var statuses = [503, 503, 200, 404]
 
         func get(_ url: URL) -> Answer {
           Answer(head: ResponseHead(status: statuses.removeFirst(), url: url), body: "12 €")
@@ -70,10 +70,22 @@ struct ReboundHTTPPageTests {
 
       let shop = Shop()
       let url = URL(string: "https://api.example/price?key=s3cret") ?? URL(filePath: "/")
-      let pipeline = try Pipeline<Answer>("prices") { Retry(.http) }
+      let breaker = CircuitBreaker(
+        "shop",
+        policy: try .consecutive(5, openFor: .seconds(30)),
+        countingAsFailure: NetworkFailure.speaksAgainstService
+      )
+      let pipeline = try Pipeline<Answer>("prices") {
+        Retry(.http)
+        breaker
+        Timeout(attempt: .seconds(3))
+      }
       let call = NetworkFailure.Call(operation: "price", url: Redaction.standard.url(url))
-      let answer = try await pipeline.run(foreign: call, head: { $0.head }) { await shop.get(url) }
-      #expect(answer.body == "12 €")
+      let answers = [  // the first of them after two retries
+        try await pipeline.run(foreign: call, head: { $0.head }) { await shop.get(url) },
+        try await pipeline.run(foreign: call, head: { $0.head }) { await shop.get(url) },
+      ]
+      #expect(answers.map(\.head.status) == [200, 404])
     }
   }
 

@@ -185,6 +185,8 @@ enum Pipeline_foreignClientExamples {
   static let client: Client = given()
   static let url = URL(fileURLWithPath: "")
   static let pipeline: Pipeline<Answer> = given()
+  static let call = NetworkFailure.Call()
+  static let answer: HTTPResponse = given()
 }
 
 enum OngoingExchangeExamples {

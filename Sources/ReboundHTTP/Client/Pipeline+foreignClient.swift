@@ -1,5 +1,10 @@
+import Foundation
 import Rebound
 import StreamSupport
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 extension Pipeline {
   /// Runs a call of a client that is not this package's, and names its failures as this package's client would.
@@ -7,18 +12,23 @@ extension Pipeline {
   ///     let call = NetworkFailure.Call(operation: "forecast", url: Redaction.standard.url(url))
   ///     let answer = try await pipeline.run(foreign: call, head: { $0.head }) { try await client.get(url) }
   ///
-  /// Inside of the pipeline, an answer whose status is that of a failure for the moment (``NetworkFailure/isTransient``) is a
-  /// ``NetworkFailure`` with its status and `Retry-After`, and so is what the client throws, be it URLSession, AsyncHTTPClient
-  /// or one over SwiftNIO. When the pipeline gives up with such an answer, the caller gets the answer, since it may say what it
-  /// means; every other failure is thrown as a ``NetworkFailure``. A call that is not replayable is never sent twice: a second
-  /// attempt fails at once with what the first has failed with.
+  /// To the stages of the pipeline, an answer is a ``NetworkFailure`` with its status and `Retry-After` if it is one for the
+  /// moment (``NetworkFailure/isTransient``) or speaks against the service (``NetworkFailure/speaksAgainstService(_:)``); any
+  /// other, such as a 404, is a success. What the client throws is one, too, be it URLSession, AsyncHTTPClient or one over
+  /// SwiftNIO. What a stage cuts off or refuses is judged by the call: so `Retry(.http)` repeats what `Timeout(attempt:)` has cut
+  /// off if the call is idempotent.
+  ///
+  /// When the pipeline gives up with an answer, the caller gets that, since it may say what it means, and can name it by
+  /// ``NetworkFailure/init(_:of:parsing:)``. Every other failure is thrown as a ``NetworkFailure``, with those of the attempts
+  /// before. A call that is not replayable is never sent twice: a second attempt fails at once with what the first has failed
+  /// with.
   ///
   /// The function is called until this returns, and never after that: an attempt that is cancelled, by a timeout or a hedge, is
   /// waited for. So it may be one that must not escape.
   ///
   /// - Parameters:
   ///   - call: What failures say of the call.
-  ///   - time: Its wall clock says how long a date in `Retry-After` is away.
+  ///   - time: Measures the attempts; its wall clock says how long a date in `Retry-After` is away.
   ///   - head: The status and header fields of an answer.
   ///   - send: Sends the call; made as often as the policies say.
   /// - Throws: `NetworkFailure`; `CancellationError` if the task was cancelled.
@@ -33,7 +43,10 @@ extension Pipeline {
       let lent = LentFunction(send)
       let result: Result<Output, any Error>
       do {
-        result = .success(try await run { try await attempts.attempt { try await lent.call() } })
+        let answer = try await ForeignCall.$current.withValue(call) {
+          try await run { try await attempts.attempt { try await lent.call() } }
+        }
+        result = .success(answer)
       } catch {
         result = .failure(error)
       }
@@ -41,6 +54,11 @@ extension Pipeline {
       return try attempts.conclude(result)
     }
   }
+}
+
+/// The call that a pipeline runs for another client, for what its stages refuse.
+enum ForeignCall {
+  @TaskLocal static var current: NetworkFailure.Call?
 }
 
 /// What is known of the attempts of one call.
@@ -51,9 +69,13 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
   }
 
   private struct State {
-    var attempts = 0
-    var failure: NetworkFailure?
+    var count = 0
+    /// The last ones.
+    var failures: [NetworkFailure] = []
   }
+
+  /// How many failures are kept.
+  private static var keptFailures: Int { 10 }
 
   private let call: NetworkFailure.Call
   private let time: TimeSource
@@ -65,21 +87,33 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
   }
 
   func attempt(_ send: () async throws -> Output) async throws -> Output {
-    let (number, earlier) = state.withLock { state in
-      state.attempts += 1
-      return (state.attempts, state.failure)
+    let (number, last) = state.withLock { state in
+      state.count += 1
+      return (state.count, state.failures.last)
     }
+    var call = call
+    call.attempt = number
     guard number == 1 || call.isReplayable else {
-      throw earlier ?? failure(of: TransportFailure(.body, detail: "it can be sent once, and is being sent already"))
+      let alreadySent = TransportFailure(.body, detail: "it can be sent once, and is being sent already")
+      throw last ?? named(alreadySent, call)
     }
+    let start = time.now
     do {
-      let answer = try await send()
-      if let failure = failure(of: answer, attempt: number) { throw failure }
+      // What is asked on the way, of this package's client perhaps, is another call.
+      let answer = try await ForeignCall.$current.withValue(nil) { try await send() }
+      call.duration = time.now - start
+      if let failure = failure(for: answer, call) { throw failure }
       return answer
     } catch {
       if Task.isCancelled || error is CancellationError { throw CancellationError() }
-      let failure = failure(of: error)
-      state.withLock { $0.failure = failure }
+      call.duration = time.now - start
+      let failure = named(error, call)
+      let dropped = state.withLock { state in
+        let before = state.failures
+        state.failures = before.suffix(Self.keptFailures - 1) + [failure]
+        return before
+      }
+      withExtendedLifetime(dropped) {}
       throw failure
     }
   }
@@ -90,32 +124,66 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
     } catch let error as CancellationError {
       throw error
     } catch {
-      let failure = failure(of: error)
-      guard let unsuccessful = failure.underlying as? UnsuccessfulAnswer else { throw failure }
-      return unsuccessful.answer
+      let (count, failures) = state.withLock { ($0.count, $0.failures) }
+      var call = call
+      call.attempt = max(count, 1)
+      var failure = named(error, call)
+      if let unsuccessful = failure.underlying as? UnsuccessfulAnswer { return unsuccessful.answer }
+      // What a stage has refused is not among those of attempts.
+      failure.earlier = error.withoutTrace is NetworkFailure ? failures.dropLast() : failures
+      throw failure
     }
   }
 
-  private func failure(of answer: Output, attempt: Int) -> NetworkFailure? {
+  private func failure(for answer: Output, _ call: NetworkFailure.Call) -> NetworkFailure? {
     let head = head(answer)
     guard head.status >= 400 else { return nil }
-    var call = call
-    call.attempt = attempt
-    let response = HTTPResponse(head: head, receivedAt: HTTPDate(since1970: time.wallClock))
-    let failure = NetworkFailure(
-      NetworkFailure.Kind(status: head.status),
-      call: call,
-      head: head,
-      retryAfter: response.retryAfter,
-      underlying: UnsuccessfulAnswer(answer: answer)
-    )
-    return failure.isTransient ? failure : nil
+    var failure = NetworkFailure(HTTPResponse(head: head, receivedAt: HTTPDate(since1970: time.wallClock)), of: call)
+    failure.underlying = UnsuccessfulAnswer(answer: answer)
+    return failure.isTransient || NetworkFailure.speaksAgainstService(failure) ? failure : nil
   }
 
-  private func failure(of error: any Error) -> NetworkFailure {
+  private func named(_ error: any Error, _ call: NetworkFailure.Call) -> NetworkFailure {
     var failure = NetworkFailure(refusal: error)
-    // One that has seen the request before knows more of it.
-    if failure.call.operation.isEmpty { failure.call = call }
+    // One that has seen a request before knows more of it.
+    if !(error.withoutTrace is NetworkFailure) { failure.call = call }
     return failure
+  }
+}
+
+extension NetworkFailure {
+  /// The failure that an answer stands for, as this package's client would name it: by its status, with what the server says
+  /// about it and the pause that it asks for.
+  ///
+  ///     guard answer.status == 200 else { throw NetworkFailure(answer, of: call) }
+  ///
+  /// - Parameters:
+  ///   - answer: The answer, whose status is not valid.
+  ///   - call: What it was asked by.
+  ///   - parser: Reads what the server says.
+  public init(_ answer: HTTPResponse, of call: Call = Call(), parsing parser: ErrorParser = .standard) {
+    self.init(
+      Kind(status: answer.status),
+      call: call,
+      head: answer.head,
+      body: answer.body,
+      server: parser.parse(answer),
+      retryAfter: answer.retryAfter
+    )
+  }
+}
+
+extension ResponseHead {
+  /// The head of an answer that URLSession has brought.
+  ///
+  /// - Parameters:
+  ///   - response: The answer.
+  ///   - url: The address that was asked, if URLSession does not say which has answered.
+  public init(_ response: HTTPURLResponse, for url: URL) {
+    var fields: [HTTPHeaders.Field] = []
+    for (name, value) in response.allHeaderFields { fields.append(HTTPHeaders.Field("\(name)", "\(value)")) }
+    // A dictionary has no order; this one is at least the same each time.
+    fields.sort { $0.name < $1.name }
+    self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url ?? url)
   }
 }

@@ -19,7 +19,8 @@ extension NetworkFailure: RefusalConvertible {
   ///
   /// The error is ``underlying``, and the pause that it asks for ``retryAfter``. A failure of this type stays what it is.
   ///
-  /// A policy does not know the call. So what was cut off counts as not idempotent, and ``isRetryable`` is false.
+  /// A policy does not know the call. So what was cut off counts as not idempotent, and ``isRetryable`` is false; but for what
+  /// runs by `Pipeline.run(foreign:)`, which was told the call.
   public init(refusal error: any Error) {
     let error = error.withoutTrace
     if let failure = error as? NetworkFailure {
@@ -28,7 +29,7 @@ extension NetworkFailure: RefusalConvertible {
     }
     let pause = (error as? any RetryAfterProviding)?.retryAfter
     // Nobody knows what has become of it.
-    let call = Call(isIdempotent: false)
+    let call = ForeignCall.current ?? Call(isIdempotent: false)
     switch error {
     case let failure as TokenRefreshFailure:
       self = NetworkFailure(failure.kind, call: call, retryAfter: pause, underlying: failure)

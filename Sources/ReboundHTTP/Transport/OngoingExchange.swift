@@ -49,7 +49,7 @@ public final class OngoingExchange: TransportExchange, Sendable {
     var carrierIsPaused = false
   }
 
-  private let time: TimeSource
+  let time: TimeSource
   private let deadlines: ExchangeDeadlines
   private let queue: DispatchQueue?
 

@@ -1,3 +1,4 @@
+import Rebound
 import StreamSupport
 
 /// Carries an exchange by an asynchronous function: for a network whose client has `async` functions.
@@ -13,11 +14,12 @@ import StreamSupport
 ///         }
 ///         exchange.finish()
 ///       } catch {
-///         exchange.fail(TransportFailure(.other, underlying: error))
+///         exchange.fail(TransportFailure(classifying: error) ?? TransportFailure(.other, underlying: error))
 ///       }
 ///     }
 ///
-/// The function runs in a task of its own, which is cancelled when the exchange is.
+/// The function runs in a task of its own, which is cancelled when the exchange is. Its `TimeSource.current` is the time by which
+/// the exchange's limits are measured.
 public final class TaskCarrier: ExchangeCarrier {
   private struct State {
     var task: Task<Void, Never>?
@@ -85,6 +87,8 @@ extension OngoingExchange {
   public func carry(by function: @escaping @Sendable (TaskCarrier) async -> Void) {
     let carrier = TaskCarrier()
     begin(on: carrier)
-    if !isOver { carrier.run(function) }
+    guard !isOver else { return }
+    // An attempt may begin anywhere: behind a pause, on a timer.
+    TimeSource.$current.withValue(time) { carrier.run(function) }
   }
 }

@@ -145,13 +145,3 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     return TransportFailure(kind, detail: error.localizedDescription, underlying: error)
   }
 }
-
-extension ResponseHead {
-  fileprivate init(_ response: HTTPURLResponse, for url: URL) {
-    var fields: [HTTPHeaders.Field] = []
-    for (name, value) in response.allHeaderFields { fields.append(HTTPHeaders.Field("\(name)", "\(value)")) }
-    // A dictionary has no order; this one is at least the same each time.
-    fields.sort { $0.name < $1.name }
-    self.init(status: response.statusCode, headers: HTTPHeaders(fields), url: response.url ?? url)
-  }
-}

@@ -6,6 +6,10 @@ import Testing
 
 @testable import ReboundHTTP
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite("a pipeline around a client of another package")
 final class PipelineForeignClientTests: Sendable {
   private let scheduler = TestScheduler()
@@ -49,7 +53,7 @@ final class PipelineForeignClientTests: Sendable {
     #expect(attempts.withLock { $0 } == 2)
   }
 
-  @Test("an answer that a retry cannot mend is no failure", arguments: [200, 304, 404, 501])
+  @Test("an answer that a retry cannot mend is no failure", arguments: [200, 304, 404, 501, 505])
   func noFailure(status: Int) async throws {
     #expect(try await send([answer(status)]).status == status)
   }
@@ -99,5 +103,92 @@ final class PipelineForeignClientTests: Sendable {
   @Test("a cancel stays one")
   func cancelled() async throws {
     await #expect(throws: CancellationError.self) { try await send([.failure(CancellationError())]) }
+  }
+
+  @Test("an answer that speaks against the service counts for a breaker, and is the caller's")
+  func breaker() async throws {
+    let breaker = CircuitBreaker(
+      "shop",
+      policy: try .consecutive(2, openFor: .seconds(30)),
+      countingAsFailure: NetworkFailure.speaksAgainstService
+    )
+    let pipeline = try Pipeline<ResponseHead>("weather", time: scheduler.time) { breaker }
+    for _ in 1...2 { #expect(try await send([answer(507), answer(507)], in: pipeline).status == 507) }
+    let failure = await #expect(throws: NetworkFailure.self) { try await send([], in: pipeline) }
+    #expect(failure?.kind == .circuitOpen)
+    #expect(failure?.call.operation == "getWeather")
+  }
+
+  @Test("what a timeout has cut off is tried again if the call may be", arguments: [HTTPMethod.get, .post])
+  func cutOff(method: HTTPMethod) throws {
+    try Simulation(seed: 1).run { [self] in
+      let pipeline = try Pipeline<ResponseHead>("weather", repetition: .harmful) {
+        Retry(.http)
+        Timeout(attempt: .seconds(3))
+      }
+      let call = NetworkFailure.Call(operation: "getWeather", method: method)
+      let send = { @Sendable [self] in
+        try await pipeline.run(foreign: call, head: { $0 }) { [self] in
+          if attempts.withLock({
+            $0 += 1; return $0
+          }) == 1 {
+            try await ContinuousClock().sleep(for: .seconds(600))
+          }
+          return ResponseHead(status: 200, url: url)
+        }
+      }
+      guard method == .post else { return #expect(try await send().status == 200) }
+      let failure = await #expect(throws: NetworkFailure.self) { try await send() }
+      #expect(failure?.kind == .transport(.timeout(.total)))
+      #expect(failure?.call.operation == "getWeather")
+    }
+  }
+
+  @Test("what is asked on the way is another call")
+  func inner() async throws {
+    let timeout = TimedOut(.attempt, limit: .seconds(3))
+    let answer = try await pipeline().run(foreign: .init(operation: "getWeather"), head: { $0 }) { [url] in
+      #expect(NetworkFailure(refusal: timeout).call.operation.isEmpty)
+      return ResponseHead(status: 200, url: url)
+    }
+    #expect(answer.status == 200)
+    #expect(NetworkFailure(refusal: timeout).call.operation.isEmpty)
+  }
+
+  @Test("the failure in the end tells of the attempts before")
+  func earlier() async throws {
+    let reset: Result<ResponseHead, any Error> = .failure(TransportFailure(.reset))
+    let failure = await #expect(throws: NetworkFailure.self) {
+      try await send([answer(503), reset, reset], in: pipeline(retries: 2))
+    }
+    #expect(failure?.call.attempt == 3)
+    #expect(failure?.earlier.map(\.kind) == [.serverError(503), .transport(.reset)])
+    #expect(failure?.earlier.map(\.call.attempt) == [1, 2])
+  }
+
+  @Test("an answer is named with what the server says and the pause that it asks for")
+  func named() {
+    let head = ResponseHead(status: 503, headers: ["Retry-After": "7", "Content-Type": "application/json"], url: url)
+    let answer = HTTPResponse(
+      head: head,
+      body: Data(#"{"message":"Closed"}"#.utf8),
+      receivedAt: HTTPDate(secondsSinceEpoch: 0)
+    )
+    let failure = NetworkFailure(answer, of: .init(operation: "getWeather"))
+    #expect(failure.kind == .serverError(503))
+    #expect(failure.retryAfter == .seconds(7))
+    #expect(failure.localizedDescription == "Closed")
+    #expect(failure.call.operation == "getWeather")
+  }
+
+  @Test("URLSession's answer has its status, its fields in an order, and its address")
+  func ofURLSession() throws {
+    let response = try #require(
+      HTTPURLResponse(url: url, statusCode: 503, httpVersion: "HTTP/1.1", headerFields: ["Retry-After": "2", "A": "b"])
+    )
+    let head = ResponseHead(response, for: URL(filePath: "/asked"))
+    #expect(head.status == 503)
+    #expect(head.headers.map(\.name) == ["A", "Retry-After"])
+    #expect(head.url == url)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 import ReboundHTTPTesting
 import ReboundTesting
 import StreamSupport
@@ -31,6 +32,20 @@ struct TaskCarrierTests {
     #expect(log.heads.count == 1)
     #expect(log.failure == nil)
     #expect(log.body == Data([1, 1, 1]))
+  }
+
+  @Test("its time is that of the limits, wherever the exchange begins")
+  func time() async {
+    let scheduler = TestScheduler()
+    scheduler.advance(by: .seconds(42))
+    let exchange = OngoingExchange(TransportLimits(), ExchangeDeadlines(scheduler.time), telling: log.add)
+    let now = await withCheckedContinuation { continuation in
+      exchange.carry { _ in
+        continuation.resume(returning: TimeSource.current.now)
+        exchange.finish()
+      }
+    }
+    #expect(now == scheduler.time.now)
   }
 
   @Test("a pause holds up the next piece, until somebody wants more")
