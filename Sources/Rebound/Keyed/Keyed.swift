@@ -10,9 +10,9 @@ import StreamSupport
 /// for each key, and there is a limit to how many are kept: the one whose last use is the longest ago goes first. Calls
 /// that hold it go on with it; the next one for its key gets a new one, with no memory.
 public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
-  private let limit: Int
-  private let shared = Shared<LeastRecentlyUsed<Key, Made<Policy>>, KeyedEvent<Key>>(LeastRecentlyUsed())
-  private let make: @Sendable (Key) -> Policy
+  @usableFromInline let limit: Int
+  @usableFromInline let shared = Shared<LeastRecentlyUsed<Key, Made<Policy>>, KeyedEvent<Key>>(LeastRecentlyUsed())
+  @usableFromInline let make: @Sendable (Key) -> Policy
 
   /// Makes an empty collection.
   ///
@@ -36,6 +36,7 @@ public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
   }
 
   /// The object for a key, which is made if it is not there.
+  @inlinable
   public subscript(key: Key) -> Policy {
     let (made, evicted): (Made<Policy>, [Made<Policy>]) = shared.change { table, events in
       if let made = table.use(key) { return (made, []) }
@@ -50,7 +51,7 @@ public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
       return (made, evicted)
     }
     withExtendedLifetime(evicted) {}
-    return made.value { make(key) }
+    return made.known ?? made.value { make(key) }
   }
 
   /// The object for a key if it is there; reading it does not count as a use.
@@ -113,24 +114,30 @@ extension Keyed: PolicyObservable {
 }
 
 /// Something that is made once, by the first who wants it, while the others wait.
-private final class Made<Value: Sendable>: Sendable {
-  private struct State {
+@usableFromInline
+final class Made<Value: Sendable>: Sendable {
+  @usableFromInline
+  struct State {
     var hasBegun = false
-    var value: Value?
+    @usableFromInline var value: Value?
+
+    init() {}
   }
 
-  private let state = Locked(State())
+  @usableFromInline let state: Locked<State>
   private let isMade = DispatchGroup()
 
+  @usableFromInline
   init() {
+    state = Locked(State())
     isMade.enter()
   }
 
   /// The value, if it is made.
-  var known: Value? { state.withLock { $0.value } }
+  @inlinable var known: Value? { state.withLock { $0.value } }
 
+  @usableFromInline
   func value(_ make: () -> Value) -> Value {
-    if let known { return known }
     let isFirst = state.withLock { state in
       defer { state.hasBegun = true }
       return !state.hasBegun

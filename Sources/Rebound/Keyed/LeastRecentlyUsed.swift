@@ -1,32 +1,42 @@
 /// Values by key, in the order of their last use.
 ///
 /// - Complexity: O(1) for everything.
+@usableFromInline
 package struct LeastRecentlyUsed<Key: Hashable, Value> {
-  private struct Slot {
-    var key: Key
-    var value: Value
+  @usableFromInline
+  struct Slot {
+    @usableFromInline var key: Key
+    @usableFromInline var value: Value
     /// The neighbours towards the most and the least recently used.
-    var newer: Int?
-    var older: Int?
+    @usableFromInline var newer: Int?
+    @usableFromInline var older: Int?
+
+    @inlinable
+    init(key: Key, value: Value) {
+      (self.key, self.value) = (key, value)
+    }
   }
 
   /// `nil` where a slot is free.
-  private var slots: [Slot?] = []
-  private var free: [Int] = []
-  private var index: [Key: Int] = [:]
-  private var newest: Int?
-  private var oldest: Int?
+  @usableFromInline var slots: [Slot?] = []
+  @usableFromInline var free: [Int] = []
+  @usableFromInline var index: [Key: Int] = [:]
+  @usableFromInline var newest: Int?
+  @usableFromInline var oldest: Int?
 
+  @inlinable
   package init() {}
 
-  package var count: Int { index.count }
+  @inlinable package var count: Int { index.count }
 
   /// Reads a value without using it.
+  @inlinable
   package func peek(_ key: Key) -> Value? {
     index[key].flatMap { slots[$0]?.value }
   }
 
   /// Reads a value, which makes it the most recently used one.
+  @inlinable
   package mutating func use(_ key: Key) -> Value? {
     guard let position = index[key] else { return nil }
     if position != newest {
@@ -39,9 +49,10 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
   /// Sets a value, which makes it the most recently used one.
   ///
   /// - Returns: The value before.
+  @inlinable
   package mutating func set(_ value: Value, for key: Key) -> Value? {
     let before = remove(key)
-    let slot = Slot(key: key, value: value, newer: nil, older: nil)
+    let slot = Slot(key: key, value: value)
     let position: Int
     if let reused = free.popLast() {
       position = reused
@@ -56,6 +67,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
   }
 
   /// Takes a value out.
+  @inlinable
   package mutating func remove(_ key: Key) -> Value? {
     guard let position = index.removeValue(forKey: key) else { return nil }
     unlink(position)
@@ -66,18 +78,21 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
   }
 
   /// Takes the value out whose last use was the longest ago.
+  @inlinable
   package mutating func removeOldest() -> (key: Key, value: Value)? {
     guard let oldest, let key = slots[oldest]?.key, let value = remove(key) else { return nil }
     return (key, value)
   }
 
-  private mutating func unlink(_ position: Int) {
+  @inlinable
+  mutating func unlink(_ position: Int) {
     guard let slot = slots[position] else { return }
     if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
     if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
   }
 
-  private mutating func linkAsNewest(_ position: Int) {
+  @inlinable
+  mutating func linkAsNewest(_ position: Int) {
     slots[position]?.newer = nil
     slots[position]?.older = newest
     if let newest { slots[newest]?.newer = position }

@@ -74,11 +74,18 @@ public struct WebAPIClient: RequestExecutor {
       lines.write(event)
     }
   }
+  private typealias Next = @Sendable (HTTPRequest) -> HTTPExchange
+
   private(set) var shared: ClientSettings.Shared
+  /// All middleware that a call goes through, made once for all calls.
+  private var chain: Next
 
   private var settings: ClientSettings {
     get { shared.settings }
-    set { shared = ClientSettings.Shared(newValue) }
+    set {
+      shared = ClientSettings.Shared(newValue)
+      chain = WebAPIClient.chain(of: shared)
+    }
   }
 
   /// Makes a client whose publishers deliver on the main queue.
@@ -142,6 +149,7 @@ public struct WebAPIClient: RequestExecutor {
         ids: CallIDs(random)
       )
     )
+    chain = WebAPIClient.chain(of: shared)
   }
 
   /// The same client, watched by one more observer.
@@ -337,27 +345,30 @@ public struct WebAPIClient: RequestExecutor {
   }
 
   /// All middleware that a call goes through; `nil` where there is none that it could concern.
-  private func middleware(for request: HTTPRequest) -> (@Sendable (HTTPRequest) -> HTTPExchange)? {
-    if shared.settings.middleware.isEmpty, request.timeLimit == nil { return nil }
-    let aroundHops = shared.settings.aroundHops
-    let hops = aroundHops.isEmpty ? nil : Self.chain(aroundHops, sending(.hop))
-    return Self.chain(shared.settings.aroundAttempts, sending(.attempt, through: hops))
+  private func middleware(for request: HTTPRequest) -> Next? {
+    shared.settings.middleware.isEmpty && request.timeLimit == nil ? nil : chain
   }
 
-  private func sending(
+  private static func chain(of client: ClientSettings.Shared) -> Next {
+    let aroundHops = client.settings.aroundHops
+    let hops = aroundHops.isEmpty ? nil : chain(aroundHops, sending(.hop, of: client))
+    return chain(client.settings.aroundAttempts, sending(.attempt, of: client, through: hops))
+  }
+
+  private static func sending(
     _ part: CallSubscription.Part,
-    through next: (@Sendable (HTTPRequest) -> HTTPExchange)? = nil
-  ) -> @Sendable (HTTPRequest) -> HTTPExchange {
-    { [shared] request in
-      CallPublisher { Call(CallSubscription(request, of: shared, part, through: next), parse: { $0 }) }
+    of client: ClientSettings.Shared,
+    through next: Next? = nil
+  ) -> Next {
+    { request in
+      CallPublisher { Call(CallSubscription(request, of: client, part, through: next), parse: { $0 }) }
         .eraseToAnyPublisher()
     }
   }
 
-  private static func chain(
-    _ middleware: [any Middleware],
-    _ last: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> @Sendable (HTTPRequest) -> HTTPExchange {
+  private static func chain(_ middleware: [any Middleware], _ last: @escaping Next)
+    -> Next
+  {
     middleware.reversed().reduce(last) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
     }

@@ -12,20 +12,36 @@ import Rebound
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
 public struct Authenticating<Credential: Sendable>: Middleware {
-  private let refresher: TokenRefresher<Credential>
-  private let apply: @Sendable (inout HTTPHeaders, Credential) -> Void
+  @usableFromInline typealias Next = @Sendable (HTTPRequest) -> HTTPExchange
+
+  // Made where the type of the credential is known: code for any type of it takes twice as long.
+  @usableFromInline let authenticate: @Sendable (HTTPRequest, @escaping Next) -> HTTPExchange
 
   /// Makes the middleware.
   ///
   /// - Parameters:
   ///   - refresher: Holds the credential, and renews it; shared by all that use it.
   ///   - apply: Puts a credential into the header fields.
+  @inlinable
   public init(
     with refresher: TokenRefresher<Credential>,
     _ apply: @escaping @Sendable (inout HTTPHeaders, Credential) -> Void
   ) {
-    self.refresher = refresher
-    self.apply = apply
+    authenticate = { request, next in
+      let mayRepeat = request.message.body.isReplayable
+      return
+        refresher
+        .authenticated(
+          when: { mayRepeat && $0.kind == .unauthorised },
+          failingWith: { request.failure(refreshing: $0) },
+          time: request.time
+        ) { credential -> HTTPExchange in
+          var request = request
+          apply(&request.message.headers, credential)
+          return request.invalidField.map { Fail(error: $0).eraseToAnyPublisher() } ?? next(request)
+        }
+        .eraseToAnyPublisher()
+    }
   }
 
   /// Inside the retries, so that each has the credential of the moment.
@@ -36,30 +52,24 @@ public struct Authenticating<Credential: Sendable>: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    guard request.isAuthenticated else { return next(request) }
-    let mayRepeat = request.message.body.isReplayable
-    return
-      refresher
-      .authenticated(
-        when: { mayRepeat && $0.kind == .unauthorised },
-        failingWith: { failure(request, $0) },
-        time: request.time
-      ) { credential -> HTTPExchange in
-        var request = request
-        apply(&request.message.headers, credential)
-        if let field = request.message.headers.first(where: { !$0.isValid }) {
-          let invalid = InvalidRequest(operation: request.operation, reason: .header(field.name))
-          return Fail(error: request.failure(.invalidRequest, underlying: invalid)).eraseToAnyPublisher()
-        }
-        return next(request)
-      }
-      .eraseToAnyPublisher()
+    request.isAuthenticated ? authenticate(request, next) : next(request)
   }
+}
 
+extension HTTPRequest {
   /// A refresh that failed for the moment fails the request with what it failed with; anything else means to sign in.
-  private func failure(_ request: HTTPRequest, _ failure: TokenRefreshFailure) -> NetworkFailure {
-    var refused = request.failure(failure.kind, underlying: failure)
+  @usableFromInline
+  func failure(refreshing failure: TokenRefreshFailure) -> NetworkFailure {
+    var refused = self.failure(failure.kind, underlying: failure)
     if let cause = failure.momentaryCause { refused.adopt(cause, of: failure) }
     return refused
+  }
+
+  /// Why it cannot be sent, if a header field is none.
+  @usableFromInline
+  var invalidField: NetworkFailure? {
+    guard let field = message.headers.first(where: { !$0.isValid }) else { return nil }
+    let invalid = InvalidRequest(operation: operation, reason: .header(field.name))
+    return failure(.invalidRequest, underlying: invalid)
   }
 }

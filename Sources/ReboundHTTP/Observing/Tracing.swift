@@ -11,7 +11,8 @@ import StreamSupport
 /// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none; as an observer it makes the
 /// spans. An attempt that is a resend says so in `http.request.resend_count`.
 public final class Tracing: Middleware, Sendable {
-  private struct Call {
+  // A reference, since a dictionary moves what it holds to change it. Touched with the lock held, or when it is taken out.
+  private final class Call {
     let context: SpanContext
     let parent: SpanContext?
     let start: Duration
@@ -21,6 +22,12 @@ public final class Tracing: Middleware, Sendable {
     /// What this has put into the present attempt's request, as OpenTelemetry calls it.
     var injected: Injected?
     var attempt: Attempt?
+
+    init(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL, under parent: SpanContext?, start: Duration) {
+      context = SpanContext(ofCall: event.requestID, under: parent)
+      (self.parent, self.start, self.method, self.url) = (parent, start, method, url)
+      target = Span.Target(method, url, event.redaction)
+    }
 
     func end(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span {
       Span(
@@ -37,7 +44,7 @@ public final class Tracing: Middleware, Sendable {
       )
     }
 
-    mutating func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
+    func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
       let text = message.headers["traceparent"]
       let known = injected.flatMap { $0.text == text ? $0.context : nil }
       attempt = Attempt(
@@ -50,10 +57,10 @@ public final class Tracing: Middleware, Sendable {
       )
     }
 
-    mutating func answer(_ status: Int) { attempt?.status = status }
+    func answer(_ status: Int) { attempt?.status = status }
 
     /// The span of the attempt that is under way, if there is one, which is over by this.
-    mutating func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span? {
+    func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span? {
       attempt.take().map { attempt in
         Span(
           context: attempt.context,
@@ -130,7 +137,7 @@ public final class Tracing: Middleware, Sendable {
     let key = ObjectIdentifier(event.call)
     switch event.kind {
     case .began(let method, let url):
-      let call = begin(event, method, url)
+      let call = Call(event, method, url, under: parent(), start: time.wallClock - event.elapsed)
       calls.withLock { $0[key] = call }
     case .attemptBegan(let number, let message):
       calls.withLock { $0[key]?.begin(number, message, event) }
@@ -151,25 +158,13 @@ public final class Tracing: Middleware, Sendable {
     }
   }
 
-  private func begin(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL) -> Call {
-    let parent = parent()
-    return Call(
-      context: SpanContext(ofCall: event.requestID, under: parent),
-      parent: parent,
-      start: time.wallClock - event.elapsed,
-      method: method,
-      url: url,
-      target: Span.Target(method, url, event.redaction)
-    )
-  }
-
   private func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
     let key = ObjectIdentifier(event.call)
     if let span = calls.withLock({ $0[key]?.endAttempt(event, failure, error) }) { whenEnded(span) }
   }
 
   private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
-    guard var call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
+    guard let call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
     // One that was under way when nobody waited any more.
     if let span = call.endAttempt(event, failure, error) { whenEnded(span) }
     whenEnded(call.end(event, failure, error))
