@@ -24,8 +24,10 @@
       do {
         return try FileManager.default.contentsOfDirectory(atPath: path)
       } catch {
-        if try file(".") == nil { return [] }
-        throw CacheFolderError("list", ".", error)
+        // No second look: another process may have made the folder since.
+        let failure = CacheFolderError("list", ".", error)
+        if failure.isMissing { return [] }
+        throw failure
       }
     }
 
