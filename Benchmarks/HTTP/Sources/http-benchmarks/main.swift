@@ -34,10 +34,10 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     Limit("client on it", over: "URLSessionTransport", nil),
     Limit("client on it", over: "URLSession, bare", 1.1),
     Limit("CurlTransport", over: "libcurl, bare", nil),
-    // Meant to be 1.25 and 1.5. Of what the stack costs more, most is in the spans, the coalescing and the credentials:
-    // generics that are not specialised across modules, and the texts of addresses.
+    // Meant to be 1.25 and 1.5. What the stack costs more is spread over its stages: a subscription, some closures and a copy
+    // of the request for each.
     Limit("client on curl", over: "libcurl, bare", 1.6),
-    Limit("stack on curl", over: "libcurl, bare", 4.5),
+    Limit("stack on curl", over: "libcurl, bare", 3),
     Limit("CurlTransport", over: "URLSessionTransport", 0.2),
   ]
   return limits.map { $0.isKept(in: costs) }.allSatisfy { $0 }
