@@ -28,9 +28,7 @@ public struct AnimalService: AnimalProviding, Sendable {
     lines: JSONLines? = nil,
     onEvent: (@Sendable (HTTPEvent) -> Void)? = nil
   ) {
-    var client = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
-    client.limits = TransportLimits(idle: .seconds(15))
-    self.client = client.watched(by: metrics, lines, onEvent)
+    client = WebAPIClient(baseURL: baseURL, transport: transport, watchedBy: metrics, lines, onEvent)
   }
 
   /// Any animal.

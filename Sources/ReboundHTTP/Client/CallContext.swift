@@ -3,9 +3,6 @@ import StreamSupport
 
 /// What all parts of one call share: what its request says about it, who watches, and what has failed so far.
 final class CallContext: Sendable {
-  /// How many failures are kept.
-  private static let keptFailures = 10
-
   /// `nil` for a request that no client has made.
   private let client: ClientSettings.Shared?
   /// Of a request that no client has made.
@@ -17,7 +14,7 @@ final class CallContext: Sendable {
   private let observe: (@Sendable (HTTPEvent) -> Void)?
   /// What events say of the call; `nil` while nobody watches.
   let watched: WatchedCall?
-  private let failures = Locked<[NetworkFailure]>([])
+  private let failures = FailureHistory()
 
   /// - Parameter observe: Who watches.
   init(
@@ -71,15 +68,8 @@ final class CallContext: Sendable {
   }
 
   /// Keeps the failure of an attempt, for the failure of the call to tell of.
-  func keep(_ failure: NetworkFailure) {
-    let before = failures.withLock { failures in
-      let before = failures
-      failures = failures.suffix(CallContext.keptFailures - 1) + [failure]
-      return before
-    }
-    withExtendedLifetime(before) {}
-  }
+  func keep(_ failure: NetworkFailure) { failures.append(failure) }
 
   /// The failures that were kept.
-  var earlier: [NetworkFailure] { failures.withLock { $0 } }
+  var earlier: [NetworkFailure] { failures.all }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import Rebound
-import StreamSupport
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -40,24 +39,24 @@ extension Pipeline {
   ) async throws -> Output {
     let attempts = ForeignAttempts(call, time, head)
     return try await withoutActuallyEscaping(send) { send in
-      let lent = LentFunction(send)
+      let scoped = ScopedFunction(send)
       let result: Result<Output, any Error>
       do {
-        let answer = try await ForeignCall.$current.withValue(call) {
-          try await run { try await attempts.attempt { try await lent.call() } }
+        let answer = try await NetworkFailure.Call.$current.withValue(call) {
+          try await run { try await attempts.attempt { try await scoped.call() } }
         }
         result = .success(answer)
       } catch {
         result = .failure(error)
       }
-      await lent.takeBack()
+      await scoped.end()
       return try attempts.conclude(result)
     }
   }
 }
 
-/// The call that a pipeline runs for another client, for what its stages refuse.
-enum ForeignCall {
+extension NetworkFailure.Call {
+  /// The call that a pipeline runs for another client, for what its stages refuse.
   @TaskLocal static var current: NetworkFailure.Call?
 }
 
@@ -68,39 +67,28 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
     let answer: Output
   }
 
-  private struct State {
-    var count = 0
-    /// The last ones.
-    var failures: [NetworkFailure] = []
-  }
-
-  /// How many failures are kept.
-  private static var keptFailures: Int { 10 }
-
   private let call: NetworkFailure.Call
   private let time: TimeSource
   private let head: @Sendable (Output) -> ResponseHead
-  private let state = Locked(State())
+  private let counter = Counter()
+  private let failures = FailureHistory()
 
   init(_ call: NetworkFailure.Call, _ time: TimeSource, _ head: @escaping @Sendable (Output) -> ResponseHead) {
     (self.call, self.time, self.head) = (call, time, head)
   }
 
   func attempt(_ send: () async throws -> Output) async throws -> Output {
-    let (number, last) = state.withLock { state in
-      state.count += 1
-      return (state.count, state.failures.last)
-    }
+    let number = counter.next()
     var call = call
     call.attempt = number
     guard number == 1 || call.isReplayable else {
       let alreadySent = TransportFailure(.body, detail: "it can be sent once, and is being sent already")
-      throw last ?? named(alreadySent, call)
+      throw failures.all.last ?? named(alreadySent, call)
     }
     let start = time.now
     do {
       // What is asked on the way, of this package's client perhaps, is another call.
-      let answer = try await ForeignCall.$current.withValue(nil) { try await send() }
+      let answer = try await NetworkFailure.Call.$current.withValue(nil) { try await send() }
       call.duration = time.now - start
       if let failure = failure(for: answer, call) { throw failure }
       return answer
@@ -108,12 +96,7 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
       if Task.isCancelled || error is CancellationError { throw CancellationError() }
       call.duration = time.now - start
       let failure = named(error, call)
-      let dropped = state.withLock { state in
-        let before = state.failures
-        state.failures = before.suffix(Self.keptFailures - 1) + [failure]
-        return before
-      }
-      withExtendedLifetime(dropped) {}
+      failures.append(failure)
       throw failure
     }
   }
@@ -124,13 +107,12 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
     } catch let error as CancellationError {
       throw error
     } catch {
-      let (count, failures) = state.withLock { ($0.count, $0.failures) }
       var call = call
-      call.attempt = max(count, 1)
+      call.attempt = max(counter.count, 1)
       var failure = named(error, call)
       if let unsuccessful = failure.underlying as? UnsuccessfulAnswer { return unsuccessful.answer }
       // What a stage has refused is not among those of attempts.
-      failure.earlier = error.withoutTrace is NetworkFailure ? failures.dropLast() : failures
+      failure.earlier = error.withoutTrace is NetworkFailure ? failures.all.dropLast() : failures.all
       throw failure
     }
   }

@@ -74,6 +74,7 @@ public struct WebAPIClient: RequestExecutor {
       lines.write(event)
     }
   }
+
   private typealias Next = @Sendable (HTTPRequest) -> HTTPExchange
 
   private(set) var shared: ClientSettings.Shared
@@ -366,9 +367,7 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  private static func chain(_ middleware: [any Middleware], _ last: @escaping Next)
-    -> Next
-  {
+  private static func chain(_ middleware: [any Middleware], _ last: @escaping Next) -> Next {
     middleware.reversed().reduce(last) { next, middleware in
       { @Sendable request in middleware.exchange(request, next: next) }
     }

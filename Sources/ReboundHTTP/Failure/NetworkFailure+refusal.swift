@@ -29,7 +29,7 @@ extension NetworkFailure: RefusalConvertible {
     }
     let pause = (error as? any RetryAfterProviding)?.retryAfter
     // Nobody knows what has become of it.
-    let call = ForeignCall.current ?? Call(isIdempotent: false)
+    let call = Call.current ?? Call(isIdempotent: false)
     switch error {
     case let failure as TokenRefreshFailure:
       self = NetworkFailure(failure.kind, call: call, retryAfter: pause, underlying: failure)

@@ -77,12 +77,15 @@ extension RetryPolicy<NetworkFailure> {
 
 /// Counts the attempts of one execution.
 final class Counter: Sendable {
-  private let count = Locked(0)
+  private let last = Locked(0)
+
+  /// How many have begun.
+  var count: Int { last.withLock { $0 } }
 
   func next() -> Int {
-    count.withLock { count in
-      count += 1
-      return count
+    last.withLock { last in
+      last += 1
+      return last
     }
   }
 }

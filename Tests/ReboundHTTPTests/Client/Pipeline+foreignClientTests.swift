@@ -129,6 +129,7 @@ final class PipelineForeignClientTests: Sendable {
       let call = NetworkFailure.Call(operation: "getWeather", method: method)
       let send = { @Sendable [self] in
         try await pipeline.run(foreign: call, head: { $0 }) { [self] in
+          // Virtual time: the simulation owns this clock.
           if attempts.withLock({
             $0 += 1; return $0
           }) == 1 {

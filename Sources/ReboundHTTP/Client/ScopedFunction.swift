@@ -1,9 +1,9 @@
 import StreamSupport
 
-/// A function that may be called until it is taken back.
+/// A function that may be called until its scope ends.
 ///
-/// Policies keep what they call for as long as they like; what is lent must not be called, nor kept, beyond its time.
-final class LentFunction<Output: Sendable>: Sendable {
+/// Policies keep what they call for as long as they like; one that must not escape is not called, nor kept, beyond its scope.
+final class ScopedFunction<Output: Sendable>: Sendable {
   typealias Function = @Sendable () async throws -> Output
 
   private struct State {
@@ -18,14 +18,14 @@ final class LentFunction<Output: Sendable>: Sendable {
     state = Locked(State(function: function))
   }
 
-  /// - Throws: What the function throws; `CancellationError` if it has been taken back.
+  /// - Throws: What the function throws; `CancellationError` if the scope has ended.
   func call() async throws -> Output {
     defer { leave() }
     return try await enter()()
   }
 
   /// Lets no new call begin, and waits for those that run.
-  func takeBack() async {
+  func end() async {
     let released = state.withLock { $0.function.take() }
     withExtendedLifetime(released) {}
     await withCheckedContinuation { continuation in
