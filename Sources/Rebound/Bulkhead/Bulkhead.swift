@@ -264,7 +264,7 @@ public final class Bulkhead: Sendable {
 
   /// Looks at the state or changes it, with those who were let in and out beside it, then tells the observers.
   private func locked<Result, Failure: Error>(
-    _ body: (inout State, inout [BulkheadEvent]) throws(Failure) -> Result
+    _ body: (inout State, inout UntoldEvents<BulkheadEvent>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try shared.change { (state, events) throws(Failure) in
       if let running = fastPath.close() { state.machine.take(running: running) }
@@ -346,7 +346,7 @@ public final class Bulkhead: Sendable {
     _ numbers: [Int],
     at now: Duration,
     _ state: inout State,
-    _ events: inout [BulkheadEvent]
+    _ events: inout UntoldEvents<BulkheadEvent>
   ) -> [(Waiter, Result<Int, BulkheadFull>)] {
     var (numbers, running) = (numbers[...], state.machine.running - numbers.count)
     var answered: [(Waiter, Result<Int, BulkheadFull>)] = []

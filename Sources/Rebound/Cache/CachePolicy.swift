@@ -22,7 +22,7 @@ public struct CacheLifetime: Hashable, Sendable {
   }
 
   /// From which age on it is good for nothing.
-  var end: Duration { fresh + max(staleWhileRevalidate, staleIfError) }
+  @inlinable var end: Duration { fresh + max(staleWhileRevalidate, staleIfError) }
 }
 
 /// How long a cache keeps values, and how many.

@@ -29,6 +29,7 @@ public struct Cached<Value> {
   ///   - value: What was asked for.
   ///   - age: How long ago it was fetched.
   ///   - source: Where it comes from.
+  @inlinable
   public init(value: Value, age: Duration = .zero, source: Source = .network) {
     self.value = value
     self.age = age

@@ -251,7 +251,7 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Looks at the machine or changes it, with all that was counted beside it, then tells the observers.
-  private func locked<Result>(_ body: (inout Shares, inout [CircuitBreakerEvent]) -> Result) -> Result {
+  private func locked<Result>(_ body: (inout Shares, inout UntoldEvents<CircuitBreakerEvent>) -> Result) -> Result {
     shared.change { state, events in
       state.machine.add(successes: fastPath.close())
       defer { fastPath.open(as: state.machine) }
@@ -274,7 +274,12 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Notes a change of state.
-  private func note(_ before: State, _ state: Shares, _ now: Duration, _ events: inout [CircuitBreakerEvent]) {
+  private func note(
+    _ before: State,
+    _ state: Shares,
+    _ now: Duration,
+    _ events: inout UntoldEvents<CircuitBreakerEvent>
+  ) {
     let after = state.machine.state
     guard after != before else { return }
     let openTime = state.machine.metrics(now: now, refused: 0).retryAfter

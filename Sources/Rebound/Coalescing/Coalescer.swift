@@ -71,7 +71,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     let removed = shared.change { table, events in
       let removed = table
       table = [:]
-      events += removed.keys.map { .ended($0) }
+      for key in removed.keys { events.append(.ended(key)) }
       return removed
     }
     withExtendedLifetime(removed) {}

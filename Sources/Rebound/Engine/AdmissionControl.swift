@@ -68,7 +68,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
     return grant == nil ? ask(execution) : .proceed
   }
 
-  @usableFromInline
+  @inlinable
   mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
     let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
     self.waiter = waiter
@@ -81,6 +81,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   }
 
   /// Takes the answer.
+  @inlinable
   public mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> {
     guard let waiter else { return .proceed }
     guard let answer = waiter.take() else { return .park(waiter.wait) }
@@ -114,7 +115,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
     if waiter != nil { abandon(execution) }
   }
 
-  @usableFromInline
+  @inlinable
   mutating func abandon(_ execution: ExecutionContext) {
     if case .success(let late) = waiter?.abandon() { control.settle(late, .cancelled, execution) }
     waiter = nil

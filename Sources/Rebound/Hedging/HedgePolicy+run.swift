@@ -191,7 +191,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     }
     superseded?.cancel()
     guard isNew, let due else { return }
-    let timer = time.soon(after: due - time.now) { self.ring(due) }
+    let timer = time.soon(.at(due)) { self.ring(due) }
     let isWanted = state.withLock { state in
       guard state.due == due, !state.hasRung, !state.isCancelled else { return false }
       state.timer = timer

@@ -314,7 +314,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
     superseded?.cancel()
     guard let number, let due else { return }
-    let timer = time.ring(self, number, after: due - time.now)
+    let timer = time.ring(self, number, .at(due))
     let isWanted = state.withLock { state in
       guard state.phase.isRacing, state.timerNumber == number, state.timerDue != nil else { return false }
       state.timer = timer

@@ -198,7 +198,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
       let before = state.machine
       state.machine = machine
       (state.isPaused, state.isOnline) = (plan.isPaused, plan.isOnline)
-      events += plan.change.events
+      for event in plan.change.events { events.append(event) }
       return before
     }
     withExtendedLifetime(before) {}

@@ -220,7 +220,7 @@ public final class RateLimiter: Sendable {
   private func advance(
     _ state: inout State,
     now: Duration,
-    _ events: inout [RateLimiterEvent],
+    _ events: inout UntoldEvents<RateLimiterEvent>,
     rearms: Bool = false
   ) -> Steps {
     var steps = Steps()

@@ -13,18 +13,13 @@ extension RetryPolicy: Policy {
     /// Lets the attempt begin, and tells the budget of a retry.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      if history != nil || storage.hasBeginning || execution.isListened { begin(execution) }
-      return .proceed
-    }
-
-    @_specialize(where Failure == any Error)
-    @usableFromInline
-    mutating func begin(_ execution: ExecutionContext) {
       if let history {
-        if history.machine.hasGrant { history.machine.retryBegins(now: execution.now) }
-      } else {
-        history = RetryHistory(storage, start: execution.now)
+        // Without a budget there is nobody to tell.
+        if storage.hasBudget { history.retryBegins(execution) }
+      } else if storage.hasBeginning || execution.isListened {
+        history = makeHistory(execution.now)
       }
+      return .proceed
     }
 
     /// Tells the budget.
@@ -34,6 +29,7 @@ extension RetryPolicy: Policy {
       return .proceed
     }
 
+    @_specialize(where Failure == any Error)
     @usableFromInline
     func makeHistory(_ now: Duration) -> RetryHistory<Failure> { RetryHistory(storage, start: now) }
 
@@ -95,6 +91,12 @@ final class RetryHistory<Failure: Error> {
       telling: teller(execution)
     )
     return decision(action, at: now, execution)
+  }
+
+  /// Tells the budget of the retry that it has granted.
+  @usableFromInline
+  func retryBegins(_ execution: ExecutionContext) {
+    if machine.hasGrant { machine.retryBegins(now: execution.now) }
   }
 
   /// The budget has answered, if that is what it waits for.

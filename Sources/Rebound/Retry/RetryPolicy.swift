@@ -49,11 +49,13 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   final class Storage: Sendable {
     let settings: Settings
     @usableFromInline let hasBeginning: Bool
+    @usableFromInline let hasBudget: Bool
     @usableFromInline let skipsDelivered: Bool
 
     init(_ settings: Settings) {
       self.settings = settings
       hasBeginning = settings.hasBeginning
+      hasBudget = settings.budget != nil
       skipsDelivered = settings.duplicates == .skipDelivered
     }
   }
