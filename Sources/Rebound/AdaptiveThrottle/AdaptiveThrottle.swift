@@ -166,21 +166,17 @@ extension PolicyKind {
   public static let adaptiveThrottle = PolicyKind("adaptive throttle")
 }
 
-/// Something that an ``AdaptiveThrottle`` has decided.
-public enum AdaptiveThrottleEvent: Hashable, Sendable, PolicyDecision {
+/// Something that an ``AdaptiveThrottle`` has decided; a warning.
+public enum AdaptiveThrottleEvent: Hashable, Sendable, RecordedDecision {
   /// A call is refused, as likely as this.
   case refused(probability: Double)
 
   /// That of adaptive throttles.
   public static var kind: PolicyKind { .adaptiveThrottle }
-  /// A warning.
-  public var severity: PolicyEvent.Severity { .warning }
-  /// The decision in a word.
-  public var word: String { "refused" }
-  /// One line for a log: "refused with probability 0.4".
-  public var description: String {
+
+  var record: DecisionRecord {
     switch self {
-    case .refused(let probability): "refused with probability \(probability)"
+    case .refused(let probability): .init(.warning, "refused", "refused with probability \(probability)")
     }
   }
 }

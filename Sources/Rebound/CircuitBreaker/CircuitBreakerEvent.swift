@@ -1,4 +1,4 @@
-/// Something that a circuit breaker has decided.
+/// Something that a circuit breaker has decided: an error if it opens, nothing much if it closes, and otherwise a warning.
 public struct CircuitBreakerEvent: Sendable {
   /// What was decided.
   public enum Kind: Sendable {
@@ -24,43 +24,28 @@ public struct CircuitBreakerEvent: Sendable {
   }
 }
 
-extension CircuitBreakerEvent: CustomStringConvertible {
-  /// One line for a log: "weather: closed, now open for 30.0 seconds".
-  public var description: String { "\(name): \(decided)" }
-
-  private var decided: String {
-    switch kind {
-    case .changed(let before, let after, let openTime):
-      "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
-    case .refused(let refusal):
-      "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")"
-    }
-  }
-}
-
-extension CircuitBreakerEvent: PolicyDecision {
+extension CircuitBreakerEvent: RecordedDecision {
   /// That of circuit breakers.
   public static var kind: PolicyKind { .circuitBreaker }
-
-  /// An error if the breaker opens, nothing much if it closes, and otherwise a warning.
-  public var severity: PolicyEvent.Severity {
-    switch kind {
-    case .changed(_, .open, _): .error
-    case .changed(_, .closed, _): .info
-    case .changed, .refused: .warning
-    }
-  }
-
-  /// The new state, or "refused".
-  public var word: String {
-    switch kind {
-    case .changed(_, let state, _): "\(state)".asLabel
-    case .refused: "refused"
-    }
-  }
-
+  /// One line for a log: "weather: closed, now open for 30.0 seconds".
+  public var description: String { "\(name): \(record.description())" }
   /// One line for a log, without the name, which is that of the source: "circuit breaker: closed, now open for 30.0 seconds".
-  public var text: String { "\(Self.kind): \(decided)" }
+  public var text: String { "\(Self.kind): \(record.description())" }
+
+  var record: DecisionRecord {
+    switch kind {
+    case .changed(let before, let after, let openTime):
+      DecisionRecord(
+        after == .open ? .error : after == .closed ? .info : .warning,
+        "\(after)".asLabel,
+        "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
+      )
+      .with([.init("before", "\(before)".asLabel)] + EventField.known("open_for", openTime))
+    case .refused(let refusal):
+      .init(.warning, "refused", "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")")
+        .with(EventField.known("retry_after", refusal.retryAfter))
+    }
+  }
 }
 
 extension PolicyKind {
@@ -138,6 +123,14 @@ public struct CircuitBreakerMetrics: Hashable, Sendable {
 extension CircuitBreakerMetrics: PolicyReading {
   /// One line for a log: "closed, 1 of 20 calls failed".
   public var description: String { "\(state), \(failures) of \(calls) calls failed" }
+
+  /// `state` in a word, `failures_in_a_row`, `refused`; `retry_after` if it is open.
+  public var details: [EventField] {
+    [
+      EventField("state", "\(state)".asLabel), EventField("failures_in_a_row", failuresInARow),
+      EventField("refused", refused),
+    ] + EventField.known("retry_after", retryAfter)
+  }
 
   /// Whether it is open, and by which calls it judges.
   public var measurements: [PolicyMeasurement] {

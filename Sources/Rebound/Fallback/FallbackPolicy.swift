@@ -54,7 +54,8 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
   }
 }
 
-/// One decision of a ``FallbackPolicy``.
+/// One decision of a ``FallbackPolicy``: a warning if something else takes the place of the answer, an error if nothing
+/// does.
 public enum FallbackEvent: Sendable {
   /// Something else takes the place of the answer, which failed with this.
   case fallingBack(from: any Error)
@@ -64,35 +65,15 @@ public enum FallbackEvent: Sendable {
   case failed(FallbackFailed)
 }
 
-extension FallbackEvent: CustomStringConvertible {
-  /// One line for a log: "falling back from timedOut".
-  public var description: String {
-    switch self {
-    case .fallingBack(let error): "falling back from \(error)"
-    case .passingOn(let error): "no fallback for \(error)"
-    case .failed(let failed): "fallback failed (\(failed.failure)) after \(failed.original)"
-    }
-  }
-}
-
-extension FallbackEvent: PolicyDecision {
+extension FallbackEvent: RecordedDecision {
   /// That of fallbacks.
   public static var kind: PolicyKind { .fallback }
 
-  /// A warning if something else takes the place of the answer, an error if nothing does.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .fallingBack: .warning
-    case .passingOn, .failed: .error
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .fallingBack: "falling_back"
-    case .passingOn: "passing_on"
-    case .failed: "failed"
+    case .fallingBack(let error): .init(.warning, "falling_back", "falling back from \(error)")
+    case .passingOn(let error): .init(.error, "passing_on", "no fallback for \(error)")
+    case .failed(let failed): .init(.error, "failed", "fallback failed (\(failed.failure)) after \(failed.original)")
     }
   }
 }

@@ -80,25 +80,14 @@ public enum RepeatEvent: Hashable, Sendable {
   case stopped(runs: Int)
 }
 
-extension RepeatEvent: CustomStringConvertible {
-  /// One line for a log: "run 2 finished; repeating in 1.0 seconds".
-  public var description: String {
-    switch self {
-    case .repeating(let runs, let delay): "run \(runs) finished; repeating in \(delay)"
-    case .stopped(let runs): "run \(runs) finished; stopped"
-    }
-  }
-}
-
-extension RepeatEvent: PolicyDecision {
+extension RepeatEvent: RecordedDecision {
   /// That of repetitions.
   public static var kind: PolicyKind { .repeat }
 
-  /// The decision in a word.
-  public var word: String {
+  var record: DecisionRecord {
     switch self {
-    case .repeating: "repeating"
-    case .stopped: "stopped"
+    case .repeating(let runs, let delay): .init(.info, "repeating", "run \(runs) finished; repeating in \(delay)")
+    case .stopped(let runs): .init(.info, "stopped", "run \(runs) finished; stopped")
     }
   }
 }

@@ -128,6 +128,14 @@ extension RetryEvent: PolicyDecision {
     }
   }
 
+  /// `attempt` and `elapsed`; `hint`, `delay` and `from` (what named the delay), if there are any.
+  public var details: [EventField] {
+    var fields = [EventField("attempt", attempt), EventField("elapsed", elapsed)]
+    fields += EventField.known("hint", hint) + EventField.known("delay", delay)
+    if let delaySource { fields.append(EventField("from", delaySource.description.asLabel)) }
+    return fields
+  }
+
   /// The pause before the next attempt, or how long an execution took that is given up.
   public var measurements: [PolicyMeasurement] {
     var measurements: [PolicyMeasurement] = []

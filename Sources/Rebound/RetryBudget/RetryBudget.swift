@@ -191,6 +191,14 @@ extension RetryBudget.Snapshot: PolicyReading {
   /// One line for a log: "3 left, 7 granted, 0 denied".
   public var description: String { "\(available) left, \(granted) granted, \(denied) denied" }
 
+  /// `available`, `waiting`, `granted` and `denied`.
+  public var details: [EventField] {
+    [
+      EventField("available", available), EventField("waiting", waiting), EventField("granted", granted),
+      EventField("denied", denied),
+    ]
+  }
+
   /// How many retries are left.
   public var measurements: [PolicyMeasurement] {
     [PolicyMeasurement("rebound_budget_available", Double(available), meaning: "Retries that are left of a budget.")]
