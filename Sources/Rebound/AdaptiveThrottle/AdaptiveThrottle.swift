@@ -152,10 +152,10 @@ extension AdaptiveThrottle.Snapshot: PolicyReading {
   /// How likely a refusal is.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
+      .init(
         "rebound_throttle_refusal_probability",
         refusalProbability,
-        meaning: "How likely a call is to be refused before it is made."
+        "How likely a call is to be refused before it is made."
       )
     ]
   }

@@ -58,17 +58,9 @@ extension Bulkhead.Snapshot: PolicyReading {
   /// How many calls run, may run, and wait.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement("rebound_bulkhead_running", Double(running), meaning: "Calls that run in a bulkhead."),
-      PolicyMeasurement(
-        "rebound_bulkhead_limit",
-        Double(limit),
-        meaning: "Calls that may run in a bulkhead at the same time."
-      ),
-      PolicyMeasurement(
-        "rebound_bulkhead_queued",
-        Double(queued),
-        meaning: "Calls that wait for a place in a bulkhead."
-      ),
+      .init("rebound_bulkhead_running", running, "Calls that run in a bulkhead."),
+      .init("rebound_bulkhead_limit", limit, "Calls that may run in a bulkhead at the same time."),
+      .init("rebound_bulkhead_queued", queued, "Calls that wait for a place in a bulkhead."),
     ]
   }
 }

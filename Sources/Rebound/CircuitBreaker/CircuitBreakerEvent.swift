@@ -135,21 +135,13 @@ extension CircuitBreakerMetrics: PolicyReading {
   /// Whether it is open, and by which calls it judges.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
+      .init(
         "rebound_breaker_open",
         state == .open || state == .isolated ? 1 : 0,
-        meaning: "Whether a circuit breaker is open: 1 if it lets nothing through."
+        "Whether a circuit breaker is open: 1 if it lets nothing through."
       ),
-      PolicyMeasurement(
-        "rebound_breaker_calls",
-        Double(calls),
-        meaning: "Calls by which a circuit breaker judges a service."
-      ),
-      PolicyMeasurement(
-        "rebound_breaker_failures",
-        Double(failures),
-        meaning: "Calls that failed, of those by which a circuit breaker judges."
-      ),
+      .init("rebound_breaker_calls", calls, "Calls by which a circuit breaker judges a service."),
+      .init("rebound_breaker_failures", failures, "Calls that failed, of those by which a circuit breaker judges."),
     ]
   }
 }

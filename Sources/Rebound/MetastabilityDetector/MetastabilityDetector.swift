@@ -202,15 +202,11 @@ extension MetastabilityDetector.Snapshot: PolicyReading {
   /// Whether the alarm is on, and what it goes by.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
-        "rebound_metastability_suspected",
-        isSuspected ? 1 : 0,
-        meaning: "Whether retries seem to keep the service down."
-      ),
-      PolicyMeasurement(
+      .init("rebound_metastability_suspected", isSuspected ? 1 : 0, "Whether retries seem to keep the service down."),
+      .init(
         "rebound_attempts_per_request",
         requests > 0 ? Double(attempts) / Double(requests) : 0,
-        meaning: "How many attempts are made for each request."
+        "How many attempts are made for each request."
       ),
     ]
   }

@@ -50,11 +50,7 @@ extension RateLimiterEvent: RecordedDecision {
   public var measurements: [PolicyMeasurement] {
     guard case .queued(let wait, _) = self else { return [] }
     return [
-      PolicyMeasurement(
-        "rebound_queue_wait_seconds",
-        wait.inSeconds,
-        meaning: "What rate limiters let calls wait."
-      )
+      .init("rebound_queue_wait_seconds", wait.inSeconds, "What rate limiters let calls wait.")
     ]
   }
 }
@@ -94,12 +90,8 @@ extension RateLimiter.Snapshot: PolicyReading {
   /// How many calls wait, and for which share of the rate.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement("rebound_limiter_queued", Double(queued), meaning: "Calls that wait for a rate limiter."),
-      PolicyMeasurement(
-        "rebound_limiter_share",
-        share,
-        meaning: "The share of its full rate that a rate limiter lets through."
-      ),
+      .init("rebound_limiter_queued", queued, "Calls that wait for a rate limiter."),
+      .init("rebound_limiter_share", share, "The share of its full rate that a rate limiter lets through."),
     ]
   }
 }

@@ -140,24 +140,13 @@ extension RetryEvent: PolicyDecision {
   public var measurements: [PolicyMeasurement] {
     var measurements: [PolicyMeasurement] = []
     if let delay, let delaySource {
-      measurements.append(
-        PolicyMeasurement(
-          "rebound_retry_delay_seconds",
-          delay.inSeconds,
-          labels: [.init("from", delaySource.description.asLabel)],
-          meaning: "Pauses before retries."
-        )
-      )
+      let labels = [Metric.Label("from", delaySource.description.asLabel)]
+      measurements += [.init("rebound_retry_delay_seconds", delay.inSeconds, "Pauses before retries.", labels: labels)]
     }
     if case .stopped = outcome {
-      measurements.append(
-        PolicyMeasurement(
-          "rebound_retry_elapsed_seconds",
-          elapsed.inSeconds,
-          labels: [.init("reason", word)],
-          meaning: "How long executions took that were given up."
-        )
-      )
+      let meaning = "How long executions took that were given up."
+      let labels = [Metric.Label("reason", word)]
+      measurements += [.init("rebound_retry_elapsed_seconds", elapsed.inSeconds, meaning, labels: labels)]
     }
     return measurements
   }

@@ -201,7 +201,7 @@ extension RetryBudget.Snapshot: PolicyReading {
 
   /// How many retries are left.
   public var measurements: [PolicyMeasurement] {
-    [PolicyMeasurement("rebound_budget_available", Double(available), meaning: "Retries that are left of a budget.")]
+    [.init("rebound_budget_available", available, "Retries that are left of a budget.")]
   }
 }
 
