@@ -183,12 +183,7 @@ public final class Bulkhead: Sendable {
 
     /// Gives the place to the next one; nothing happens the second time.
     public func release(_ end: ExecutionEnd = .succeeded) {
-      let wasHeld = isHeld.withLock { isHeld in
-        let wasHeld = isHeld
-        isHeld = false
-        return wasHeld
-      }
-      if wasHeld { bulkhead.leave(place, end, time) }
+      if isHeld.exchange(false) { bulkhead.leave(place, end, time) }
     }
   }
 

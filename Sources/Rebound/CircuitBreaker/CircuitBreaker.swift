@@ -42,12 +42,6 @@ public final class CircuitBreaker: Sendable {
     var latest = Duration.zero
     /// Whether refusals are told, of which there may be many.
     var tellsRefusals = false
-
-    /// A step back counts as no time at all.
-    mutating func clamp(_ now: Duration) -> Duration {
-      latest = max(latest, now)
-      return latest
-    }
   }
 
   private let policy: CircuitBreakerPolicy
@@ -193,7 +187,7 @@ public final class CircuitBreaker: Sendable {
 
   private func permit(at present: Duration) -> Result<CircuitBreakerMachine.Permit, CircuitOpen> {
     locked { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       let before = state.machine.state
       let admission = state.machine.admit(now: now)
       note(before, state, now, &events)
@@ -238,7 +232,7 @@ public final class CircuitBreaker: Sendable {
     let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil)
     let chance = policy.openJitter > 0 && mayOpen ? random.next() : 0.5
     let released: (any Error)? = locked { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       let before = state.machine.state
       state.machine.settle(permit, outcome, now: now, chance: chance)
       note(before, state, now, &events)
@@ -265,7 +259,7 @@ public final class CircuitBreaker: Sendable {
     _ body: (inout CircuitBreakerMachine, Duration) -> Result
   ) -> Result {
     locked { state, events in
-      let now = state.clamp(present ?? state.latest)
+      let now = state.latest.advance(to: present ?? state.latest)
       let before = state.machine.state
       let result = body(&state.machine, now)
       note(before, state, now, &events)
@@ -302,27 +296,19 @@ public final class CircuitBreaker: Sendable {
 
     /// The service has answered.
     public func succeed() {
-      if let permit = take() { breaker.succeed(permit) { time.now } }
+      if let permit = permit.exchange(nil) { breaker.succeed(permit) { time.now } }
     }
 
     /// The call has failed; whether that speaks against the service, the breaker knows.
     ///
     /// An error that asks for a pause (``RetryAfterProviding``) keeps the breaker open for that long at least.
     public func fail(with error: any Error) {
-      if let permit = take() { breaker.fail(permit, with: error, at: time.now) }
+      if let permit = permit.exchange(nil) { breaker.fail(permit, with: error, at: time.now) }
     }
 
     /// The call was cancelled: no vote.
     public func cancel() {
-      if let permit = take() { breaker.cancel(permit, at: time.now) }
-    }
-
-    private func take() -> CircuitBreakerMachine.Permit? {
-      permit.withLock { permit in
-        let before = permit
-        permit = nil
-        return before
-      }
+      if let permit = permit.exchange(nil) { breaker.cancel(permit, at: time.now) }
     }
   }
 }

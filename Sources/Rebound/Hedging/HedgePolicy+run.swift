@@ -80,11 +80,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      let before = waiter
-      waiter = nil
-      return before
-    }
+    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiter.take() }
   }
 
   @usableFromInline let state = Locked(State())

@@ -19,9 +19,6 @@ import Foundation
 ///
 /// A policy is a plain value without state, except for a budget and a ``LatencyRecorder`` that it may refer to.
 public struct HedgePolicy<Failure: Error>: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// How many attempts may follow the first.
   public let maxHedges: Int
   /// When they begin.

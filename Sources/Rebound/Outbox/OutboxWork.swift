@@ -323,10 +323,6 @@ extension RandomSource {
   /// 128 random bits in hexadecimal digits.
   fileprivate func idempotencyKey() -> String {
     // A draw has 53 random bits, of which 32 are taken each time.
-    (0..<4).map { _ in
-      let digits = String(UInt32(next() * 0x1p32), radix: 16)
-      return String(repeating: "0", count: 8 - digits.count) + digits
-    }
-    .joined()
+    (0..<4).map { _ in UInt32(next() * 0x1p32).hexadecimal }.joined()
   }
 }

@@ -12,9 +12,6 @@
 /// | `exponentialDelayed(maxCount: n, initial: t, multiplier: m)` | `RepeatPolicy(times: n - 1, pause: .exponential(from: t, multiplier: 1 + m, jitter: .none))` |
 /// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(times: n - 1, pause: .custom { f($0 + 1) })` |
 public struct RepeatPolicy: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// How many runs may follow the first; `nil` means for ever.
   public let times: Int?
   /// How long to wait before each of them.

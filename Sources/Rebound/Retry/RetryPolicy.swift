@@ -16,9 +16,6 @@
 ///
 /// ``CircuitOpen`` is retried only if the policy has a deadline and the breaker may let a call through before that.
 public struct RetryPolicy<Failure: Error>: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// What a policy consists of.
   struct Settings: Sendable {
     var maxRetries: Int?

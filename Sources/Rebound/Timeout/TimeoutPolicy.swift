@@ -10,9 +10,6 @@
 /// The limits for the first value and between values only run while a value is owed: a subscriber that asks for nothing
 /// is not kept waiting.
 public struct TimeoutPolicy: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// What a policy consists of.
   struct Settings: Sendable {
     var total: Duration?
