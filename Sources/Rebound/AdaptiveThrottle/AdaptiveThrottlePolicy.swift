@@ -6,7 +6,7 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
   public let window: Duration
 
   /// Twice as many calls as are accepted, over two minutes: the figures of the source.
-  public static let standard = AdaptiveThrottlePolicy(inRange: 2, .seconds(120))
+  public static let standard = valid { () throws(InvalidPolicy) in try AdaptiveThrottlePolicy() }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -21,12 +21,8 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
       $0 >= 1 && $0.isFinite
     }
     try kind.require("window", window, "Give at least a millisecond.") { $0 >= .milliseconds(1) }
-    self.init(inRange: factor, window.clampedToDelay)
-  }
-
-  private init(inRange factor: Double, _ window: Duration) {
     self.factor = factor
-    self.window = window
+    self.window = window.clampedToDelay
   }
 }
 

@@ -40,16 +40,12 @@ public struct HedgePolicy<Failure: Error>: Sendable {
     let advice = "Give 1 to 10; for none, leave the hedging out."
     try PolicyKind.hedge.require("maxHedges", maxHedges, advice) { (1...10).contains($0) }
     try delay.validate()
-    self.init(inRange: maxHedges, delay: delay)
-  }
-
-  private init(inRange maxHedges: Int, delay: HedgeDelay) {
     self.maxHedges = maxHedges
     self.delay = delay
   }
 
   /// One hedge after 2 s, for every failure.
-  public static var standard: HedgePolicy { HedgePolicy(inRange: 1, delay: .after(.seconds(2))) }
+  public static var standard: HedgePolicy { valid { () throws(InvalidPolicy) in try HedgePolicy() } }
 
   /// The same policy for fewer failures: those for which this holds, and every condition before.
   ///
