@@ -25,9 +25,7 @@ struct DecisionRecord {
 
   /// The same, with what programs are told: numbers and words, never an error, an address or a key.
   func with(_ details: @autoclosure @escaping () -> [EventField]) -> DecisionRecord {
-    var copy = self
-    copy.details = details
-    return copy
+    changed(self) { $0.details = details }
   }
 }
 

@@ -23,21 +23,14 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter condition: Asked on every failure, on the thread of the failure.
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> FallbackPolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (FallbackEvent) -> Void) -> FallbackPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   /// Whether there is a fallback for a failure; told to the observer.

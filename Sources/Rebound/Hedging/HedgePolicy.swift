@@ -53,9 +53,7 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter condition: Asked on every failure while nobody has won, with no lock held.
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> HedgePolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, for failures that say in their own way how long to wait, in place of ``RetryAfterProviding``.
@@ -64,39 +62,28 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter hint: The pause that a failure asks for.
   public func hinted(by hint: @escaping @Sendable (Failure) -> Duration?) -> HedgePolicy {
-    var copy = self
-    copy.hint = hint
-    return copy
+    changed(self) { $0.hint = hint }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision, in order, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HedgeEvent) -> Void) -> HedgePolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   /// The same policy, with a budget that all who hold it share, retries too, in place of the one before.
   ///
   /// - Parameter budget: Asked for each hedge; when it denies one, no more begin.
   public func within(_ budget: RetryBudget) -> HedgePolicy {
-    var copy = self
-    copy.budget = budget
-    return copy
+    changed(self) { $0.budget = budget }
   }
 
   /// The same policy, which fails with another error when all attempts have failed.
   ///
   /// - Parameter error: Makes the error from those of all attempts; called with no lock held.
   public func onExhaustion(_ error: @escaping @Sendable (HedgesFailed<Failure>) -> Failure) -> HedgePolicy {
-    var copy = self
-    copy.exhaustion = error
-    return copy
+    changed(self) { $0.exhaustion = error }
   }
 }
 

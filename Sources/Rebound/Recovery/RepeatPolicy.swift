@@ -51,21 +51,14 @@ public struct RepeatPolicy: Sendable {
   ///
   /// - Parameter condition: Gets how many runs have finished; asked after each of them, with no lock held.
   public func `while`(_ condition: @escaping @Sendable (_ runs: Int) -> Bool) -> RepeatPolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the finish, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (RepeatEvent) -> Void) -> RepeatPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 }
 

@@ -244,12 +244,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (RetryEvent) -> Void) -> RetryPolicy {
-    changing { settings in
-      settings.observer = { [earlier = settings.observer] event in
-        earlier?(event)
-        observer(event)
-      }
-    }
+    changing { $0.observer = both($0.observer, observer) }
   }
 
   /// The same policy, with this answer to values that were delivered before a failure, in place of the one before.

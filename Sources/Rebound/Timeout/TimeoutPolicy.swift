@@ -158,12 +158,7 @@ public struct TimeoutPolicy: Sendable {
   /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: where time ends it, or in the task
   ///   that runs the function.
   public func onEvent(_ observer: @escaping @Sendable (TimeoutEvent) -> Void) -> TimeoutPolicy {
-    with { settings in
-      settings.observer = { [earlier = settings.observer] event in
-        earlier?(event)
-        observer(event)
-      }
-    }
+    with { $0.observer = both($0.observer, observer) }
   }
 
   private func with(_ change: (inout Settings) -> Void) -> TimeoutPolicy {
