@@ -30,17 +30,13 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
 ///
 /// It has no clock and no lock.
 struct AdaptiveThrottleMachine: Sendable {
-  private struct Calls: AdditiveArithmetic {
-    static var zero: Calls { Calls() }
+  private struct Calls: Tally {
     var requests = 0
     var accepts = 0
 
-    static func + (left: Calls, right: Calls) -> Calls {
-      Calls(requests: left.requests + right.requests, accepts: left.accepts + right.accepts)
-    }
-
-    static func - (left: Calls, right: Calls) -> Calls {
-      Calls(requests: left.requests - right.requests, accepts: left.accepts - right.accepts)
+    mutating func add(_ other: Calls, times: Int) {
+      requests += other.requests * times
+      accepts += other.accepts * times
     }
   }
 

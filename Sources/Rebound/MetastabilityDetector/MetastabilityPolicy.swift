@@ -47,9 +47,7 @@ public struct MetastabilityPolicy: Hashable, Sendable {
 }
 
 /// What a client sees of its own load.
-struct LoadCounts: AdditiveArithmetic, Hashable, Sendable {
-  static var zero: LoadCounts { LoadCounts() }
-
+struct LoadCounts: Tally {
   /// What was asked for.
   var requests = 0
   /// The attempts for it, those that were refused here included.
@@ -59,22 +57,11 @@ struct LoadCounts: AdditiveArithmetic, Hashable, Sendable {
   /// The attempts that succeeded.
   var answers = 0
 
-  static func + (left: LoadCounts, right: LoadCounts) -> LoadCounts {
-    LoadCounts(
-      requests: left.requests + right.requests,
-      attempts: left.attempts + right.attempts,
-      made: left.made + right.made,
-      answers: left.answers + right.answers
-    )
-  }
-
-  static func - (left: LoadCounts, right: LoadCounts) -> LoadCounts {
-    LoadCounts(
-      requests: left.requests - right.requests,
-      attempts: left.attempts - right.attempts,
-      made: left.made - right.made,
-      answers: left.answers - right.answers
-    )
+  mutating func add(_ other: LoadCounts, times: Int) {
+    requests += other.requests * times
+    attempts += other.attempts * times
+    made += other.made * times
+    answers += other.answers * times
   }
 }
 
