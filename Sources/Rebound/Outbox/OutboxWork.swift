@@ -172,7 +172,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
       date: now.date
     )
     let replaced = draft.options.replacesWaiting ? plan.machine.waiting(for: draft.key) : []
-    let size = try coder.data(of: .added(entry, replacing: replaced)).count
+    let size = try coder.data(of: .add(entry: entry, replaces: replaced)).count
     try plan.machine.add(entry, replacing: replaced, size: size, &plan.change)
     return entry
   }
