@@ -57,11 +57,6 @@ public final class AdaptiveThrottle: Sendable {
     public let refusalProbability: Double
 
     /// Describes what a throttle has counted.
-    ///
-    /// - Parameters:
-    ///   - requests: How many calls were made.
-    ///   - accepts: How many of them the service accepted.
-    ///   - refusalProbability: How likely the next call is to be refused.
     public init(requests: Int, accepts: Int, refusalProbability: Double) {
       self.requests = requests
       self.accepts = accepts
@@ -189,10 +184,6 @@ public struct Throttled: Error, Hashable, Sendable, CustomStringConvertible {
   public let refusalProbability: Double
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What is protected.
-  ///   - refusalProbability: How likely that was.
   public init(name: String, refusalProbability: Double) {
     self.name = name
     self.refusalProbability = refusalProbability

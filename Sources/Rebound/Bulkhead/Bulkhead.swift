@@ -20,11 +20,6 @@ public final class Bulkhead: Sendable {
     public let limit: Int
 
     /// Describes what a bulkhead holds.
-    ///
-    /// - Parameters:
-    ///   - running: How many calls run.
-    ///   - queued: How many wait.
-    ///   - limit: How many may run.
     public init(running: Int, queued: Int, limit: Int) {
       self.running = running
       self.queued = queued

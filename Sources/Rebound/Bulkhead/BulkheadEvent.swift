@@ -86,12 +86,6 @@ public struct BulkheadFull: Error, Hashable {
   public let waited: Duration?
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What the bulkhead protects.
-  ///   - limit: How many calls may run.
-  ///   - queueLength: How many others wait.
-  ///   - waited: How long the call has waited in vain.
   public init(name: String, limit: Int, queueLength: Int, waited: Duration? = nil) {
     self.name = name
     self.limit = limit

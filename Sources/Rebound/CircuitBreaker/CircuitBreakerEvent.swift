@@ -14,10 +14,6 @@ public struct CircuitBreakerEvent: Sendable {
   public let kind: Kind
 
   /// Describes a decision.
-  ///
-  /// - Parameters:
-  ///   - name: What the breaker protects.
-  ///   - kind: What was decided.
   public init(name: String, kind: Kind) {
     self.name = name
     self.kind = kind
@@ -83,18 +79,6 @@ public struct CircuitBreakerMetrics: Hashable, Sendable {
   public var slowRatio: Double? { calls > 0 ? Double(slowCalls) / Double(calls) : nil }
 
   /// Describes what a breaker has counted.
-  ///
-  /// - Parameters:
-  ///   - state: What the breaker does with calls.
-  ///   - calls: How many calls are in the window.
-  ///   - failures: How many of them failed.
-  ///   - slowCalls: How many of them were too slow.
-  ///   - failuresInARow: How many failures there were since the last success.
-  ///   - openings: How often it has opened since it was closed.
-  ///   - outFor: For how long the service has been out.
-  ///   - retryAfter: How long it stays open at least.
-  ///   - probes: How many probes are under way.
-  ///   - refused: How many calls it has refused so far.
   public init(
     state: CircuitBreaker.State,
     calls: Int = 0,

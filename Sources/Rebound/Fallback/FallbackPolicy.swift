@@ -84,10 +84,6 @@ public struct FallbackFailed: RetryAfterProviding {
   public let original: any Error
 
   /// Describes a fallback that failed.
-  ///
-  /// - Parameters:
-  ///   - failure: What the fallback failed with.
-  ///   - original: What the answer had failed with.
   public init(failure: any Error, original: any Error) {
     self.failure = failure
     self.original = original

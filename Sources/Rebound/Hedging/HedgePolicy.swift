@@ -95,10 +95,6 @@ public struct HedgesFailed<Failure: Error>: Error {
   public let underlying: Failure
 
   /// Describes attempts that have all failed.
-  ///
-  /// - Parameters:
-  ///   - errors: What the attempts failed with, in the order of the failures.
-  ///   - underlying: What the primary attempt failed with.
   public init(errors: [(hedge: Int, error: Failure)], underlying: Failure) {
     self.errors = errors
     self.underlying = underlying

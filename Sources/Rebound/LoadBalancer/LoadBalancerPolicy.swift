@@ -61,14 +61,10 @@ public struct LoadBalancerPolicy: Hashable, Sendable {
 public struct ReplicaLoad: Hashable, Sendable {
   /// How many requests it has that are not answered.
   public let requestsInFlight: Int
-  /// How long its answers take while it has about as many.
+  /// How long its answers take while it has about as many: the median of the last few, say.
   public let latency: Duration
 
   /// Says how loaded a replica is.
-  ///
-  /// - Parameters:
-  ///   - requestsInFlight: How many requests it has that are not answered.
-  ///   - latency: How long its answers take while it has about as many: the median of the last few, say.
   public init(requestsInFlight: Int, latency: Duration) {
     self.requestsInFlight = requestsInFlight
     self.latency = latency

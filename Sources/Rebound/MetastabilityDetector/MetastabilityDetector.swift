@@ -53,12 +53,6 @@ public final class MetastabilityDetector: Sendable {
     public let isSuspected: Bool
 
     /// Describes what a detector has counted.
-    ///
-    /// - Parameters:
-    ///   - requests: How many requests were made.
-    ///   - attempts: How many attempts were made for them.
-    ///   - answers: How many attempts succeeded.
-    ///   - isSuspected: Whether the alarm is on.
     public init(requests: Int, attempts: Int, answers: Int, isSuspected: Bool) {
       self.requests = requests
       self.attempts = attempts

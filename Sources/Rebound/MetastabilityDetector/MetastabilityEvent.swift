@@ -32,8 +32,6 @@ public struct RetriesSuspended: Error, Hashable, Sendable, CustomStringConvertib
   public let name: String
 
   /// Describes a refusal.
-  ///
-  /// - Parameter name: What is watched.
   public init(name: String) {
     self.name = name
   }

@@ -69,10 +69,6 @@ extension RateLimiter {
     public let share: Double
 
     /// Describes what a rate limiter holds.
-    ///
-    /// - Parameters:
-    ///   - queued: How many calls wait.
-    ///   - share: The share of the full rate that holds.
     public init(queued: Int, share: Double) {
       self.queued = queued
       self.share = share
@@ -115,11 +111,6 @@ public struct RateLimited: Error, Hashable {
   public let queueLength: Int
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What the limiter protects.
-  ///   - retryAfter: How long until the call could begin.
-  ///   - queueLength: How many others wait.
   public init(name: String, retryAfter: Duration, queueLength: Int) {
     self.name = name
     self.retryAfter = retryAfter

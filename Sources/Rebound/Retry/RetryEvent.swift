@@ -72,15 +72,6 @@ public struct RetryEvent: Sendable {
   public let outcome: Outcome
 
   /// Describes one decision.
-  ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt that failed, from 1.
-  ///   - error: What it failed with.
-  ///   - elapsed: How long the execution has run.
-  ///   - hint: The pause that the error asked for.
-  ///   - delay: How long to wait before the next attempt.
-  ///   - delaySource: Where the delay comes from.
-  ///   - outcome: What comes of the failure.
   public init(
     attempt: Int,
     error: any Error,

@@ -100,12 +100,6 @@ public final class RetryBudget: Sendable {
     public let denied: Int
 
     /// Describes what a budget holds.
-    ///
-    /// - Parameters:
-    ///   - available: How many more retries would be granted.
-    ///   - waiting: How many retries are granted and wait for their turn.
-    ///   - granted: How many retries were granted so far.
-    ///   - denied: How many retries were denied so far.
     public init(available: Int, waiting: Int, granted: Int, denied: Int) {
       self.available = available
       self.waiting = waiting
