@@ -30,11 +30,11 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// What the breaker protects, for its errors: that of the pipeline which has made it of a policy, if it was given none.
-  public var name: String { givenName ?? shared.read { $0.adoptedName } ?? "circuit breaker" }
+  public var name: String { shared.read { $0.name } ?? "circuit breaker" }
 
-  private let givenName: String?
   private struct Shares {
-    var adoptedName: String?
+    /// As it was made, or as the first pipeline that has made it of a policy.
+    var name: String?
     var machine: CircuitBreakerMachine
     var lastError: (any Error)?
     var refused = 0
@@ -66,25 +66,24 @@ public final class CircuitBreaker: Sendable {
     random: RandomSource = .system,
     countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
-    self.init(givenName: name, policy: policy, random: random, countingAsFailure: isFailure)
+    self.init(named: name, policy, random, isFailure)
   }
 
   /// Makes a closed breaker for the pipeline that it is a stage of, and has its name from.
   convenience init(policy: CircuitBreakerPolicy) {
-    self.init(givenName: nil, policy: policy, random: .system, countingAsFailure: { _ in true })
+    self.init(named: nil, policy, .system, { _ in true })
   }
 
   private init(
-    givenName: String?,
-    policy: CircuitBreakerPolicy,
-    random: RandomSource,
-    countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool
+    named name: String?,
+    _ policy: CircuitBreakerPolicy,
+    _ random: RandomSource,
+    _ isFailure: @escaping @Sendable (any Error) -> Bool
   ) {
-    self.givenName = givenName
     self.policy = policy
     self.random = random
     self.isFailure = isFailure
-    shared = Shared(Shares(machine: CircuitBreakerMachine(policy)))
+    shared = Shared(Shares(name: name, machine: CircuitBreakerMachine(policy)))
     shared.observe { [states] event in
       if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
     }
@@ -93,7 +92,7 @@ public final class CircuitBreaker: Sendable {
 
   /// Takes the name of a pipeline, unless it has one.
   func adopt(name: String) {
-    shared.adjust { state, _ in state.adoptedName = state.adoptedName ?? name }
+    shared.adjust { state, _ in state.name = state.name ?? name }
   }
 
   /// Tells an observer of each change and each refusal from now on.
@@ -194,7 +193,7 @@ public final class CircuitBreaker: Sendable {
       switch admission {
       case .granted(let permit): return .success(permit)
       case .rejected(let retryAfter):
-        let name = givenName ?? state.adoptedName ?? "circuit breaker"
+        let name = state.name ?? "circuit breaker"
         let outFor = state.machine.outFor(now: now)
         let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: state.lastError)
         state.refused += 1
@@ -272,7 +271,7 @@ public final class CircuitBreaker: Sendable {
     let after = state.machine.state
     guard after != before else { return }
     let openTime = state.machine.metrics(now: now, refused: 0).retryAfter
-    let name = givenName ?? state.adoptedName ?? "circuit breaker"
+    let name = state.name ?? "circuit breaker"
     events.append(CircuitBreakerEvent(name: name, kind: .changed(from: before, to: after, openTime: openTime)))
   }
 
