@@ -131,27 +131,16 @@ public enum CoalescingEvent<Key: Sendable>: Sendable {
   case ended(Key)
 }
 
-extension CoalescingEvent: CustomStringConvertible {
-  /// One line for a log: "oslo: joined what is in flight; 2 share it".
-  public var description: String {
-    switch self {
-    case .started(let key): "\(key): started"
-    case .joined(let key, let subscribers): "\(key): joined what is in flight; \(subscribers) share it"
-    case .ended(let key): "\(key): ended"
-    }
-  }
-}
-
-extension CoalescingEvent: PolicyDecision {
+extension CoalescingEvent: RecordedDecision {
   /// That of coalescers.
   public static var kind: PolicyKind { .coalescing }
 
-  /// The decision in a word, without the key.
-  public var word: String {
+  var record: DecisionRecord {
     switch self {
-    case .started: "started"
-    case .joined: "joined"
-    case .ended: "ended"
+    case .started(let key): .init(.info, "started", "\(key): started")
+    case .joined(let key, let subscribers):
+      .init(.info, "joined", "\(key): joined what is in flight; \(subscribers) share it")
+    case .ended(let key): .init(.info, "ended", "\(key): ended")
     }
   }
 }

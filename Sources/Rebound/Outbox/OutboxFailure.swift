@@ -26,13 +26,6 @@ public struct OutboxFull: Error, Hashable, Sendable {
   public let maxBytes: Int
 
   /// Describes an outbox without room.
-  ///
-  /// - Parameters:
-  ///   - pending: How many entries wait or are under way.
-  ///   - deadLetters: How many dead letters it holds.
-  ///   - bytes: How many bytes they take together.
-  ///   - capacity: How many entries fit.
-  ///   - maxBytes: How many bytes fit.
   public init(pending: Int, deadLetters: Int, bytes: Int, capacity: Int, maxBytes: Int) {
     self.pending = pending
     self.deadLetters = deadLetters

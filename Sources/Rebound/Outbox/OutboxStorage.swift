@@ -36,10 +36,6 @@ public struct OutboxContents: Sendable {
   public var damage: [OutboxDamage]
 
   /// Describes what a storage held.
-  ///
-  /// - Parameters:
-  ///   - records: The records that are whole, in order.
-  ///   - damage: What is wrong with the rest.
   public init(records: [Data] = [], damage: [OutboxDamage] = []) {
     self.records = records
     self.damage = damage

@@ -33,11 +33,6 @@ public struct TokenRefreshFailure: Error {
   public let retryAfter: Duration?
 
   /// Describes why there is no credential.
-  ///
-  /// - Parameters:
-  ///   - reason: Why there is none.
-  ///   - underlying: What the refresh failed with.
-  ///   - retryAfter: How long until another refresh is tried.
   public init(reason: Reason, underlying: (any Error)? = nil, retryAfter: Duration? = nil) {
     self.reason = reason
     self.underlying = underlying
