@@ -285,10 +285,10 @@ extension Chaos {
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
     let plan = planCall()
-    if plan.delay > .zero { try await time.sleep(for: plan.delay) }
-    let value = if let end = plan.end { try end.get() } else { try await operation() }
+    let value = try await ChaosDelay<any Error>(delay: plan.delay).run(time: time) {
+      if let end = plan.end { try end.get() } else { try await operation() }
+    }
     let result = planValue(value)
-    if let delay = result.delay { try await time.sleep(for: delay) }
-    return result.value
+    return try await ChaosDelay<any Error>(delay: result.delay ?? .zero).run(time: time) { result.value }
   }
 }

@@ -67,20 +67,30 @@ extension ExecutionContext {
   @inlinable var surroundings: StageSurroundings { StageSurroundings(time: time, origin: origin) }
 }
 
-/// What a pipeline knows about a stage before it runs.
+/// What a pipeline knows about a stage before it runs, and all that its rules go by; the kind of a policy is none of it.
 public struct StageTraits: Sendable {
   /// What it is.
   public var descriptor: StageDescriptor
-  /// Whether it is for every failure, as far as it says.
+  /// Whether it makes the call again after failures, as a retry does: the attempts of two such stages multiply.
+  public var retries = false
+  /// Whether it may make the call again for another reason: after a success, or once more with a renewed credential.
+  public var repeats = false
+  /// Whether it may make the call several times at once, as a hedge does.
+  public var runsSeveralAtOnce = false
+  /// Whether it refuses calls after others have failed, as a breaker does.
+  public var refusesAfterFailures = false
+  /// Whether it puts a value in the place of failures, as a fallback does.
+  public var replacesFailures = false
+  /// Whether it has nothing to do where nothing fails; in any case so if it ``retries`` or ``refusesAfterFailures``.
+  public var livesOnFailures = false
+  /// Whether what it does about failures is for every failure, as far as it says.
   public var isForAllFailures = false
-  /// The limits of a timeout.
+  /// The limit for all that is inside of it together; of a timeout.
   public var total: Duration?
-  /// The limits of a timeout.
+  /// The limit for each attempt; of a timeout.
   public var attempt: Duration?
   /// The object that it shares with other pipelines.
   public var sharedObject: ObjectIdentifier?
-
-  var kind: PolicyKind { descriptor.kind }
 
   /// Describes a stage.
   ///

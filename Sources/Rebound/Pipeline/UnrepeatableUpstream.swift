@@ -54,15 +54,16 @@ extension PolicyKind {
   public static let pipeline = PolicyKind("pipeline")
 }
 
-extension PipelineDescriptor {
-  /// What is wrong with a publisher of this type under the pipeline; `nil` if nothing is known to be.
+extension Pipeline {
+  /// What is wrong with a publisher of this type under it; `nil` if nothing is known to be.
   func misuse<Upstream: Publisher>(by type: Upstream.Type) -> UnrepeatableUpstream? {
     // To look a type up takes as long as a whole stage, and subscriptions are made to the same types over and over.
     let number = UInt64(UInt(bitPattern: ObjectIdentifier(type)))
     if number == repeatableType.value { return nil }
-    guard let stage = stages.first(where: { $0.kind == .retry || $0.kind == .hedge }) else { return nil }
+    guard let repeatingStage else { return nil }
     if let shared = sharedExecution(in: type) {
-      return UnrepeatableUpstream(pipeline: name, stage: stage.kind, upstream: "\(shared)")
+      let stage = descriptor.stages[repeatingStage].kind
+      return UnrepeatableUpstream(pipeline: name, stage: stage, upstream: "\(shared)")
     }
     repeatableType.set(number)
     return nil

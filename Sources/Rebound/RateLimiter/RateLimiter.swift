@@ -34,7 +34,7 @@ public final class RateLimiter: Sendable {
   private struct Steps {
     var admitted: [Waiter] = []
     var disarmed: (any Cancellable)?
-    var arming: (TimeSource, arming: Int, after: Duration)?
+    var arming: (TimeSource, arming: Int, after: Duration, due: Duration)?
   }
 
   /// What the limiter protects, for its errors.
@@ -107,11 +107,14 @@ public final class RateLimiter: Sendable {
   }
 
   /// Asks to begin; see ``AdmissionControl/ask(_:_:)``.
+  ///
+  /// - Parameter moment: The present, if it is known.
   func ask(
     time: TimeSource,
+    at moment: Duration?,
     _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let present = time.now
+    let present = moment ?? time.now
     enum Reply {
       case known(Result<Duration, any Error>)
       case queued(Int, Steps)
@@ -231,15 +234,14 @@ public final class RateLimiter: Sendable {
     (state.alarm, state.armed) = (nil, next)
     state.lastArming += 1
     if let next, let wait, let waiter = state.waiters[next] {
-      steps.arming = (waiter.time, state.lastArming, wait)
+      steps.arming = (waiter.time, state.lastArming, wait, now + wait)
     }
     return steps
   }
 
   private func carryOut(_ steps: Steps) {
     steps.disarmed?.cancel()
-    if let (time, arming, wait) = steps.arming {
-      let due = time.now + wait
+    if let (time, arming, wait, due) = steps.arming {
       // On the trampoline, for a scheduler that rings at once would otherwise nest until it is time.
       let pending = time.after(wait) { Trampoline.run([{ self.ring(arming, at: max(due, time.now)) }]) }
       let isCurrent = shared.adjust { state, _ in
@@ -256,7 +258,14 @@ public final class RateLimiter: Sendable {
 extension RateLimiter: AdmissionControl, Policy {
   /// Lets a call begin if it may begin now, and nobody listens.
   public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
+    var moment: Duration?
+    return admitAtOnce(execution, &moment)
+  }
+
+  /// Lets a call begin if it may begin now, and nobody listens.
+  public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Duration? {
     let now = execution.now
+    moment = now
     return beginAtOnce(at: now) ? now : nil
   }
 
@@ -265,7 +274,16 @@ extension RateLimiter: AdmissionControl, Policy {
     _ execution: ExecutionContext,
     _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
   ) -> (any Cancellable)? {
-    ask(time: execution.time, answer)
+    ask(execution, at: nil, answer)
+  }
+
+  /// Asks to begin.
+  public func ask(
+    _ execution: ExecutionContext,
+    at moment: Duration?,
+    _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(time: execution.time, at: moment, answer)
   }
 
   /// Learns from how the call has ended that began at this moment.

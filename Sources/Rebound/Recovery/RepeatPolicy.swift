@@ -150,7 +150,14 @@ extension RepeatPolicy: Policy {
 
   /// What it does, with its numbers.
   public var descriptor: StageDescriptor {
-    StageDescriptor(PolicyKind("repeat"), parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+    StageDescriptor(.repeat, parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+  }
+
+  /// The call is made again after a success.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor)
+    traits.repeats = true
+    return traits
   }
 
   /// Makes the machine of one execution.

@@ -101,17 +101,18 @@ final class RetryHistory<Failure: Error> {
 
   /// The budget has answered, if that is what it waits for.
   func woken(_ execution: ExecutionContext) -> Decision<Failure>? {
-    waiter.map { decision(on: $0, execution) }
+    waiter.map { decision(on: $0, at: nil, execution) }
   }
 
   private func decision(
     on waiter: AnswerWaiter<RetryBudget.Retry?>,
+    at now: Duration?,
     _ execution: ExecutionContext
   ) -> Decision<Failure> {
     guard let answer = waiter.take() else { return .park(waiter.wait) }
     self.waiter = nil
     guard let action = machine.answered(answer, telling: teller(execution)) else { return .proceed }
-    return decision(action, at: execution.now, execution)
+    return decision(action, at: now ?? execution.now, execution)
   }
 
   private func teller(_ execution: ExecutionContext) -> (@Sendable (RetryEvent) -> Void)? {
@@ -130,7 +131,7 @@ final class RetryHistory<Failure: Error> {
       self.waiter = waiter
       // Nobody may wait any more: what is granted and forgotten is given back.
       machine.ask(at: now) { _ = waiter.answer($0) }
-      return decision(on: waiter, execution)
+      return decision(on: waiter, at: now, execution)
     case .stop(let final):
       machine.end(succeeded: false, now: now)
       return .fail(final)
