@@ -13,6 +13,8 @@ public struct InvalidRequest: Error, Sendable {
     case path(String)
     /// A header field has no valid name, or a line break in its value. With the name.
     case header(String)
+    /// The urgency of a ``HTTPPriority`` is none.
+    case priority(Int)
     /// The method allows no body that anybody could rely on (RFC 9110 §9.3).
     case bodyNotAllowed(HTTPMethod)
     /// The body could not be made. With the encoder's or the file system's error.
@@ -54,6 +56,8 @@ extension InvalidRequest.Reason: CustomStringConvertible {
       return "'\(text)' in the path would lead elsewhere. Put a name there that is not empty and is not made of dots."
     case .header(let name):
       return "the header field '\(name)' cannot be sent. Names are letters, digits and dashes; values are of one line."
+    case .priority(let urgency):
+      return "\(urgency) is no urgency. Give a number from 0, the most urgent, to 7."
     case .bodyNotAllowed(let method):
       return "a \(method) request has no body. Send it as a query, or with another method."
     case .body(let error):

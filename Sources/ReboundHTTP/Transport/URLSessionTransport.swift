@@ -84,6 +84,7 @@ public final class URLSessionTransport: Transport {
     guard !exchange.isOver else { return }
     do {
       let task = session.makeTask(for: request, try makeURLRequest(for: request, exchange))
+      if let priority = request.priority { task.priority = priority.taskPriority }
       session.events.add(exchange, carrier, request, for: task)
       carrier.start(task)
     } catch {

@@ -65,6 +65,18 @@ struct CookieJarTests {
       CookieCase("a=1; Domain=www.example.com", from: "https://example.com/", to: "https://www.example.com/", false),
       CookieCase("a=1; Domain=com", from: "https://example.com/", to: "https://example.com/", false),
       CookieCase("a=1; Domain=", from: "https://example.com/", to: "https://example.com/", true),
+      CookieCase(
+        "a=1; Domain=example.com; Domain=",
+        from: "https://example.com/",
+        to: "https://www.example.com/",
+        true
+      ),
+      CookieCase(
+        "a=1; Domain=example.com; Domain=.",
+        from: "https://example.com/",
+        to: "https://www.example.com/",
+        false
+      ),
       CookieCase("a=1; Domain=1", from: "https://127.0.0.1/", to: "https://127.0.0.1/", false),
       CookieCase("a=1; Domain=0.0.1", from: "https://127.0.0.1/", to: "https://127.0.0.1/", false),
       CookieCase("a=1; Domain=127.0.0.1", from: "https://127.0.0.1/", to: "https://127.0.0.1/", true),
@@ -115,6 +127,7 @@ struct CookieJarTests {
     arguments: [
       ("Max-Age=10", 9, true), ("Max-Age=10", 10, false), ("Max-Age=0", 0, false), ("Max-Age=-1", 0, false),
       ("Max-Age=x", 1_000_000, true), ("Max-Age=1x", 1_000_000, true),
+      ("Max-Age=10; Max-Age=x", 10, false), ("Max-Age=10; Max-Age=", 10, false), ("Max-Age=10; Max-Age=20", 19, true),
       ("Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT", 9, true),
       ("Expires=Thu, 01 Jan 2099 00:00:00 GMT; Max-Age=0", 0, false),
       ("Expires=Thu, 01 Jan 1970 00:00:00 GMT", 0, false), ("Expires=whenever", 1_000_000, true),

@@ -84,6 +84,18 @@ struct NetworkFailureTests {
     #expect(!TransportFailure(.reset, isUnsent: true, redirects: 1).provesNothingWasSent)
   }
 
+  @Test("what a server says it has not looked at may be sent again, whatever was sent of it, but not behind a redirect")
+  func unprocessed() {
+    let refused = TransportFailure(.reset, bytesSent: 5, isUnsent: false, isUnprocessed: true)
+    #expect(!refused.provesNothingWasSent)
+    #expect(refused.provesNothingWasDone)
+    #expect(Self.isRetryable(NetworkFailure(.transport(.reset), underlying: refused), .post))
+    #expect(!TransportFailure(.reset, isUnprocessed: true, redirects: 1).provesNothingWasDone)
+    #expect(!TransportFailure(.truncated, isUnprocessed: true, bytesReceived: 1).provesNothingWasDone)
+    #expect(!TransportFailure(.reset, isUnsent: false).provesNothingWasDone)
+    #expect(TransportFailure(.connect).provesNothingWasDone)
+  }
+
   @Test("once anything was sent or received, no failure proves that nothing was")
   func progressDisproves() {
     #expect(!TransportFailure(.offline, bytesSent: 1).provesNothingWasSent)
@@ -130,7 +142,7 @@ struct NetworkFailureTests {
     let kinds: [NetworkFailure.Kind] = [
       .captivePortal, .noData, .decoding, .unexpectedContentType, .badRequest, .unauthorised, .forbidden, .notFound,
       .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
-      .unexpectedStatus(302), .invalidRequest, .circuitOpen, .busy, .rateLimited,
+      .unexpectedStatus(302), .redirectRefused, .invalidRequest, .circuitOpen, .busy, .rateLimited,
       .deadlineExceeded, .notCached, .storage, .mismatch, .other,
       .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
       .transport(.tls(.notPinned)), .transport(.proxy(.unreachable)), .transport(.proxy(.broken)),

@@ -1,5 +1,6 @@
 #if Curl
   import Foundation
+  import Rebound
   import ReboundHTTPTesting
   import ReboundTesting
   import Testing
@@ -49,7 +50,7 @@
       let server = try await FrameServer.start(frames)
       let log = await (try CurlOriginTests.transport()).outcome(of: Self.order(try server.url()))
       #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.provesNothingWasSent == false)
+      #expect(log.failure?.provesNothingWasDone == false)
       #expect(Self.sameWithFoundation(log.failure, .reset), "\(String(describing: log.failure))")
       #expect(server.requestCount == 1)
     }
@@ -98,15 +99,62 @@
     }
 
     @Test(
-      "an order is not sent again: libcurl does not say why it would",
+      "an order that a server has refused to look at is not sent again by the transport, and known to be such",
       arguments: [Frame.reset(7), .goAway(last: 0)]
     )
     func unprocessedOrder(frame: Frame) async throws {
       let server = try await FrameServer.start([frame], [.head, .data("ok", isLast: true)])
       let log = await (try CurlOriginTests.transport()).outcome(of: Self.order(try server.url()))
       #expect(log.failure?.kind == .reset)
+      #expect(log.failure?.isUnprocessed == true)
+      #expect(log.failure?.provesNothingWasDone == true)
       #expect(log.failure?.provesNothingWasSent == false)
       #expect(server.requestCount == 1)
+    }
+
+    @Test(
+      "a client that tries again sends an order again that a server has refused to look at, and no other",
+      arguments: [
+        ([Frame.reset(7)], 2), ([.goAway(last: 0)], 2), ([.goAway(last: 1), .reset(2)], 1), ([.reset(2)], 1),
+      ] as [([Frame], Int)]
+    )
+    func repeatedOrder(frames: [Frame], requestCount: Int) async throws {
+      let server = try await FrameServer.start(frames, [.head, .data("ok", isLast: true)])
+      let client = WebAPIClient(
+        baseURL: try server.url(),
+        transport: try CurlOriginTests.transport(),
+        middleware: [Retrying(RetryPolicy(clamping: 2, backoff: .immediate))],
+        deliveringOn: nil
+      )
+      let answer = try? await client.value(of: Anything(method: .post, body: .form(["n": 1])))
+      #expect(answer == (requestCount == 2 ? Data("ok".utf8) : nil))
+      #expect(server.requestCount == requestCount)
+    }
+
+    @Test("over a connection that was used before, GOAWAY says it, too")
+    func keptConnection() async throws {
+      let server = try await FrameServer.start([.head, .data("ok", isLast: true)], [.goAway(last: 1)])
+      let transport = try CurlOriginTests.transport()
+      let order = Self.order(try server.url())
+      let first = await transport.outcome(of: order)
+      #expect(first.failure == nil)
+      let failure = await transport.outcome(of: order).failure
+      #expect(failure?.kind == .reset)
+      #expect(failure?.isUnprocessed == true)
+      #expect(server.requestCount == 2)
+    }
+
+    @Test("over a connection that was used before, libcurl does not tell a refused stream from a connection that broke")
+    func refusedOverKeptConnection() async throws {
+      let server = try await FrameServer.start([.head, .data("ok", isLast: true)], [.reset(7)])
+      let transport = try CurlOriginTests.transport()
+      let order = Self.order(try server.url())
+      let first = await transport.outcome(of: order)
+      #expect(first.failure == nil)
+      let failure = await transport.outcome(of: order).failure
+      #expect(failure?.kind == .reset)
+      #expect(failure?.provesNothingWasDone == false)
+      #expect(server.requestCount == 2)
     }
   }
 #endif
