@@ -154,7 +154,17 @@ let package = Package(
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(
       name: "ReboundHTTPTests",
-      dependencies: ["ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport"] + combine
+      dependencies: [
+        "ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
+        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+      ] + combine,
+      // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
+      linkerSettings: [
+        .unsafeFlags(
+          ["-Xlinker", "--export-dynamic-symbol=curl_easy_init"],
+          .when(platforms: [.linux], traits: ["Curl"])
+        )
+      ]
     ),
     .testTarget(
       name: "ReboundRedisTests",
