@@ -68,7 +68,7 @@ let package = Package(
     .trait(
       name: "ServiceLifecycle",
       description:
-        "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
+        "ReboundServiceLifecycle: outboxes, shared credentials and fleets as services of swift-service-lifecycle."
     ),
     .trait(name: "AsyncHTTPClient", description: "ReboundAsyncHTTPClient: requests over AsyncHTTPClient and SwiftNIO."),
     .default(enabledTraits: Set(["Foundation"] + (Context.environment["REBOUND_TRAITS"]?.words ?? []))),
@@ -119,7 +119,8 @@ let package = Package(
     .target(
       name: "ReboundServiceLifecycle",
       dependencies: [
-        "Rebound", product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
+        "Rebound", .target(name: "ReboundRedis", condition: .when(traits: ["Redis"])),
+        product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
       ] + combine
     ),
     .target(

@@ -52,12 +52,16 @@ struct Contestant: Sendable {
 
 extension Contestant {
   /// A client over a transport, which parses nothing and hands on the bytes.
+  ///
+  /// - Parameter lines: Where its events are written while somebody reads.
   static func client(
     _ name: String,
     _ transport: any Transport,
-    _ url: URL
+    _ url: URL,
+    writingTo lines: JSONLines? = nil
   ) -> Contestant {
-    let client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+    var client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+    if let lines { client = client.writing(to: lines) }
     let path = RequestPath(url.lastPathComponent)
     return client.contestant(name) { path }
   }
