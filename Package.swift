@@ -185,8 +185,8 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundTesting", "ReboundHTTPTesting",
-        "ReboundStoreTesting", "ReboundTestingTraits",
+        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundRedis", "ReboundStorm",
+        "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
     ),
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.

@@ -189,8 +189,8 @@ public struct Throttled: Error, Hashable, Sendable, CustomStringConvertible {
     self.refusalProbability = refusalProbability
   }
 
-  /// What happened.
-  public var description: String { "\(name) accepts too few calls; this one was not made." }
+  /// What happened, and what to do next.
+  public var description: String { "\(name) accepts too few calls; this one was not made. Try again in a moment." }
 }
 
 extension Throttled: LocalizedError {

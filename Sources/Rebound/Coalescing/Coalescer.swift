@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 
 /// Lets those who want the same thing at the same time share one upstream.
 ///
@@ -119,6 +120,13 @@ public struct FinishedWithoutValue: Error, Hashable, CustomStringConvertible {
   public var description: String {
     "The publisher finished without a value; let it send one, or fail, where an asynchronous function waits for it."
   }
+}
+
+extension FinishedWithoutValue: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
 }
 
 /// Something that was decided about equal calls.

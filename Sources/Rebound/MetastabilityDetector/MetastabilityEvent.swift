@@ -36,8 +36,8 @@ public struct RetriesSuspended: Error, Hashable, Sendable, CustomStringConvertib
     self.name = name
   }
 
-  /// What happened.
-  public var description: String { "Retries seem to keep \(name) down; this attempt was not made." }
+  /// What happened, and what to do next.
+  public var description: String { "Retries seem to keep \(name) down; this attempt was not made. Try again later." }
 }
 
 extension RetriesSuspended: LocalizedError {

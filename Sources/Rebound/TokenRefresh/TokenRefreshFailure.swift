@@ -95,3 +95,10 @@ public struct RefreshWithoutCredential: Error, Hashable, CustomStringConvertible
     "The refresh finished without a credential; let its publisher send one, or fail."
   }
 }
+
+extension RefreshWithoutCredential: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
+}
