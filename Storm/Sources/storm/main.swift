@@ -24,9 +24,11 @@ func play(_ arguments: Arguments) throws {
   if let tuned { rows.append(Row("tuned", tuned)) }
   var storms: [Storm] = []
   for row in rows {
-    let start = ContinuousClock.now
+    let start = Cost.processorSeconds
     storms.append(try row.play(scenario))
-    note("\(row.name): \(ContinuousClock.now - start)")
+    let seconds = Int((Cost.processorSeconds - start).rounded())
+    let memory = Cost.peakMebibytes.map { ", \($0) MiB at most so far" } ?? ""
+    note("\(row.name): \(seconds) s of one core\(memory)")
   }
   var text = """
     \(scenario.arrivals.rate) requests a second without any trouble; the service bears \(scenario.service.capacity). \

@@ -56,6 +56,7 @@ extension Workloads {
         for _ in 0..<$0 { total.add(try await rows.retryWithinBudget()) }
       },
       executions("breaker, closed", limit: 80) { for _ in 0..<$0 { total.add(try await rows.closedBreaker()) } },
+      executions("breaker of a key, closed") { for _ in 0..<$0 { total.add(try await rows.closedBreakerOfKey()) } },
       executions("bulkhead, free place", limit: 60) { for _ in 0..<$0 { total.add(try await rows.freeBulkhead()) } },
       executions("adaptive limit, free place") { for _ in 0..<$0 { total.add(try await rows.adaptingBulkhead()) } },
       executions("limiter with tokens", limit: 80) {
@@ -67,6 +68,10 @@ extension Workloads {
       executions("chaos that spares all") { for _ in 0..<$0 { total.add(try await rows.sparedByChaos()) } },
       executions("last good, remembered") { for _ in 0..<$0 { total.add(try await rows.rememberedAnswer()) } },
       executions("cache, fresh") { for _ in 0..<$0 { total.add(try await rows.freshOfCache()) } },
+      executions("idempotency key, forgotten and run") {
+        for _ in 0..<$0 { total.add(try await rows.firstOfKey()) }
+      },
+      executions("idempotency key, answered") { for _ in 0..<$0 { total.add(try await rows.answeredKey()) } },
       executions("coalescer, alone", count: 10_000, tolerance: toleranceOfTimers) {
         for _ in 0..<$0 { total.add(try await rows.coalescedAlone()) }
       },
