@@ -10,6 +10,9 @@ import PackageDescription
 #endif
 
 /// The platforms without Apple's Combine; everywhere else dependents stand on Apple's.
+///
+/// Linux alone has been tried. On WASI it does not build, since Dispatch has no port there; WASI is listed so that the compiler says
+/// so, and not that there is no Combine.
 let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openbsd, .custom("freebsd")]
 
 let combine: [Target.Dependency] =
