@@ -7,6 +7,7 @@
 
 typedef size_t (*rebound_curl_bytes)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*rebound_curl_seek)(void *context, curl_off_t offset, int origin);
+typedef int (*rebound_curl_log)(CURL *easy, curl_infotype type, char *text, size_t size, void *context);
 typedef int (*rebound_curl_before_request)(
     void *context, char *remote_address, char *local_address, int remote_port, int local_port);
 
@@ -27,6 +28,9 @@ static inline CURLcode rebound_curl_set_bytes(CURL *easy, CURLoption option, reb
 }
 static inline CURLcode rebound_curl_set_seek(CURL *easy, rebound_curl_seek value) {
   return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+static inline CURLcode rebound_curl_set_log(CURL *easy, rebound_curl_log value) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
 }
 static inline CURLcode rebound_curl_set_before_request(CURL *easy, rebound_curl_before_request value) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);

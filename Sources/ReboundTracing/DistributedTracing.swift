@@ -13,8 +13,9 @@
   ///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Retrying(.http), tracing])
   ///       .onEvent(tracing.write)
   ///
-  /// As middleware it has the tracer put its fields into each attempt; as an observer it makes the spans. A call is part of
-  /// the `ServiceContext.current` of the task that begins it. The names of the attributes are those of OpenTelemetry's
+  /// As middleware it has the tracer put its fields into each attempt, also where a redirect leads; to another origin
+  /// only those that the client's `RedirectPolicy` carries. As an observer it makes the spans. A call is part of the
+  /// `ServiceContext.current` of the task that begins it. The names of the attributes are those of OpenTelemetry's
   /// conventions for HTTP clients, as with ``ReboundHTTP/Tracing``, which needs no package of others.
   public final class DistributedTracing: Middleware, Sendable {
     private struct Call {
@@ -23,8 +24,10 @@
     }
 
     private struct FieldInjector: Injector {
+      let request: HTTPRequest
+
       func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) {
-        if carrier[key] == nil { carrier[key] = value }
+        if carrier[key] == nil, request.mayCarry(header: key) { carrier[key] = value }
       }
     }
 
@@ -43,16 +46,19 @@
       self.redaction = redaction
     }
 
+    /// Before anything is signed, whatever order they are given in.
+    public var place: MiddlewarePlace { .adaptation }
+
     /// Sends the request with the tracer's fields, in a span of its own.
     public func exchange(
       _ request: HTTPRequest,
       next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
     ) -> HTTPExchange {
-      var request = request
+      var traced = request
       if let span = beginAttempt(of: request.id, request.attempt, request.message) {
-        tracer.inject(span.context, into: &request.message.headers, using: FieldInjector())
+        tracer.inject(span.context, into: &traced.message.headers, using: FieldInjector(request: request))
       }
-      return next(request)
+      return next(traced)
     }
 
     /// Makes spans of what happens in calls; to be handed to `WebAPIClient.onEvent(_:)`.

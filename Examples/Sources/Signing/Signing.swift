@@ -14,6 +14,9 @@ public struct Signing: Middleware {
     self.key = key
   }
 
+  /// Behind all that changes a request.
+  public var place: MiddlewarePlace { .signing }
+
   /// Adds date, digest and signature; to no other origin than the one that the request was made for.
   public func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange
   {

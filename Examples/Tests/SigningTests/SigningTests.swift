@@ -33,6 +33,7 @@ struct SigningTests {
 
   private func withClient(
     key: Data = LedgerService.key,
+    adding middleware: [any Middleware] = [],
     _ body: (WebAPIClient, BackendServer) async throws -> Void
   ) async throws {
     let backend = try BackendServer(.init(database: ":memory:") { Issue.record("the backend failed: \($0)") })
@@ -40,7 +41,7 @@ struct SigningTests {
     let client = WebAPIClient(
       baseURL: URL(string: backend.url),
       transport: URLSessionTransport(),
-      middleware: [Signing(key: key), Retrying(retries)],
+      middleware: [Signing(key: key), Retrying(retries)] + middleware,
       deliveringOn: nil
     )
     do {
@@ -62,6 +63,16 @@ struct SigningTests {
     try await withClient { client, _ in
       let receipt = try await client.value(of: Entry(path: "ledger/a b%2Fc", body: .form(["amount": 12])))
       #expect(receipt == Receipt(entries: 1, bytes: 9))
+    }
+  }
+
+  @Test("what other middleware adds is signed with it, though it was given later")
+  func programKey() async throws {
+    try await withClient(adding: [APIKey(.query("program"), "example")]) { client, backend in
+      let receipt = try await client.value(of: Entry(path: "ledger/1", body: .form(["amount": 12])))
+      #expect(receipt.entries == 1)
+      let asked = try await paths(backend)
+      #expect(asked == ["/ledger/1?program=example"])
     }
   }
 

@@ -46,25 +46,16 @@ public struct Chaos<Output, Failure: Error>: Sendable {
   }
 
   private func adding(_ kind: CallChaos, at rate: InjectionRate) -> Chaos {
-    var copy = self
-    copy.callChaos.append((rate, kind))
-    return copy
+    changed(self) { $0.callChaos.append((rate, kind)) }
   }
 
   private func adding(_ kind: StreamChaos, at rate: InjectionRate) -> Chaos {
-    var copy = self
-    copy.streamChaos.append((rate, kind))
-    return copy
+    changed(self) { $0.streamChaos.append((rate, kind)) }
   }
 
   /// The same chaos, told to one more observer: each thing that goes wrong, before it does, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (ChaosEvent) -> Void) -> Chaos {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   // MARK: Calls

@@ -38,10 +38,7 @@ final class AttemptPhase: Sendable {
     var isOver: Bool { !isRunning && !isAsked }
 
     mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      guard isOver else { return nil }
-      let before = waiter
-      waiter = nil
-      return before
+      isOver ? waiter.take() : nil
     }
   }
 

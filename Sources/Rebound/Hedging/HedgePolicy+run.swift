@@ -80,11 +80,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      let before = waiter
-      waiter = nil
-      return before
-    }
+    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiter.take() }
   }
 
   @usableFromInline let state = Locked(State())
@@ -182,12 +178,10 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     var isNew = false
     let superseded: (any Cancellable)? = state.withLock { state in
       guard state.due != due else { return nil }
-      let superseded = state.timer
-      state.timer = nil
       (state.due, state.hasRung) = (due, false)
       // What has an outcome already is heard first; its step then sets the timer.
       isNew = due != nil
-      return superseded
+      return state.timer.take()
     }
     superseded?.cancel()
     guard isNew, let due else { return }

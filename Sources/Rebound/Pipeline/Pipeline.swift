@@ -26,7 +26,7 @@ public enum CallRepetition: Hashable, Sendable {
 ///
 /// The order decides what happens: a timeout above a retry is for all attempts and their waits together, one below it for
 /// each attempt. Each stage is the operator of its policy, so demand, cancellation and threads are those of the operators.
-/// An order that cannot be meant is refused with ``InvalidPipeline``.
+/// An order that makes no sense is refused with ``InvalidPipeline``.
 ///
 /// A pipeline is a plain value. State of one execution is made for each subscription and each run; a breaker, a bulkhead,
 /// a limiter, a budget and a cache are shared by all pipelines that hold them. Make those once and keep them: a breaker

@@ -11,6 +11,9 @@ public protocol PipelineStage<Output>: Sendable {
   /// What the pipeline knows about it before it runs, outermost first.
   var traits: [StageTraits] { get }
 
+  /// Whether nothing is put around anything, since a condition has left it out; `false` if nothing is said.
+  var isAbsent: Bool { get }
+
   /// A pipeline with these events has been made of it.
   func register(with events: PolicyEvents?, pipeline: String)
 
@@ -26,6 +29,8 @@ public protocol PipelineStage<Output>: Sendable {
 }
 
 extension PipelineStage {
+  /// It is there.
+  @inlinable public var isAbsent: Bool { false }
   /// Nothing is shared.
   public func register(with events: PolicyEvents?, pipeline: String) {}
 }
@@ -161,6 +166,8 @@ where Outer.Output == Inner.Output {
 
   /// Those of both.
   public var traits: [StageTraits] { outer.traits + inner.stage.traits }
+  /// Whether both are.
+  @inlinable public var isAbsent: Bool { inner.isAbsent && outer.isAbsent }
 
   /// Lets what both share be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -187,13 +194,6 @@ where Outer.Output == Inner.Output {
   }
 }
 
-/// A stage that a condition may have left out of its pipeline.
-@usableFromInline
-protocol ConditionalStage {
-  /// Whether nothing is put around anything.
-  var isAbsent: Bool { get }
-}
-
 /// A stage in an object of its own, made once for a pipeline: an execution copies a reference, not all policies inside.
 @usableFromInline
 final class StageBox<Stage: PipelineStage>: Sendable {
@@ -203,24 +203,7 @@ final class StageBox<Stage: PipelineStage>: Sendable {
   @inlinable
   init(_ stage: Stage) {
     self.stage = stage
-    isAbsent = (stage as? any ConditionalStage)?.isAbsent ?? false
-  }
-}
-
-extension OptionalStage: ConditionalStage {
-  @usableFromInline var isAbsent: Bool {
-    guard let stage else { return true }
-    return (stage as? any ConditionalStage)?.isAbsent ?? false
-  }
-}
-
-extension NoStage: ConditionalStage {
-  @usableFromInline var isAbsent: Bool { true }
-}
-
-extension NestedStages: ConditionalStage {
-  @usableFromInline var isAbsent: Bool {
-    inner.isAbsent && (outer as? any ConditionalStage)?.isAbsent ?? false
+    isAbsent = stage.isAbsent
   }
 }
 
@@ -330,6 +313,8 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Those of the stage, if it is there.
   public var traits: [StageTraits] { stage?.traits ?? [] }
+  /// Whether the stage is left out, or absent itself.
+  @inlinable public var isAbsent: Bool { stage?.isAbsent ?? true }
 
   /// Lets what the stage shares be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -356,31 +341,5 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
     } else {
       upstream.subscribe(downstream)
     }
-  }
-}
-
-/// No stage at all.
-public struct NoStage<Output: Sendable>: PipelineStage {
-  @inlinable
-  init() {}
-
-  /// None.
-  public var traits: [StageTraits] { [] }
-
-  /// Runs the call.
-  @inlinable @inline(__always)
-  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
-    -> Output
-  where Call.Output == Output, Call.Failure == any Error {
-    try await call()
-  }
-
-  /// Subscribes to the publisher.
-  @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
-    upstream.subscribe(downstream)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import StreamSupport
 
 /// A publisher that shares one execution stands under a stage that would make its call again.
@@ -36,6 +37,13 @@ extension UnrepeatableUpstream: CustomStringConvertible {
     "Pipeline \"\(pipeline)\": its \(stage) would subscribe to \(upstream) again, which runs only once and would repeat "
       + "its first result; wrap the making of it in Deferred, and share what the pipeline gives, not what it gets."
   }
+}
+
+extension UnrepeatableUpstream: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
 }
 
 extension UnrepeatableUpstream: PolicyDecision {

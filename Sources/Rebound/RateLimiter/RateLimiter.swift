@@ -22,11 +22,6 @@ public final class RateLimiter: Sendable {
     var armed: Int?
     var alarm: (any Cancellable)?
     var lastArming = 0
-
-    mutating func clamp(_ now: Duration) -> Duration {
-      latest = max(latest, now)
-      return latest
-    }
   }
 
   private struct Waiter {
@@ -95,7 +90,7 @@ public final class RateLimiter: Sendable {
   /// - Throws: ``RateLimited`` if it may not.
   public func acquire(at now: Duration = TimeSource.current.now) throws(RateLimited) {
     try shared.change { (state, events) throws(RateLimited) in
-      let now = state.clamp(now)
+      let now = state.latest.advance(to: now)
       switch state.machine.enter(now: now, mayWait: false) {
       case .granted, .queued: events.append(.admitted)
       case .rejected(let retryAfter):
@@ -109,7 +104,7 @@ public final class RateLimiter: Sendable {
   func beginAtOnce(at now: Duration) -> Bool {
     shared.adjust { state, isListened in
       guard !isListened else { return false }
-      return state.machine.takeAtOnce(now: state.clamp(now))
+      return state.machine.takeAtOnce(now: state.latest.advance(to: now))
     }
   }
 
@@ -127,7 +122,7 @@ public final class RateLimiter: Sendable {
       case queued(Int, Steps)
     }
     let reply: Reply = shared.change { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       switch state.machine.enter(now: now) {
       case .granted:
         events.append(.admitted)
@@ -165,7 +160,7 @@ public final class RateLimiter: Sendable {
 
   private func throttle(pause: Duration?, begun: Duration?, at now: Duration) {
     let (steps, refused) = shared.change { state, events in
-      let now = state.clamp(now)
+      let now = state.latest.advance(to: now)
       let late = state.machine.throttle(pause: pause, begun: begun, now: now)
       isLowered.set(state.machine.isLowered ? 1 : 0)
       events.append(.throttled(share: state.machine.share, pause: pause))
@@ -194,7 +189,7 @@ public final class RateLimiter: Sendable {
   private func recover(at present: Duration) {
     shared.change { state, events in
       let before = state.machine.share
-      state.machine.succeed(now: state.clamp(present))
+      state.machine.succeed(now: state.latest.advance(to: present))
       isLowered.set(state.machine.isLowered ? 1 : 0)
       if state.machine.share != before { events.append(.recovered(share: state.machine.share)) }
     }
@@ -206,7 +201,7 @@ public final class RateLimiter: Sendable {
     let (waiter, steps): (Waiter?, Steps) = shared.change { state, events in
       guard state.machine.abandon(number) else { return (nil, Steps()) }
       events.append(.abandoned(queued: state.machine.queued))
-      return (state.waiters.removeValue(forKey: number), advance(&state, now: state.clamp(now), &events))
+      return (state.waiters.removeValue(forKey: number), advance(&state, now: state.latest.advance(to: now), &events))
     }
     withExtendedLifetime(waiter) {}
     carryOut(steps)
@@ -217,7 +212,7 @@ public final class RateLimiter: Sendable {
     let steps: Steps = shared.change { state, events in
       // Another timer may have been set meanwhile.
       guard state.lastArming == arming else { return Steps() }
-      return advance(&state, now: state.clamp(now), &events, rearms: true)
+      return advance(&state, now: state.latest.advance(to: now), &events, rearms: true)
     }
     carryOut(steps)
   }

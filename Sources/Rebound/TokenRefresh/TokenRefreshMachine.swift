@@ -76,6 +76,10 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
 
   package var credential: Credential? { session?.credential }
   package var waiterCount: Int { waiters.count }
+  package var isRefreshing: Bool {
+    guard case .refreshing = session?.phase else { return false }
+    return true
+  }
   @inlinable package var stamp: Stamp { Stamp(session: sessionNumber, version: version) }
 
   // MARK: Requests

@@ -302,6 +302,21 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
   }
 
+  /// Has a credential obtained, or renewed if it is about to expire, before a request needs it; nobody waits for it.
+  package func prepare(on time: TimeSource = .current) {
+    _ = ask(on: time) { _ in }
+  }
+
+  /// Waits until the refresh under way has ended and what it brought is stored, if there is one, or the task is cancelled.
+  package nonisolated(nonsending) func waitForRefresh() async {
+    let (events, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    onEvent { _ in continuation.yield() }
+    guard isRefreshing else { return }
+    for await _ in events where !isRefreshing { return }
+  }
+
+  private var isRefreshing: Bool { shared.read { $0.machine.isRefreshing } }
+
   private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh, on time: TimeSource) {
     start(Refresh(refresh, of: shared)) { outcome in
       let now = time.now

@@ -112,7 +112,7 @@ extension CallSubscription {
     succeed(response, sent)
   }
 
-  private func response(_ head: ResponseHead, _ body: Data, to request: HTTPRequest) -> HTTPResponse {
+  func response(_ head: ResponseHead, _ body: Data, to request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(
       head: head,
       body: body,

@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 
 /// One hop after the other, as long as servers want the request elsewhere.
@@ -54,13 +55,17 @@ extension CallSubscription {
         duration: settings.time.now - hop.start
       )
       end(with: failure, hop)
+    case .refuse(let refusal):
+      let answer = response(head, Data(), to: hop)
+      end(with: hop.failure(.redirectRefused, response: answer, underlying: refusal), hop)
     case .follow(let message):
       var following = hop
       following.message = message
       following.redirection = Redirection(
         count: count + 1,
         first: request.message,
-        hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url)
+        hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
+        carriedHeaders: settings.redirects.carriedHeaders
       )
       hop.tell(.redirected(status: head.status, to: message.url))
       send(following)
@@ -75,10 +80,13 @@ final class Redirection: Sendable {
   /// What was asked for before any of them.
   let first: TransportRequest
   let hasLeftOrigin: Bool
+  /// The fields that go along to another origin.
+  let carriedHeaders: Set<String>
 
-  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool) {
+  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool, carriedHeaders: Set<String>) {
     self.count = count
     self.first = first
     self.hasLeftOrigin = hasLeftOrigin
+    self.carriedHeaders = carriedHeaders
   }
 }

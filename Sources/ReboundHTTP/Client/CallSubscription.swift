@@ -4,9 +4,9 @@ import StreamSupport
 /// One call under way, between the transport, or the middleware, and the subscriber; or for the middleware an attempt of
 /// it, or a hop of that.
 ///
-/// An attempt is one hop after the other, as long as servers want the request elsewhere. It stands outside of
-/// ``MiddlewarePlace/cookies`` in every client, so that what stands there sees each hop as it is sent: what signs a request
-/// signs what goes over the wire. Where there is no middleware, a call is its one attempt.
+/// An attempt is one hop after the other, as long as servers want the request elsewhere. It stands right inside
+/// of ``MiddlewarePlace/redirects`` in every client, so that what is inside of it sees each hop as it is sent: what signs
+/// a request signs what goes over the wire. Where there is no middleware, a call is its one attempt.
 ///
 /// It knows neither the type of the response nor the subscriber's: the methods of generic classes are looked up anew for
 /// each call, which takes longer than to ask closures.

@@ -11,6 +11,7 @@ extension HAR.Failure {
       bytesSent: failure.bytesSent,
       bytesReceived: failure.bytesReceived,
       isUnsent: failure.isUnsent,
+      isUnprocessed: failure.isUnprocessed ? true : nil,
       redirects: failure.redirects,
       detail: (failure.detail ?? failure.underlying.map { "\($0)" }).map { redaction.archived(detail: $0, of: message) }
     )
@@ -22,6 +23,7 @@ extension HAR.Failure {
       HAR.kind(named: kind) ?? .other,
       bytesSent: bytesSent ?? 0,
       isUnsent: isUnsent,
+      isUnprocessed: isUnprocessed ?? false,
       bytesReceived: bytesReceived ?? 0,
       redirects: redirects ?? 0,
       detail: detail

@@ -143,6 +143,7 @@ package struct HAR: Codable, Sendable {
     package var bytesSent: Int64?
     package var bytesReceived: Int64?
     package var isUnsent: Bool?
+    package var isUnprocessed: Bool?
     package var redirects: Int?
     package var detail: String?
   }

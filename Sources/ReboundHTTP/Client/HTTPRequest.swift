@@ -96,6 +96,13 @@ public struct HTTPRequest: Sendable {
   /// What was made for the first address, such as a credential, is not for this one.
   public var hasLeftOrigin: Bool { redirection?.hasLeftOrigin ?? false }
 
+  /// Whether a header field may be added where the request goes now: any may at the origin that it was made for, and
+  /// elsewhere those that the client's ``RedirectPolicy`` carries.
+  public func mayCarry(header name: String) -> Bool {
+    guard let redirection, redirection.hasLeftOrigin else { return true }
+    return redirection.carriedHeaders.contains(name.lowercased())
+  }
+
   /// The client's time: for whatever waits or measures on the way.
   public var time: TimeSource { call.time }
 

@@ -9,9 +9,11 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// The names of header fields that go along to another origin, in lower case.
   public private(set) var carriedHeaders: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-    "content-language", "content-type", "if-modified-since", "if-none-match", "if-range", "pragma", "prefer", "range",
-    "traceparent", "user-agent", "x-request-id",
+    "content-language", "content-type", "if-modified-since", "if-none-match", "if-range", "pragma", "prefer",
+    "priority", "range", "user-agent",
   ]
+  /// Whether a body goes along to another origin; if not, a redirect that wants it there is a failure.
+  public private(set) var carriesBodies = false
 
   private init(limit: Int, staysAtOrigin: Bool) {
     self.limit = max(limit, 0)
@@ -20,11 +22,22 @@ public struct RedirectPolicy: Hashable, Sendable {
 
   /// The same policy, which takes one more header field along to another origin.
   ///
-  /// All others stay behind, but for those that say what is asked for and in which form: nobody knows which of them is a
-  /// credential.
+  /// All others stay behind, but for those that say what is asked for and in which form: nobody knows which of them is
+  /// a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds.
   public func carrying(header name: String) -> RedirectPolicy {
     var copy = self
     copy.carriedHeaders.insert(name.lowercased())
+    return copy
+  }
+
+  /// The same policy, which also takes a body along to another origin.
+  ///
+  /// A 307 or 308 wants the request sent again as it is (RFC 9110 §15.4.8, §15.4.9), with an order or a document in it
+  /// that was meant for the first server. Unless that is allowed, such a redirect is a
+  /// ``NetworkFailure/Kind-swift.enum/redirectRefused``.
+  public func carryingBodies() -> RedirectPolicy {
+    var copy = self
+    copy.carriesBodies = true
     return copy
   }
 
@@ -50,12 +63,15 @@ public struct RedirectPolicy: Hashable, Sendable {
     case deliver
     case follow(TransportRequest)
     case tooMany
+    /// It would take a body where the caller has not allowed it to go.
+    case refuse(RedirectRefused)
   }
 
   /// What to do with an answer.
   ///
   /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"). No
-  /// redirect leads from `https` to `http`, and none takes fields to another origin that were not said to be safe there.
+  /// redirect leads from `https` to `http`, and none takes a body or fields to another origin that were not said to be
+  /// safe there.
   ///
   /// - Parameters:
   ///   - message: What was sent.
@@ -86,8 +102,34 @@ public struct RedirectPolicy: Hashable, Sendable {
       return .deliver
     }
     if !isSameOrigin {
+      guard carriesBodies || next.body.length == 0 else { return .refuse(RedirectRefused(head.status, to: url)) }
       next.headers = HTTPHeaders(next.headers.filter { carriedHeaders.contains($0.name.lowercased()) })
     }
     return .follow(next)
+  }
+}
+
+/// A redirect that was not followed, since it would take the body of a request to another origin.
+public struct RedirectRefused: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The status of the answer.
+  public let status: Int
+  /// The scheme, host and port that it leads to.
+  public let origin: String
+
+  /// - Parameters:
+  ///   - status: The status of the answer.
+  ///   - url: Where it leads; of which a path and a query may hold what nobody is to read.
+  init(_ status: Int, to url: URL) {
+    self.status = status
+    let port = url.port.map { ":\($0)" } ?? ""
+    origin = "\(url.scheme ?? "")://\(url.host ?? "")\(port)"
+  }
+
+  /// What happened, and what to do about it.
+  public var description: String {
+    """
+    the redirect leads to \(origin), and would take the request's body there. If that host may have it, call it \
+    directly, or allow it with RedirectPolicy.carryingBodies()
+    """
   }
 }

@@ -142,8 +142,8 @@ public struct WebAPIClient: RequestExecutor {
         service: baseURL.flatMap { try? ServiceAddress($0) },
         transport: transport,
         middleware: WebAPIClient.inOrder(middleware),
-        aroundAttempts: WebAPIClient.inOrder((middleware + [DeadlineLimit()]).filter { $0.place < .cookies }),
-        aroundHops: WebAPIClient.inOrder(middleware.filter { $0.place >= .cookies }),
+        aroundAttempts: WebAPIClient.inOrder((middleware + [DeadlineLimit()]).filter { $0.place <= .redirects }),
+        aroundHops: WebAPIClient.inOrder(middleware.filter { $0.place > .redirects }),
         delivery: delivery,
         time: time,
         random: random,
@@ -375,9 +375,18 @@ public struct WebAPIClient: RequestExecutor {
 }
 
 extension WebAPIClient: CustomStringConvertible {
-  /// What a request passes on its way, from the outside in.
+  /// What a request passes on its way, from the outside in; also what the client does itself.
   public var description: String {
-    (middleware.map(\.name) + ["\(type(of: transport))"]).joined(separator: " → ")
+    let names = MiddlewarePlace.allCases.flatMap { place in
+      let given = middleware.filter { $0.place == place }.map(\.name)
+      switch place {
+      case .deadline: return given + [DeadlineLimit().name]
+      case .redirects: return given + (redirects.limit > 0 ? ["Redirects(\(redirects.limit))"] : [])
+      case .deadlineHeader: return (deadlineHeader.map { ["DeadlineHeader(\($0))"] } ?? []) + given
+      default: return given
+      }
+    }
+    return (names + ["\(type(of: transport))"]).joined(separator: " → ")
   }
 }
 

@@ -79,11 +79,15 @@ public struct Cookie: Hashable, Codable, Sendable {
       guard value.utf8.count <= 1_024 else { return }
       switch name {
       case "domain":
+        // As if it were not there (RFC 6265 §5.2.3).
+        if value.isEmpty { return }
         let name = value.hasPrefix(".") ? value.dropFirst() : value[...]
         domain = name.isEmpty ? nil : name.lowercased()
       case "path": path = value.hasPrefix("/") ? value : nil
       case "max-age":
-        ageEnd = Attributes.age(value).map { $0 <= 0 ? .min : now.addingReportingOverflow($0).partialValue }
+        // What is no number is as if it were not there (§5.2.2).
+        guard let age = Attributes.age(value) else { return }
+        ageEnd = age <= 0 ? .min : now.addingReportingOverflow(age).partialValue
       case "expires": expires = CookieDate.seconds(value) ?? expires
       case "secure": isSecure = true
       case "httponly": isHTTPOnly = true

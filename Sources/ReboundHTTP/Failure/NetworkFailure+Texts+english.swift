@@ -96,7 +96,7 @@ extension NetworkFailure.Texts {
       case .clientError(408), .deadlineExceeded: self = .timeout
       case .clientError: self = .clientError
       case .serverError: self = .serverError
-      case .unexpectedStatus: self = .unexpectedStatus
+      case .unexpectedStatus, .redirectRefused: self = .unexpectedStatus
       case .invalidRequest: self = .invalidRequest
       case .circuitOpen: self = .circuitOpen
       case .busy: self = .busy

@@ -14,6 +14,7 @@ extension NetworkFailure {
     case .badRequest, .unauthorised, .forbidden, .notFound, .notAcceptable, .conflict, .gone, .unprocessable,
       .tooManyRequests, .clientError, .serverError, .unexpectedStatus:
       "status"
+    case .redirectRefused: "redirect_refused"
     case .invalidRequest: "invalid_request"
     case .circuitOpen: "circuit_open"
     case .busy: "busy"

@@ -49,6 +49,9 @@ public struct NetworkFailure: Error, Sendable {
     case serverError(Int)
     /// A status that is no error, but not valid for this request, such as that of a redirect.
     case unexpectedStatus(Int)
+    /// A redirect would take the request's body to another origin, and ``RedirectPolicy/carryingBodies()`` does not allow
+    /// it. ``NetworkFailure/underlying`` is a ``RedirectRefused``.
+    case redirectRefused
     /// The request makes no sense, and was not sent. See ``NetworkFailure/invalidRequest``.
     case invalidRequest
     /// The service fails, so a circuit breaker, or another policy that spares it, let nothing through.
@@ -335,7 +338,7 @@ extension NetworkFailure: RetryAfterProviding {
   /// Whether the server cannot have acted on the request, so that even one that is not idempotent may be sent again.
   public var provesNothingWasDone: Bool {
     switch kind {
-    case .transport: transport?.provesNothingWasSent ?? false
+    case .transport: transport?.provesNothingWasDone ?? false
     case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: true
     default: false
     }

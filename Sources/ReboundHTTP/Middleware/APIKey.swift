@@ -32,6 +32,9 @@ public struct APIKey: Middleware {
     self.host = host
   }
 
+  /// Before anything is signed, whatever order they are given in.
+  public var place: MiddlewarePlace { .adaptation }
+
   /// Sends the request with the key.
   public func exchange(
     _ request: HTTPRequest,

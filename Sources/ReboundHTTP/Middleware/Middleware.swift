@@ -33,7 +33,7 @@ public protocol Middleware: Sendable {
 }
 
 extension Middleware {
-  /// Right outside the network.
+  /// Inside of all but what signs.
   public var place: MiddlewarePlace { .adaptation }
   /// The name of the type.
   public var name: String { "\(Self.self)" }
@@ -43,7 +43,11 @@ extension Middleware {
 ///
 /// A copy that is still good spares all else, so the cache is outside; it also answers when all else has failed. Joined
 /// requests share the retries, and all of it the deadline. Each retry gets the credential of the moment, and a refused
-/// credential is renewed before the retry policy hears of it. The breaker sees each attempt as the network has it.
+/// credential is renewed before the retry policy hears of it. The breaker sees each attempt as the network has it. What
+/// signs is inside of all that changes a request.
+///
+/// Three places have something in them that is part of every client: ``deadline``, ``redirects`` and
+/// ``deadlineHeader``. The description of a client has it in its order, with all the rest.
 public enum MiddlewarePlace: Int, CaseIterable, Comparable, Sendable {
   /// Answers when all else fails.
   case fallback
@@ -59,14 +63,22 @@ public enum MiddlewarePlace: Int, CaseIterable, Comparable, Sendable {
   case authentication
   /// Refuses while the service fails.
   case protection
-  /// Adds what servers have asked to be told again: right inside of where redirects are followed, so for each request that
-  /// one makes, and before anything is signed.
-  case cookies
-  /// Changes each attempt right before it is sent, and each request that a redirect makes of it.
+  /// Follows redirects: the client does, as its ``WebAPIClient/redirects`` say, inside of the middleware that stands here.
   ///
-  /// Redirects are followed right outside, and the time that is left is told there: what signs a request here signs what
-  /// goes over the wire. What adds a credential here heeds ``HTTPRequest/hasLeftOrigin``.
+  /// What is outside sees an attempt as one; all places inside see each request that goes over the wire, be it an
+  /// attempt's first or one that a redirect makes of it.
+  case redirects
+  /// Tells the server how much time is left: the client does, in its ``WebAPIClient/deadlineHeader``, outside of the
+  /// middleware that stands here.
+  case deadlineHeader
+  /// Adds what servers have asked to be told again, to each request that goes over the wire.
+  case cookies
+  /// Changes each request right before it is signed and sent.
+  ///
+  /// What adds a credential here heeds ``HTTPRequest/hasLeftOrigin``.
   case adaptation
+  /// Signs: nothing but the transport comes behind it, so what is signed is what goes over the wire.
+  case signing
 
   /// Whether one place is outside another.
   public static func < (left: MiddlewarePlace, right: MiddlewarePlace) -> Bool { left.rawValue < right.rawValue }

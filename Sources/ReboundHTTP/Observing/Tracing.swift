@@ -8,8 +8,9 @@ import StreamSupport
 ///     let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Retrying(.http), tracing])
 ///       .onEvent(tracing.write)
 ///
-/// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none; as an observer it makes the
-/// spans. An attempt that is a resend says so in `http.request.resend_count`.
+/// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none, also where a redirect leads;
+/// to another origin only if the client's ``RedirectPolicy`` carries that field. As an observer it makes the spans. An
+/// attempt that is a resend says so in `http.request.resend_count`.
 public final class Tracing: Middleware, Sendable {
   // A reference, since a dictionary moves what it holds to change it. Touched with the lock held, or when it is taken out.
   private final class Call {
@@ -116,12 +117,17 @@ public final class Tracing: Middleware, Sendable {
     self.whenEnded = whenEnded
   }
 
+  /// Before anything is signed, whatever order they are given in.
+  public var place: MiddlewarePlace { .adaptation }
+
   /// Sends the request with the context of its attempt.
   public func exchange(
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
-    guard !request.message.headers.contains(name: "traceparent") else { return next(request) }
+    guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
+      return next(request)
+    }
     let key = request.call.watched.map { ObjectIdentifier($0) }
     let parent = key.flatMap { key in calls.withLock { $0[key]?.parent } }
     let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent)

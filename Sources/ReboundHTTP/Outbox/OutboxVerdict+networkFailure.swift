@@ -19,7 +19,7 @@ extension OutboxVerdict {
       self = .unreachable(failure, after: failure.retryAfter)
     case .transport(.cancelled), .deadlineExceeded:
       self = .tryLater(failure, after: failure.retryAfter)
-    case .transport where failure.provesNothingWasDone:
+    case .transport where failure.transport?.provesNothingWasSent ?? false:
       self = .unreachable(failure)
     case _ where (failure.underlying as? TokenRefreshFailure)?.needsSignIn == false:
       self = .tryLater(failure, after: failure.retryAfter)

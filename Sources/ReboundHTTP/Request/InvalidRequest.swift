@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request that cannot be sent, because it makes no sense as it is.
 ///
 /// It comes out of the publisher as the failure of the call, ``NetworkFailure/Kind-swift.enum/invalidRequest``; nothing
@@ -13,6 +15,8 @@ public struct InvalidRequest: Error, Sendable {
     case path(String)
     /// A header field has no valid name, or a line break in its value. With the name.
     case header(String)
+    /// The urgency of a ``HTTPPriority`` is none.
+    case priority(Int)
     /// The method allows no body that anybody could rely on (RFC 9110 §9.3).
     case bodyNotAllowed(HTTPMethod)
     /// The body could not be made. With the encoder's or the file system's error.
@@ -42,6 +46,24 @@ extension InvalidRequest: CustomStringConvertible {
   public var description: String { "\(operation): \(reason)" }
 }
 
+extension InvalidRequest: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.invalidRequest).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.invalidRequest).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.invalidRequest).recoverySuggestion }
+}
+
+extension InvalidRequest.Reason: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.invalidRequest).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.invalidRequest).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.invalidRequest).recoverySuggestion }
+}
+
 extension InvalidRequest.Reason: CustomStringConvertible {
   /// What is wrong, and what to do about it.
   public var description: String {
@@ -54,6 +76,8 @@ extension InvalidRequest.Reason: CustomStringConvertible {
       return "'\(text)' in the path would lead elsewhere. Put a name there that is not empty and is not made of dots."
     case .header(let name):
       return "the header field '\(name)' cannot be sent. Names are letters, digits and dashes; values are of one line."
+    case .priority(let urgency):
+      return "\(urgency) is no urgency. Give a number from 0, the most urgent, to 7."
     case .bodyNotAllowed(let method):
       return "a \(method) request has no body. Send it as a query, or with another method."
     case .body(let error):

@@ -80,6 +80,10 @@ extension RequestParts {
       if let contentType { fields.add("Content-Type", contentType) }
       fields.set(own)
     }
+    if let priority {
+      guard priority.isValid else { throw .priority(priority.urgency) }
+      fields["Priority"] = priority.field
+    }
     if case .key(let key) = idempotency { fields["Idempotency-Key"] = key }
     if let field = fields.first(where: { !$0.isValid }) { throw .header(field.name) }
     return TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)

@@ -49,6 +49,8 @@ public protocol Request: Sendable {
   var isAuthenticated: Bool { get }
   /// What the client's cache may do for it; what the server allows, by default.
   var cacheMode: CacheMode { get }
+  /// How soon its answer is wanted, beside others (RFC 9218); `nil`, the default, says nothing.
+  var priority: HTTPPriority? { get }
   /// What it is called in logs and errors; the name of the type by default.
   var operation: String { get }
 }
@@ -80,6 +82,8 @@ extension Request {
   public var isAuthenticated: Bool { true }
   /// What the server allows.
   public var cacheMode: CacheMode { .standard }
+  /// Says nothing.
+  public var priority: HTTPPriority? { nil }
   /// The name of the type.
   public var operation: String { "\(Self.self)" }
 }

@@ -23,6 +23,7 @@ final class RequestParts: Sendable {
   @usableFromInline let idempotency: Idempotency
   @usableFromInline let isAuthenticated: Bool
   @usableFromInline let cacheMode: CacheMode
+  @usableFromInline let priority: HTTPPriority?
   /// What the parser accepts.
   @usableFromInline let accept: String?
   /// Whether the parser takes a page for a browser.
@@ -46,6 +47,7 @@ final class RequestParts: Sendable {
     idempotency = request.idempotency
     isAuthenticated = request.isAuthenticated
     cacheMode = request.cacheMode
+    priority = request.priority
     accept = parser.accept
     takesWebPages = parser.takesWebPages
   }
@@ -64,7 +66,7 @@ final class RequestParts: Sendable {
     (body, errorParser, validator, validStatuses) = (.none, .standard, nil, 200...299)
     (limits, deadline) = (message.limits, timeLimit)
     idempotency = isIdempotent.map { $0 ? .idempotent : .notIdempotent } ?? .byMethod
-    (self.isAuthenticated, self.cacheMode) = (isAuthenticated, cacheMode)
+    (self.isAuthenticated, self.cacheMode, priority) = (isAuthenticated, cacheMode, message.priority)
     (accept, takesWebPages) = (nil, true)
   }
 

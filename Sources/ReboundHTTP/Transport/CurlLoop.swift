@@ -177,6 +177,11 @@
       stir(transfer.origin)
     }
 
+    /// Called by a transfer that reads it, whichever of those that share the connection that is.
+    func noteGoAway(_ connection: CurlConnection, lastStream: Int) {
+      for transfer in active.values { transfer.noteGoAway(connection, lastStream: lastStream) }
+    }
+
     private func readMessages(_ multi: UnsafeMutableRawPointer) {
       var left: Int32 = 0
       while let message = curl_multi_info_read(multi, &left) {

@@ -36,6 +36,7 @@
     private var isReceivingPaused = false
     private(set) var isConnected = false
     private var isRepetitionRefused = false
+    private var stream = CurlStream()
 
     init(
       _ request: TransportRequest,
@@ -112,6 +113,9 @@
     }
 
     private func prepareFields(_ easy: UnsafeMutableRawPointer) {
+      if let priority = request.priority {
+        _ = rebound_curl_set_number(easy, CURLOPT_STREAM_WEIGHT, priority.streamWeight)
+      }
       for field in request.headers {
         // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
         fieldList = curl_slist_append(
@@ -140,9 +144,12 @@
         CurlTransfer.at(context)?.receiveBody(bytes, size * count) ?? 0
       }
       _ = rebound_curl_set_pointer(easy, CURLOPT_PREREQDATA, this)
-      _ = rebound_curl_set_before_request(easy) { context, _, _, _, _ in
-        CurlTransfer.at(context)?.beforeRequest() ?? CURL_PREREQFUNC_ABORT
+      _ = rebound_curl_set_before_request(easy) { context, remote, local, remotePort, localPort in
+        CurlTransfer.at(context)?.beforeRequest(over: .init(remote, remotePort, local, localPort))
+          ?? CURL_PREREQFUNC_ABORT
       }
+      // Without TLS there is no HTTP/2 here.
+      if isSecure { prepareLog(easy, this) }
       guard upload != nil else { return }
       _ = rebound_curl_set_pointer(easy, CURLOPT_READDATA, this)
       _ = rebound_curl_set_bytes(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
@@ -154,17 +161,43 @@
       }
     }
 
+    /// Has libcurl tell what it says nowhere else: whether a server has refused to look at a stream of HTTP/2.
+    private func prepareLog(_ easy: UnsafeMutableRawPointer, _ this: UnsafeMutableRawPointer) {
+      _ = rebound_curl_set_pointer(easy, CURLOPT_DEBUGDATA, this)
+      _ = rebound_curl_set_log(easy) { _, type, text, count, context in
+        if type == CURLINFO_TEXT, let text, let note = CurlNote(UnsafeRawBufferPointer(start: text, count: count)) {
+          CurlTransfer.at(context)?.take(note)
+        }
+        return 0
+      }
+      _ = rebound_curl_set_number(easy, CURLOPT_VERBOSE, 1)
+    }
+
     /// The transfer that a callback was given; the loop holds it as long as libcurl may call back.
     private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
       context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func beforeRequest() -> Int32 {
+    private func take(_ note: CurlNote) {
+      guard let connection = stream.connection else { return }
+      switch note {
+      case .goAway(let last): loop.noteGoAway(connection, lastStream: last)
+      case .stream, .refused: stream.take(note)
+      }
+    }
+
+    /// The server will not look at streams of a connection behind that one.
+    func noteGoAway(_ connection: CurlConnection, lastStream: Int) {
+      if stream.connection == connection { stream.take(.goAway(lastStream: lastStream)) }
+    }
+
+    private func beforeRequest(over connection: @autoclosure () -> CurlConnection) -> Int32 {
       if isConnected, !request.method.isIdempotent {
         // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
         isRepetitionRefused = true
         return CURL_PREREQFUNC_ABORT
       }
+      if isSecure { stream = CurlStream(connection()) }
       if !isConnected { loop.noteConnected(self) }
       isConnected = true
       exchange.connected()
@@ -229,10 +262,14 @@
       let own = handle.map { String(cString: $0.errorText) } ?? ""
       let text = route.redacted(own.isEmpty ? String(cString: curl_easy_strerror(result)) : own)
       let error = CurlError(code: Int(result.rawValue), text: text)
-      if isRepetitionRefused { return .failed(TransportFailure(.reset, detail: text, underlying: error)) }
+      if isRepetitionRefused { return .failed(failure(.reset, text, error)) }
       if let error = upload?.failure { return .failed(TransportFailure(.body, detail: text, underlying: error)) }
       let kind = kind(of: error).refined(for: request.url, by: route.host, reachability)
-      return .failed(TransportFailure(kind, detail: detail(of: kind, text), underlying: error))
+      return .failed(failure(kind, detail(of: kind, text), error))
+    }
+
+    private func failure(_ kind: TransportFailure.Kind, _ detail: String, _ error: CurlError) -> TransportFailure {
+      TransportFailure(kind, isUnprocessed: stream.isUnprocessed, detail: detail, underlying: error)
     }
 
     private func kind(of error: CurlError) -> TransportFailure.Kind {
@@ -269,7 +306,16 @@
     /// In libcurl's words.
     public let text: String
 
-    /// Code and words.
-    public var description: String { "\(text) (curl \(code))" }
+    /// Code and words, and where to look the code up.
+    public var description: String { "\(text) (curl \(code); see libcurl-errors)" }
+  }
+
+  extension CurlError: LocalizedError {
+    /// What happened, for people: what a client's failure for it says.
+    public var errorDescription: String? { NetworkFailure(.transport(.other)).errorDescription }
+    /// Why, for people.
+    public var failureReason: String? { NetworkFailure(.transport(.other)).failureReason }
+    /// What to do next, for people.
+    public var recoverySuggestion: String? { NetworkFailure(.transport(.other)).recoverySuggestion }
   }
 #endif

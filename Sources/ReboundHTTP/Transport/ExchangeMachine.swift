@@ -94,6 +94,8 @@ struct ExchangeMachine {
     failure.bytesSent = bytesSent
     failure.bytesReceived = bytesReceived
     if failure.isUnsent == nil, knowsConnection { failure.isUnsent = phase == .connecting }
+    // Who answers has looked at it.
+    if phase == .readingBody { failure.isUnprocessed = false }
     // Whether a connection was closed or broken off is not told on every platform; how far the answer had come, is.
     if failure.kind == .reset || failure.kind == .truncated {
       failure.kind = phase == .readingBody ? .truncated : .reset

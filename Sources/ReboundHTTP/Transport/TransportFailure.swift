@@ -1,3 +1,5 @@
+import Foundation
+
 /// The network failed: no answer, or not all of it.
 ///
 /// The same fault has the same kind on every platform and transport, however the system's own codes call it.
@@ -85,6 +87,9 @@ public struct TransportFailure: Error, Sendable {
   /// Whether the transport knows that nothing of the request, its head included, has gone to the server: `true` if it does,
   /// `false` if some may have, `nil` if it cannot tell.
   public var isUnsent: Bool?
+  /// Whether the server has said that it did not look at the request, whatever was sent of it (RFC 9113 §8.7): `false`
+  /// also where the transport cannot tell.
+  public var isUnprocessed: Bool
   /// How many bytes of the answer's body had come, counted after they are unpacked.
   public var bytesReceived: Int64
   /// How many were allowed, if more came: see ``TransportLimits/responseBytes``.
@@ -102,6 +107,7 @@ public struct TransportFailure: Error, Sendable {
   ///   - kind: What went wrong.
   ///   - bytesSent: How many bytes were sent.
   ///   - isUnsent: Whether it is known that nothing of the request has gone to the server.
+  ///   - isUnprocessed: Whether the server has said that it did not look at the request.
   ///   - bytesReceived: How many bytes of the answer's body had come.
   ///   - responseLimit: How many were allowed, if more came.
   ///   - redirects: How many redirects had been followed.
@@ -111,6 +117,7 @@ public struct TransportFailure: Error, Sendable {
     _ kind: Kind,
     bytesSent: Int64 = 0,
     isUnsent: Bool? = nil,
+    isUnprocessed: Bool = false,
     bytesReceived: Int64 = 0,
     responseLimit: Int64? = nil,
     redirects: Int = 0,
@@ -120,6 +127,7 @@ public struct TransportFailure: Error, Sendable {
     self.kind = kind
     self.bytesSent = bytesSent
     self.isUnsent = isUnsent
+    self.isUnprocessed = isUnprocessed
     self.bytesReceived = bytesReceived
     self.responseLimit = responseLimit
     self.redirects = redirects
@@ -141,6 +149,12 @@ public struct TransportFailure: Error, Sendable {
     case .offline, .dns, .connect, .tls, .proxy, .timeout(.connect): return true
     case .timeout, .reset, .truncated, .protocol, .cancelled, .tooManyRedirects, .tooLarge, .body, .other: return false
     }
+  }
+
+  /// Whether the server cannot have acted on the request, so that even one that is not idempotent may be sent again:
+  /// nothing of it was sent, or the server has said that it did not look at it.
+  public var provesNothingWasDone: Bool {
+    provesNothingWasSent || (isUnprocessed && bytesReceived == 0 && redirects == 0)
   }
 
   /// Whether the same request may well succeed a little later.
@@ -168,6 +182,15 @@ extension TransportFailure: CustomStringConvertible {
     let advice = responseLimit.map { "; if more than \($0) are to be expected, raise TransportLimits.responseBytes" }
     return "\(kind)\(progress)\(detail)\(advice ?? "")"
   }
+}
+
+extension TransportFailure: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.transport(kind)).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.transport(kind)).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.transport(kind)).recoverySuggestion }
 }
 
 extension TransportFailure.Kind: CustomStringConvertible {

@@ -33,4 +33,18 @@ struct HARFailuresTests {
     let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: TransportRequest(url), .standard)
     #expect(failure.detail == kept)
   }
+
+  @Test("what is known of the sending and of the server is kept, and files of earlier versions are read")
+  func knowledge() throws {
+    let url = try #require(URL(string: "https://a.example/"))
+    for isUnprocessed in [false, true] {
+      let failure = TransportFailure(.reset, bytesSent: 5, isUnsent: false, isUnprocessed: isUnprocessed)
+      let kept = HAR.Failure(failure, of: TransportRequest(url), .standard)
+      let read = try JSONDecoder().decode(HAR.Failure.self, from: JSONEncoder().encode(kept)).transportFailure
+      #expect(read.isUnsent == false)
+      #expect(read.isUnprocessed == isUnprocessed)
+    }
+    let earlier = try JSONDecoder().decode(HAR.Failure.self, from: Data(#"{"kind":"reset"}"#.utf8)).transportFailure
+    #expect(earlier.isUnprocessed == false)
+  }
 }

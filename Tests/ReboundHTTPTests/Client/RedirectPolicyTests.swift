@@ -44,7 +44,7 @@ struct RedirectPolicyTests {
     let request = Anything(
       headers: [
         "Authorization": "a", "Cookie": "b", "X-Access-Token": "c", "X-Other": "d", "Accept-Language": "it",
-        "X-Lab": "e",
+        "X-Lab": "e", "X-Request-ID": "f", "traceparent": "g", "Priority": "u=1",
       ]
     )
     for (location, keeps) in [
@@ -57,12 +57,48 @@ struct RedirectPolicyTests {
         .follow().carrying(header: "X-Lab")
       )
       let headers = try #require(calls.last?.request.headers)
-      for name in ["Authorization", "Cookie", "X-Access-Token", "X-Other"] {
+      for name in ["Authorization", "Cookie", "X-Access-Token", "X-Other", "X-Request-ID", "traceparent"] {
         #expect(headers.contains(name: name) == keeps, "\(name) to \(location)")
       }
       #expect(headers["Accept-Language"] == "it")
       #expect(headers["X-Lab"] == "e")
+      #expect(headers["Priority"] == "u=1")
     }
+  }
+
+  @Test("a body is not taken to another origin: the failure says why, and what to do", arguments: [307, 308])
+  func bodyElsewhere(status: Int) throws {
+    let order = Anything(method: .post, body: .form(["a": 1]))
+    let elsewhere = "https://other.example:8443/orders?s=cret"
+    let (calls, failure) = try Self.run([.redirect(status, to: elsewhere), .status(200)], order)
+    #expect(calls.count == 1)
+    #expect(failure?.kind == .redirectRefused)
+    #expect(failure?.status == status)
+    #expect(failure?.isTransient == false)
+    let refusal = try #require(failure?.underlying as? RedirectRefused)
+    #expect(refusal.status == status)
+    #expect(refusal.origin == "https://other.example:8443")
+    #expect(failure?.description.contains("allow it with RedirectPolicy.carryingBodies()") == true)
+    #expect(failure?.description.contains("s=cret") == false)
+  }
+
+  @Test("a body is taken to another origin if the policy says so, or if nothing is left of it")
+  func bodyAllowed() throws {
+    let order = Anything(method: .post, body: .form(["a": 1]))
+    let elsewhere = "https://other.example/orders"
+    let (allowed, failure) = try Self.run(
+      [.redirect(307, to: elsewhere), .status(200)],
+      order,
+      .follow().carryingBodies()
+    )
+    #expect(failure == nil)
+    #expect(allowed.map(\.body) == [Data("a=1".utf8), Data("a=1".utf8)])
+    let (asked, _) = try Self.run([.redirect(303, to: elsewhere), .status(200)], order)
+    #expect(asked.map(\.request.method) == [.post, .get])
+    let (empty, _) = try Self.run([.redirect(307, to: elsewhere), .status(200)], Anything(method: .delete))
+    #expect(empty.map(\.request.method) == [.delete, .delete])
+    let (home, _) = try Self.run([.redirect(307, to: "/orders"), .status(200)], order)
+    #expect(home.map(\.body) == [Data("a=1".utf8), Data("a=1".utf8)])
   }
 
   @Test(

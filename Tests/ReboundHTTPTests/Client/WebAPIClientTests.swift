@@ -314,31 +314,44 @@ struct WebAPIClientTests {
 
   @Test("middleware stands in the order of its places, and those of one place as they were given")
   func order() throws {
-    struct Mark: Middleware {
-      let text: String
-      var place: MiddlewarePlace
-      var name: String { text }
-      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
-        var request = request
-        request.message.headers.add("X-Mark", text)
-        return next(request)
-      }
-    }
     let test = ClientUnderTest(
-      [.status(200)],
+      [.redirect(to: "/b"), .status(200)],
       [
-        Mark(text: "a1", place: .adaptation), Mark(text: "r", place: .retry), Mark(text: "a2", place: .adaptation),
+        Mark(text: "s", place: .signing), Mark(text: "a1", place: .adaptation), Mark(text: "r", place: .retry),
+        Mark(text: "a2", place: .adaptation), Mark(text: "k", place: .cookies), Mark(text: "h", place: .deadlineHeader),
         Mark(text: "c", place: .cache), Mark(text: "t", place: .authentication), Mark(text: "b", place: .protection),
-        Mark(text: "j", place: .coalescing), Mark(text: "f", place: .fallback), Mark(text: "d", place: .deadline),
+        Mark(text: "m", place: .redirects), Mark(text: "j", place: .coalescing), Mark(text: "f", place: .fallback),
+        Mark(text: "d", place: .deadline),
       ]
     )
     _ = try test.run(Anything())
-    #expect(
-      test.transport.calls.first?.request.headers.values(of: "X-Mark") == [
-        "f", "c", "j", "d", "r", "t", "b", "a1", "a2",
+    let once = ["f", "c", "j", "d", "r", "t", "b", "m"]
+    let hop = ["h", "k", "a1", "a2", "s"]
+    let marks = test.transport.calls.map { $0.request.headers.values(of: "X-Mark") }
+    // What is inside of the redirects sees each request that they make.
+    #expect(marks == [once + hop, once + hop])
+  }
+
+  @Test("a description has all that a request passes in its order, also what the client does itself")
+  func description() {
+    var test = ClientUnderTest(
+      [],
+      [
+        Cookies(), APIKey(.query("key"), "k3y"), Retrying(.http), Mark(text: "m", place: .redirects),
+        Mark(text: "h", place: .deadlineHeader), Caching(in: HTTPCache()),
       ]
     )
-    #expect("\(test.client)" == "f → c → j → d → r → t → b → a1 → a2 → ScriptedTransport")
+    test.client.deadlineHeader = "Grpc-Timeout"
+    #expect(
+      "\(test.client)" == """
+        Caching → DeadlineLimit → Retrying(2) → m → Redirects(10) → DeadlineHeader(Grpc-Timeout) → h → Cookies \
+        → APIKey → ScriptedTransport
+        """
+    )
+    test.client.redirects = .none
+    test.client.deadlineHeader = nil
+    #expect(!"\(test.client)".contains("Redirects"))
+    #expect(!"\(test.client)".contains("DeadlineHeader"))
   }
 
   @Test("a deadline ends the call, cancels what runs, and tells what failed before")
@@ -431,5 +444,18 @@ final class Draws: @unchecked Sendable {
   func next() -> Double {
     count += 1
     return source.next()
+  }
+}
+
+/// Leaves its mark on a request.
+private struct Mark: Middleware {
+  let text: String
+  var place: MiddlewarePlace
+  var name: String { text }
+
+  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    var request = request
+    request.message.headers.add("X-Mark", text)
+    return next(request)
   }
 }

@@ -15,7 +15,7 @@ struct NetworkFailureTests {
   }
 
   @Test(
-    "§1.3 these statuses are transient, and others are not",
+    "these statuses are transient, and others are not",
     arguments: [
       (200, false), (301, false), (304, false), (400, false), (401, false), (403, false), (404, false), (406, false),
       (408, true), (409, false), (410, false), (413, false), (418, false), (422, false), (425, true), (429, true),
@@ -48,13 +48,13 @@ struct NetworkFailureTests {
     #expect(copy.notRetriedBecause == .attemptsExhausted && copy.underlying is CancellationError)
   }
 
-  @Test("§1.3 a 413 is transient once the server says when to come back")
+  @Test("a 413 is transient once the server says when to come back")
   func payloadTooLarge() {
     #expect(Self.failure(status: 413, retryAfter: .seconds(5)).isTransient)
   }
 
   @Test(
-    "§1.3 what the network did is transient, and proves that nothing was sent, as this table says",
+    "what the network did is transient, and proves that nothing was sent, as this table says",
     arguments: [
       (.offline, true, true), (.dns, true, true), (.connect, true, true), (.tls(.handshake), true, true),
       (.tls(.untrusted), false, true), (.tls(.expired), false, true), (.tls(.notYetValid), false, true),
@@ -82,6 +82,18 @@ struct NetworkFailureTests {
     #expect(TransportFailure(.tls(.other), isUnsent: true).provesNothingWasSent)
     #expect(!TransportFailure(.tls(.clientCertificate), isUnsent: false).provesNothingWasSent)
     #expect(!TransportFailure(.reset, isUnsent: true, redirects: 1).provesNothingWasSent)
+  }
+
+  @Test("what a server says it has not looked at may be sent again, whatever was sent of it, but not behind a redirect")
+  func unprocessed() {
+    let refused = TransportFailure(.reset, bytesSent: 5, isUnsent: false, isUnprocessed: true)
+    #expect(!refused.provesNothingWasSent)
+    #expect(refused.provesNothingWasDone)
+    #expect(Self.isRetryable(NetworkFailure(.transport(.reset), underlying: refused), .post))
+    #expect(!TransportFailure(.reset, isUnprocessed: true, redirects: 1).provesNothingWasDone)
+    #expect(!TransportFailure(.truncated, isUnprocessed: true, bytesReceived: 1).provesNothingWasDone)
+    #expect(!TransportFailure(.reset, isUnsent: false).provesNothingWasDone)
+    #expect(TransportFailure(.connect).provesNothingWasDone)
   }
 
   @Test("once anything was sent or received, no failure proves that nothing was")
@@ -130,7 +142,7 @@ struct NetworkFailureTests {
     let kinds: [NetworkFailure.Kind] = [
       .captivePortal, .noData, .decoding, .unexpectedContentType, .badRequest, .unauthorised, .forbidden, .notFound,
       .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError(418), .serverError(500),
-      .unexpectedStatus(302), .invalidRequest, .circuitOpen, .busy, .rateLimited,
+      .unexpectedStatus(302), .redirectRefused, .invalidRequest, .circuitOpen, .busy, .rateLimited,
       .deadlineExceeded, .notCached, .storage, .mismatch, .other,
       .transport(.offline), .transport(.dns), .transport(.connect), .transport(.tls(.untrusted)),
       .transport(.tls(.notPinned)), .transport(.proxy(.unreachable)), .transport(.proxy(.broken)),

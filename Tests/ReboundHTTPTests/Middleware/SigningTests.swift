@@ -5,9 +5,10 @@ import ReboundHTTP
 import ReboundTesting
 import Testing
 
-/// Signs what goes over the wire: HMAC over method, path, date and body digest.
+/// Signs what goes over the wire: HMAC over method, address, date and body digest.
 private struct Signing: Middleware {
   let key: Data
+  var place: MiddlewarePlace { .signing }
 
   func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
     guard !request.hasLeftOrigin else { return next(request) }
@@ -38,7 +39,7 @@ private struct Signing: Middleware {
   }
 
   static func signature(_ method: HTTPMethod, _ url: URL, _ date: String, _ digest: String, key: Data) -> String {
-    let text = [method.rawValue, url.path, date, digest].joined(separator: "\n")
+    let text = [method.rawValue, url.absoluteString, date, digest].joined(separator: "\n")
     return SHA256.authenticationCode(of: Data(text.utf8), key: key).base64EncodedString()
   }
 }
@@ -94,6 +95,23 @@ struct SigningTests {
     #expect(failure == nil)
     #expect(calls.map(\.request.url.path) == ["/v1/first", "/other", "/third"])
     #expect(Set(calls.compactMap { $0.request.headers["Signature"] }).count == 3)
+  }
+
+  @Test("signs what is sent, with the program's key in its query, whatever order they are given in")
+  func order() throws {
+    let signing = Signing(key: Self.key)
+    let program = APIKey(.query("appid"), "k3y")
+    let retries = Retrying(.init(clamping: 2, backoff: .constant(.seconds(2))))
+    let orders: [[any Middleware]] = [
+      [signing, program, retries], [program, signing, retries], [retries, signing, program],
+    ]
+    for order in orders {
+      let test = ClientUnderTest([Self.checking(.redirect(307, to: "/other")), Self.checking(.status(200))], order)
+      let recorder = try test.run(Anything())
+      #expect(recorder.failure == nil, "\(test.client)")
+      #expect(test.transport.calls.map(\.request.url.query) == ["appid=k3y", "appid=k3y"])
+      #expect("\(test.client)".hasSuffix("APIKey → Signing → ScriptedTransport"))
+    }
   }
 
   @Test("signs each retry anew, with the date of its sending")

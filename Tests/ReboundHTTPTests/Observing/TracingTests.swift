@@ -55,6 +55,20 @@ struct TracingTests {
     #expect(Set(sent).count == 2)
   }
 
+  @Test("another origin is told of the trace only if the client's redirects carry it there")
+  func otherOrigin() throws {
+    let script: [ScriptedTransport.Step] = [
+      .redirect(to: "/here"), .redirect(to: "https://other.example/"), .status(204),
+    ]
+    var test = test(script)
+    _ = try test.run(Anything())
+    #expect(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") } == [true, true, false])
+    test = self.test(script)
+    test.client.redirects = .follow().carrying(header: "traceparent")
+    _ = try test.run(Anything())
+    #expect(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") } == [true, true, true])
+  }
+
   @Test("a call within another trace goes on with it, and with whether it is kept")
   func parent() throws {
     let parent = try #require(SpanContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"))

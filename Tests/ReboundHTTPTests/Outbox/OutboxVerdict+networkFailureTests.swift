@@ -42,12 +42,22 @@ struct OutboxVerdictOfAFailureTests {
     )
   }
 
+  @Test("what a service has refused to look at has reached it, and is tried later")
+  func unprocessed() {
+    let refusal = TransportFailure(.reset, isUnsent: false, isUnprocessed: true)
+    if case .tryLater = OutboxVerdict(NetworkFailure(.transport(.reset), underlying: refusal)) {
+    } else {
+      Issue.record("it is not tried later")
+    }
+  }
+
   @Test("what no repetition helps is refused")
   func refused() {
     expect(
       [
         .badRequest, .unauthorised, .forbidden, .notFound, .conflict, .gone, .unprocessable, .clientError(418),
-        .serverError(501), .invalidRequest, .transport(.tooManyRedirects), .unexpectedStatus(304), .other,
+        .serverError(501), .invalidRequest, .transport(.tooManyRedirects), .unexpectedStatus(304), .redirectRefused,
+        .other,
       ],
       .refused
     )

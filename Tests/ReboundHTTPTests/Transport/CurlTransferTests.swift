@@ -101,31 +101,5 @@
       #expect(log.failure?.kind == .tooLarge)
       #expect(log.body.count <= 100_000)
     }
-
-    // MARK: Expect
-
-    private static func asking(_ url: URL) -> TransportRequest {
-      let body = TransportBody.data(Data("order".utf8))
-      return TransportRequest(url, method: .post, headers: ["Expect": "100-continue"], body: body, limits: .none)
-    }
-
-    @Test("a body that is asked about is not sent to a server that refuses it")
-    func refusedExpectation() async throws {
-      let server = try MisbehavingServer()
-      server.program("/", .refusedUpload)
-      let log = await CurlTransport().outcome(of: Self.asking(server.url()))
-      #expect(log.heads.first?.status == 413)
-      #expect(log.sent.last ?? 0 == 0)
-      #expect(server.requests.first?[field: "Expect"] == "100-continue")
-    }
-
-    @Test("a body that is asked about is sent once the server says so")
-    func metExpectation() async throws {
-      let server = try MisbehavingServer()
-      server.program("/", .answer())
-      let log = await CurlTransport().outcome(of: Self.asking(server.url()))
-      #expect(log.heads.map(\.status) == [200])
-      #expect(server.requests.map(\.body) == [Array("order".utf8)])
-    }
   }
 #endif

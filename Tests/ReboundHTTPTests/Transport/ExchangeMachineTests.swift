@@ -92,6 +92,17 @@ struct ExchangeMachineTests {
     #expect(machine.fail(TransportFailure(.proxy(.credentials), isUnsent: true))?.failure?.isUnsent == true)
   }
 
+  @Test("a server that has begun to answer has looked at the request")
+  func unprocessed() {
+    let refusal = TransportFailure(.reset, isUnprocessed: true)
+    var machine = Self.make()
+    machine.connected(at: .zero)
+    #expect(machine.fail(refusal)?.failure?.isUnprocessed == true)
+    machine = Self.make()
+    _ = machine.receive(Self.head, at: .zero)
+    #expect(machine.fail(refusal)?.failure?.isUnprocessed == false)
+  }
+
   @Test("leaves the connect limit to the idle limit where nobody says when a connection stands")
   func unknownConnection() {
     let limits = TransportLimits(connect: .seconds(10), idle: .seconds(30))

@@ -14,7 +14,10 @@
     /// Starts one.
     ///
     /// - Parameter answers: For each request in turn, whichever connection it comes over; the last is for all that follow.
-    static func start(_ answers: [Frame]...) async throws -> FrameServer {
+    static func start(_ answers: [Frame]...) async throws -> FrameServer { try await start(answers) }
+
+    /// Starts one, as ``start(_:)`` does.
+    static func start(_ answers: [[Frame]]) async throws -> FrameServer {
       let lines = answers.map { $0.map(\.text).joined() }.joined(separator: "\n")
       return try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result { try FrameServer(lines) }) }
@@ -32,9 +35,21 @@
     }
 
     /// How many requests have come.
-    var requestCount: Int {
+    var requestCount: Int { requests.count }
+
+    /// What the streams of the requests weigh, where they say so (RFC 7540 §6.2).
+    var weights: [Int?] {
+      requests.map { line -> Int? in
+        let parts = line.split(separator: " ")
+        guard let flags = Int(parts[0], radix: 16), flags & 0x28 == 0x20, parts.count == 2 else { return nil }
+        return Int(parts[1].suffix(2), radix: 16).map { $0 + 1 }
+      }
+    }
+
+    /// For each, the flags of its HEADERS frame, and the first five bytes.
+    private var requests: [Substring] {
       let lines = try? String(contentsOf: keeper.folder.appending(path: "requests"), encoding: .utf8)
-      return lines?.split(separator: "\n").count ?? 0
+      return lines?.split(separator: "\n") ?? []
     }
 
     /// A frame is nine bytes (its length, type and flags, and the stream's number) and what they announce.
@@ -65,12 +80,13 @@
             continue
           fi
           length=$((16#${frame:0:6}))
-          [ "$length" -eq 0 ] || take "$length" >/dev/null
+          payload=
+          [ "$length" -eq 0 ] || payload=$(take "$length")
           case ${frame:6:4} in
             0400) send 000000040100000000 ;;
             0601) [ -z "$rest" ] || go ;;
             01*)
-              echo request >>requests
+              echo "${frame:8:2} ${payload:0:10}" >>requests
               answer=${answers[next]}
               [ "$((next + 1))" -eq "${#answers[@]}" ] || next=$((next + 1))
               rest=${answer//S/${frame:10:8}}

@@ -45,6 +45,16 @@ import Tracing
     #expect(transport.calls.map { $0.request.headers["trace"] } == ["1", "2"])
   }
 
+  @Test func anotherOriginIsToldOnlyWhatTheRedirectsCarryThere() async throws {
+    for (redirects, isTold) in [(RedirectPolicy.follow(), false), (.follow().carrying(header: "trace"), true)] {
+      let transport = ScriptedTransport([.redirect(to: "https://other.example/"), .status(204)])
+      var client = try client(transport)
+      client.redirects = redirects
+      _ = try await client.value(of: Forecast())
+      #expect(transport.calls.map { $0.request.headers["trace"] != nil } == [true, isTold])
+    }
+  }
+
   @Test func aCallIsPartOfWhatItsTaskDoes() async throws {
     let transport = ScriptedTransport([.status(204)])
     let outer = tracer.startSpan("request", context: .topLevel)
