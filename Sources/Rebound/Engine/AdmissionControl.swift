@@ -109,6 +109,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   mutating func ask(_ execution: ExecutionContext, at moment: Duration?) -> Decision<any Error> {
     let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
     self.waiter = waiter
+    let execution = execution.onAnyThread
     let pending = control.ask(execution, at: moment) { [control] answer in
       // What is granted behind a cancel goes back at once.
       if !waiter.answer(answer), case .success(let late) = answer { control.settle(late, .cancelled, execution) }

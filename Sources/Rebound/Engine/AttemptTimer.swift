@@ -11,7 +11,7 @@ extension TimedMachine {
     _ execution: ExecutionContext,
     _ cancel: @escaping @Sendable () -> Void
   ) async -> Decision<Failure>? {
-    let timer = AttemptTimer(self, execution, phase, cancel)
+    let timer = AttemptTimer(self, execution.onAnyThread, phase, cancel)
     if let wakeTime { timer.set(for: wakeTime) }
     await withTaskCancellationHandler {
       await phase.untilOver()

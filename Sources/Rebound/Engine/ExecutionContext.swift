@@ -1,7 +1,7 @@
 /// What surrounds an execution: its time, its deadline, who is told of decisions, and what was delivered so far.
 public struct ExecutionContext: Sendable {
   /// `nil` for the current one, which is only looked up where it is needed.
-  @usableFromInline let givenTime: TimeSource?
+  @usableFromInline var givenTime: TimeSource?
   /// Who is told; `nil` for nobody.
   @usableFromInline let origin: DecisionOrigin?
   /// The deadline of a publisher; an asynchronous function reads its task's.
@@ -45,6 +45,14 @@ public struct ExecutionContext: Sendable {
   /// The source of time.
   @inlinable @inline(__always)
   public var time: TimeSource { givenTime ?? .current }
+
+  /// The same for other threads than the task's, where ``TimeSource/current`` may be another.
+  @usableFromInline
+  var onAnyThread: ExecutionContext {
+    var copy = self
+    copy.givenTime = time
+    return copy
+  }
 
   /// The present; read it once for each decision, and only if it matters.
   @inlinable @inline(__always)

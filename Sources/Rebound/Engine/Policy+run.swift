@@ -143,7 +143,12 @@ private final class TaskWaker: Wakeable, Cancellable {
     self.answer = answer
   }
 
-  func wake() { answer(.success(())) }
+  /// What is kept is the machine's from here on, which hears of a cancel itself: that the wait is over cancels nothing.
+  func wake() {
+    let before = state.withLock { $0.pending.take() }
+    answer(.success(()))
+    withExtendedLifetime(before) {}
+  }
 
   func keep(_ pending: any Cancellable) {
     let (before, isCancelled) = state.withLock { state in

@@ -119,8 +119,9 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy {
 
     /// Tells the companion.
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
-      subscriber?.attemptFailed(with: error)
-      return .park { _ in }
+      guard let subscriber else { return .proceed }
+      subscriber.attemptFailed(with: error)
+      return .park(subscriber.wait)
     }
 
     /// Does as the companion says.
@@ -128,7 +129,7 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy {
       guard let subscriber else { return .proceed }
       switch subscriber.takeReply() {
       case .goAhead: return .proceed
-      case .nothing: return .park { _ in }
+      case .nothing: return .park(subscriber.wait)
       case .end(.finished):
         leave()
         return .finish
@@ -188,6 +189,15 @@ private final class CompanionSubscriber<Companion: Publisher>: Subscriber, Cance
   func attemptFailed(with error: Companion.Failure) {
     state.withLock { ($0.isAwaited, $0.isAnswered) = (true, false) }
     failures.subject.send(error)
+  }
+
+  /// Has whoever waits woken when it says something, or at once if it has: an asynchronous function has a waker for each wait.
+  func wait(_ waker: Waker) {
+    let hasSpoken = state.withLock { state in
+      state.waker = waker
+      return state.end != nil || state.isAwaited && state.isAnswered
+    }
+    if hasSpoken { waker.wake() }
   }
 
   /// What it has said since the last time.

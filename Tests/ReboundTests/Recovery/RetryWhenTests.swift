@@ -54,6 +54,24 @@ struct RetryWhenTests {
     #expect(upstream.cancelCount == 0)
   }
 
+  @Test("an asynchronous function tries again on each value, too")
+  func asynchronously() async throws {
+    let (companion, calls) = (companion, Log<Void>())
+    let policy = upstream.retry { _ in companion }.policy
+    let task = Task {
+      try await policy.run { () async throws(TestFailure) -> Int in
+        let number = calls.number(())
+        if number < 4 { throw .transient }
+        return number
+      }
+    }
+    while calls.count < 4 {
+      companion.send(())
+      await Task.yield()
+    }
+    #expect(try await task.value == 4)
+  }
+
   @Test("ignores values of the companion while no failure waits")
   func ignoresEarlyValues() {
     let recorder = record(retrying)

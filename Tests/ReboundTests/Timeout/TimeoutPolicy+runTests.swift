@@ -45,6 +45,19 @@ struct TimeoutPolicyRunTests {
     #expect(events.entries == [.timedOut(TimedOut(.total, limit: .seconds(10)))])
   }
 
+  @Test("measures on the time of the task, on whichever thread its timer rings")
+  func timeOfTheTask() async {
+    let scheduler = TestScheduler()
+    let task = Task {
+      try await TimeSource.$current.withValue(scheduler.time) {
+        try await policy().run { await untilCancelled() }
+      }
+    }
+    while scheduler.pendingCount == 0 { await Task.yield() }
+    scheduler.advance(by: .seconds(10))
+    await #expect(throws: TimedOut(.total, limit: .seconds(10), elapsed: .seconds(10))) { try await task.value }
+  }
+
   @Test("tells the hook what a function throws after its time")
   func lateError() async {
     let dropped = Log<String>()
