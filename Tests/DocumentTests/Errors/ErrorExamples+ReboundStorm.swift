@@ -1,4 +1,5 @@
 import Combine
+
 @testable import ReboundStorm
 
 extension ErrorExamples {

@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+
 @testable import ReboundHTTPTesting
 @testable import ReboundTesting
 @testable import ReboundTestingTraits

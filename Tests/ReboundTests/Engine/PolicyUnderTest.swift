@@ -235,7 +235,8 @@ struct PauseBefore: Policy {
 
 extension PolicyUnderTest {
   static let all = [
-    retry, retryWithinBudget, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker, bulkhead, prioritised,
+    retry, retryWithinBudget, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker,
+    bulkhead, prioritised,
     limiter, throttle, detector, detectorsRequests, authentication, refusedCredential, retryOn, retryWhen, pause,
   ]
 
