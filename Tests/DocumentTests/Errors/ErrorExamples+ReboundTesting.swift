@@ -31,7 +31,7 @@ extension ErrorExamples {
     (
       "``MissingValues``",
       MissingValues(expectation: "a value", outcome: "the stream has finished", location: location)
-    ), ("``TestScheduler/StillBusy``", TestScheduler.StillBusy(limit: 100, now: .start, pendingCount: 1)),
+    ), ("``TestScheduler/StillBusy``", TestScheduler.StillBusy(limit: 100, now: .start, pendingCount: 2)),
     ("``UnimplementedScheduler/Use``", UnimplementedScheduler.Use(scheduler: "the pause after typing", call: "now")),
   ]
 
