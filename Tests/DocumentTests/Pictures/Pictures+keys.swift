@@ -34,7 +34,7 @@ extension Picture {
       wallClock: { Date(timeIntervalSince1970: 0) },
       random: .seeded(1),
       deliveringWith: { _ in
-        delivery.map { _ in OutboxVerdict.delivered }.catch { Just(.tryLater($0)) }.eraseToAnyPublisher()
+        delivery.map { _ in OutboxVerdict.delivered }.catch { Just(OutboxVerdict.tryLater($0)) }.eraseToAnyPublisher()
       }
     )
     stage.listen("entry", to: outbox.enqueueing("soup", key: "kitchen")) { "\($0.id)".first ?? "•" }
