@@ -38,7 +38,7 @@ extension Picture {
       }
     )
     stage.listen("entry", to: outbox.enqueueing("soup", key: "kitchen")) { "\($0.id)".first ?? "•" }
-    stage.listen("pending", to: outbox.states.map(\.pending))
+    stage.listen("pending", to: outbox.states.map(\.pending).removeDuplicates().dropFirst())
     let svg = try stage.picture(
       "The entry is stored, its delivery fails, and three seconds later it succeeds",
       #"outbox.enqueueing("soup", key: "kitchen")"#
