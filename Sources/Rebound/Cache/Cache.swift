@@ -212,8 +212,9 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
           }
         },
         receiveCompletion: { completion in
-          self.change(at: time.now) {
-            if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
+          let error: Failure? = if case .failure(let error) = completion { error } else { nil }
+          self.change(at: error.map { _ in time.now }) {
+            if let error { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
             $0.endFetch(key, fetch)
           }
           if let claim { self.storage?.release(claim, for: key) }

@@ -33,6 +33,8 @@ public final class RateLimiter: Sendable {
   /// What is to be done with the lock open.
   private struct Steps {
     var admitted: [Waiter] = []
+    /// When they begin.
+    var moment = Duration.zero
     var disarmed: (any Cancellable)?
     var arming: (TimeSource, arming: Int, after: Duration, due: Duration)?
   }
@@ -140,7 +142,10 @@ public final class RateLimiter: Sendable {
       return nil
     case .queued(let number, let steps):
       carryOut(steps)
-      return AnyCancellable { self.abandon(number, at: time.now) }
+      return AnyCancellable {
+        // Also released when it was answered; then the time does not matter any more.
+        if self.isWaiting(number) { self.abandon(number, at: time.now) }
+      }
     }
   }
 
@@ -190,6 +195,8 @@ public final class RateLimiter: Sendable {
     }
   }
 
+  private func isWaiting(_ number: Int) -> Bool { shared.read { $0.waiters[number] != nil } }
+
   private func abandon(_ number: Int, at now: Duration) {
     let (waiter, steps): (Waiter?, Steps) = shared.change { state, events in
       guard state.machine.abandon(number) else { return (nil, Steps()) }
@@ -222,6 +229,7 @@ public final class RateLimiter: Sendable {
     rearms: Bool = false
   ) -> Steps {
     var steps = Steps()
+    steps.moment = now
     let (granted, wait) = state.machine.advance(now: now)
     for (index, number) in granted.enumerated() {
       guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
@@ -251,7 +259,7 @@ public final class RateLimiter: Sendable {
       }
       if !isCurrent { pending.cancel() }
     }
-    for waiter in steps.admitted { waiter.answer(.success(waiter.time.now)) }
+    for waiter in steps.admitted { waiter.answer(.success(steps.moment)) }
   }
 }
 

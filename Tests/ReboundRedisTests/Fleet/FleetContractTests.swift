@@ -41,7 +41,7 @@
       let time = scheduler.time
       switch row {
       case .bulkhead:
-        let policy = try fleet.bulkhead("service", policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 9))
+        let policy: FleetBulkhead = try fleet.bulkhead("service", policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 9))
         return Subject(
           protect: { $0.protected(by: policy, time: time).eraseToAnyPublisher() },
           run: { operation in try await policy.run(time: time) { try await operation() } },
@@ -52,7 +52,7 @@
         )
       case .rateLimiter:
         let waiting = Locked(0)
-        let policy = try fleet.rateLimiter(
+        let policy: FleetRateLimiter = try fleet.rateLimiter(
           "service",
           policy: .tokenBucket(1, per: Self.hour).waiting(atMost: Self.hour * 9)
         )

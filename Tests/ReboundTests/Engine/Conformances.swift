@@ -22,16 +22,17 @@ struct Conformances {
   }
 
   /// Declarations are told from what is around them by how far they are indented.
-  static func types(in text: String, conformingTo name: String) -> Set<String> {
+  static func types(in text: String, conformingTo sought: String) -> Set<String> {
     let declaration =
       #/
       ^(?<indent>\h*)
+      (?:\}|
       (?:@\w+(?:\([^)]*\))?\h|\w+(?:\(\w+\))?\h)*
       (?:struct|class|enum|actor|extension|protocol)\h(?<name>[\w.]+)
       (?:<[^{]*?>)?
       (?::\s(?<inherited>[^{]*?))?
       (?:\s+where\h[^{]*)?
-      \s*\{
+      \s*\{)
       /#
       .anchorsMatchLineEndings()
     var types: Set<String> = []
@@ -39,11 +40,13 @@ struct Conformances {
     for match in text.matches(of: declaration) {
       let indent = match.indent.count
       around.removeAll { $0.indent >= indent }
-      around.append((indent, String(match.name)))
+      // The end of something.
+      guard let name = match.name else { continue }
+      around.append((indent, String(name)))
       let inherited = (match.inherited ?? "").split { $0 == "," || $0 == "&" }
       // Without attributes in front, and without what a protocol is generic over.
       let names = inherited.compactMap { $0.split(whereSeparator: \.isWhitespace).last?.prefix { $0 != "<" } }
-      if names.contains(where: { $0 == name }) { types.insert(around.map(\.name).joined(separator: ".")) }
+      if names.contains(where: { $0 == sought }) { types.insert(around.map(\.name).joined(separator: ".")) }
     }
     return types
   }

@@ -275,13 +275,13 @@ extension PolicyUnderTest {
     chain: .attempts { PolicySubject(retrying($0, after: .zero)) }
   ) { waiting(on: $0, PolicySubject(retrying(2, after: .seconds(1)))) }
 
-  // The budget is told of a retry that begins, and of its end.
+  // The budget is told of each call, of a retry that begins, and of its success.
   static let retryWithinBudget = PolicyUnderTest(
     types: ["RetryPolicy"],
     wait: .afterAnEnd,
     triesAgainAfterFailure: true,
     attempts: 3,
-    reads: [.passing: 0, .again: 5, .waiting: 3, .cancelled: 0],
+    reads: [.passing: 1, .again: 6, .waiting: 4, .cancelled: 1],
     chain: .attempts { PolicySubject(retrying($0, after: .zero).within(try generous())) }
   ) { waiting(on: $0, PolicySubject(retrying(2, after: .seconds(1)).within(try generous()))) }
 
@@ -317,13 +317,15 @@ extension PolicyUnderTest {
   ) { waiting(on: $0, PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(threeRuns))) }
 
   // One for the start. The timer is set for a moment; a source that is not the system's turns it into a delay, and reads its
-  // time for that.
+  // time for that. A function that returns at once has no timer.
   private static let start: [Course: Int] = [.passing: 2, .again: 2, .waiting: 2, .cancelled: 2]
+  private static let startOfFunction: [Course: Int] = [.passing: 1, .again: 1, .waiting: 1]
 
   static let timeout = PolicyUnderTest(
     types: ["TimeoutPolicy"],
     wait: .never,
     reads: start,
+    functionReads: startOfFunction,
     chain: .nothing
   ) { _ in
     let policy = TimeoutPolicy.total(.seconds(1_000))
@@ -334,6 +336,7 @@ extension PolicyUnderTest {
     types: ["Timeout"],
     wait: .never,
     reads: start,
+    functionReads: startOfFunction,
     chain: .nothing
   ) { _ in
     let policy = Timeout(total: .seconds(1_000))

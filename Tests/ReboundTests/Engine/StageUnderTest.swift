@@ -65,7 +65,7 @@ extension StageUnderTest {
     types: ["CacheFirst"],
     sharesCalls: true,
     valueLimit: 1,
-    reads: (3, 3)
+    reads: (2, 2)
   ) { time in
     let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(600)))
     return Subject(pipeline: try Pipeline("service", time: time) { CacheFirst(cache, for: "key") })
