@@ -53,7 +53,7 @@ extension ErrorExamples {
     return [
       ("``CassetteMiss``", CassetteMiss(of: request, in: [], [], fitting: [], file: file)),
       ("``UnusedRecordings``", UnusedRecordings(requests: [request], file: file)),
-      ("``CassetteFileError``", CassetteFileError(file: file, problem: "is no HTTP Archive; record it anew: no JSON")),
+      ("``CassetteFileError``", CassetteFileError(file: file, problem: "is no HTTP Archive: no JSON. Record it anew")),
       ("``ReproducedFailure``", ReproducedFailure(cause: mismatch, recorded: account, now: account)),
     ]
   }()
