@@ -23,7 +23,7 @@ format: ## put all Swift files into the project's format
 benchmark: ## print nanoseconds and allocations per value, beside plain Swift in the same run
 	@scripts/benchmark
 
-storm: ## play an outage for 20,000 clients with each retry policy, and look for a better one
+storm: ## play an outage for 20,000 clients with each retry policy, and with the tuned one
 	@scripts/storm
 
 fleet: ## ten processes, Redis and an outage: policies of each process beside shared ones

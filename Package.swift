@@ -10,6 +10,9 @@ import PackageDescription
 #endif
 
 /// The platforms without Apple's Combine; everywhere else dependents stand on Apple's.
+///
+/// Linux alone has been tried. On WASI it does not build, since Dispatch has no port there; WASI is listed so that the compiler says
+/// so, and not that there is no Combine.
 let withoutAppleCombine: [Platform] = [.linux, .android, .windows, .wasi, .openbsd, .custom("freebsd")]
 
 let combine: [Target.Dependency] =
@@ -68,7 +71,7 @@ let package = Package(
     .trait(
       name: "ServiceLifecycle",
       description:
-        "ReboundServiceLifecycle: outboxes and other work in the background as services of swift-service-lifecycle."
+        "ReboundServiceLifecycle: outboxes, shared credentials and fleets as services of swift-service-lifecycle."
     ),
     .trait(name: "AsyncHTTPClient", description: "ReboundAsyncHTTPClient: requests over AsyncHTTPClient and SwiftNIO."),
     .default(enabledTraits: Set(["Foundation"] + (Context.environment["REBOUND_TRAITS"]?.words ?? []))),
@@ -119,7 +122,8 @@ let package = Package(
     .target(
       name: "ReboundServiceLifecycle",
       dependencies: [
-        "Rebound", product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
+        "Rebound", .target(name: "ReboundRedis", condition: .when(traits: ["Redis"])),
+        product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
       ] + combine
     ),
     .target(
@@ -154,7 +158,17 @@ let package = Package(
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
     .testTarget(
       name: "ReboundHTTPTests",
-      dependencies: ["ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport"] + combine
+      dependencies: [
+        "ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
+        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+      ] + combine,
+      // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
+      linkerSettings: [
+        .unsafeFlags(
+          ["-Xlinker", "--export-dynamic-symbol=curl_easy_init"],
+          .when(platforms: [.linux], traits: ["Curl"])
+        )
+      ]
     ),
     .testTarget(
       name: "ReboundRedisTests",
@@ -174,8 +188,8 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundTesting", "ReboundHTTPTesting",
-        "ReboundStoreTesting", "ReboundTestingTraits",
+        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundRedis", "ReboundStorm",
+        "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
       ] + combine
     ),
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.

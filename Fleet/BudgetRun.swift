@@ -20,7 +20,7 @@
     func run() async throws {
       let server = try await Server(port: port)
       let members = try startMembers(instances, ["--port", "\(port)"], as: "budget-member")
-      try await pause(Double(seconds))
+      try await pause(Double(seconds), noting: "all calls fail")
       for member in members { member.kill() }
       server.kill()
       // The last line of each has all of its requests and attempts.

@@ -40,9 +40,10 @@
       let share = local ? max(rate / max(instances / 2, 1), 1) : rate
       let arguments = ["--port", "\(port)", "--rate", "\(share)"]
       let members = try startMembers(instances, arguments + ["--policies", local ? "local" : "fleet"])
-      try await pause(Double(seconds) / 2)
+      let stage = local ? "[2/2] a limit in each process" : "[1/2] one limit for all"
+      try await pause(Double(seconds) / 2, noting: "\(stage), all processes")
       for member in members.prefix(2) { member.kill() }
-      try await pause(Double(seconds) / 2)
+      try await pause(Double(seconds) / 2, noting: "\(stage), two killed")
       for member in members.dropFirst(2) { member.kill() }
       monitor.kill()
       server.kill()

@@ -76,20 +76,26 @@
       let arguments = ["--port", "\(port)", "--service", "\(port + 1)", "--rate", "\(rate)", "--broken", "\(instances)"]
       let start = milliseconds
       let members = try startMembers(instances, arguments + ["--policies", local ? "local" : "fleet"])
-      func wait(until second: Int) async throws {
-        try await pause(Double(start + second * 1_000 - milliseconds) / 1_000)
+      let stage = local ? "[2/2] policies of each process" : "[1/2] shared policies"
+      var second = 0
+      func wait(until next: Int, _ event: String) async throws {
+        note("\(stage), \(second) of \(Self.length) s: \(event)")
+        try await pause(Double(start + next * 1_000 - milliseconds) / 1_000)
+        second = next
       }
-      try await wait(until: Self.down.lowerBound)
+      try await wait(until: Self.broken.lowerBound, "all is well")
+      try await wait(until: Self.broken.upperBound, "the network of one is broken")
+      try await wait(until: Self.down.lowerBound, "all is well")
       service.kill()
-      try await wait(until: Self.down.upperBound)
+      try await wait(until: Self.down.upperBound, "the service is down")
       try await service.start()
-      try await wait(until: Self.killed)
+      try await wait(until: Self.killed, "the service is back")
       for member in members.prefix(2) { member.kill() }
-      try await wait(until: Self.frozen.lowerBound)
+      try await wait(until: Self.frozen.lowerBound, "two processes are killed")
       server.signal(SIGSTOP)
-      try await wait(until: Self.frozen.upperBound)
+      try await wait(until: Self.frozen.upperBound, "the fleet's server is frozen")
       server.signal(SIGCONT)
-      try await wait(until: Self.length)
+      try await wait(until: Self.length, "the fleet's server goes on")
       for member in members.dropFirst(2) { member.kill() }
       service.kill()
       server.kill()

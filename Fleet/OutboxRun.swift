@@ -38,7 +38,7 @@
         try await pause(.random(in: 0.01...0.1))
         members[owner].kill()
         try start()
-        if (kill + 1).isMultiple(of: 100) { say("\(kill + 1) killed") }
+        if (kill + 1).isMultiple(of: 50) { note("\(kill + 1) of \(kills) killed") }
       }
       // The last one delivers what is left.
       let deadline = TimeSource.system.now + .seconds(30)

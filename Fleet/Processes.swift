@@ -76,6 +76,16 @@
     try await TimeSource.system.sleep(for: .seconds(seconds))
   }
 
+  /// Waits, and says every five seconds how much of it is over.
+  func pause(_ seconds: Double, noting name: String) async throws {
+    let start = milliseconds
+    for second in stride(from: 0, to: seconds, by: 5) {
+      note("\(name): \(Int(second)) of \(Int(seconds)) s")
+      // By the clock, so that what is late once is not late for ever.
+      try await pause(max(min(second + 5, seconds) - Double(milliseconds - start) / 1_000, 0))
+    }
+  }
+
   func startMembers(_ count: Int, _ arguments: [String], as word: String = "member") throws -> [Child] {
     try (0..<count).map { number in
       try Child(CommandLine.arguments[0], [word, "--number", "\(number + 1)"] + arguments)

@@ -6,7 +6,8 @@
 
   /// Sends the requests of a generated client over a transport of Rebound's.
   ///
-  ///     let client = Client(serverURL: url, transport: ReboundTransport(CurlTransport()), middlewares: [PipelineMiddleware(pipeline)])
+  ///     let transport = ReboundTransport(URLSessionTransport())
+  ///     let client = Client(serverURL: url, transport: transport, middlewares: [PipelineMiddleware(pipeline)])
   ///
   /// The answer's body is read as the generated client asks for it: what it leaves is left to the network. The request's body
   /// is held in memory, up to a limit. Redirects are answers, as OpenAPI has them.

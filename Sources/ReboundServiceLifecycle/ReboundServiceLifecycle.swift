@@ -2,6 +2,10 @@
   import Rebound
   import ServiceLifecycle
 
+  #if Redis
+    import ReboundRedis
+  #endif
+
   /// An outbox as a service: opened when the service runs, closed when the program shuts down gracefully.
   ///
   ///     let group = ServiceGroup(services: [OutboxService(orders), server], gracefulShutdownSignals: [.sigterm], logger: logger)
@@ -33,9 +37,57 @@
     }
   }
 
-  /// What works in the background until it is stopped, as a service: a refresh that repeats, a connection of a fleet.
+  /// A shared credential as a service: obtained before the first request needs it, and not lost at the shutdown.
   ///
-  ///     let prices = BackgroundService { try await PriceFeed.connect() } stop: { await $0.close() }
+  ///     let group = ServiceGroup(services: [TokenRefresherService(session), server], logger: logger)
+  ///
+  /// Services are shut down in reverse order, so one that sends requests with the credential stands behind it.
+  public struct TokenRefresherService<Credential: Sendable>: Service {
+    private let refresher: TokenRefresher<Credential>
+
+    /// Makes a service of a refresher.
+    public init(_ refresher: TokenRefresher<Credential>) {
+      self.refresher = refresher
+    }
+
+    /// Begins to obtain a credential, or to renew one that is about to expire, and waits for the shutdown or a cancel.
+    ///
+    /// At the shutdown it waits until a refresh under way has ended, so that what the server has issued is stored.
+    ///
+    /// That a credential cannot be had does not end the program: each request is told why, and so is who listens to the
+    /// refresher's events. Where nobody is signed in nothing begins.
+    public func run() async throws {
+      refresher.prepare()
+      try await gracefulShutdown()
+      await refresher.waitForRefresh()
+    }
+  }
+
+  #if Redis
+    /// A member of a fleet as a service: it leaves when the program shuts down, and its share is the others' at once.
+    ///
+    ///     let group = ServiceGroup(services: [FleetService(fleet), server], logger: logger)
+    ///
+    /// The fleet connects when it is made. Services are shut down in reverse order, so one that calls under policies of the
+    /// fleet stands behind it.
+    public struct FleetService: Service {
+      private let fleet: Fleet
+
+      /// Makes a service of a fleet, which nobody else leaves.
+      public init(_ fleet: Fleet) {
+        self.fleet = fleet
+      }
+
+      /// Waits for the shutdown or a cancel, and leaves the fleet.
+      public func run() async throws {
+        try await BackgroundService(start: { fleet }, stop: { await $0.leave() }).run()
+      }
+    }
+  #endif
+
+  /// What works in the background until it is stopped, as a service.
+  ///
+  ///     let journal = BackgroundService { lines.read { line in logger.info("\(line)") } }
   ///
   /// What is started is held until the shutdown, and released behind it.
   public struct BackgroundService<Work: Sendable>: Service {

@@ -1,7 +1,10 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package that uses all adapters, as a server does. scripts/test-adapters puts stand-ins in the place of the real packages.
+// A package that uses all adapters, as a server does. scripts/test-adapters puts stand-ins in the place of the real packages,
+// and turns on the trait Redis where its headers are.
+let hasRedis = Context.environment["REBOUND_TRAITS"] == "Redis"
+
 let package = Package(
   name: "Adapters",
   platforms: [.macOS(.v15)],
@@ -27,6 +30,7 @@ let package = Package(
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundRedis", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "ReboundLogging", package: "Rebound"),
@@ -45,7 +49,8 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-      ]
+      ],
+      swiftSettings: hasRedis ? [.define("Redis")] : []
     )
   ],
   swiftLanguageModes: [.v6]

@@ -4,6 +4,25 @@
   import ReboundTesting
   import Testing
 
+  /// Makes a call again, for as long as it fails.
+  struct Insist: Policy {
+    var descriptor: StageDescriptor { StageDescriptor(PolicyKind("insist")) }
+
+    var traits: StageTraits {
+      var traits = StageTraits(descriptor: descriptor)
+      (traits.retries, traits.isForAllFailures) = (true, true)
+      return traits
+    }
+
+    func makeMachine(_ execution: ExecutionContext) -> Machine { Machine() }
+
+    struct Machine: PolicyMachine {
+      mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
+        .wait(.seconds(1))
+      }
+    }
+  }
+
   /// The code of Sources/Rebound/Rebound.docc/A-policy-of-your-own.md, as it stands there.
   @Suite("The code of the article on a policy of one's own")
   struct OwnPolicyArticleTests {
@@ -56,6 +75,13 @@
         ]
       )
       #expect(events.gauges.map { "\($0)" } == ["weather: throttle: 1 keys"])
+    }
+
+    @Test("is held to what it says of itself")
+    func rules() {
+      #expect(throws: InvalidPipeline.self) {
+        try Pipeline<String>("weather", repetition: .harmful) { Insist() }
+      }
     }
   }
 #endif

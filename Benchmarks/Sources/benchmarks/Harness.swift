@@ -8,6 +8,8 @@ struct Benchmark {
   let count: Int
   /// The most nanoseconds per value that the project allows itself; nil where nothing is promised.
   let limit: Double?
+  /// Another benchmark of the same group, and the most that this one may cost as a multiple of it.
+  let ratioLimit: (other: String, most: Double)?
   /// Whether threads decide how much waits, and so how often a chain has to make room.
   let hasBacklog: Bool
   /// How many allocations per value above the limit are let pass: threads of the system's own allocate now and then.
@@ -20,6 +22,7 @@ struct Benchmark {
   /// - Parameters:
   ///   - prototype: nanoseconds per value of the first sketch of the design; two fifths more are allowed.
   ///   - limit: the limit itself, where there was no sketch.
+  ///   - ratioLimit: the name of another benchmark of the same group, and the most as a multiple of it.
   ///   - hasBacklog: whether threads decide how much waits.
   ///   - tolerance: allocations per value above the limit that are let pass.
   init(
@@ -27,6 +30,7 @@ struct Benchmark {
     count: Int = 200_000,
     prototype: Double? = nil,
     limit: Double? = nil,
+    ratioLimit: (other: String, most: Double)? = nil,
     hasBacklog: Bool = false,
     tolerance: Double = 0.01,
     run: @escaping (Int) -> Void
@@ -34,6 +38,7 @@ struct Benchmark {
     self.name = name
     self.count = count
     self.limit = limit ?? prototype.map { $0 * 1.4 }
+    self.ratioLimit = ratioLimit
     self.hasBacklog = hasBacklog
     self.tolerance = tolerance
     self.run = run
@@ -43,11 +48,27 @@ struct Benchmark {
 /// What a benchmark took.
 struct Measurement {
   let benchmark: Benchmark
-  /// Of the fastest round.
-  var nanosecondsPerValue = Double.infinity
+  /// Nanoseconds per value of each round.
+  var rounds: [Double] = []
+  /// What it costs as a multiple of the benchmark that it is limited by; `nil` if there is none, or it was not measured.
+  var ratio: Double?
   var allocations = Allocations()
 
-  var isOverLimit: Bool { benchmark.limit.map { nanosecondsPerValue > $0 } ?? false }
+  /// Of the fastest round.
+  var nanosecondsPerValue: Double { rounds.min() ?? .infinity }
+
+  var isOverLimit: Bool {
+    if let limit = benchmark.limit, nanosecondsPerValue > limit { return true }
+    guard let ratio, let limit = benchmark.ratioLimit else { return false }
+    return ratio > limit.most
+  }
+
+  /// The median of what it costs as a multiple of another one in each round: the two were measured close to one another, so
+  /// what else the machine did fell on both.
+  func ratio(to other: Measurement) -> Double? {
+    let ratios = zip(rounds, other.rounds).map { $0 / $1 }.sorted()
+    return ratios.isEmpty ? nil : ratios[ratios.count / 2]
+  }
 }
 
 /// How often memory was asked for: for each value, and for what does not depend on their number.
@@ -71,9 +92,14 @@ struct Harness {
       for (index, benchmark) in benchmarks.enumerated() {
         let start = cpuNanoseconds()
         benchmark.run(benchmark.count)
-        let nanoseconds = (cpuNanoseconds() - start) / Double(benchmark.count)
-        measurements[index].nanosecondsPerValue = min(measurements[index].nanosecondsPerValue, nanoseconds)
+        measurements[index].rounds.append((cpuNanoseconds() - start) / Double(benchmark.count))
       }
+    }
+    for (index, benchmark) in benchmarks.enumerated() {
+      guard let other = measurements.first(where: { $0.benchmark.name == benchmark.ratioLimit?.other }) else {
+        continue
+      }
+      measurements[index].ratio = measurements[index].ratio(to: other)
     }
     for (index, benchmark) in benchmarks.enumerated() {
       measurements[index].allocations = countAllocations(of: benchmark)

@@ -12,6 +12,7 @@ struct PolicyRows: Sendable {
   let retry = RetryPolicy<Failure>(clamping: 2, backoff: .immediate)
   let retryWithBudget: RetryPolicy<Failure>
   let breaker: CircuitBreaker
+  let breakers: Keyed<String, CircuitBreaker>
   let bulkhead: Bulkhead
   let adaptiveBulkhead: Bulkhead
   let limiter: RateLimiter
@@ -24,6 +25,7 @@ struct PolicyRows: Sendable {
   let chaos = Chaos<Int, Failure>().fault(at: 0) { Refusal() }.latency(at: 0, .seconds(1))
   let lastGood: LastGood<Int, Int>
   let cache: Cache<Int, Int, Failure>
+  let keys: IdempotencyKeys<Int>
   let coalescer = Coalescer<Int, Int, Failure>()
   let refresher = TokenRefresher<Int> { _ in .rejected(Refusal()) }
   let throttle = AdaptiveThrottle("benchmark")
@@ -39,6 +41,8 @@ struct PolicyRows: Sendable {
   init() throws {
     retryWithBudget = retry.within(try .ratio(0.2))
     breaker = CircuitBreaker("benchmark", policy: try CircuitBreakerPolicy())
+    let breakerPolicy = try CircuitBreakerPolicy()
+    breakers = Keyed { CircuitBreaker($0, policy: breakerPolicy) }
     bulkhead = Bulkhead("benchmark", policy: try BulkheadPolicy(maxConcurrent: 10))
     adaptiveBulkhead = Bulkhead(
       "benchmark",
@@ -55,6 +59,7 @@ struct PolicyRows: Sendable {
     balancer = try LoadBalancer("benchmark", among: Array(0..<10))
     lastGood = try LastGood(capacity: 10)
     cache = Cache(policy: try CachePolicy(fresh: .seconds(3_600)))
+    keys = try IdempotencyKeys(keptFor: .seconds(3_600))
     refresher.signIn(with: 1)
     let breakerOfPipeline = CircuitBreaker("pipeline", policy: try CircuitBreakerPolicy())
     pipeline = try Pipeline<Int>("benchmark") {
@@ -114,6 +119,10 @@ extension PolicyRows {
     try await breaker.run { try await Self.answer() }
   }
 
+  func closedBreakerOfKey() async throws -> Int {
+    try await breakers["api.example"].run { try await Self.answer() }
+  }
+
   func freeBulkhead() async throws -> Int {
     try await bulkhead.run { try await Self.answer() }
   }
@@ -152,6 +161,15 @@ extension PolicyRows {
 
   func freshOfCache() async throws -> Int {
     try await cache.value(for: 1) { try await Self.answer() }.value
+  }
+
+  func firstOfKey() async throws -> Int {
+    keys.forget("order")
+    return try await keys.run("order") { try await Self.answer() }
+  }
+
+  func answeredKey() async throws -> Int {
+    try await keys.run("done") { try await Self.answer() }
   }
 
   func coalescedAlone() async throws -> Int {

@@ -55,11 +55,17 @@ public final class BackendServer: Sendable {
   /// Opens the accounts and starts the server.
   ///
   /// - Throws: `HTTPServerError`, ``DatabaseError``, or an error of libsodium; each describes itself for people.
-  public init(_ configuration: Configuration) throws {
+  public convenience init(_ configuration: Configuration) throws {
+    try self.init(configuration, hashQueue: SignUpService.makeHashQueue())
+  }
+
+  /// Starts a server that hashes passwords on a queue; see ``init(_:)``.
+  init(_ configuration: Configuration, hashQueue: WorkQueue) throws {
     let service = SignUpService(
       store: try AccountStore(path: configuration.database),
       hasher: try PasswordHasher(cost: configuration.passwordCost),
-      retryAfter: configuration.maintenanceRetryAfter
+      retryAfter: configuration.maintenanceRetryAfter,
+      hashQueue: hashQueue
     )
     let weather = WeatherService(
       lifetime: configuration.tokenLifetime,

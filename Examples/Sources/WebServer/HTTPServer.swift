@@ -40,7 +40,7 @@ public final class HTTPServer: Sendable {
     public var connectionLimit = 10_000
     /// How many clients of one address may be connected at once; the others are hung up on.
     ///
-    /// Less than `connectionLimit`, so that one address cannot shut out all others.
+    /// At most three quarters of all that can be connected, so that one address cannot shut out all others.
     public var connectionLimitPerAddress = 1_000
     /// How long a connection may be idle or stuck before it is closed.
     ///
@@ -116,6 +116,13 @@ extension HTTPServer.Configuration {
     let wanted = UInt64(max(1, connectionLimit))
     guard isKnown, limit.rlim_cur > filesForOtherUses else { return UInt32(clamping: wanted) }
     return UInt32(clamping: min(wanted, UInt64(limit.rlim_cur) - filesForOtherUses))
+  }
+
+  /// The limit for one address, kept below what can be connected at all: otherwise one address could shut out all others
+  /// where few files may be open.
+  var usableConnectionLimitPerAddress: UInt32 {
+    let share = max(1, usableConnectionLimit / 4 * 3)
+    return min(UInt32(clamping: max(1, connectionLimitPerAddress)), share)
   }
 
   /// The connection timeout in whole seconds; at least 1, because 0 would mean none.

@@ -52,7 +52,7 @@ final class ServerCore: Sendable {
     let daemon = shim_start_daemon(
       socket.descriptor,
       configuration.usableConnectionLimit,
-      UInt32(clamping: max(1, configuration.connectionLimitPerAddress)),
+      configuration.usableConnectionLimitPerAddress,
       configuration.timeoutInSeconds,
       context.toOpaque(),
       receiveTarget,

@@ -179,6 +179,26 @@ struct AttemptLogTests {
     reading.cancel()
   }
 
+  @Test("each request for values is a line at its moment, with its number, also while an attempt is under way")
+  func demand() throws {
+    let kept = Kept()
+    let (lines, reading) = makeLines(kept)
+    let log = AttemptLog(scheduler: scheduler, lines: lines)
+    let answer = PassthroughSubject<Int, Trouble>()
+    let recorder = Recorder<Int, Trouble>(requesting: .max(1))
+    log.writingDown("GET /x", answer.eraseToAnyPublisher(), success: { "\($0)" }, failure: { "\($0)" })
+      .subscribe(recorder)
+    scheduler.advance(by: .seconds(1))
+    recorder.request(.max(20))
+    scheduler.advance(by: .seconds(2))
+    recorder.request(.unlimited)
+    recorder.cancel()
+    try scheduler.run()
+    #expect(kept.demands == ["0.0: 1", "1.0: 20", "3.0: unlimited"])
+    #expect(kept.events.last == "cancelled")
+    reading.cancel()
+  }
+
   @Test("a request that is given up says so once, and one that is asked again is another run")
   func cancelledAndAgain() throws {
     let kept = Kept()
@@ -225,6 +245,12 @@ private final class Kept: @unchecked Sendable {
   private var lines: [String] = []
 
   func write(_ line: String) { lines.append(line) }
+
+  var demands: [String] {
+    lines.compactMap { line in
+      line.firstMatch(of: /"time":([0-9.]+),.*"demand":"(\w+)"/).map { "\($0.1): \($0.2)" }
+    }
+  }
 
   var events: [String] {
     lines.compactMap { $0.firstMatch(of: /"event":"(\w+)"/).map { String($0.1) } }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import ServerTesting
 import Testing
@@ -130,6 +131,38 @@ struct BackendServerTests {
       let report = reports.withLock { $0 }.first
       #expect(report?.hasPrefix("GET /isUserNameAvailable: The database couldn't run") == true)
     }
+  }
+
+  @Test("of 200 sign-ups at once some wait and the others are refused, and meanwhile all else is answered")
+  func rush() async throws {
+    let hashQueue = SignUpService.makeHashQueue()
+    let backend = try BackendServer(.forTests(), hashQueue: hashQueue)
+    // Nobody's password is hashed before that.
+    let (isBusy, mayEnd) = (Signal(), DispatchSemaphore(value: 0))
+    let occupation = Task {
+      await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 1...2 {
+          group.addTask {
+            try await hashQueue.run {
+              isBusy.give()
+              mayEnd.wait()
+            }
+          }
+        }
+      }
+    }
+    for _ in 1...2 { try await isBusy.wait() }
+    try await withThrowingTaskGroup(of: Int?.self) { group in
+      for number in 1...200 { group.addTask { try await backend.signUp("person\(number)")?.status } }
+      // What waits has no answer yet.
+      for _ in 1...170 { #expect(try await group.next() == 503) }
+      #expect(try await backend.get("/health")?.status == 200)
+      #expect(try await backend.get("/isUserNameAvailable?userName=person1")?.status == 200)
+      for _ in 1...2 { mayEnd.signal() }
+      for _ in 1...30 { #expect(try await group.next() == 201) }
+    }
+    await occupation.value
+    await backend.stop()
   }
 
   @Test("URLSession gets the same answers")

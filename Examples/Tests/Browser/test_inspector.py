@@ -61,6 +61,10 @@ class InspectorTestCase(PageTestCase):
     def run_of(self, number):
         return self.request(number).get_by_role("img")
 
+    def demand_of(self, number):
+        """The numbers in the lane of the demand, from left to right."""
+        return self.request(number).locator("text.demand-text").all_text_contents()
+
     def open_tab(self, name):
         self.page.get_by_role("tab", name=name).click()
         expect(self.page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
@@ -118,10 +122,12 @@ class Inspector(InspectorTestCase):
             re.compile(
                 r"Run of request 1: attempt 1 from 0\.0 s to \d\.\d s, failed \(Server error\); "
                 r"attempt 2 from 3\.\d s to 3\.\d s, answered \(200 Oslo, \w+\); "
-                r"a pause of 3\.0 s after \d\.\d s \(Retry-After\); finished after 3\.\d s"
+                r"a pause of 3\.0 s after \d\.\d s \(Retry-After\); demand: unlimited at 0\.0 s; finished after 3\.\d s"
             ),
         )
-        expect(self.run_of(1)).to_contain_text("demand: ")
+        self.assertEqual(self.demand_of(1), ["∞"])
+        expect(self.request(1).locator("path.demand")).to_have_count(1)
+        expect(self.request(1).locator("path.cancel")).to_have_count(0)
         expect(self.request(1).locator("rect.bar")).to_have_count(2)
         expect(self.request(1).locator("circle.marble")).to_have_count(1)
         expect(self.gauges.locator("> li", has_text="Retry budget")).to_contain_text("1 granted")
@@ -180,6 +186,9 @@ class Inspector(InspectorTestCase):
         self.see_stage(1, "Network", "running")
         self.search("Oslo")
         self.see_stage(1, "Network", "not waited for any more")
+        expect(self.run_of(1)).to_have_attribute("aria-label", re.compile(r"; demand: unlimited at 0\.0 s; cancelled after \d"))
+        expect(self.request(1).locator("path.cancel")).to_have_count(1)
+        self.assertEqual(self.demand_of(1)[-1], "cancel")
         self.see_stage(2, "Network", "done")
 
     def test_a_failed_run_is_saved_as_a_test_and_a_good_one_is_not(self):
@@ -278,6 +287,59 @@ class Inspector(InspectorTestCase):
             }"""
         )
         self.assertEqual(lost, 3)
+
+    def drawn(self, events):
+        """What the page draws of a run with these events, each a pair of its moment and its fields."""
+        return self.page.evaluate(
+            """async (events) => {
+              const { appOf, makeInspection, take } = await import("/inspection.js");
+              const { drawMarbles, makeMarbles } = await import("/marbles.js");
+              const inspection = makeInspection();
+              const all = [[0, { event: "began", attempt: 0, name: "GET /x" }], ...events];
+              all.forEach(([time, fields], index) => {
+                const line = { line: index + 1, app: "weather", type: "request", request: 1, time, ...fields };
+                take(inspection, JSON.stringify(line), time);
+              });
+              const picture = makeMarbles();
+              drawMarbles(picture, appOf(inspection, "weather").requests[0], all.at(-1)[0]);
+              const marks = [...picture.querySelectorAll("path.demand, path.cancel")];
+              return {
+                words: picture.getAttribute("aria-label"),
+                numbers: [...picture.querySelectorAll("text.demand-text")].map((node) => node.textContent),
+                places: [...picture.querySelectorAll("text.demand-text")].map((node) => Number(node.getAttribute("x"))),
+                marks: marks.map((node) => Number(/^M([0-9.]+)/.exec(node.getAttribute("d"))[1]) + 5),
+              };
+            }""",
+            events,
+        )
+
+    @staticmethod
+    def asks(time, count):
+        return [time, {"event": "demand", "attempt": 1, "demand": count}]
+
+    def test_each_request_for_values_stands_at_its_moment_with_its_number(self):
+        drawn = self.drawn(
+            [self.asks(0, "1"), self.asks(1, "20"), self.asks(2.5, "unlimited"), [4, {"event": "cancelled", "attempt": 1}]]
+        )
+        self.assertEqual(drawn["numbers"], ["1", "20", "∞", "cancel"])
+        # The picture's first moment is at 76, its last at 516.
+        self.assertEqual(drawn["marks"], [76, 186, 351, 516])
+        self.assertIn("demand: 1 at 0.0 s, 20 at 1.0 s, unlimited at 2.5 s; cancelled after 4.0 s", drawn["words"])
+
+    def test_numbers_that_would_overlap_share_a_place_and_keep_their_marks(self):
+        drawn = self.drawn(
+            [*[self.asks(0, "1")] * 3, self.asks(0.001, "2"), self.asks(3.99, "8"), [4, {"event": "cancelled", "attempt": 1}]]
+        )
+        self.assertEqual(drawn["numbers"], ["3×1, 2", "8, cancel"])
+        self.assertEqual(len(drawn["marks"]), 6)
+        self.assertGreater(drawn["places"][1], drawn["places"][0])
+        self.assertIn("demand: 1 at 0.0 s, 1 at 0.0 s, 1 at 0.0 s, 2 at 0.0 s, 8 at 4.0 s", drawn["words"])
+
+    def test_of_a_run_that_asks_without_end_the_latest_hundred_requests_are_kept(self):
+        drawn = self.drawn([*[self.asks(number, "1") for number in range(250)], [250, {"event": "finished", "attempt": 1}]])
+        self.assertEqual(len(drawn["marks"]), 100)
+        self.assertIn("demand: 150 earlier requests, 1 at 150.0 s, 1 at 151.0 s", drawn["words"])
+        self.assertTrue(drawn["numbers"][0].startswith("…"))
 
     def test_it_goes_on_when_the_app_was_restarted(self):
         self.allow_complaint("Failed to load resource")

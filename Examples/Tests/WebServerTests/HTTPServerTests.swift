@@ -459,7 +459,40 @@ struct HTTPServerTests {
         withExtendedLifetime(idle) {}
       }
     }
+
+    @Test("one address cannot shut out all others, however few can be connected at all")
+    func addressShare() async throws {
+      var configuration = HTTPServer.Configuration()
+      configuration.connectionLimit = 8
+      try await withServer(configuration) { server in
+        let request = "GET / HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n"
+        let idle = try (1...6).map { _ in try LoopbackClient(port: server.port) }
+        for client in idle {
+          try await client.send(request)
+          #expect(try await client.receive(until: "[] 0").contains("200 OK"))
+        }
+        let refused = try LoopbackClient(port: server.port)
+        #expect(try await refused.receiveAll().isEmpty)
+        let other = try LoopbackClient(port: server.port, from: "127.0.0.2")
+        try await other.send(request)
+        #expect(try await other.receive(until: "[] 0").contains("200 OK"))
+        withExtendedLifetime(idle) {}
+      }
+    }
   #endif
+
+  @Test("the limit for one address is at least one, and at most three quarters of all")
+  func usableAddressLimit() {
+    var configuration = HTTPServer.Configuration()
+    #expect(configuration.usableConnectionLimitPerAddress <= configuration.usableConnectionLimit / 4 * 3)
+    configuration.connectionLimitPerAddress = 10
+    #expect(configuration.usableConnectionLimitPerAddress == 10)
+    configuration.connectionLimitPerAddress = -1
+    #expect(configuration.usableConnectionLimitPerAddress == 1)
+    configuration.connectionLimit = 1
+    configuration.connectionLimitPerAddress = 1_000
+    #expect(configuration.usableConnectionLimitPerAddress == 1)
+  }
 
   @Test("a client whose head takes too long is hung up on, though a byte of it comes now and then")
   func drippingHead() async throws {

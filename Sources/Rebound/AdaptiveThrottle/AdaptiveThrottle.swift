@@ -57,11 +57,6 @@ public final class AdaptiveThrottle: Sendable {
     public let refusalProbability: Double
 
     /// Describes what a throttle has counted.
-    ///
-    /// - Parameters:
-    ///   - requests: How many calls were made.
-    ///   - accepts: How many of them the service accepted.
-    ///   - refusalProbability: How likely the next call is to be refused.
     public init(requests: Int, accepts: Int, refusalProbability: Double) {
       self.requests = requests
       self.accepts = accepts
@@ -152,10 +147,10 @@ extension AdaptiveThrottle.Snapshot: PolicyReading {
   /// How likely a refusal is.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
+      .init(
         "rebound_throttle_refusal_probability",
         refusalProbability,
-        meaning: "How likely a call is to be refused before it is made."
+        "How likely a call is to be refused before it is made."
       )
     ]
   }
@@ -166,21 +161,17 @@ extension PolicyKind {
   public static let adaptiveThrottle = PolicyKind("adaptive throttle")
 }
 
-/// Something that an ``AdaptiveThrottle`` has decided.
-public enum AdaptiveThrottleEvent: Hashable, Sendable, PolicyDecision {
+/// Something that an ``AdaptiveThrottle`` has decided; a warning.
+public enum AdaptiveThrottleEvent: Hashable, Sendable, RecordedDecision {
   /// A call is refused, as likely as this.
   case refused(probability: Double)
 
   /// That of adaptive throttles.
   public static var kind: PolicyKind { .adaptiveThrottle }
-  /// A warning.
-  public var severity: PolicyEvent.Severity { .warning }
-  /// The decision in a word.
-  public var word: String { "refused" }
-  /// One line for a log: "refused with probability 0.4".
-  public var description: String {
+
+  var record: DecisionRecord {
     switch self {
-    case .refused(let probability): "refused with probability \(probability)"
+    case .refused(let probability): .init(.warning, "refused", "refused with probability \(probability)")
     }
   }
 }
@@ -193,17 +184,13 @@ public struct Throttled: Error, Hashable, Sendable, CustomStringConvertible {
   public let refusalProbability: Double
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What is protected.
-  ///   - refusalProbability: How likely that was.
   public init(name: String, refusalProbability: Double) {
     self.name = name
     self.refusalProbability = refusalProbability
   }
 
-  /// What happened.
-  public var description: String { "\(name) accepts too few calls; this one was not made." }
+  /// What happened, and what to do next.
+  public var description: String { "\(name) accepts too few calls; this one was not made. Try again in a moment." }
 }
 
 extension Throttled: LocalizedError {

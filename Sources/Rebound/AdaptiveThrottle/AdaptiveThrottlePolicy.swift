@@ -6,7 +6,7 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
   public let window: Duration
 
   /// Twice as many calls as are accepted, over two minutes: the figures of the source.
-  public static let standard = AdaptiveThrottlePolicy(inRange: 2, .seconds(120))
+  public static let standard = valid { () throws(InvalidPolicy) in try AdaptiveThrottlePolicy() }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -21,12 +21,8 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
       $0 >= 1 && $0.isFinite
     }
     try kind.require("window", window, "Give at least a millisecond.") { $0 >= .milliseconds(1) }
-    self.init(inRange: factor, window.clampedToDelay)
-  }
-
-  private init(inRange factor: Double, _ window: Duration) {
     self.factor = factor
-    self.window = window
+    self.window = window.clampedToDelay
   }
 }
 
@@ -34,17 +30,13 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
 ///
 /// It has no clock and no lock.
 struct AdaptiveThrottleMachine: Sendable {
-  private struct Calls: AdditiveArithmetic {
-    static var zero: Calls { Calls() }
+  private struct Calls: Summable {
     var requests = 0
     var accepts = 0
 
-    static func + (left: Calls, right: Calls) -> Calls {
-      Calls(requests: left.requests + right.requests, accepts: left.accepts + right.accepts)
-    }
-
-    static func - (left: Calls, right: Calls) -> Calls {
-      Calls(requests: left.requests - right.requests, accepts: left.accepts - right.accepts)
+    mutating func add(_ other: Calls, times: Int) {
+      requests += other.requests * times
+      accepts += other.accepts * times
     }
   }
 

@@ -21,9 +21,9 @@ package final class Shared<State, Event: Sendable>: Sendable {
 
     /// - Returns: Whether the caller has to tell.
     @inlinable
-    mutating func add(_ events: [Event]) -> Bool {
-      guard !observers.isEmpty else { return false }
-      untold += events
+    mutating func add(_ decided: UntoldEvents<Event>) -> Bool {
+      guard decided.isListened else { return false }
+      untold += decided.events
       guard !untold.isEmpty, !isTelling else { return false }
       isTelling = true
       return true
@@ -61,11 +61,11 @@ package final class Shared<State, Event: Sendable>: Sendable {
   /// Changes the state, then tells the events that the body has added.
   @inlinable
   package func change<Result, Failure: Error>(
-    _ body: (inout State, inout [Event]) throws(Failure) -> Result
+    _ body: (inout State, inout UntoldEvents<Event>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var tells = false
     let result: Swift.Result<Result, Failure> = guarded.withLock { guarded in
-      var events: [Event] = []
+      var events = UntoldEvents<Event>(isListened: !guarded.observers.isEmpty)
       let result: Swift.Result<Result, Failure>
       do throws(Failure) { result = .success(try body(&guarded.state, &events)) } catch { result = .failure(error) }
       tells = guarded.add(events)
@@ -91,5 +91,22 @@ package final class Shared<State, Event: Sendable>: Sendable {
       }
       return (guarded.untold.removeFirst(), guarded.observers)
     }
+  }
+}
+
+/// What one change decides, for those who listen: where nobody does, no event is made.
+@usableFromInline
+package struct UntoldEvents<Event> {
+  @usableFromInline let isListened: Bool
+  @usableFromInline var events: [Event] = []
+
+  @inlinable
+  init(isListened: Bool) {
+    self.isListened = isListened
+  }
+
+  @inlinable
+  package mutating func append(_ event: @autoclosure () -> Event) {
+    if isListened { events.append(event()) }
   }
 }

@@ -20,11 +20,6 @@ public final class Bulkhead: Sendable {
     public let limit: Int
 
     /// Describes what a bulkhead holds.
-    ///
-    /// - Parameters:
-    ///   - running: How many calls run.
-    ///   - queued: How many wait.
-    ///   - limit: How many may run.
     public init(running: Int, queued: Int, limit: Int) {
       self.running = running
       self.queued = queued
@@ -33,7 +28,8 @@ public final class Bulkhead: Sendable {
   }
 
   private struct State {
-    var adoptedName: String?
+    /// As it was made, or as the first pipeline that has made it of a policy.
+    var name: String?
     var machine: BulkheadMachine
     var adaptive: AdaptiveLimitMachine?
     /// How long calls took of late, and how far from that, on the mean; by deadline alone.
@@ -76,9 +72,8 @@ public final class Bulkhead: Sendable {
   }
 
   /// What the bulkhead protects, for its errors: the pipeline which has made it of a policy, if it was given no name.
-  public var name: String { givenName ?? shared.read { $0.adoptedName } ?? "bulkhead" }
+  public var name: String { shared.read { $0.name } ?? "bulkhead" }
 
-  private let givenName: String?
   private let maxWait: Duration?
   private let isAdaptive: Bool
   private let goesByDeadline: Bool
@@ -95,23 +90,28 @@ public final class Bulkhead: Sendable {
   ///   - name: What it protects, for its errors.
   ///   - policy: How many calls run at the same time, and how many wait.
   public convenience init(_ name: String, policy: BulkheadPolicy) {
-    self.init(givenName: name, policy: policy)
+    self.init(named: name, policy)
   }
 
   /// Makes a bulkhead for the pipeline that it is a stage of, and has its name from.
   convenience init(policy: BulkheadPolicy) {
-    self.init(givenName: nil, policy: policy)
+    self.init(named: nil, policy)
   }
 
-  private init(givenName: String?, policy: BulkheadPolicy) {
-    self.givenName = givenName
+  private init(
+    named name: String?,
+    _ policy: BulkheadPolicy,
+    _ adaptive: AdaptiveLimitMachine? = nil,
+    _ isOverload: @escaping @Sendable (any Error) -> Bool = { _ in false }
+  ) {
     maxWait = policy.maxWait
-    isAdaptive = false
+    isAdaptive = adaptive != nil
     goesByDeadline = policy.order == .earliestDeadline
-    isOverload = { _ in false }
-    let machine = BulkheadMachine(limit: policy.maxConcurrent, maxQueue: policy.maxQueue, order: policy.order)
-    shared = Shared(State(machine: machine))
-    locked { _, _ in }  // Opens the fast path.
+    self.isOverload = isOverload
+    let limit = adaptive?.limit ?? policy.maxConcurrent
+    let machine = BulkheadMachine(limit: limit, maxQueue: policy.maxQueue, order: policy.order)
+    shared = Shared(State(name: name, machine: machine, adaptive: adaptive))
+    locked { _, _ in }  // Opens the fast path, if it has one.
   }
 
   /// Makes a bulkhead that finds out how many calls its service bears.
@@ -123,25 +123,18 @@ public final class Bulkhead: Sendable {
   ///     brought into its range.
   ///   - isOverload: Which errors say that the service has too much to do: time outs, 429, 503. Other failures, and
   ///     cancelled calls, say nothing about that and are left out.
-  public init(
+  public convenience init(
     _ name: String,
     policy: BulkheadPolicy,
     adapting adaptive: AdaptiveLimitPolicy,
     overloadedWhen isOverload: @escaping @Sendable (any Error) -> Bool
   ) {
-    givenName = name
-    maxWait = policy.maxWait
-    isAdaptive = true
-    goesByDeadline = policy.order == .earliestDeadline
-    self.isOverload = isOverload
-    let limit = AdaptiveLimitMachine(adaptive, initial: policy.maxConcurrent)
-    let machine = BulkheadMachine(limit: limit.limit, maxQueue: policy.maxQueue, order: policy.order)
-    shared = Shared(State(machine: machine, adaptive: limit))
+    self.init(named: name, policy, AdaptiveLimitMachine(adaptive, initial: policy.maxConcurrent), isOverload)
   }
 
   /// Takes the name of a pipeline, unless it has one.
   func adopt(name: String) {
-    shared.adjust { state, _ in state.adoptedName = state.adoptedName ?? name }
+    shared.adjust { state, _ in state.name = state.name ?? name }
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.
@@ -183,12 +176,7 @@ public final class Bulkhead: Sendable {
 
     /// Gives the place to the next one; nothing happens the second time.
     public func release(_ end: ExecutionEnd = .succeeded) {
-      let wasHeld = isHeld.withLock { isHeld in
-        let wasHeld = isHeld
-        isHeld = false
-        return wasHeld
-      }
-      if wasHeld { bulkhead.leave(place, end, time) }
+      if isHeld.exchange(false) { bulkhead.leave(place, end, time) }
     }
   }
 
@@ -264,7 +252,7 @@ public final class Bulkhead: Sendable {
 
   /// Looks at the state or changes it, with those who were let in and out beside it, then tells the observers.
   private func locked<Result, Failure: Error>(
-    _ body: (inout State, inout [BulkheadEvent]) throws(Failure) -> Result
+    _ body: (inout State, inout UntoldEvents<BulkheadEvent>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try shared.change { (state, events) throws(Failure) in
       if let running = fastPath.close() { state.machine.take(running: running) }
@@ -301,8 +289,8 @@ public final class Bulkhead: Sendable {
   }
 
   private func refusal(_ state: State, waited: Duration? = nil) -> BulkheadFull {
-    let name = givenName ?? state.adoptedName ?? "bulkhead"
-    return BulkheadFull(name: name, limit: state.machine.limit, queueLength: state.machine.queued, waited: waited)
+    let (name, limit) = (state.name ?? "bulkhead", state.machine.limit)
+    return BulkheadFull(name: name, limit: limit, queueLength: state.machine.queued, waited: waited)
   }
 
   /// Gives a place to the next one.
@@ -346,7 +334,7 @@ public final class Bulkhead: Sendable {
     _ numbers: [Int],
     at now: Duration,
     _ state: inout State,
-    _ events: inout [BulkheadEvent]
+    _ events: inout UntoldEvents<BulkheadEvent>
   ) -> [(Waiter, Result<Int, BulkheadFull>)] {
     var (numbers, running) = (numbers[...], state.machine.running - numbers.count)
     var answered: [(Waiter, Result<Int, BulkheadFull>)] = []
@@ -381,37 +369,5 @@ extension Bulkhead: AdmissionControl, Policy {
   /// Gives the place to the next one.
   public func settle(_ place: Place, _ end: ExecutionEnd, _ execution: ExecutionContext) {
     leave(place, end, execution.time)
-  }
-
-  /// The same bulkhead for calls that are let in sooner, or later, than others, if the policy goes by priority.
-  ///
-  /// - Parameter priority: The higher, the sooner; zero for all others.
-  public func prioritised(_ priority: Int) -> PrioritisedBulkhead {
-    PrioritisedBulkhead(bulkhead: self, priority: priority)
-  }
-}
-
-/// A bulkhead for calls of one priority.
-public struct PrioritisedBulkhead: AdmissionControl, Policy {
-  let bulkhead: Bulkhead
-  let priority: Int
-
-  /// What the bulkhead is.
-  public var descriptor: StageDescriptor { bulkhead.descriptor }
-
-  /// Takes a place if one is free, and nobody listens.
-  public func admitAtOnce(_ execution: ExecutionContext) -> Bulkhead.Place? { bulkhead.admitAtOnce(execution) }
-
-  /// Asks for a place.
-  public func ask(
-    _ execution: ExecutionContext,
-    _ answer: @escaping @Sendable (Result<Bulkhead.Place, any Error>) -> Void
-  ) -> (any Cancellable)? {
-    bulkhead.ask(priority: priority, time: execution.time, deadline: execution.deadline, answer)
-  }
-
-  /// Gives the place to the next one.
-  public func settle(_ place: Bulkhead.Place, _ end: ExecutionEnd, _ execution: ExecutionContext) {
-    bulkhead.settle(place, end, execution)
   }
 }

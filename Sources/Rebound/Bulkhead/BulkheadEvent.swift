@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that a bulkhead has decided.
+/// Something that a bulkhead has decided; a warning if a call is refused.
 public enum BulkheadEvent: Hashable, Sendable {
   /// A call runs, and with it so many.
   case admitted(running: Int, limit: Int)
@@ -18,43 +18,25 @@ public enum BulkheadEvent: Hashable, Sendable {
   case limitChanged(Int)
 }
 
-extension BulkheadEvent: CustomStringConvertible {
-  /// One line for a log: "admitted; 3 of 10 run".
-  public var description: String {
-    switch self {
-    case .admitted(let running, let limit): "admitted; \(running) of \(limit) run"
-    case .queued(let count): "queued; \(count) wait"
-    case .rejected(let queued, let limit): "rejected; \(limit) run and \(queued) wait"
-    case .timedOut(let queued): "rejected after the longest wait; \(queued) wait"
-    case .abandoned(let queued): "cancelled while queued; \(queued) wait"
-    case .released(let running): "released; \(running) run"
-    case .limitChanged(let limit): "limit is now \(limit)"
-    }
-  }
-}
-
-extension BulkheadEvent: PolicyDecision {
+extension BulkheadEvent: RecordedDecision {
   /// That of bulkheads.
   public static var kind: PolicyKind { .bulkhead }
 
-  /// A warning if a call is refused.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .rejected, .timedOut: .warning
-    case .admitted, .queued, .abandoned, .released, .limitChanged: .info
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .admitted: "admitted"
-    case .queued: "queued"
-    case .rejected: "rejected"
-    case .timedOut: "timed_out"
-    case .abandoned: "abandoned"
-    case .released: "released"
-    case .limitChanged: "limit_changed"
+    case .admitted(let running, let limit):
+      .init(.info, "admitted", "admitted; \(running) of \(limit) run")
+        .with([.init("running", running), .init("limit", limit)])
+    case .queued(let count): .init(.info, "queued", "queued; \(count) wait").with([.init("queued", count)])
+    case .rejected(let queued, let limit):
+      .init(.warning, "rejected", "rejected; \(limit) run and \(queued) wait")
+        .with([.init("limit", limit), .init("queued", queued)])
+    case .timedOut(let queued):
+      .init(.warning, "timed_out", "rejected after the longest wait; \(queued) wait").with([.init("queued", queued)])
+    case .abandoned(let queued):
+      .init(.info, "abandoned", "cancelled while queued; \(queued) wait").with([.init("queued", queued)])
+    case .released(let running): .init(.info, "released", "released; \(running) run").with([.init("running", running)])
+    case .limitChanged(let limit): .init(.info, "limit_changed", "limit is now \(limit)").with([.init("limit", limit)])
     }
   }
 }
@@ -68,31 +50,24 @@ extension Bulkhead.Snapshot: PolicyReading {
   /// One line for a log: "3 of 10 run, 0 wait".
   public var description: String { "\(running) of \(limit) run, \(queued) wait" }
 
+  /// `running`, `limit` and `queued`.
+  public var details: [EventField] {
+    [EventField("running", running), EventField("limit", limit), EventField("queued", queued)]
+  }
+
   /// How many calls run, may run, and wait.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement("rebound_bulkhead_running", Double(running), meaning: "Calls that run in a bulkhead."),
-      PolicyMeasurement(
-        "rebound_bulkhead_limit",
-        Double(limit),
-        meaning: "Calls that may run in a bulkhead at the same time."
-      ),
-      PolicyMeasurement(
-        "rebound_bulkhead_queued",
-        Double(queued),
-        meaning: "Calls that wait for a place in a bulkhead."
-      ),
+      .init("rebound_bulkhead_running", running, "Calls that run in a bulkhead."),
+      .init("rebound_bulkhead_limit", limit, "Calls that may run in a bulkhead at the same time."),
+      .init("rebound_bulkhead_queued", queued, "Calls that wait for a place in a bulkhead."),
     ]
   }
 }
 
-extension Bulkhead: PolicyObservable {
-  /// That of bulkheads.
-  public static var kind: PolicyKind { .bulkhead }
+extension Bulkhead: EventTelling {
   /// Its ``snapshot``.
   public var reading: (any PolicyReading)? { snapshot }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }
 
 /// A bulkhead has refused a call, because too many run and wait already.
@@ -107,12 +82,6 @@ public struct BulkheadFull: Error, Hashable {
   public let waited: Duration?
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What the bulkhead protects.
-  ///   - limit: How many calls may run.
-  ///   - queueLength: How many others wait.
-  ///   - waited: How long the call has waited in vain.
   public init(name: String, limit: Int, queueLength: Int, waited: Duration? = nil) {
     self.name = name
     self.limit = limit

@@ -10,13 +10,13 @@ import Combine
 /// new one cannot be had, each for as long as the policy says. Those who miss the same key at the same time share one
 /// call. It keeps values in memory; the one whose last use is the longest ago goes first.
 public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Sendable {
-  private struct State {
-    var machine: CacheMachine<Key, Value, Failure>
+  @usableFromInline struct State {
+    @usableFromInline var machine: CacheMachine<Key, Value, Failure>
     /// The latest present that a call has brought; a step back counts as no time at all.
-    var latest = Duration.zero
+    @usableFromInline var latest = Duration.zero
   }
 
-  private let shared: Shared<State, CacheEvent<Key>>
+  @usableFromInline let shared: Shared<State, CacheEvent<Key>>
   let flights = Coalescer<Key, Cached<Value>, Failure>()
   private let policy: CachePolicy
   /// Where caches of other processes keep what they have fetched; `nil` for a cache that is alone.
@@ -105,9 +105,10 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
 
   /// Changes the machine, and releases what it has taken out with the lock open.
   @discardableResult
-  private func change<Result>(
+  @inlinable
+  func change<Result>(
     at present: Duration? = nil,
-    _ body: (inout CacheMachine<Key, Value, Failure>, _ now: Duration, inout [CacheEvent<Key>]) -> Result
+    _ body: (inout CacheMachine<Key, Value, Failure>, _ now: Duration, inout UntoldEvents<CacheEvent<Key>>) -> Result
   ) -> Result {
     let (result, removed) = shared.change { state, events in
       state.latest = max(state.latest, present ?? state.latest)
@@ -120,6 +121,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
 
   // MARK: What the operator asks
 
+  @inlinable
   func look(_ key: Key, at now: Duration) -> CacheMachine<Key, Value, Failure>.Lookup {
     change(at: now) { $0.look(key, now: $1, events: &$2) }
   }
@@ -210,8 +212,9 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
           }
         },
         receiveCompletion: { completion in
-          self.change(at: time.now) {
-            if case .failure(let error) = completion { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
+          let error: Failure? = if case .failure(let error) = completion { error } else { nil }
+          self.change(at: error.map { _ in time.now }) {
+            if let error { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
             $0.endFetch(key, fetch)
           }
           if let claim { self.storage?.release(claim, for: key) }
@@ -266,13 +269,26 @@ extension Cache where Value: Sendable, Failure == any Error {
   ///   - fetch: The call.
   /// - Throws: What the function throws, if there is no value for that case; `CancellationError` if the task is
   ///   cancelled.
+  @inlinable
   public nonisolated(nonsending) func value(
     for key: Key,
     time: TimeSource = .current,
     _ fetch: @escaping @Sendable () async throws -> Value
   ) async throws -> Cached<Value> {
     try Task.checkCancellation()
-    switch look(key, at: time.now) {
+    let lookup = look(key, at: time.now)
+    if case .fresh(let value, let age) = lookup { return Cached(value: value, age: age, source: .cache(stale: nil)) }
+    return try await value(for: key, found: lookup, time: time, fetch)
+  }
+
+  @usableFromInline
+  nonisolated(nonsending) func value(
+    for key: Key,
+    found lookup: CacheMachine<Key, Value, Failure>.Lookup,
+    time: TimeSource,
+    _ fetch: @escaping @Sendable () async throws -> Value
+  ) async throws -> Cached<Value> {
+    switch lookup {
     case .fresh(let value, let age): return Cached(value: value, age: age, source: .cache(stale: nil))
     case .stale(let value, let age, let fetches):
       if fetches { revalidate(key, Publishers.Asynchronous(fetch), on: time) }

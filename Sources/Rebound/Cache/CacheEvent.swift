@@ -1,4 +1,4 @@
-/// Something that was decided about a kept value.
+/// Something that was decided about a kept value; a warning if something went wrong.
 public enum CacheEvent<Key: Sendable>: Sendable {
   /// A fresh value was there.
   case hit(Key, age: Duration)
@@ -22,50 +22,26 @@ public enum CacheEvent<Key: Sendable>: Sendable {
   case evicted(Key)
 }
 
-extension CacheEvent: CustomStringConvertible {
-  /// One line for a log: "oslo: hit, 12.0 seconds old".
-  public var description: String {
-    switch self {
-    case .hit(let key, let age): "\(key): hit, \(age) old"
-    case .revalidates(let key, let age): "\(key): stale, \(age) old; delivered while a new one is fetched"
-    case .staleIfError(let key, let age, let error):
-      "\(key): stale, \(age) old; delivered since the call failed (\(error))"
-    case .hitFailure(let key, let error): "\(key): failed lately (\(error)); not called again"
-    case .missed(let key): "\(key): missed"
-    case .stored(let key): "\(key): stored"
-    case .tooCostly(let key, let cost): "\(key): not stored; costs \(cost)"
-    case .storedFailure(let key, let error): "\(key): failure stored (\(error))"
-    case .revalidationFailed(let key, let error): "\(key): no new value (\(error)); the stale one stays"
-    case .evicted(let key): "\(key): evicted"
-    }
-  }
-}
-
-extension CacheEvent: PolicyDecision {
+extension CacheEvent: RecordedDecision {
   /// That of caches.
   public static var kind: PolicyKind { .cache }
 
-  /// A warning if something went wrong.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .staleIfError, .hitFailure, .storedFailure, .revalidationFailed, .tooCostly: .warning
-    case .hit, .revalidates, .missed, .stored, .evicted: .info
-    }
-  }
-
-  /// The decision in a word, without the key.
-  public var word: String {
-    switch self {
-    case .hit: "hit"
-    case .revalidates: "revalidates"
-    case .staleIfError: "stale_if_error"
-    case .hitFailure: "hit_failure"
-    case .missed: "missed"
-    case .stored: "stored"
-    case .tooCostly: "too_costly"
-    case .storedFailure: "stored_failure"
-    case .revalidationFailed: "revalidation_failed"
-    case .evicted: "evicted"
+    case .hit(let key, let age): .init(.info, "hit", "\(key): hit, \(age) old")
+    case .revalidates(let key, let age):
+      .init(.info, "revalidates", "\(key): stale, \(age) old; delivered while a new one is fetched")
+    case .staleIfError(let key, let age, let error):
+      .init(.warning, "stale_if_error", "\(key): stale, \(age) old; delivered since the call failed (\(error))")
+    case .hitFailure(let key, let error):
+      .init(.warning, "hit_failure", "\(key): failed lately (\(error)); not called again")
+    case .missed(let key): .init(.info, "missed", "\(key): missed")
+    case .stored(let key): .init(.info, "stored", "\(key): stored")
+    case .tooCostly(let key, let cost): .init(.warning, "too_costly", "\(key): not stored; costs \(cost)")
+    case .storedFailure(let key, let error): .init(.warning, "stored_failure", "\(key): failure stored (\(error))")
+    case .revalidationFailed(let key, let error):
+      .init(.warning, "revalidation_failed", "\(key): no new value (\(error)); the stale one stays")
+    case .evicted(let key): .init(.info, "evicted", "\(key): evicted")
     }
   }
 }
@@ -75,9 +51,4 @@ extension PolicyKind {
   public static let cache = PolicyKind("cache")
 }
 
-extension Cache: PolicyObservable {
-  /// That of caches.
-  public static var kind: PolicyKind { .cache }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Cache: EventTelling {}

@@ -2,7 +2,9 @@
 ///
 /// It has no clock and no lock, and calls no foreign code but that of keys; its owner tells it the time, which never goes
 /// back. What has to go is handed out, so that its owner releases it where it likes.
+@usableFromInline
 struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
+  @usableFromInline
   enum Lookup {
     case fresh(Value, age: Duration)
     /// Stale, to be delivered at once; `fetches` says whether this is the one to fetch a new one.
@@ -11,25 +13,30 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     case missed
   }
 
-  private enum Content {
+  @usableFromInline
+  enum Content {
     case value(Value, CacheLifetime, cost: Int)
     case failure(Failure)
   }
 
-  private struct Entry {
-    var content: Content
-    var stored: Duration
+  @usableFromInline
+  struct Entry {
+    @usableFromInline var content: Content
+    @usableFromInline var stored: Duration
+
+    @inlinable
+    init(content: Content, stored: Duration) { (self.content, self.stored) = (content, stored) }
   }
 
-  private let policy: CachePolicy
-  private var entries = LeastRecentlyUsed<Key, Entry>()
-  private(set) var cost = 0
+  @usableFromInline let policy: CachePolicy
+  @usableFromInline var entries = LeastRecentlyUsed<Key, Entry>()
+  @usableFromInline var cost = 0
   private var lastFetch = 0
   /// The fetches under way whose results may be kept.
   private var fetches: [Key: Int] = [:]
-  private var revalidated: Set<Key> = []
+  @usableFromInline var revalidated: Set<Key> = []
   /// What was taken out and not released yet.
-  private var removed: [Any] = []
+  @usableFromInline var removed: [Any] = []
 
   init(_ policy: CachePolicy) {
     self.policy = policy
@@ -38,6 +45,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
   var count: Int { entries.count }
 
   /// Hands out what was taken out since the last time.
+  @inlinable
   mutating func takeRemoved() -> [Any] {
     let before = removed
     removed = []
@@ -45,7 +53,8 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
   }
 
   /// Someone asks for a key.
-  mutating func look(_ key: Key, now: Duration, events: inout [CacheEvent<Key>]) -> Lookup {
+  @inlinable
+  mutating func look(_ key: Key, now: Duration, events: inout UntoldEvents<CacheEvent<Key>>) -> Lookup {
     guard let entry = entries.use(key) else {
       events.append(.missed(key))
       return .missed
@@ -100,7 +109,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     for key: Key,
     by fetch: Int,
     now: Duration,
-    events: inout [CacheEvent<Key>]
+    events: inout UntoldEvents<CacheEvent<Key>>
   ) {
     guard fetches[key] == fetch else { return }
     store(value, lifetime, cost: cost, for: key, now: now - age, events: &events)
@@ -112,7 +121,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     for key: Key,
     by fetch: Int,
     now: Duration,
-    events: inout [CacheEvent<Key>]
+    events: inout UntoldEvents<CacheEvent<Key>>
   ) {
     guard fetches[key] == fetch, policy.negative > .zero else { return }
     // A value that may still help is worth more than the failure.
@@ -139,7 +148,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     _ key: Key,
     _ error: Failure,
     now: Duration,
-    events: inout [CacheEvent<Key>]
+    events: inout UntoldEvents<CacheEvent<Key>>
   ) -> (value: Value, age: Duration)? {
     guard let entry = entries.use(key), case .value(let value, let lifetime, _) = entry.content else { return nil }
     let age = max(now - entry.stored, .zero)
@@ -154,7 +163,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     cost: Int,
     for key: Key,
     now: Duration,
-    events: inout [CacheEvent<Key>]
+    events: inout UntoldEvents<CacheEvent<Key>>
   ) {
     let lifetime = lifetime ?? policy.lifetime
     if let most = policy.maxCost, cost > most {
@@ -167,6 +176,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     put(Entry(content: .value(value, lifetime, cost: max(cost, 0)), stored: now), for: key, events: &events)
   }
 
+  @inlinable
   mutating func remove(_ key: Key) {
     if let entry = entries.remove(key) { release(entry) }
   }
@@ -187,7 +197,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     revalidated = []
   }
 
-  private mutating func put(_ entry: Entry, for key: Key, events: inout [CacheEvent<Key>]) {
+  private mutating func put(_ entry: Entry, for key: Key, events: inout UntoldEvents<CacheEvent<Key>>) {
     if let before = entries.set(entry, for: key) { release(before) }
     if case .value(_, _, let added) = entry.content { cost += added }
     while entries.count > policy.maxCount || policy.maxCost.map({ cost > $0 }) ?? false {
@@ -197,7 +207,8 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     }
   }
 
-  private mutating func release(_ entry: Entry) {
+  @inlinable
+  mutating func release(_ entry: Entry) {
     if case .value(_, _, let saved) = entry.content { cost -= saved }
     removed.append(entry)
   }

@@ -9,11 +9,6 @@ public struct CacheLifetime: Hashable, Sendable {
 
   /// Describes how long a value is good; a negative time counts as none.
   ///
-  /// - Parameters:
-  ///   - fresh: How long it is as good as a new one.
-  ///   - staleWhileRevalidate: For how long after that it is delivered while a new one is fetched.
-  ///   - staleIfError: For how long after that it is delivered when a new one cannot be had.
-  ///
   /// Source: RFC 5861, whose windows begin where the freshness ends, too.
   public init(fresh: Duration, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero) {
     self.fresh = fresh.clampedToDelay
@@ -22,7 +17,7 @@ public struct CacheLifetime: Hashable, Sendable {
   }
 
   /// From which age on it is good for nothing.
-  var end: Duration { fresh + max(staleWhileRevalidate, staleIfError) }
+  @inlinable var end: Duration { fresh + max(staleWhileRevalidate, staleIfError) }
 }
 
 /// How long a cache keeps values, and how many.

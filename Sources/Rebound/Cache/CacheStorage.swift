@@ -43,8 +43,6 @@ public struct CacheClaim: Hashable, Sendable {
   public let name: String
 
   /// Makes a claim.
-  ///
-  /// - Parameter name: What nobody else's claim is called.
   public init(name: String) {
     self.name = name
   }
@@ -60,11 +58,6 @@ public struct StoredValue<Value> {
   public let lifetime: CacheLifetime
 
   /// Describes a value in a storage.
-  ///
-  /// - Parameters:
-  ///   - value: The value.
-  ///   - age: How long ago it was stored.
-  ///   - lifetime: How long it is good, from when it was stored.
   public init(_ value: Value, age: Duration, lifetime: CacheLifetime) {
     self.value = value
     self.age = age
@@ -89,10 +82,6 @@ public struct CacheFinding<Value> {
   public let claim: CacheClaim?
 
   /// Describes what was found.
-  ///
-  /// - Parameters:
-  ///   - stored: What is kept.
-  ///   - claim: Whether the caller is to fetch a new value.
   public init(stored: StoredValue<Value>?, claim: CacheClaim?) {
     self.stored = stored
     self.claim = claim

@@ -24,11 +24,7 @@ public struct Cached<Value> {
   public let source: Source
 
   /// Describes a value and where it comes from.
-  ///
-  /// - Parameters:
-  ///   - value: What was asked for.
-  ///   - age: How long ago it was fetched.
-  ///   - source: Where it comes from.
+  @inlinable
   public init(value: Value, age: Duration = .zero, source: Source = .network) {
     self.value = value
     self.age = age

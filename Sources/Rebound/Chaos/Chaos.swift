@@ -46,25 +46,16 @@ public struct Chaos<Output, Failure: Error>: Sendable {
   }
 
   private func adding(_ kind: CallChaos, at rate: InjectionRate) -> Chaos {
-    var copy = self
-    copy.callChaos.append((rate, kind))
-    return copy
+    changed(self) { $0.callChaos.append((rate, kind)) }
   }
 
   private func adding(_ kind: StreamChaos, at rate: InjectionRate) -> Chaos {
-    var copy = self
-    copy.streamChaos.append((rate, kind))
-    return copy
+    changed(self) { $0.streamChaos.append((rate, kind)) }
   }
 
   /// The same chaos, told to one more observer: each thing that goes wrong, before it does, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (ChaosEvent) -> Void) -> Chaos {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   // MARK: Calls
@@ -294,10 +285,10 @@ extension Chaos {
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
     let plan = planCall()
-    if plan.delay > .zero { try await time.sleep(for: plan.delay) }
-    let value = if let end = plan.end { try end.get() } else { try await operation() }
+    let value = try await ChaosDelay<any Error>(delay: plan.delay).run(time: time) {
+      if let end = plan.end { try end.get() } else { try await operation() }
+    }
     let result = planValue(value)
-    if let delay = result.delay { try await time.sleep(for: delay) }
-    return result.value
+    return try await ChaosDelay<any Error>(delay: result.delay ?? .zero).run(time: time) { result.value }
   }
 }

@@ -60,8 +60,8 @@ extension Publishers {
   }
 }
 
-/// Makes a call later.
-private struct ChaosDelay<Failure: Error>: Policy {
+/// Makes a call later, or lets its value pass later.
+struct ChaosDelay<Failure: Error>: Policy {
   let delay: Duration
 
   var descriptor: StageDescriptor { StageDescriptor(.chaos) }

@@ -88,6 +88,14 @@ public struct CircuitBreakerForStreams: Policy {
   /// What the breaker is.
   public var descriptor: StageDescriptor { breaker.descriptor }
 
+  /// Those of the breaker.
+  public var traits: StageTraits { breaker.traits }
+
+  /// Lets the events and the gauge of the breaker be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    breaker.register(with: events, pipeline: pipeline)
+  }
+
   /// Makes the machine of one call.
   public func makeMachine(_ execution: ExecutionContext) -> CircuitBreaker.Machine {
     CircuitBreaker.Machine(breaker, success)

@@ -30,11 +30,11 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// What the breaker protects, for its errors: that of the pipeline which has made it of a policy, if it was given none.
-  public var name: String { givenName ?? shared.read { $0.adoptedName } ?? "circuit breaker" }
+  public var name: String { shared.read { $0.name } ?? "circuit breaker" }
 
-  private let givenName: String?
   private struct Shares {
-    var adoptedName: String?
+    /// As it was made, or as the first pipeline that has made it of a policy.
+    var name: String?
     var machine: CircuitBreakerMachine
     var lastError: (any Error)?
     var refused = 0
@@ -42,12 +42,6 @@ public final class CircuitBreaker: Sendable {
     var latest = Duration.zero
     /// Whether refusals are told, of which there may be many.
     var tellsRefusals = false
-
-    /// A step back counts as no time at all.
-    mutating func clamp(_ now: Duration) -> Duration {
-      latest = max(latest, now)
-      return latest
-    }
   }
 
   private let policy: CircuitBreakerPolicy
@@ -72,25 +66,24 @@ public final class CircuitBreaker: Sendable {
     random: RandomSource = .system,
     countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
-    self.init(givenName: name, policy: policy, random: random, countingAsFailure: isFailure)
+    self.init(named: name, policy, random, isFailure)
   }
 
   /// Makes a closed breaker for the pipeline that it is a stage of, and has its name from.
   convenience init(policy: CircuitBreakerPolicy) {
-    self.init(givenName: nil, policy: policy, random: .system, countingAsFailure: { _ in true })
+    self.init(named: nil, policy, .system, { _ in true })
   }
 
   private init(
-    givenName: String?,
-    policy: CircuitBreakerPolicy,
-    random: RandomSource,
-    countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool
+    named name: String?,
+    _ policy: CircuitBreakerPolicy,
+    _ random: RandomSource,
+    _ isFailure: @escaping @Sendable (any Error) -> Bool
   ) {
-    self.givenName = givenName
     self.policy = policy
     self.random = random
     self.isFailure = isFailure
-    shared = Shared(Shares(machine: CircuitBreakerMachine(policy)))
+    shared = Shared(Shares(name: name, machine: CircuitBreakerMachine(policy)))
     shared.observe { [states] event in
       if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
     }
@@ -99,7 +92,7 @@ public final class CircuitBreaker: Sendable {
 
   /// Takes the name of a pipeline, unless it has one.
   func adopt(name: String) {
-    shared.adjust { state, _ in state.adoptedName = state.adoptedName ?? name }
+    shared.adjust { state, _ in state.name = state.name ?? name }
   }
 
   /// Tells an observer of each change and each refusal from now on.
@@ -193,14 +186,14 @@ public final class CircuitBreaker: Sendable {
 
   private func permit(at present: Duration) -> Result<CircuitBreakerMachine.Permit, CircuitOpen> {
     locked { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       let before = state.machine.state
       let admission = state.machine.admit(now: now)
       note(before, state, now, &events)
       switch admission {
       case .granted(let permit): return .success(permit)
       case .rejected(let retryAfter):
-        let name = givenName ?? state.adoptedName ?? "circuit breaker"
+        let name = state.name ?? "circuit breaker"
         let outFor = state.machine.outFor(now: now)
         let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: state.lastError)
         state.refused += 1
@@ -238,7 +231,7 @@ public final class CircuitBreaker: Sendable {
     let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil)
     let chance = policy.openJitter > 0 && mayOpen ? random.next() : 0.5
     let released: (any Error)? = locked { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       let before = state.machine.state
       state.machine.settle(permit, outcome, now: now, chance: chance)
       note(before, state, now, &events)
@@ -251,7 +244,7 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Looks at the machine or changes it, with all that was counted beside it, then tells the observers.
-  private func locked<Result>(_ body: (inout Shares, inout [CircuitBreakerEvent]) -> Result) -> Result {
+  private func locked<Result>(_ body: (inout Shares, inout UntoldEvents<CircuitBreakerEvent>) -> Result) -> Result {
     shared.change { state, events in
       state.machine.add(successes: fastPath.close())
       defer { fastPath.open(as: state.machine) }
@@ -265,7 +258,7 @@ public final class CircuitBreaker: Sendable {
     _ body: (inout CircuitBreakerMachine, Duration) -> Result
   ) -> Result {
     locked { state, events in
-      let now = state.clamp(present ?? state.latest)
+      let now = state.latest.advance(to: present ?? state.latest)
       let before = state.machine.state
       let result = body(&state.machine, now)
       note(before, state, now, &events)
@@ -274,11 +267,16 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// Notes a change of state.
-  private func note(_ before: State, _ state: Shares, _ now: Duration, _ events: inout [CircuitBreakerEvent]) {
+  private func note(
+    _ before: State,
+    _ state: Shares,
+    _ now: Duration,
+    _ events: inout UntoldEvents<CircuitBreakerEvent>
+  ) {
     let after = state.machine.state
     guard after != before else { return }
     let openTime = state.machine.metrics(now: now, refused: 0).retryAfter
-    let name = givenName ?? state.adoptedName ?? "circuit breaker"
+    let name = state.name ?? "circuit breaker"
     events.append(CircuitBreakerEvent(name: name, kind: .changed(from: before, to: after, openTime: openTime)))
   }
 
@@ -302,27 +300,19 @@ public final class CircuitBreaker: Sendable {
 
     /// The service has answered.
     public func succeed() {
-      if let permit = take() { breaker.succeed(permit) { time.now } }
+      if let permit = permit.exchange(nil) { breaker.succeed(permit) { time.now } }
     }
 
     /// The call has failed; whether that speaks against the service, the breaker knows.
     ///
     /// An error that asks for a pause (``RetryAfterProviding``) keeps the breaker open for that long at least.
     public func fail(with error: any Error) {
-      if let permit = take() { breaker.fail(permit, with: error, at: time.now) }
+      if let permit = permit.exchange(nil) { breaker.fail(permit, with: error, at: time.now) }
     }
 
     /// The call was cancelled: no vote.
     public func cancel() {
-      if let permit = take() { breaker.cancel(permit, at: time.now) }
-    }
-
-    private func take() -> CircuitBreakerMachine.Permit? {
-      permit.withLock { permit in
-        let before = permit
-        permit = nil
-        return before
-      }
+      if let permit = permit.exchange(nil) { breaker.cancel(permit, at: time.now) }
     }
   }
 }

@@ -1,4 +1,4 @@
-/// Something that a circuit breaker has decided.
+/// Something that a circuit breaker has decided: an error if it opens, nothing much if it closes, and otherwise a warning.
 public struct CircuitBreakerEvent: Sendable {
   /// What was decided.
   public enum Kind: Sendable {
@@ -14,53 +14,34 @@ public struct CircuitBreakerEvent: Sendable {
   public let kind: Kind
 
   /// Describes a decision.
-  ///
-  /// - Parameters:
-  ///   - name: What the breaker protects.
-  ///   - kind: What was decided.
   public init(name: String, kind: Kind) {
     self.name = name
     self.kind = kind
   }
 }
 
-extension CircuitBreakerEvent: CustomStringConvertible {
-  /// One line for a log: "weather: closed, now open for 30.0 seconds".
-  public var description: String { "\(name): \(decided)" }
-
-  private var decided: String {
-    switch kind {
-    case .changed(let before, let after, let openTime):
-      "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
-    case .refused(let refusal):
-      "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")"
-    }
-  }
-}
-
-extension CircuitBreakerEvent: PolicyDecision {
+extension CircuitBreakerEvent: RecordedDecision {
   /// That of circuit breakers.
   public static var kind: PolicyKind { .circuitBreaker }
-
-  /// An error if the breaker opens, nothing much if it closes, and otherwise a warning.
-  public var severity: PolicyEvent.Severity {
-    switch kind {
-    case .changed(_, .open, _): .error
-    case .changed(_, .closed, _): .info
-    case .changed, .refused: .warning
-    }
-  }
-
-  /// The new state, or "refused".
-  public var word: String {
-    switch kind {
-    case .changed(_, let state, _): "\(state)".asLabel
-    case .refused: "refused"
-    }
-  }
-
+  /// One line for a log: "weather: closed, now open for 30.0 seconds".
+  public var description: String { "\(name): \(record.description())" }
   /// One line for a log, without the name, which is that of the source: "circuit breaker: closed, now open for 30.0 seconds".
-  public var text: String { "\(Self.kind): \(decided)" }
+  public var text: String { "\(Self.kind): \(record.description())" }
+
+  var record: DecisionRecord {
+    switch kind {
+    case .changed(let before, let after, let openTime):
+      DecisionRecord(
+        after == .open ? .error : after == .closed ? .info : .warning,
+        "\(after)".asLabel,
+        "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
+      )
+      .with([EventField("before", "\(before)".asLabel)] + EventField.known("open_for", openTime))
+    case .refused(let refusal):
+      .init(.warning, "refused", "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")")
+        .with(EventField.known("retry_after", refusal.retryAfter))
+    }
+  }
 }
 
 extension PolicyKind {
@@ -98,18 +79,6 @@ public struct CircuitBreakerMetrics: Hashable, Sendable {
   public var slowRatio: Double? { calls > 0 ? Double(slowCalls) / Double(calls) : nil }
 
   /// Describes what a breaker has counted.
-  ///
-  /// - Parameters:
-  ///   - state: What the breaker does with calls.
-  ///   - calls: How many calls are in the window.
-  ///   - failures: How many of them failed.
-  ///   - slowCalls: How many of them were too slow.
-  ///   - failuresInARow: How many failures there were since the last success.
-  ///   - openings: How often it has opened since it was closed.
-  ///   - outFor: For how long the service has been out.
-  ///   - retryAfter: How long it stays open at least.
-  ///   - probes: How many probes are under way.
-  ///   - refused: How many calls it has refused so far.
   public init(
     state: CircuitBreaker.State,
     calls: Int = 0,
@@ -139,33 +108,29 @@ extension CircuitBreakerMetrics: PolicyReading {
   /// One line for a log: "closed, 1 of 20 calls failed".
   public var description: String { "\(state), \(failures) of \(calls) calls failed" }
 
+  /// `state` in a word, `failures_in_a_row`, `refused`; `retry_after` if it is open.
+  public var details: [EventField] {
+    [
+      EventField("state", "\(state)".asLabel), EventField("failures_in_a_row", failuresInARow),
+      EventField("refused", refused),
+    ] + EventField.known("retry_after", retryAfter)
+  }
+
   /// Whether it is open, and by which calls it judges.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
+      .init(
         "rebound_breaker_open",
         state == .open || state == .isolated ? 1 : 0,
-        meaning: "Whether a circuit breaker is open: 1 if it lets nothing through."
+        "Whether a circuit breaker is open: 1 if it lets nothing through."
       ),
-      PolicyMeasurement(
-        "rebound_breaker_calls",
-        Double(calls),
-        meaning: "Calls by which a circuit breaker judges a service."
-      ),
-      PolicyMeasurement(
-        "rebound_breaker_failures",
-        Double(failures),
-        meaning: "Calls that failed, of those by which a circuit breaker judges."
-      ),
+      .init("rebound_breaker_calls", calls, "Calls by which a circuit breaker judges a service."),
+      .init("rebound_breaker_failures", failures, "Calls that failed, of those by which a circuit breaker judges."),
     ]
   }
 }
 
-extension CircuitBreaker: PolicyObservable {
-  /// That of circuit breakers.
-  public static var kind: PolicyKind { .circuitBreaker }
+extension CircuitBreaker: EventTelling {
   /// Its ``metrics``.
   public var reading: (any PolicyReading)? { metrics }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }

@@ -19,14 +19,10 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
   public struct Slowness: Hashable, Sendable {
     /// From which duration on a call is slow.
     public let duration: Duration
-    /// From which share of slow calls on the breaker opens.
+    /// From which share of slow calls on the breaker opens, in `0...1`, not zero.
     public let ratio: Double
 
     /// Describes when calls are too slow.
-    ///
-    /// - Parameters:
-    ///   - duration: From which duration on a call is slow.
-    ///   - ratio: From which share of slow calls on the breaker opens, in `0...1`, not zero.
     public init(duration: Duration, ratio: Double) {
       self.duration = duration
       self.ratio = ratio

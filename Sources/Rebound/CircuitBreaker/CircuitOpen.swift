@@ -17,12 +17,6 @@ public struct CircuitOpen: RetryAfterProviding {
   public let lastError: (any Error)?
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What the breaker protects.
-  ///   - retryAfter: How long it takes at least until a call may be let through.
-  ///   - outFor: For how long the service has been out.
-  ///   - lastError: What the service failed with last.
   public init(name: String, retryAfter: Duration?, outFor: Duration? = nil, lastError: (any Error)? = nil) {
     self.name = name
     self.retryAfter = retryAfter

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 
 /// Lets those who want the same thing at the same time share one upstream.
 ///
@@ -71,7 +72,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     let removed = shared.change { table, events in
       let removed = table
       table = [:]
-      events += removed.keys.map { .ended($0) }
+      for key in removed.keys { events.append(.ended(key)) }
       return removed
     }
     withExtendedLifetime(removed) {}
@@ -121,6 +122,13 @@ public struct FinishedWithoutValue: Error, Hashable, CustomStringConvertible {
   }
 }
 
+extension FinishedWithoutValue: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
+}
+
 /// Something that was decided about equal calls.
 public enum CoalescingEvent<Key: Sendable>: Sendable {
   /// Nothing was in flight for the key, and a call starts.
@@ -131,27 +139,16 @@ public enum CoalescingEvent<Key: Sendable>: Sendable {
   case ended(Key)
 }
 
-extension CoalescingEvent: CustomStringConvertible {
-  /// One line for a log: "oslo: joined what is in flight; 2 share it".
-  public var description: String {
-    switch self {
-    case .started(let key): "\(key): started"
-    case .joined(let key, let subscribers): "\(key): joined what is in flight; \(subscribers) share it"
-    case .ended(let key): "\(key): ended"
-    }
-  }
-}
-
-extension CoalescingEvent: PolicyDecision {
+extension CoalescingEvent: RecordedDecision {
   /// That of coalescers.
   public static var kind: PolicyKind { .coalescing }
 
-  /// The decision in a word, without the key.
-  public var word: String {
+  var record: DecisionRecord {
     switch self {
-    case .started: "started"
-    case .joined: "joined"
-    case .ended: "ended"
+    case .started(let key): .init(.info, "started", "\(key): started")
+    case .joined(let key, let subscribers):
+      .init(.info, "joined", "\(key): joined what is in flight; \(subscribers) share it")
+    case .ended(let key): .init(.info, "ended", "\(key): ended")
     }
   }
 }
@@ -161,9 +158,4 @@ extension PolicyKind {
   public static let coalescing = PolicyKind("coalescing")
 }
 
-extension Coalescer: PolicyObservable {
-  /// That of coalescers.
-  public static var kind: PolicyKind { .coalescing }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Coalescer: EventTelling {}

@@ -21,6 +21,26 @@ public protocol AdmissionControl: Sendable {
   /// Lets an execution in if that takes no wait and there is nothing to tell; the way of nearly all calls.
   func admitAtOnce(_ execution: ExecutionContext) -> Grant?
 
+  /// Lets an execution in as ``admitAtOnce(_:)`` does; for a control that decides by the time.
+  ///
+  /// - Parameters:
+  ///   - execution: Which asks.
+  ///   - moment: Set to the present if it was read, so that ``ask(_:at:_:)`` need not read it again.
+  func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Grant?
+
+  /// Asks to be let in as ``ask(_:_:)`` does; for a control that decides by the time.
+  ///
+  /// - Parameters:
+  ///   - execution: Which asks.
+  ///   - moment: The present, if it was read to let the execution in at once.
+  ///   - answer: Called at most once, now or later, on any thread.
+  /// - Returns: Cancelled if nobody waits for the answer any more; `nil` if there is nothing to cancel.
+  func ask(
+    _ execution: ExecutionContext,
+    at moment: Duration?,
+    _ answer: @escaping @Sendable (Result<Grant, any Error>) -> Void
+  ) -> (any Cancellable)?
+
   /// Asks to be let in.
   ///
   /// - Parameters:
@@ -39,6 +59,22 @@ public protocol AdmissionControl: Sendable {
 extension AdmissionControl {
   /// Always asks.
   public func admitAtOnce(_ execution: ExecutionContext) -> Grant? { nil }
+
+  /// The time does not matter.
+  @inlinable
+  public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Grant? {
+    admitAtOnce(execution)
+  }
+
+  /// The time does not matter.
+  @inlinable
+  public func ask(
+    _ execution: ExecutionContext,
+    at moment: Duration?,
+    _ answer: @escaping @Sendable (Result<Grant, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(execution, answer)
+  }
 }
 
 extension Policy where Self: AdmissionControl {
@@ -64,15 +100,16 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   /// Asks to be let in.
   @inlinable
   public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
-    grant = control.admitAtOnce(execution)
-    return grant == nil ? ask(execution) : .proceed
+    var moment: Duration?
+    grant = control.admitAtOnce(execution, &moment)
+    return grant == nil ? ask(execution, at: moment) : .proceed
   }
 
-  @usableFromInline
-  mutating func ask(_ execution: ExecutionContext) -> Decision<any Error> {
+  @inlinable
+  mutating func ask(_ execution: ExecutionContext, at moment: Duration?) -> Decision<any Error> {
     let waiter = AnswerWaiter<Result<Control.Grant, any Error>>()
     self.waiter = waiter
-    let pending = control.ask(execution) { [control] answer in
+    let pending = control.ask(execution, at: moment) { [control] answer in
       // What is granted behind a cancel goes back at once.
       if !waiter.answer(answer), case .success(let late) = answer { control.settle(late, .cancelled, execution) }
     }
@@ -81,6 +118,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
   }
 
   /// Takes the answer.
+  @inlinable
   public mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> {
     guard let waiter else { return .proceed }
     guard let answer = waiter.take() else { return .park(waiter.wait) }
@@ -114,7 +152,7 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
     if waiter != nil { abandon(execution) }
   }
 
-  @usableFromInline
+  @inlinable
   mutating func abandon(_ execution: ExecutionContext) {
     if case .success(let late) = waiter?.abandon() { control.settle(late, .cancelled, execution) }
     waiter = nil

@@ -38,10 +38,7 @@ final class AttemptPhase: Sendable {
     var isOver: Bool { !isRunning && !isAsked }
 
     mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      guard isOver else { return nil }
-      let before = waiter
-      waiter = nil
-      return before
+      isOver ? waiter.take() : nil
     }
   }
 
@@ -132,7 +129,7 @@ private final class AttemptTimer<Machine: TimedMachine>: Sendable {
 
   func set(for due: Duration) {
     state.withLock { $0.due = due }
-    let timer = execution.time.soon(after: due - execution.time.now) { self.ring(due) }
+    let timer = execution.time.soon(.at(due)) { self.ring(due) }
     let before: (any Cancellable)? = state.withLock { state in
       // Otherwise it has rung before it was returned, and another was set.
       guard state.due == due else { return nil }

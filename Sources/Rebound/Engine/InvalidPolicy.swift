@@ -59,3 +59,10 @@ extension PolicyKind {
     if let value, !isValid(value) { throw InvalidPolicy(self, setting, value, advice()) }
   }
 }
+
+/// Makes a policy of constants.
+///
+/// - Precondition: They make sense. A policy's defaults do, which is tested.
+func valid<Policy>(_ make: () throws(InvalidPolicy) -> Policy) -> Policy {
+  do throws(InvalidPolicy) { return try make() } catch { preconditionFailure("\(error)") }
+}

@@ -31,7 +31,7 @@ public protocol Policy<Failure>: Sendable {
   /// What the policy is, with its parameters: for the description of a pipeline.
   var descriptor: StageDescriptor { get }
 
-  /// What a ``Pipeline`` has to know about it, to refuse an order that cannot be meant.
+  /// What a ``Pipeline`` has to know about it, to refuse an order that makes no sense.
   var traits: StageTraits { get }
 
   /// A pipeline has been made of it: here an object that executions share lets its events be seen, if there are any to

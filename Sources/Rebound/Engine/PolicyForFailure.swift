@@ -13,6 +13,14 @@ public struct PolicyForFailure<Base: Policy, Failure: Error>: Policy where Base.
   /// What the policy is.
   public var descriptor: StageDescriptor { base.descriptor }
 
+  /// Those of the policy.
+  public var traits: StageTraits { base.traits }
+
+  /// Lets what the policy shares be seen.
+  public func register(with events: PolicyEvents?, pipeline: String) {
+    base.register(with: events, pipeline: pipeline)
+  }
+
   /// Makes the machine of one execution.
   @inlinable
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(base.makeMachine(execution)) }

@@ -204,7 +204,7 @@ extension PolicySubscription {
       guard !isOver else { return lock.unlock() }
       let number = usedTimers.beginWait()
       lock.unlock()
-      keep(execution.time.ring(self, -number, after: pause), asWait: number)
+      keep(execution.time.ring(self, -number, .after(pause)), asWait: number)
     case .park(let register):
       register(Waker(self))
     case .finish: end(with: .finished)
@@ -272,7 +272,7 @@ extension PolicySubscription {
     let (number, superseded) = usedTimers.begin(due)
     lock.unlock()
     superseded?.cancel()
-    let set = execution.time.ring(self, number, after: due - execution.time.now)
+    let set = execution.time.ring(self, number, .at(due))
     lock.lock()
     guard let timers, timers.number == number, timers.isSet else {
       lock.unlock()

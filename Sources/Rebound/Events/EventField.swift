@@ -98,13 +98,20 @@ extension EventField {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator:
           for unit in String(scalar).utf16 {
-            let digits = String(unit, radix: 16)
-            json += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            json += "\\u" + unit.hexadecimal
           }
         default: json.unicodeScalars.append(scalar)
         }
       }
     }
     json += "\""
+  }
+}
+
+extension FixedWidthInteger {
+  /// All its digits in hexadecimal, zeros in front included.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
   }
 }

@@ -29,9 +29,40 @@ import StreamSupport
 /// Durations are in seconds. Texts have at most 4,000 characters of Unicode. Controls, separators of lines and signs that
 /// change the direction of text are escaped, so a line is one line to every reader.
 ///
+/// An inspector of one's own follows the decisions, has other things written beside them, such as each request for values, and
+/// decides by the type of a line what to show:
+///
+///     struct Line: Decodable {
+///       let type: String
+///       let source, text, event, demand: String?
+///       let count: Int?
+///     }
+///     let lines = JSONLines(hiding: { $0 })
+///     lines.follow(events)
+///     let watched = request.handleEvents(
+///       receiveOutput: { _ in lines.write("request", [EventField("event", "value")]) },
+///       receiveCancel: { lines.write("request", [EventField("event", "cancelled")]) },
+///       receiveRequest: { demand in
+///         let asked = demand.max.map { "\($0)" } ?? "unlimited"
+///         lines.write("request", [EventField("event", "demand"), EventField("demand", asked)])
+///       }
+///     )
+///     let inspector = lines.read(keeping: 500, on: TimeSource(queue)) { text in
+///       guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)) else { return }
+///       switch line.type {
+///       case "policy", "gauge": show("\(line.source ?? ""): \(line.text ?? "")")
+///       case "request": show("\(line.event ?? "") \(line.demand ?? "")")
+///       case "lost": show("\(line.count ?? 0) lines were lost: this reader is too slow")
+///       default: break
+///       }
+///     }
+///     lines.write(events.gauges)
+///
+/// Gauges are written when somebody asks for it, as in the last line. A reader passes over types that it does not know.
+///
 /// While nobody reads, nothing is built: what is followed has no subscriber, and ``write(_:_:)`` reads one number.
 public final class JSONLines: Sendable {
-  private struct State {
+  struct State {
     var number = 0
     var readers: [LineReader] = []
     var followed: [PolicyEvents] = []
@@ -51,7 +82,7 @@ public final class JSONLines: Sendable {
   private let common: String
   private let hide: @Sendable (String) -> String
   private let readerCount = Tally()
-  private let state = Locked(State())
+  let state = Locked(State())
 
   /// Makes lines that nobody reads yet.
   ///

@@ -24,7 +24,7 @@ public final class PolicyEvents: Publisher, Sendable {
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
   private let shared = SharedSubject(PassthroughSubject<PolicyEvent, Never>())
   private let listenerCount = ListenerCount()
-  private let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
+  let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
   /// Makes a stream without subscribers.
   ///

@@ -10,11 +10,6 @@ public struct PolicyGauge: Sendable {
   public let reading: any PolicyReading
 
   /// Describes what was read.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the object.
-  ///   - kind: The kind of the object.
-  ///   - reading: What was read.
   public init(name: String, kind: PolicyKind, reading: any PolicyReading) {
     self.name = name
     self.kind = kind

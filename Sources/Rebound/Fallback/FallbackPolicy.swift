@@ -23,21 +23,14 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter condition: Asked on every failure, on the thread of the failure.
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> FallbackPolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (FallbackEvent) -> Void) -> FallbackPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   /// Whether there is a fallback for a failure; told to the observer.
@@ -54,7 +47,8 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
   }
 }
 
-/// One decision of a ``FallbackPolicy``.
+/// One decision of a ``FallbackPolicy``: a warning if something else takes the place of the answer, an error if nothing
+/// does.
 public enum FallbackEvent: Sendable {
   /// Something else takes the place of the answer, which failed with this.
   case fallingBack(from: any Error)
@@ -64,35 +58,15 @@ public enum FallbackEvent: Sendable {
   case failed(FallbackFailed)
 }
 
-extension FallbackEvent: CustomStringConvertible {
-  /// One line for a log: "falling back from timedOut".
-  public var description: String {
-    switch self {
-    case .fallingBack(let error): "falling back from \(error)"
-    case .passingOn(let error): "no fallback for \(error)"
-    case .failed(let failed): "fallback failed (\(failed.failure)) after \(failed.original)"
-    }
-  }
-}
-
-extension FallbackEvent: PolicyDecision {
+extension FallbackEvent: RecordedDecision {
   /// That of fallbacks.
   public static var kind: PolicyKind { .fallback }
 
-  /// A warning if something else takes the place of the answer, an error if nothing does.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .fallingBack: .warning
-    case .passingOn, .failed: .error
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .fallingBack: "falling_back"
-    case .passingOn: "passing_on"
-    case .failed: "failed"
+    case .fallingBack(let error): .init(.warning, "falling_back", "falling back from \(error)")
+    case .passingOn(let error): .init(.error, "passing_on", "no fallback for \(error)")
+    case .failed(let failed): .init(.error, "failed", "fallback failed (\(failed.failure)) after \(failed.original)")
     }
   }
 }
@@ -110,10 +84,6 @@ public struct FallbackFailed: RetryAfterProviding {
   public let original: any Error
 
   /// Describes a fallback that failed.
-  ///
-  /// - Parameters:
-  ///   - failure: What the fallback failed with.
-  ///   - original: What the answer had failed with.
   public init(failure: any Error, original: any Error) {
     self.failure = failure
     self.original = original

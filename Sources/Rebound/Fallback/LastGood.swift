@@ -24,22 +24,28 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
     public let age: Duration
   }
 
-  private struct Entry {
-    let value: Value
-    let moment: Duration
+  @usableFromInline struct Entry {
+    @usableFromInline let value: Value
+    @usableFromInline let moment: Duration
+
+    @inlinable
+    init(value: Value, moment: Duration) { (self.value, self.moment) = (value, moment) }
   }
 
-  private struct State {
-    var entries = LeastRecentlyUsed<Key, Entry>()
+  @usableFromInline struct State {
+    @usableFromInline var entries = LeastRecentlyUsed<Key, Entry>()
     /// The latest present that a call has brought; a step back counts as no time at all.
-    var latest = Duration.zero
+    @usableFromInline var latest = Duration.zero
+
+    @inlinable
+    init() {}
   }
 
   /// How many values are kept at most.
   public let capacity: Int
-  private let state = Locked(State())
-  let storage: (any CacheStorage<Key, Value>)?
-  private let lifetime: CacheLifetime
+  @usableFromInline let state = Locked(State())
+  @usableFromInline let storage: (any CacheStorage<Key, Value>)?
+  @usableFromInline let lifetime: CacheLifetime
 
   /// Makes an empty store.
   ///
@@ -71,11 +77,12 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   ///   - now: The present, from which its age counts.
   ///
   /// - Complexity: O(1).
+  @inlinable
   public func remember(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
-    let released: [Value?] = state.withLock { state in
+    let released: (Entry?, (Key, Entry)?) = state.withLock { state in
       state.latest = max(state.latest, now)
       let before = state.entries.set(Entry(value: value, moment: state.latest), for: key)
-      return [before?.value, state.entries.count > capacity ? state.entries.removeOldest()?.value.value : nil]
+      return (before, state.entries.count > capacity ? state.entries.removeOldest() : nil)
     }
     withExtendedLifetime(released) {}
     storage?.store(value, lifetime: lifetime, for: key, under: nil)
@@ -161,6 +168,7 @@ public struct Sourced<Value> {
   /// - Parameters:
   ///   - value: The answer.
   ///   - source: Where it comes from.
+  @inlinable
   public init(_ value: Value, from source: Source) {
     self.value = value
     self.source = source

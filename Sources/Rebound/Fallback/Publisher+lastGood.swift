@@ -80,6 +80,7 @@ extension LastGood {
   ///   - operation: The call.
   /// - Returns: The answer, and where it comes from.
   /// - Throws: What the function throws, where the policy does not cover it, nothing is kept or the task is cancelled.
+  @inlinable
   public nonisolated(nonsending) func run<Failure: Error>(
     for key: Key,
     maxAge: Duration? = nil,
@@ -100,6 +101,7 @@ extension LastGood {
   }
 
   /// What stands in for an answer that failed.
+  @usableFromInline
   func answer<Failure: Error>(
     _ saved: Saved?,
     after error: Failure,

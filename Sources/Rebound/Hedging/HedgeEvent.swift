@@ -1,6 +1,6 @@
 /// One decision of a ``HedgePolicy``, and when it was taken, counted from the begin of the execution.
 ///
-/// The attempt with the number 0 is the primary one.
+/// The attempt with the number 0 is the primary one. A warning if something went wrong, an error if it did for good.
 public enum HedgeEvent: Sendable {
   /// Why a hedge begins.
   public enum Reason: Hashable, Sendable {
@@ -32,52 +32,48 @@ public enum HedgeEvent: Sendable {
   case exhausted(attempts: Int, elapsed: Duration)
 }
 
-extension HedgeEvent: CustomStringConvertible {
-  /// One line for a log: "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)".
-  public var description: String {
+extension HedgeEvent: RecordedDecision {
+  /// That of hedges.
+  public static var kind: PolicyKind { .hedge }
+
+  // Who has won is told apart.
+  var record: DecisionRecord {
     switch self {
-    case .begins(let hedge, .delay(let delay), let elapsed):
-      "\(Self.name(hedge)) begins after \(elapsed) (delay of \(delay))"
-    case .begins(let hedge, .parallel, let elapsed): "\(Self.name(hedge)) begins after \(elapsed) (parallel)"
-    case .begins(let hedge, .failure, let elapsed): "\(Self.name(hedge)) begins after \(elapsed) (failure)"
-    case .refused(.budgetExhausted, let elapsed): "no more hedges after \(elapsed) (budget exhausted)"
-    case .refused(.hint(let pause), let elapsed): "no more hedges after \(elapsed) (asked to wait \(pause))"
+    case .begins(let hedge, let reason, let elapsed):
+      .init(.info, "begins", "\(Self.name(hedge)) begins after \(elapsed) (\(reason.text))")
+        .with([.init("hedge", hedge), .init("elapsed", elapsed)])
+    case .refused(.budgetExhausted, let elapsed):
+      .init(.warning, "budget_exhausted", "no more hedges after \(elapsed) (budget exhausted)")
+        .with([.init("elapsed", elapsed)])
+    case .refused(.hint(let pause), let elapsed):
+      .init(.warning, "asked_to_wait", "no more hedges after \(elapsed) (asked to wait \(pause))")
+        .with([.init("retry_after", pause), .init("elapsed", elapsed)])
     case .failed(let hedge, let error, let isFatal, let elapsed):
-      "\(Self.name(hedge)) failed after \(elapsed)\(isFatal ? ", fatally" : "") (\(error))"
+      .init(
+        isFatal ? .error : .warning,
+        "failed",
+        "\(Self.name(hedge)) failed after \(elapsed)\(isFatal ? ", fatally" : "") (\(error))"
+      )
+      .with([.init("hedge", hedge), .init("fatal", isFatal), .init("elapsed", elapsed)])
     case .won(let hedge, let cancelled, let elapsed):
-      "\(Self.name(hedge)) won after \(elapsed) (cancelled: \(cancelled.count))"
-    case .exhausted(let attempts, let elapsed): "all \(attempts) attempts failed after \(elapsed)"
+      .init(
+        .info,
+        hedge == 0 ? "first_won" : "hedge_won",
+        "\(Self.name(hedge)) won after \(elapsed) (cancelled: \(cancelled.count))"
+      )
+      .with([.init("hedge", hedge), .init("cancelled", cancelled.count), .init("elapsed", elapsed)])
+    case .exhausted(let attempts, let elapsed):
+      .init(.error, "exhausted", "all \(attempts) attempts failed after \(elapsed)")
+        .with([.init("attempts", attempts), .init("elapsed", elapsed)])
     }
   }
 
   private static func name(_ hedge: Int) -> String { hedge == 0 ? "primary attempt" : "hedge \(hedge)" }
 }
 
-extension HedgeEvent: PolicyDecision {
-  /// That of hedges.
-  public static var kind: PolicyKind { .hedge }
-
-  /// A warning if something went wrong, an error if it did for good.
-  public var severity: PolicyEvent.Severity {
-    switch self {
-    case .begins, .won: .info
-    case .failed(_, _, let isFatal, _): isFatal ? .error : .warning
-    case .refused: .warning
-    case .exhausted: .error
-    }
-  }
-
-  /// The decision in a word; who has won is told apart: "first_won", "hedge_won".
-  public var word: String {
-    switch self {
-    case .begins: "begins"
-    case .refused(.budgetExhausted, _): "budget_exhausted"
-    case .refused(.hint, _): "asked_to_wait"
-    case .failed: "failed"
-    case .won(hedge: 0, _, _): "first_won"
-    case .won: "hedge_won"
-    case .exhausted: "exhausted"
-    }
+extension HedgeEvent.Reason {
+  fileprivate var text: String {
+    if case .delay(let delay) = self { "delay of \(delay)" } else { "\(self)" }
   }
 }
 

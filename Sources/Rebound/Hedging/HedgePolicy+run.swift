@@ -80,11 +80,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
-      let before = waiter
-      waiter = nil
-      return before
-    }
+    mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiter.take() }
   }
 
   @usableFromInline let state = Locked(State())
@@ -182,16 +178,14 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     var isNew = false
     let superseded: (any Cancellable)? = state.withLock { state in
       guard state.due != due else { return nil }
-      let superseded = state.timer
-      state.timer = nil
       (state.due, state.hasRung) = (due, false)
       // What has an outcome already is heard first; its step then sets the timer.
       isNew = due != nil
-      return superseded
+      return state.timer.take()
     }
     superseded?.cancel()
     guard isNew, let due else { return }
-    let timer = time.soon(after: due - time.now) { self.ring(due) }
+    let timer = time.soon(.at(due)) { self.ring(due) }
     let isWanted = state.withLock { state in
       guard state.due == due, !state.hasRung, !state.isCancelled else { return false }
       state.timer = timer

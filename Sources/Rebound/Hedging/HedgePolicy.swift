@@ -19,9 +19,6 @@ import Foundation
 ///
 /// A policy is a plain value without state, except for a budget and a ``LatencyRecorder`` that it may refer to.
 public struct HedgePolicy<Failure: Error>: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// How many attempts may follow the first.
   public let maxHedges: Int
   /// When they begin.
@@ -43,16 +40,12 @@ public struct HedgePolicy<Failure: Error>: Sendable {
     let advice = "Give 1 to 10; for none, leave the hedging out."
     try PolicyKind.hedge.require("maxHedges", maxHedges, advice) { (1...10).contains($0) }
     try delay.validate()
-    self.init(inRange: maxHedges, delay: delay)
-  }
-
-  private init(inRange maxHedges: Int, delay: HedgeDelay) {
     self.maxHedges = maxHedges
     self.delay = delay
   }
 
   /// One hedge after 2 s, for every failure.
-  public static var standard: HedgePolicy { HedgePolicy(inRange: 1, delay: .after(.seconds(2))) }
+  public static var standard: HedgePolicy { valid { () throws(InvalidPolicy) in try HedgePolicy() } }
 
   /// The same policy for fewer failures: those for which this holds, and every condition before.
   ///
@@ -60,9 +53,7 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter condition: Asked on every failure while nobody has won, with no lock held.
   public func when(_ condition: @escaping @Sendable (Failure) -> Bool) -> HedgePolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, for failures that say in their own way how long to wait, in place of ``RetryAfterProviding``.
@@ -71,39 +62,28 @@ public struct HedgePolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter hint: The pause that a failure asks for.
   public func hinted(by hint: @escaping @Sendable (Failure) -> Duration?) -> HedgePolicy {
-    var copy = self
-    copy.hint = hint
-    return copy
+    changed(self) { $0.hint = hint }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision, in order, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HedgeEvent) -> Void) -> HedgePolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 
   /// The same policy, with a budget that all who hold it share, retries too, in place of the one before.
   ///
   /// - Parameter budget: Asked for each hedge; when it denies one, no more begin.
   public func within(_ budget: RetryBudget) -> HedgePolicy {
-    var copy = self
-    copy.budget = budget
-    return copy
+    changed(self) { $0.budget = budget }
   }
 
   /// The same policy, which fails with another error when all attempts have failed.
   ///
   /// - Parameter error: Makes the error from those of all attempts; called with no lock held.
   public func onExhaustion(_ error: @escaping @Sendable (HedgesFailed<Failure>) -> Failure) -> HedgePolicy {
-    var copy = self
-    copy.exhaustion = error
-    return copy
+    changed(self) { $0.exhaustion = error }
   }
 }
 
@@ -115,10 +95,6 @@ public struct HedgesFailed<Failure: Error>: Error {
   public let underlying: Failure
 
   /// Describes attempts that have all failed.
-  ///
-  /// - Parameters:
-  ///   - errors: What the attempts failed with, in the order of the failures.
-  ///   - underlying: What the primary attempt failed with.
   public init(errors: [(hedge: Int, error: Failure)], underlying: Failure) {
     self.errors = errors
     self.underlying = underlying

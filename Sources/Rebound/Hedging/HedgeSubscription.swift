@@ -233,9 +233,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   func tell(_ news: HedgeNews<Failure>) {
     let machine = state.withLock { state in
       state.news.append(news)
-      let machine = state.machine
-      state.machine = nil
-      return machine
+      return state.machine.take()
     }
     if let machine { work(with: machine) }
   }
@@ -305,16 +303,14 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     var number: Int?
     let superseded: (any Cancellable)? = state.withLock { state in
       guard state.phase.isRacing, due != state.timerDue else { return nil }
-      let superseded = state.timer
-      state.timer = nil
       state.timerDue = due
       state.timerNumber += 1
       number = state.timerNumber
-      return superseded
+      return state.timer.take()
     }
     superseded?.cancel()
     guard let number, let due else { return }
-    let timer = time.ring(self, number, after: due - time.now)
+    let timer = time.ring(self, number, .at(due))
     let isWanted = state.withLock { state in
       guard state.phase.isRacing, state.timerNumber == number, state.timerDue != nil else { return false }
       state.timer = timer
@@ -327,11 +323,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     var due: Duration?
     let fired: (any Cancellable)? = state.withLock { state in
       guard state.timerNumber == number else { return nil }
-      due = state.timerDue
-      state.timerDue = nil
-      let fired = state.timer
-      state.timer = nil
-      return fired
+      due = state.timerDue.take()
+      return state.timer.take()
     }
     fired?.cancel()
     if let due { tell(.timeHasCome(due: due)) }

@@ -112,8 +112,6 @@ public struct IdempotencyKeyUnknown: Error, Hashable, Sendable, CustomStringConv
   public let key: String
 
   /// Describes a key of which nothing is known.
-  ///
-  /// - Parameter key: The key.
   public init(key: String) {
     self.key = key
   }

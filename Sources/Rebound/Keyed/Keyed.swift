@@ -78,25 +78,14 @@ public enum KeyedEvent<Key: Sendable>: Sendable {
   case evicted(Key)
 }
 
-extension KeyedEvent: CustomStringConvertible {
-  /// One line for a log: "api.example.org: made".
-  public var description: String {
-    switch self {
-    case .made(let key): "\(key): made"
-    case .evicted(let key): "\(key): evicted"
-    }
-  }
-}
-
-extension KeyedEvent: PolicyDecision {
+extension KeyedEvent: RecordedDecision {
   /// That of objects by key.
   public static var kind: PolicyKind { .keyed }
 
-  /// The decision in a word, without the key.
-  public var word: String {
+  var record: DecisionRecord {
     switch self {
-    case .made: "made"
-    case .evicted: "evicted"
+    case .made(let key): .init(.info, "made", "\(key): made")
+    case .evicted(let key): .init(.info, "evicted", "\(key): evicted")
     }
   }
 }
@@ -106,12 +95,7 @@ extension PolicyKind {
   public static let keyed = PolicyKind("keyed")
 }
 
-extension Keyed: PolicyObservable {
-  /// That of objects by key.
-  public static var kind: PolicyKind { .keyed }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Keyed: EventTelling {}
 
 /// Something that is made once, by the first who wants it, while the others wait.
 @usableFromInline

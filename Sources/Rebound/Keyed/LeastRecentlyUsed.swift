@@ -51,7 +51,10 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
   /// - Returns: The value before.
   @inlinable
   package mutating func set(_ value: Value, for key: Key) -> Value? {
-    let before = remove(key)
+    if let before = use(key), let position = newest {
+      slots[position]?.value = value
+      return before
+    }
     let slot = Slot(key: key, value: value)
     let position: Int
     if let reused = free.popLast() {
@@ -63,7 +66,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     }
     index[key] = position
     linkAsNewest(position)
-    return before
+    return nil
   }
 
   /// Takes a value out.

@@ -229,15 +229,15 @@ private struct LoadBalancerReading: PolicyReading {
       .map { "\($0.replica): \($0.requestsInFlight) in flight, \($0.latency)" }
       .joined(separator: "; ")
     measurements = [
-      PolicyMeasurement(
+      .init(
         "rebound_replicas_in_flight",
-        Double(snapshots.reduce(0) { $0 + $1.requestsInFlight }),
-        meaning: "How many attempts are under way at all replicas."
+        snapshots.reduce(0) { $0 + $1.requestsInFlight },
+        "How many attempts are under way at all replicas."
       ),
-      PolicyMeasurement(
+      .init(
         "rebound_replicas_in_flight_max",
-        Double(snapshots.map(\.requestsInFlight).max() ?? 0),
-        meaning: "How many attempts are under way at the replica that has the most."
+        snapshots.map(\.requestsInFlight).max() ?? 0,
+        "How many attempts are under way at the replica that has the most."
       ),
     ]
   }

@@ -17,14 +17,7 @@ public struct LoadBalancerPolicy: Hashable, Sendable {
   /// most a second.
   ///
   /// A failure counts as five seconds and is forgotten within some half a minute.
-  public static let standard = LoadBalancerPolicy(
-    inRange: 0.84,
-    memory: .seconds(10),
-    failureLatency: .seconds(5),
-    probesPerAttempt: 3,
-    maxProbeAge: .seconds(1),
-    maxCandidates: 16
-  )
+  public static let standard = valid { () throws(InvalidPolicy) in try LoadBalancerPolicy() }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -55,29 +48,11 @@ public struct LoadBalancerPolicy: Hashable, Sendable {
     }
     try kind.require("maxProbeAge", maxProbeAge, "Give a positive duration.") { $0 > .zero }
     try kind.require("maxCandidates", maxCandidates, "Give 2 to 1000.") { (2...1_000).contains($0) }
-    self.init(
-      inRange: hotQuantile,
-      memory: memory.clampedToDelay,
-      failureLatency: failureLatency.clampedToDelay,
-      probesPerAttempt: probesPerAttempt,
-      maxProbeAge: maxProbeAge.clampedToDelay,
-      maxCandidates: maxCandidates
-    )
-  }
-
-  private init(
-    inRange hotQuantile: Double,
-    memory: Duration,
-    failureLatency: Duration,
-    probesPerAttempt: Double,
-    maxProbeAge: Duration,
-    maxCandidates: Int
-  ) {
     self.hotQuantile = hotQuantile
-    self.memory = memory
-    self.failureLatency = failureLatency
+    self.memory = memory.clampedToDelay
+    self.failureLatency = failureLatency.clampedToDelay
     self.probesPerAttempt = probesPerAttempt
-    self.maxProbeAge = maxProbeAge
+    self.maxProbeAge = maxProbeAge.clampedToDelay
     self.maxCandidates = maxCandidates
   }
 }
@@ -86,14 +61,10 @@ public struct LoadBalancerPolicy: Hashable, Sendable {
 public struct ReplicaLoad: Hashable, Sendable {
   /// How many requests it has that are not answered.
   public let requestsInFlight: Int
-  /// How long its answers take while it has about as many.
+  /// How long its answers take while it has about as many: the median of the last few, say.
   public let latency: Duration
 
   /// Says how loaded a replica is.
-  ///
-  /// - Parameters:
-  ///   - requestsInFlight: How many requests it has that are not answered.
-  ///   - latency: How long its answers take while it has about as many: the median of the last few, say.
   public init(requestsInFlight: Int, latency: Duration) {
     self.requestsInFlight = requestsInFlight
     self.latency = latency

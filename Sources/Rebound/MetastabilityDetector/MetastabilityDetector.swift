@@ -53,12 +53,6 @@ public final class MetastabilityDetector: Sendable {
     public let isSuspected: Bool
 
     /// Describes what a detector has counted.
-    ///
-    /// - Parameters:
-    ///   - requests: How many requests were made.
-    ///   - attempts: How many attempts were made for them.
-    ///   - answers: How many attempts succeeded.
-    ///   - isSuspected: Whether the alarm is on.
     public init(requests: Int, attempts: Int, answers: Int, isSuspected: Bool) {
       self.requests = requests
       self.attempts = attempts
@@ -202,15 +196,11 @@ extension MetastabilityDetector.Snapshot: PolicyReading {
   /// Whether the alarm is on, and what it goes by.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement(
-        "rebound_metastability_suspected",
-        isSuspected ? 1 : 0,
-        meaning: "Whether retries seem to keep the service down."
-      ),
-      PolicyMeasurement(
+      .init("rebound_metastability_suspected", isSuspected ? 1 : 0, "Whether retries seem to keep the service down."),
+      .init(
         "rebound_attempts_per_request",
         requests > 0 ? Double(attempts) / Double(requests) : 0,
-        meaning: "How many attempts are made for each request."
+        "How many attempts are made for each request."
       ),
     ]
   }

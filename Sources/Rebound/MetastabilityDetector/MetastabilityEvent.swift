@@ -1,7 +1,7 @@
 import Foundation
 
-/// Something that a ``MetastabilityDetector`` has seen or decided.
-public enum MetastabilityEvent: Hashable, Sendable, PolicyDecision {
+/// Something that a ``MetastabilityDetector`` has seen or decided: the alarm is an error, its end is none.
+public enum MetastabilityEvent: Hashable, Sendable, RecordedDecision {
   /// The alarm: retries seem to keep the service down, after what was counted within the window.
   case suspected(requests: Int, attempts: Int, answers: Int)
   /// The service answers what it is asked for again, or nothing at all.
@@ -12,31 +12,16 @@ public enum MetastabilityEvent: Hashable, Sendable, PolicyDecision {
   /// That of detectors.
   public static var kind: PolicyKind { .metastabilityDetector }
 
-  /// The alarm is an error, its end is none.
-  public var severity: PolicyEvent.Severity {
-    switch self {
-    case .suspected: .error
-    case .ended: .info
-    case .refused: .warning
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .suspected: "suspected"
-    case .ended: "ended"
-    case .refused: "refused"
-    }
-  }
-
-  /// One line for a log: "retries seem to keep the service down: 60 attempts for 20 requests, 3 answers".
-  public var description: String {
+  var record: DecisionRecord {
     switch self {
     case .suspected(let requests, let attempts, let answers):
-      "retries seem to keep the service down: \(attempts) attempts for \(requests) requests, \(answers) answers"
-    case .ended: "retries no longer seem to keep the service down"
-    case .refused: "refused an attempt while retries seem to keep the service down"
+      .init(
+        .error,
+        "suspected",
+        "retries seem to keep the service down: \(attempts) attempts for \(requests) requests, \(answers) answers"
+      )
+    case .ended: .init(.info, "ended", "retries no longer seem to keep the service down")
+    case .refused: .init(.warning, "refused", "refused an attempt while retries seem to keep the service down")
     }
   }
 }
@@ -47,14 +32,12 @@ public struct RetriesSuspended: Error, Hashable, Sendable, CustomStringConvertib
   public let name: String
 
   /// Describes a refusal.
-  ///
-  /// - Parameter name: What is watched.
   public init(name: String) {
     self.name = name
   }
 
-  /// What happened.
-  public var description: String { "Retries seem to keep \(name) down; this attempt was not made." }
+  /// What happened, and what to do next.
+  public var description: String { "Retries seem to keep \(name) down; this attempt was not made. Try again later." }
 }
 
 extension RetriesSuspended: LocalizedError {

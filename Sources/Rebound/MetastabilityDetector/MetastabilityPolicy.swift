@@ -12,7 +12,7 @@ public struct MetastabilityPolicy: Hashable, Sendable {
   public let refusesRetries: Bool
 
   /// Half as many retries as requests, nine tenths of these answered, over two seconds, for one second; it only tells.
-  public static let standard = MetastabilityPolicy(1.5, 0.9, .seconds(2), .seconds(1), refusesRetries: false)
+  public static let standard = valid { () throws(InvalidPolicy) in try MetastabilityPolicy() }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -38,34 +38,16 @@ public struct MetastabilityPolicy: Hashable, Sendable {
     try kind.require("answeredShare", answeredShare, "Give a share above 0 and below 1.") { $0 > 0 && $0 < 1 }
     try kind.require("window", window, "Give at least a millisecond.") { $0 >= .milliseconds(1) }
     try kind.require("hold", hold, "Give zero or more.") { $0 >= .zero }
-    self.init(
-      attemptsPerRequest,
-      answeredShare,
-      window.clampedToDelay,
-      hold.clampedToDelay,
-      refusesRetries: refusesRetries
-    )
-  }
-
-  private init(
-    _ attemptsPerRequest: Double,
-    _ answeredShare: Double,
-    _ window: Duration,
-    _ hold: Duration,
-    refusesRetries: Bool
-  ) {
     self.attemptsPerRequest = attemptsPerRequest
     self.answeredShare = answeredShare
-    self.window = window
-    self.hold = hold
+    self.window = window.clampedToDelay
+    self.hold = hold.clampedToDelay
     self.refusesRetries = refusesRetries
   }
 }
 
 /// What a client sees of its own load.
-struct LoadCounts: AdditiveArithmetic, Hashable, Sendable {
-  static var zero: LoadCounts { LoadCounts() }
-
+struct LoadCounts: Summable {
   /// What was asked for.
   var requests = 0
   /// The attempts for it, those that were refused here included.
@@ -75,22 +57,11 @@ struct LoadCounts: AdditiveArithmetic, Hashable, Sendable {
   /// The attempts that succeeded.
   var answers = 0
 
-  static func + (left: LoadCounts, right: LoadCounts) -> LoadCounts {
-    LoadCounts(
-      requests: left.requests + right.requests,
-      attempts: left.attempts + right.attempts,
-      made: left.made + right.made,
-      answers: left.answers + right.answers
-    )
-  }
-
-  static func - (left: LoadCounts, right: LoadCounts) -> LoadCounts {
-    LoadCounts(
-      requests: left.requests - right.requests,
-      attempts: left.attempts - right.attempts,
-      made: left.made - right.made,
-      answers: left.answers - right.answers
-    )
+  mutating func add(_ other: LoadCounts, times: Int) {
+    requests += other.requests * times
+    attempts += other.attempts * times
+    made += other.made * times
+    answers += other.answers * times
   }
 }
 

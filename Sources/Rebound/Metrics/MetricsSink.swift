@@ -32,10 +32,6 @@ public struct Metric: Hashable, Sendable {
   }
 
   /// Names what is measured.
-  ///
-  /// - Parameters:
-  ///   - name: Letters, digits and underscores, with the unit at the end where there is one.
-  ///   - labels: The labels, in the order that all series of this name have.
   public init(_ name: String, labels: [Label]) {
     self.name = name
     self.labels = labels

@@ -97,14 +97,12 @@ private struct OpenMetricsPage {
 
   /// A name with nothing in it that the format has no place for.
   private static func name(_ text: String) -> String {
-    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     let bytes = text.unicodeScalars.map { scalar -> UInt8 in
       let byte = UInt8(truncatingIfNeeded: scalar.value)
-      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      return scalar.isASCII && (isLetter || isDigit(byte)) ? byte : UInt8(ascii: "_")
+      return scalar.isASCII && (byte.isLetter || byte.isDigit) ? byte : UInt8(ascii: "_")
     }
     let name = String(decoding: bytes, as: UTF8.self)
-    return bytes.first.map(isDigit) == false ? name : "_" + name
+    return bytes.first?.isDigit == false ? name : "_" + name
   }
 
   private static func escaped(_ text: String) -> String {

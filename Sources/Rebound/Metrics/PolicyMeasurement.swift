@@ -9,18 +9,17 @@ public struct PolicyMeasurement: Hashable, Sendable {
   /// What the name stands for, for people who read it; `nil` if nobody says.
   public let meaning: String?
 
-  /// Describes a measurement.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the metric, with the unit at the end where there is one.
-  ///   - value: What was measured; durations are in seconds.
-  ///   - labels: The labels besides `source`, each of which has few values.
-  ///   - meaning: What the name stands for, in a few words.
-  public init(_ name: String, _ value: Double, labels: [Metric.Label] = [], meaning: String? = nil) {
+  /// Describes a measurement, by a name that ends in the unit, where there is one.
+  public init(_ name: String, _ value: Double, _ meaning: String? = nil, labels: [Metric.Label] = []) {
     self.name = name
     self.value = value
     self.labels = labels
     self.meaning = meaning
+  }
+
+  /// Describes a number of something.
+  public init(_ name: String, _ number: Int, _ meaning: String? = nil, labels: [Metric.Label] = []) {
+    self.init(name, Double(number), meaning, labels: labels)
   }
 }
 

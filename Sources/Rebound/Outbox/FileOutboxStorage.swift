@@ -122,11 +122,7 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
   }
 
   private func letGoOfFile() {
-    let file = held.withLock { held in
-      let file = held?.file
-      held?.file = nil
-      return file
-    }
+    let file = held.withLock { $0?.file.take() }
     file?.close()
   }
 

@@ -4,17 +4,12 @@ public struct OutboxOptions: Hashable, Sendable {
   ///
   /// One that is under way stays, since it may have arrived; the new one is sent after it.
   public var replacesWaiting: Bool
-  /// How long it may wait; `nil` takes the policy's time.
+  /// How long it may wait; `nil` takes the policy's time, and zero or less has it expire at once.
   public var timeToLive: Duration?
   /// By what the other side knows a repetition; `nil` draws 128 random bits.
   public var idempotencyKey: String?
 
   /// Says how an entry is stored.
-  ///
-  /// - Parameters:
-  ///   - replacesWaiting: Whether it takes the place of the entries of its key that wait.
-  ///   - timeToLive: How long it may wait; `nil` takes the policy's time. Zero or less has it expire at once.
-  ///   - idempotencyKey: By what the other side knows a repetition; `nil` draws 128 random bits.
   public init(replacesWaiting: Bool = false, timeToLive: Duration? = nil, idempotencyKey: String? = nil) {
     self.replacesWaiting = replacesWaiting
     self.timeToLive = timeToLive

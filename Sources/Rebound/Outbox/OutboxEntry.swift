@@ -38,10 +38,6 @@ public struct OutboxEntry<Payload: Sendable>: Identifiable, Sendable {
     public let date: Date
 
     /// Describes what went wrong.
-    ///
-    /// - Parameters:
-    ///   - text: What the failure says about itself.
-    ///   - date: When it came.
     public init(text: String, date: Date) {
       self.text = text
       self.date = date
@@ -66,16 +62,6 @@ public struct OutboxEntry<Payload: Sendable>: Identifiable, Sendable {
   public internal(set) var lastSetback: Setback?
 
   /// Makes an entry, as an outbox does: for tests of what delivers it.
-  ///
-  /// - Parameters:
-  ///   - id: What it is called.
-  ///   - key: What it belongs to.
-  ///   - payload: What to deliver.
-  ///   - idempotencyKey: By this the other side knows a repetition.
-  ///   - enqueuedAt: When it came.
-  ///   - expiresAt: When it is not worth to be delivered any more.
-  ///   - attempts: How many attempts there were.
-  ///   - lastSetback: What went wrong last.
   public init(
     id: OutboxEntryID,
     key: String,
@@ -150,12 +136,6 @@ public struct OutboxDeadLetter<Payload: Sendable>: Identifiable, Sendable {
   public let date: Date
 
   /// Describes what could not be delivered.
-  ///
-  /// - Parameters:
-  ///   - entry: What could not be delivered.
-  ///   - reason: Why it is given up.
-  ///   - text: What the last failure said.
-  ///   - date: When it was given up.
   public init(entry: OutboxEntry<Payload>, reason: Reason, text: String, date: Date) {
     self.entry = entry
     self.reason = reason

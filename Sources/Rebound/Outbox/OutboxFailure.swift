@@ -26,13 +26,6 @@ public struct OutboxFull: Error, Hashable, Sendable {
   public let maxBytes: Int
 
   /// Describes an outbox without room.
-  ///
-  /// - Parameters:
-  ///   - pending: How many entries wait or are under way.
-  ///   - deadLetters: How many dead letters it holds.
-  ///   - bytes: How many bytes they take together.
-  ///   - capacity: How many entries fit.
-  ///   - maxBytes: How many bytes fit.
   public init(pending: Int, deadLetters: Int, bytes: Int, capacity: Int, maxBytes: Int) {
     self.pending = pending
     self.deadLetters = deadLetters
@@ -72,6 +65,26 @@ extension OutboxFailure: CustomStringConvertible {
 }
 
 extension OutboxFailure: LocalizedError {
-  /// What happened, for people.
-  public var errorDescription: String? { description }
+  /// What happened, for people: if it is what was to be kept that is to blame, in that error's own words, where it has any.
+  public var errorDescription: String? {
+    switch self {
+    case .full(let full): full.errorDescription
+    case .unstorable(let error): (error as? any LocalizedError)?.errorDescription ?? "This cannot be kept for later."
+    case .storage: "This could not be kept for later."
+    case .closed: "Nothing is kept for later any more."
+    }
+  }
+  /// Why the storage could not do it, in its own words for people; `nil` if it has none.
+  public var failureReason: String? {
+    if case .storage(let error) = self { (error as? any LocalizedError)?.errorDescription } else { nil }
+  }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? {
+    switch self {
+    case .full(let full): full.recoverySuggestion
+    case .unstorable(let error): (error as? any LocalizedError)?.recoverySuggestion ?? ProgramMistake.suggestion
+    case .storage(let error): (error as? any LocalizedError)?.recoverySuggestion ?? "Try again."
+    case .closed: "Start the app again, and try again."
+    }
+  }
 }

@@ -17,8 +17,7 @@ struct OutboxJournal {
 
   /// A record as it stands in the file.
   static func line(of record: Data) -> Data {
-    let digits = String(CRC32.checksum(of: record), radix: 16)
-    return Data((String(repeating: "0", count: 8 - digits.count) + digits + " ").utf8) + record + [newline]
+    Data((CRC32.checksum(of: record).hexadecimal + " ").utf8) + record + [newline]
   }
 
   /// What a file holds.

@@ -66,8 +66,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   /// The fewest records that lead to the same.
   var records: [OutboxRecord<Payload>] {
     let all = (Array(pending.values) + dead.values.map(\.entry)).sorted { $0.id < $1.id }
-    return [.numbering(next: nextNumber)] + all.map { .added($0, replacing: []) }
-      + deadLetters.map { .buried($0.id, $0.reason, .init(text: $0.text, date: $0.date)) }
+    return [.number(next: nextNumber)] + all.map { .add(entry: $0, replaces: []) }
+      + deadLetters.map { .bury(id: $0.id, reason: $0.reason, failure: .init(text: $0.text, date: $0.date)) }
   }
 
   // MARK: The app
@@ -105,38 +105,28 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
         maxBytes: policy.maxBytes
       )
     }
-    for id in replaced {
-      guard let old = pending[id] else { continue }
-      remove(id)
-      change.events.append(.replaced(old, by: entry.id))
-    }
-    insert(entry, size: size)
-    change.records.append(.added(entry, replacing: replaced))
-    change.events.append(.enqueued(entry))
+    change.events += replaced.compactMap { id in pending[id].map { OutboxEvent.replaced($0, by: entry.id) } }
+    apply(.add(entry: entry, replaces: replaced), size: size, .enqueued(entry), &change)
   }
 
   mutating func cancel(_ id: OutboxEntryID, _ change: inout Change) -> OutboxCancellation {
     guard let entry = pending[id] else { return .notThere }
     let outcome: OutboxCancellation = entry.attempts > 0 || isUnderWay(id) ? .cancelledTooLate : .cancelled
-    remove(id)
-    change.records.append(.removed(id))
-    change.events.append(.cancelled(entry, outcome))
+    apply(.remove(id: id), .cancelled(entry, outcome), &change)
     return outcome
   }
 
   mutating func revive(_ id: OutboxEntryID, date: Date, _ change: inout Change) -> Bool {
     let expiresAt = policy.timeToLive.map { date + $0.inSeconds }
     guard let entry = resurrect(id, expiresAt: expiresAt) else { return false }
-    change.records.append(.revived(id, expiresAt: expiresAt))
+    change.records.append(.revive(id: id, expiresAt: expiresAt))
     change.events.append(.revived(entry))
     return true
   }
 
   mutating func discard(_ id: OutboxEntryID, _ change: inout Change) -> Bool {
     guard let letter = dead[id] else { return false }
-    remove(id)
-    change.records.append(.removed(id))
-    change.events.append(.discarded(letter))
+    apply(.remove(id: id), .discarded(letter), &change)
     return true
   }
 
@@ -170,7 +160,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
       lanes[entry.key]?.waiting.removeFirst()
       lanes[entry.key]?.underWay = id
       underWayCount += 1
-      change.records.append(.began(id))
+      change.records.append(.begin(id: id))
       change.events.append(.began(entry))
       begun.append(entry)
     }
@@ -182,10 +172,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     guard let entry = pending[id], isUnderWay(id) else { return }
     switch verdict {
     case .delivered:
-      remove(id)
+      apply(.remove(id: id), .delivered(entry), &change)
       succeed(entry.key)
-      change.records.append(.removed(id))
-      change.events.append(.delivered(entry))
     case .refused(let error):
       land(id)
       succeed(entry.key)
@@ -240,7 +228,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     } else if isExhausted(entry) {
       bury(id, .attemptsUsedUp, setback.text, now.date, &change)
     } else {
-      change.records.append(.failed(id, setback, counts: counts))
+      change.records.append(.fail(id: id, failure: setback, counts: counts))
       change.events.append(.postponed(entry, error, delay: delay))
     }
   }
@@ -263,18 +251,22 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   ) {
     let setback = Entry.Setback(text: text, date: date)
     guard let letter = entomb(id, reason, setback) else { return }
-    change.records.append(.buried(id, reason, setback))
+    change.records.append(.bury(id: id, reason: reason, failure: setback))
     change.events.append(.buried(letter))
   }
 
   // MARK: Bookkeeping
 
-  private mutating func insert(_ entry: Entry, size: Int) {
-    pending[entry.id] = entry
-    sizes[entry.id] = size
-    totalSize += size
-    nextNumber = max(nextNumber, entry.id.number + 1)
-    queue(entry)
+  /// Does what a record says, notes it, and tells of it.
+  private mutating func apply(
+    _ record: OutboxRecord<Payload>,
+    size: Int = 0,
+    _ event: OutboxEvent<Payload>,
+    _ change: inout Change
+  ) {
+    replay(record, size: size)
+    change.records.append(record)
+    change.events.append(event)
   }
 
   /// Puts an entry in its place among those of its key.
@@ -334,21 +326,25 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   /// - Parameter size: How many bytes the record has.
   mutating func replay(_ record: OutboxRecord<Payload>, size: Int) {
     switch record {
-    case .added(let entry, let replaced):
+    case .add(let entry, let replaced):
       for id in replaced + [entry.id] { remove(id) }
-      insert(entry, size: size)
-    case .began(let id):
+      pending[entry.id] = entry
+      sizes[entry.id] = size
+      totalSize += size
+      nextNumber = max(nextNumber, entry.id.number + 1)
+      queue(entry)
+    case .begin(let id):
       pending[id]?.countAttempt()
-    case .failed(let id, let setback, let counts):
+    case .fail(let id, let setback, let counts):
       if !counts { pending[id]?.discountAttempt() }
       pending[id]?.lastSetback = setback
-    case .removed(let id):
+    case .remove(let id):
       remove(id)
-    case .buried(let id, let reason, let setback):
+    case .bury(let id, let reason, let setback):
       _ = entomb(id, reason, setback)
-    case .revived(let id, let expiresAt):
+    case .revive(let id, let expiresAt):
       _ = resurrect(id, expiresAt: expiresAt)
-    case .numbering(let next):
+    case .number(let next):
       nextNumber = max(nextNumber, next)
     }
   }

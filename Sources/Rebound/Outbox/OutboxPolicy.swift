@@ -24,15 +24,7 @@ public struct OutboxPolicy: Sendable {
 
   /// 1,000 entries in 64 MB, 4 at a time, 100 attempts within a week, with pauses from 1 s to 5 min, half of each by
   /// chance.
-  public static let standard = OutboxPolicy(
-    validCapacity: 1_000,
-    maxBytes: 64 << 20,
-    maxConcurrent: 4,
-    maxAttempts: 100,
-    timeToLive: .seconds(7 * 86_400),
-    backoff: .exponential(from: .seconds(1), upTo: .seconds(300), jitter: .equal),
-    maxHint: .seconds(3_600)
-  )
+  public static let standard = valid { () throws(InvalidPolicy) in try OutboxPolicy() }
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -46,13 +38,13 @@ public struct OutboxPolicy: Sendable {
   ///   - maxHint: The longest pause that the other side may ask for.
   /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   public init(
-    capacity: Int = standard.capacity,
-    maxBytes: Int = standard.maxBytes,
-    maxConcurrent: Int = standard.maxConcurrent,
-    maxAttempts: Int? = standard.maxAttempts,
-    timeToLive: Duration? = standard.timeToLive,
-    backoff: Backoff = standard.backoff,
-    maxHint: Duration = standard.maxHint
+    capacity: Int = 1_000,
+    maxBytes: Int = 64 << 20,
+    maxConcurrent: Int = 4,
+    maxAttempts: Int? = 100,
+    timeToLive: Duration? = .seconds(7 * 86_400),
+    backoff: Backoff = .exponential(from: .seconds(1), upTo: .seconds(300), jitter: .equal),
+    maxHint: Duration = .seconds(3_600)
   ) throws(InvalidPolicy) {
     let kind = PolicyKind("outbox")
     try kind.require("capacity", capacity, "Give at least 1.") { $0 >= 1 }
@@ -66,32 +58,12 @@ public struct OutboxPolicy: Sendable {
       $0 >= .zero
     }
     try backoff.validate(for: kind)
-    self.init(
-      validCapacity: capacity,
-      maxBytes: maxBytes,
-      maxConcurrent: maxConcurrent,
-      maxAttempts: maxAttempts,
-      timeToLive: timeToLive?.clampedToDelay,
-      backoff: backoff,
-      maxHint: maxHint.clampedToDelay
-    )
-  }
-
-  private init(
-    validCapacity capacity: Int,
-    maxBytes: Int,
-    maxConcurrent: Int,
-    maxAttempts: Int?,
-    timeToLive: Duration?,
-    backoff: Backoff,
-    maxHint: Duration
-  ) {
     self.capacity = capacity
     self.maxBytes = maxBytes
     self.maxConcurrent = maxConcurrent
     self.maxAttempts = maxAttempts
-    self.timeToLive = timeToLive
+    self.timeToLive = timeToLive?.clampedToDelay
     self.backoff = backoff
-    self.maxHint = maxHint
+    self.maxHint = maxHint.clampedToDelay
   }
 }

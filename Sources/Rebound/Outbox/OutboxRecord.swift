@@ -1,80 +1,41 @@
 import Foundation
 
 /// One change of an outbox's entries, as it is stored: to read all of them in order is to know what is there.
+///
+/// The names are those of the file, and short, since each of them is in every line.
 enum OutboxRecord<Payload: Codable & Sendable>: Codable {
   /// An entry has come, in the place of some that waited.
-  case added(OutboxEntry<Payload>, replacing: [OutboxEntryID])
+  case add(entry: OutboxEntry<Payload>, replaces: [OutboxEntryID])
   /// An entry is sent.
-  case began(OutboxEntryID)
+  case begin(id: OutboxEntryID)
   /// An attempt has failed, and counts or does not.
-  case failed(OutboxEntryID, OutboxEntry<Payload>.Setback, counts: Bool)
+  case fail(id: OutboxEntryID, failure: OutboxEntry<Payload>.Setback, counts: Bool)
   /// An entry or a dead letter is gone: delivered, or given up by the app.
-  case removed(OutboxEntryID)
+  case remove(id: OutboxEntryID)
   /// An entry is a dead letter from now on.
-  case buried(OutboxEntryID, OutboxDeadLetter<Payload>.Reason, OutboxEntry<Payload>.Setback)
+  case bury(id: OutboxEntryID, reason: OutboxDeadLetter<Payload>.Reason, failure: OutboxEntry<Payload>.Setback)
   /// A dead letter is an entry again.
-  case revived(OutboxEntryID, expiresAt: Date?)
+  case revive(id: OutboxEntryID, expiresAt: Date?)
   /// The number of the next entry; none is ever used twice.
-  case numbering(next: UInt64)
+  case number(next: UInt64)
 
   /// Whether it must survive the loss of power before anybody is told.
   ///
   /// Without the others an entry is sent once more than it was counted.
   var isDurable: Bool {
     switch self {
-    case .began, .failed: false
-    case .added, .removed, .buried, .revived, .numbering: true
+    case .begin, .fail: false
+    case .add, .remove, .bury, .revive, .number: true
     }
   }
 
   /// The number behind which others are given, if it says one.
   var largestNumber: UInt64? {
     switch self {
-    case .added(let entry, _): entry.id.number
-    case .numbering(let next): next
-    case .began, .failed, .removed, .buried, .revived: nil
+    case .add(let entry, _): entry.id.number
+    case .number(let next): next
+    case .begin, .fail, .remove, .bury, .revive: nil
     }
-  }
-
-  // Short names, since each of them is in every line.
-  private enum CodingKeys: String, CodingKey {
-    case added = "add"
-    case began = "begin"
-    case failed = "fail"
-    case removed = "remove"
-    case buried = "bury"
-    case revived = "revive"
-    case numbering = "number"
-  }
-
-  private enum AddedCodingKeys: String, CodingKey {
-    case _0 = "entry"
-    case replacing = "replaces"
-  }
-
-  private enum BeganCodingKeys: String, CodingKey {
-    case _0 = "id"
-  }
-
-  private enum FailedCodingKeys: String, CodingKey {
-    case _0 = "id"
-    case _1 = "failure"
-    case counts
-  }
-
-  private enum RemovedCodingKeys: String, CodingKey {
-    case _0 = "id"
-  }
-
-  private enum BuriedCodingKeys: String, CodingKey {
-    case _0 = "id"
-    case _1 = "reason"
-    case _2 = "failure"
-  }
-
-  private enum RevivedCodingKeys: String, CodingKey {
-    case _0 = "id"
-    case expiresAt
   }
 }
 

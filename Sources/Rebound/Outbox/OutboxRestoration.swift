@@ -28,7 +28,7 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
           for id in add.replaces { drop(id) }
           let number = add.entry.id.number
           // Its number must not be given to another.
-          if number <= OutboxMachine<Payload>.lastNumber { machine.replay(.numbering(next: number + 1), size: 0) }
+          if number <= OutboxMachine<Payload>.lastNumber { machine.replay(.number(next: number + 1), size: 0) }
           reasons[add.entry.id] = "\(error)"
         }
         carried.append((head?.add.entry.id, data))
@@ -42,16 +42,16 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
 
   private mutating func replay(_ record: OutboxRecord<Payload>, _ data: Data) {
     switch record {
-    case .added(_, let replaced):
+    case .add(_, let replaced):
       for id in replaced { drop(id) }
-    case .began(let id):
+    case .begin(let id):
       interrupted.insert(id)
-    case .removed(let id):
+    case .remove(let id):
       drop(id)
-    case .failed(let id, _, _), .buried(let id, _, _), .revived(let id, _):
+    case .fail(let id, _, _), .bury(let id, _, _), .revive(let id, _):
       interrupted.remove(id)
       if carried.contains(where: { $0.id == id }) { carried.append((id, data)) }
-    case .numbering:
+    case .number:
       break
     }
     machine.replay(record, size: data.count)

@@ -12,13 +12,6 @@ public struct OutboxState: Hashable, Sendable {
   public let isOnline: Bool
 
   /// Describes what an outbox holds.
-  ///
-  /// - Parameters:
-  ///   - pending: How many entries are not delivered yet.
-  ///   - delivering: How many of them are under way.
-  ///   - deadLetters: How many could not be delivered.
-  ///   - isPaused: Whether it is told to send nothing.
-  ///   - isOnline: Whether there is a network.
   public init(
     pending: Int = 0,
     delivering: Int = 0,

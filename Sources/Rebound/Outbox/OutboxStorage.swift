@@ -36,10 +36,6 @@ public struct OutboxContents: Sendable {
   public var damage: [OutboxDamage]
 
   /// Describes what a storage held.
-  ///
-  /// - Parameters:
-  ///   - records: The records that are whole, in order.
-  ///   - damage: What is wrong with the rest.
   public init(records: [Data] = [], damage: [OutboxDamage] = []) {
     self.records = records
     self.damage = damage
@@ -107,6 +103,24 @@ extension OutboxStorageFailure: CustomStringConvertible {
 }
 
 extension OutboxStorageFailure: LocalizedError {
-  /// What happened, for people.
-  public var errorDescription: String? { description }
+  /// What happened, for people, who know no paths.
+  public var errorDescription: String? {
+    switch self {
+    case .inUse: "Another program has what is kept for later."
+    case .notAnOutbox: "Something else is where things are to be kept for later."
+    case .laterVersion: "What is kept for later was written by a later version of the app."
+    case .system: "What is kept for later cannot be read or written."
+    case .notReady: "What is kept for later is not open."
+    }
+  }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? {
+    switch self {
+    case .inUse: "Close the other program, and try again."
+    case .notAnOutbox: ProgramMistake.suggestion
+    case .laterVersion: "Please update the app."
+    case .system: "Make some space, and try again."
+    case .notReady: "Start the app again, and try again."
+    }
+  }
 }

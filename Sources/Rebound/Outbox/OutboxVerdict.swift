@@ -1,3 +1,5 @@
+import Foundation
+
 /// What came of one attempt to deliver an entry.
 public enum OutboxVerdict: Sendable {
   /// The other side has it; it is removed.
@@ -21,6 +23,13 @@ public struct OutboxWithoutVerdict: Error, Hashable, CustomStringConvertible {
   public var description: String {
     "The delivery finished without a verdict; let its publisher send one value."
   }
+}
+
+extension OutboxWithoutVerdict: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
 }
 
 /// What came of the wish to take an entry back.

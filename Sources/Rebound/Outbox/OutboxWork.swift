@@ -172,7 +172,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
       date: now.date
     )
     let replaced = draft.options.replacesWaiting ? plan.machine.waiting(for: draft.key) : []
-    let size = try coder.data(of: .added(entry, replacing: replaced)).count
+    let size = try coder.data(of: .add(entry: entry, replaces: replaced)).count
     try plan.machine.add(entry, replacing: replaced, size: size, &plan.change)
     return entry
   }
@@ -198,7 +198,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
       let before = state.machine
       state.machine = machine
       (state.isPaused, state.isOnline) = (plan.isPaused, plan.isOnline)
-      events += plan.change.events
+      for event in plan.change.events { events.append(event) }
       return before
     }
     withExtendedLifetime(before) {}
@@ -323,10 +323,6 @@ extension RandomSource {
   /// 128 random bits in hexadecimal digits.
   fileprivate func idempotencyKey() -> String {
     // A draw has 53 random bits, of which 32 are taken each time.
-    (0..<4).map { _ in
-      let digits = String(UInt32(next() * 0x1p32), radix: 16)
-      return String(repeating: "0", count: 8 - digits.count) + digits
-    }
-    .joined()
+    (0..<4).map { _ in UInt32(next() * 0x1p32).hexadecimal }.joined()
   }
 }

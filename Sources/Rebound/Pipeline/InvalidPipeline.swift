@@ -36,10 +36,6 @@ public struct InvalidPipeline: Error, Hashable, Sendable {
     public let descriptor: StageDescriptor
 
     /// Describes a stage of a pipeline.
-    ///
-    /// - Parameters:
-    ///   - position: Its place, from 1.
-    ///   - descriptor: What it is.
     public init(position: Int, descriptor: StageDescriptor) {
       self.position = position
       self.descriptor = descriptor
@@ -57,11 +53,6 @@ public struct InvalidPipeline: Error, Hashable, Sendable {
   public let stages: [Stage]
 
   /// Describes a mistake.
-  ///
-  /// - Parameters:
-  ///   - pipeline: The name of the pipeline.
-  ///   - mistake: What is wrong.
-  ///   - stages: The stages that it is about, outermost first.
   public init(pipeline: String, mistake: Mistake, stages: [Stage]) {
     self.pipeline = pipeline
     self.mistake = mistake

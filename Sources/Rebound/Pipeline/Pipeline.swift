@@ -26,7 +26,7 @@ public enum CallRepetition: Hashable, Sendable {
 ///
 /// The order decides what happens: a timeout above a retry is for all attempts and their waits together, one below it for
 /// each attempt. Each stage is the operator of its policy, so demand, cancellation and threads are those of the operators.
-/// An order that cannot be meant is refused with ``InvalidPipeline``.
+/// An order that makes no sense is refused with ``InvalidPipeline``.
 ///
 /// A pipeline is a plain value. State of one execution is made for each subscription and each run; a breaker, a bulkhead,
 /// a limiter, a budget and a cache are shared by all pipelines that hold them. Make those once and keep them: a breaker
@@ -45,6 +45,8 @@ public struct Pipeline<Output: Sendable>: Sendable {
   @usableFromInline typealias Operation = nonisolated(nonsending) @Sendable () async throws -> Output
   @usableFromInline typealias Stream = AnyPublisher<Output, any Error>
 
+  /// The place of the outermost stage that may make the call more than once; `nil` if none does.
+  let repeatingStage: Int?
   @usableFromInline let context: ExecutionContext
   // Made where the types of all stages are known, so that each is one loop.
   @usableFromInline let runs:
@@ -70,9 +72,10 @@ public struct Pipeline<Output: Sendable>: Sendable {
   ) throws where Stages.Output == Output {
     let stages = try stages()
     let box = StageBox(stages)
-    self.init(
+    try self.init(
       name,
-      descriptor: try Self.descriptor(name, repetition, stages.traits),
+      repetition: repetition,
+      traits: stages.traits,
       events: events,
       time: time,
       runs: { try await box.stage.run($0, ClosureCall($1)) },
@@ -84,29 +87,22 @@ public struct Pipeline<Output: Sendable>: Sendable {
   @usableFromInline
   init(
     _ name: String,
-    descriptor: PipelineDescriptor,
+    repetition: CallRepetition,
+    traits: [StageTraits],
     events: PolicyEvents?,
     time: TimeSource?,
     runs: nonisolated(nonsending) @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
     protects: @escaping @Sendable (ProtectedUpstream<Output>) -> Stream
-  ) {
+  ) throws {
+    try PipelineRules(pipeline: name, repetition: repetition, stages: traits).check()
     self.name = name
-    self.descriptor = descriptor
+    descriptor = PipelineDescriptor(name: name, repetition: repetition, stages: traits.map(\.descriptor))
+    repeatingStage = traits.firstIndex(where: \.makesCallAgain)
     self.events = events
     self.time = time
     self.runs = runs
     self.protects = protects
     context = ExecutionContext(time: time, origin: DecisionOrigin(source: name, events: events))
-  }
-
-  @usableFromInline
-  static func descriptor(
-    _ name: String,
-    _ repetition: CallRepetition,
-    _ traits: [StageTraits]
-  ) throws -> PipelineDescriptor {
-    try PipelineRules(pipeline: name, repetition: repetition, stages: traits).check()
-    return PipelineDescriptor(name: name, repetition: repetition, stages: traits.map(\.descriptor))
   }
 
   /// Runs an asynchronous function under the policies.
@@ -128,7 +124,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
   /// What stands in for a publisher that this would misuse, and tells it; `nil` for all others.
   @usableFromInline
   func refusal<Upstream: Publisher>(of type: Upstream.Type) -> Stream? {
-    guard let misuse = descriptor.misuse(by: type) else { return nil }
+    guard let misuse = misuse(by: type) else { return nil }
     events?.tell(misuse, of: name)
     return Fail(error: misuse).eraseToAnyPublisher()
   }

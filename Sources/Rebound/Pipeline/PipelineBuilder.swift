@@ -39,9 +39,9 @@ public enum PipelineBuilder<Output: Sendable> {
   /// Asks a second time.
   public static func buildExpression(_ hedge: Hedge) -> HedgeStage<Output> { HedgeStage(hedge: hedge) }
 
-  /// No stage at all.
+  /// No stage at all: one that is left out, of whatever type.
   @inlinable
-  public static func buildBlock() -> NoStage<Output> { NoStage() }
+  public static func buildBlock() -> OptionalStage<ChaosStage<Output>> { OptionalStage(nil) }
 
   /// Begins with the outermost stage.
   @inlinable

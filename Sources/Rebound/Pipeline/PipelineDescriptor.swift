@@ -10,11 +10,6 @@ public struct PipelineDescriptor: Hashable, Sendable {
   public let stages: [StageDescriptor]
 
   /// Describes a pipeline.
-  ///
-  /// - Parameters:
-  ///   - name: What the pipeline protects.
-  ///   - repetition: Whether its calls may be made twice.
-  ///   - stages: Its stages, outermost first.
   public init(name: String, repetition: CallRepetition = .harmless, stages: [StageDescriptor]) {
     self.name = name
     self.repetition = repetition
@@ -43,10 +38,6 @@ public struct StageDescriptor: Hashable, Sendable {
     public let value: String
 
     /// Describes a parameter.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - value: Its value, in words.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
@@ -61,11 +52,6 @@ public struct StageDescriptor: Hashable, Sendable {
   public let parameters: [Parameter]
 
   /// Describes a stage.
-  ///
-  /// - Parameters:
-  ///   - kind: What it does.
-  ///   - name: The name of the object that it shares with others.
-  ///   - parameters: Its parameters.
   public init(_ kind: PolicyKind, name: String? = nil, parameters: [Parameter] = []) {
     self.kind = kind
     self.name = name

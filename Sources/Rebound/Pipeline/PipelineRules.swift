@@ -20,8 +20,8 @@ struct PipelineRules {
       if let limit, limit <= .zero { throw mistake(.limitNotPositive, [index]) }
     }
     guard repetition == .harmful else { return }
-    if stage.kind == .hedge { throw mistake(.hedgeOfHarmfulCalls, [index]) }
-    if stage.kind == .retry, stage.isForAllFailures { throw mistake(.retryOfHarmfulCalls, [index]) }
+    if stage.runsSeveralAtOnce { throw mistake(.hedgeOfHarmfulCalls, [index]) }
+    if stage.retries, stage.isForAllFailures { throw mistake(.retryOfHarmfulCalls, [index]) }
   }
 
   /// Rules for two stages.
@@ -32,18 +32,15 @@ struct PipelineRules {
 
   private func mistake(_ outer: StageTraits, around inner: StageTraits) -> InvalidPipeline.Mistake? {
     if let object = inner.sharedObject, object == outer.sharedObject { return .sharedTwice }
-    switch (outer.kind, inner.kind) {
-    case (.retry, .retry): return .retriedTwice
-    case (.circuitBreaker, .retry): return .retryInsideBreaker
-    case (.timeout, .retry) where outer.attempt != nil: return .attemptLimitOutsideRetry
-    case (.retry, .timeout) where inner.total != nil: return .totalLimitInsideRetry
-    case (.timeout, .timeout):
-      guard let outer = outer.whole, let inner = inner.whole, inner >= outer else { return nil }
-      return .limitNeverReached
-    case (let kind, .fallback):
-      return inner.isForAllFailures && kind.livesOnFailures ? .hiddenByFallback : nil
-    default: return nil
+    if inner.retries {
+      if outer.retries { return .retriedTwice }
+      if outer.refusesAfterFailures { return .retryInsideBreaker }
+      if outer.attempt != nil { return .attemptLimitOutsideRetry }
     }
+    if outer.retries, inner.total != nil { return .totalLimitInsideRetry }
+    if let outer = outer.whole, let inner = inner.whole, inner >= outer { return .limitNeverReached }
+    if outer.needsFailures, inner.replacesFailures, inner.isForAllFailures { return .hiddenByFallback }
+    return nil
   }
 
   private func mistake(_ mistake: InvalidPipeline.Mistake, _ indices: [Int]) -> InvalidPipeline {
@@ -58,14 +55,10 @@ struct PipelineRules {
 extension StageTraits {
   /// The time for all that is inside.
   fileprivate var whole: Duration? { [total, attempt].compactMap { $0 }.min() }
-}
 
-extension PolicyKind {
   /// Whether it has nothing to do where nothing fails.
-  fileprivate var livesOnFailures: Bool {
-    switch self {
-    case .retry, .circuitBreaker, .hedge, .authentication: true
-    default: false
-    }
-  }
+  fileprivate var needsFailures: Bool { livesOnFailures || retries || refusesAfterFailures }
+
+  /// Whether it may make the call more than once, for whatever reason.
+  var makesCallAgain: Bool { retries || repeats || runsSeveralAtOnce }
 }

@@ -11,6 +11,9 @@ public protocol PipelineStage<Output>: Sendable {
   /// What the pipeline knows about it before it runs, outermost first.
   var traits: [StageTraits] { get }
 
+  /// Whether nothing is put around anything, since a condition has left it out; `false` if nothing is said.
+  var isAbsent: Bool { get }
+
   /// A pipeline with these events has been made of it.
   func register(with events: PolicyEvents?, pipeline: String)
 
@@ -26,6 +29,8 @@ public protocol PipelineStage<Output>: Sendable {
 }
 
 extension PipelineStage {
+  /// It is there.
+  @inlinable public var isAbsent: Bool { false }
   /// Nothing is shared.
   public func register(with events: PolicyEvents?, pipeline: String) {}
 }
@@ -62,20 +67,30 @@ extension ExecutionContext {
   @inlinable var surroundings: StageSurroundings { StageSurroundings(time: time, origin: origin) }
 }
 
-/// What a pipeline knows about a stage before it runs.
+/// What a pipeline knows about a stage before it runs, and all that its rules go by; the kind of a policy is none of it.
 public struct StageTraits: Sendable {
   /// What it is.
   public var descriptor: StageDescriptor
-  /// Whether it is for every failure, as far as it says.
+  /// Whether it makes the call again after failures, as a retry does: the attempts of two such stages multiply.
+  public var retries = false
+  /// Whether it may make the call again for another reason: after a success, or once more with a renewed credential.
+  public var repeats = false
+  /// Whether it may make the call several times at once, as a hedge does.
+  public var runsSeveralAtOnce = false
+  /// Whether it refuses calls after others have failed, as a breaker does.
+  public var refusesAfterFailures = false
+  /// Whether it puts a value in the place of failures, as a fallback does.
+  public var replacesFailures = false
+  /// Whether it has nothing to do where nothing fails; in any case so if it ``retries`` or ``refusesAfterFailures``.
+  public var livesOnFailures = false
+  /// Whether what it does about failures is for every failure, as far as it says.
   public var isForAllFailures = false
-  /// The limits of a timeout.
+  /// The limit for all that is inside of it together; of a timeout.
   public var total: Duration?
-  /// The limits of a timeout.
+  /// The limit for each attempt; of a timeout.
   public var attempt: Duration?
   /// The object that it shares with other pipelines.
   public var sharedObject: ObjectIdentifier?
-
-  var kind: PolicyKind { descriptor.kind }
 
   /// Describes a stage.
   ///
@@ -151,6 +166,8 @@ where Outer.Output == Inner.Output {
 
   /// Those of both.
   public var traits: [StageTraits] { outer.traits + inner.stage.traits }
+  /// Whether both are.
+  @inlinable public var isAbsent: Bool { inner.isAbsent && outer.isAbsent }
 
   /// Lets what both share be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -177,13 +194,6 @@ where Outer.Output == Inner.Output {
   }
 }
 
-/// A stage that a condition may have left out of its pipeline.
-@usableFromInline
-protocol ConditionalStage {
-  /// Whether nothing is put around anything.
-  var isAbsent: Bool { get }
-}
-
 /// A stage in an object of its own, made once for a pipeline: an execution copies a reference, not all policies inside.
 @usableFromInline
 final class StageBox<Stage: PipelineStage>: Sendable {
@@ -193,24 +203,7 @@ final class StageBox<Stage: PipelineStage>: Sendable {
   @inlinable
   init(_ stage: Stage) {
     self.stage = stage
-    isAbsent = (stage as? any ConditionalStage)?.isAbsent ?? false
-  }
-}
-
-extension OptionalStage: ConditionalStage {
-  @usableFromInline var isAbsent: Bool {
-    guard let stage else { return true }
-    return (stage as? any ConditionalStage)?.isAbsent ?? false
-  }
-}
-
-extension NoStage: ConditionalStage {
-  @usableFromInline var isAbsent: Bool { true }
-}
-
-extension NestedStages: ConditionalStage {
-  @usableFromInline var isAbsent: Bool {
-    inner.isAbsent && (outer as? any ConditionalStage)?.isAbsent ?? false
+    isAbsent = stage.isAbsent
   }
 }
 
@@ -320,6 +313,8 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Those of the stage, if it is there.
   public var traits: [StageTraits] { stage?.traits ?? [] }
+  /// Whether the stage is left out, or absent itself.
+  @inlinable public var isAbsent: Bool { stage?.isAbsent ?? true }
 
   /// Lets what the stage shares be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -346,31 +341,5 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
     } else {
       upstream.subscribe(downstream)
     }
-  }
-}
-
-/// No stage at all.
-public struct NoStage<Output: Sendable>: PipelineStage {
-  @inlinable
-  init() {}
-
-  /// None.
-  public var traits: [StageTraits] { [] }
-
-  /// Runs the call.
-  @inlinable @inline(__always)
-  public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
-    -> Output
-  where Call.Output == Output, Call.Failure == any Error {
-    try await call()
-  }
-
-  /// Subscribes to the publisher.
-  @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
-    upstream.subscribe(downstream)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import StreamSupport
 
 /// A publisher that shares one execution stands under a stage that would make its call again.
@@ -38,6 +39,13 @@ extension UnrepeatableUpstream: CustomStringConvertible {
   }
 }
 
+extension UnrepeatableUpstream: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
+}
+
 extension UnrepeatableUpstream: PolicyDecision {
   /// That of pipelines.
   public static var kind: PolicyKind { .pipeline }
@@ -54,15 +62,16 @@ extension PolicyKind {
   public static let pipeline = PolicyKind("pipeline")
 }
 
-extension PipelineDescriptor {
-  /// What is wrong with a publisher of this type under the pipeline; `nil` if nothing is known to be.
+extension Pipeline {
+  /// What is wrong with a publisher of this type under it; `nil` if nothing is known to be.
   func misuse<Upstream: Publisher>(by type: Upstream.Type) -> UnrepeatableUpstream? {
     // To look a type up takes as long as a whole stage, and subscriptions are made to the same types over and over.
     let number = UInt64(UInt(bitPattern: ObjectIdentifier(type)))
     if number == repeatableType.value { return nil }
-    guard let stage = stages.first(where: { $0.kind == .retry || $0.kind == .hedge }) else { return nil }
+    guard let repeatingStage else { return nil }
     if let shared = sharedExecution(in: type) {
-      return UnrepeatableUpstream(pipeline: name, stage: stage.kind, upstream: "\(shared)")
+      let stage = descriptor.stages[repeatingStage].kind
+      return UnrepeatableUpstream(pipeline: name, stage: stage, upstream: "\(shared)")
     }
     repeatableType.set(number)
     return nil

@@ -22,11 +22,6 @@ public final class RateLimiter: Sendable {
     var armed: Int?
     var alarm: (any Cancellable)?
     var lastArming = 0
-
-    mutating func clamp(_ now: Duration) -> Duration {
-      latest = max(latest, now)
-      return latest
-    }
   }
 
   private struct Waiter {
@@ -38,8 +33,10 @@ public final class RateLimiter: Sendable {
   /// What is to be done with the lock open.
   private struct Steps {
     var admitted: [Waiter] = []
+    /// When they begin.
+    var moment = Duration.zero
     var disarmed: (any Cancellable)?
-    var arming: (TimeSource, arming: Int, after: Duration)?
+    var arming: (TimeSource, arming: Int, after: Duration, due: Duration)?
   }
 
   /// What the limiter protects, for its errors.
@@ -93,7 +90,7 @@ public final class RateLimiter: Sendable {
   /// - Throws: ``RateLimited`` if it may not.
   public func acquire(at now: Duration = TimeSource.current.now) throws(RateLimited) {
     try shared.change { (state, events) throws(RateLimited) in
-      let now = state.clamp(now)
+      let now = state.latest.advance(to: now)
       switch state.machine.enter(now: now, mayWait: false) {
       case .granted, .queued: events.append(.admitted)
       case .rejected(let retryAfter):
@@ -107,22 +104,25 @@ public final class RateLimiter: Sendable {
   func beginAtOnce(at now: Duration) -> Bool {
     shared.adjust { state, isListened in
       guard !isListened else { return false }
-      return state.machine.takeAtOnce(now: state.clamp(now))
+      return state.machine.takeAtOnce(now: state.latest.advance(to: now))
     }
   }
 
   /// Asks to begin; see ``AdmissionControl/ask(_:_:)``.
+  ///
+  /// - Parameter moment: The present, if it is known.
   func ask(
     time: TimeSource,
+    at moment: Duration?,
     _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let present = time.now
+    let present = moment ?? time.now
     enum Reply {
       case known(Result<Duration, any Error>)
       case queued(Int, Steps)
     }
     let reply: Reply = shared.change { state, events in
-      let now = state.clamp(present)
+      let now = state.latest.advance(to: present)
       switch state.machine.enter(now: now) {
       case .granted:
         events.append(.admitted)
@@ -142,7 +142,10 @@ public final class RateLimiter: Sendable {
       return nil
     case .queued(let number, let steps):
       carryOut(steps)
-      return AnyCancellable { self.abandon(number, at: time.now) }
+      return AnyCancellable {
+        // Also released when it was answered; then the time does not matter any more.
+        if self.isWaiting(number) { self.abandon(number, at: time.now) }
+      }
     }
   }
 
@@ -157,7 +160,7 @@ public final class RateLimiter: Sendable {
 
   private func throttle(pause: Duration?, begun: Duration?, at now: Duration) {
     let (steps, refused) = shared.change { state, events in
-      let now = state.clamp(now)
+      let now = state.latest.advance(to: now)
       let late = state.machine.throttle(pause: pause, begun: begun, now: now)
       isLowered.set(state.machine.isLowered ? 1 : 0)
       events.append(.throttled(share: state.machine.share, pause: pause))
@@ -186,17 +189,19 @@ public final class RateLimiter: Sendable {
   private func recover(at present: Duration) {
     shared.change { state, events in
       let before = state.machine.share
-      state.machine.succeed(now: state.clamp(present))
+      state.machine.succeed(now: state.latest.advance(to: present))
       isLowered.set(state.machine.isLowered ? 1 : 0)
       if state.machine.share != before { events.append(.recovered(share: state.machine.share)) }
     }
   }
 
+  private func isWaiting(_ number: Int) -> Bool { shared.read { $0.waiters[number] != nil } }
+
   private func abandon(_ number: Int, at now: Duration) {
     let (waiter, steps): (Waiter?, Steps) = shared.change { state, events in
       guard state.machine.abandon(number) else { return (nil, Steps()) }
       events.append(.abandoned(queued: state.machine.queued))
-      return (state.waiters.removeValue(forKey: number), advance(&state, now: state.clamp(now), &events))
+      return (state.waiters.removeValue(forKey: number), advance(&state, now: state.latest.advance(to: now), &events))
     }
     withExtendedLifetime(waiter) {}
     carryOut(steps)
@@ -207,7 +212,7 @@ public final class RateLimiter: Sendable {
     let steps: Steps = shared.change { state, events in
       // Another timer may have been set meanwhile.
       guard state.lastArming == arming else { return Steps() }
-      return advance(&state, now: state.clamp(now), &events, rearms: true)
+      return advance(&state, now: state.latest.advance(to: now), &events, rearms: true)
     }
     carryOut(steps)
   }
@@ -220,10 +225,11 @@ public final class RateLimiter: Sendable {
   private func advance(
     _ state: inout State,
     now: Duration,
-    _ events: inout [RateLimiterEvent],
+    _ events: inout UntoldEvents<RateLimiterEvent>,
     rearms: Bool = false
   ) -> Steps {
     var steps = Steps()
+    steps.moment = now
     let (granted, wait) = state.machine.advance(now: now)
     for (index, number) in granted.enumerated() {
       guard let waiter = state.waiters.removeValue(forKey: number) else { continue }
@@ -236,15 +242,14 @@ public final class RateLimiter: Sendable {
     (state.alarm, state.armed) = (nil, next)
     state.lastArming += 1
     if let next, let wait, let waiter = state.waiters[next] {
-      steps.arming = (waiter.time, state.lastArming, wait)
+      steps.arming = (waiter.time, state.lastArming, wait, now + wait)
     }
     return steps
   }
 
   private func carryOut(_ steps: Steps) {
     steps.disarmed?.cancel()
-    if let (time, arming, wait) = steps.arming {
-      let due = time.now + wait
+    if let (time, arming, wait, due) = steps.arming {
       // On the trampoline, for a scheduler that rings at once would otherwise nest until it is time.
       let pending = time.after(wait) { Trampoline.run([{ self.ring(arming, at: max(due, time.now)) }]) }
       let isCurrent = shared.adjust { state, _ in
@@ -254,14 +259,21 @@ public final class RateLimiter: Sendable {
       }
       if !isCurrent { pending.cancel() }
     }
-    for waiter in steps.admitted { waiter.answer(.success(waiter.time.now)) }
+    for waiter in steps.admitted { waiter.answer(.success(steps.moment)) }
   }
 }
 
 extension RateLimiter: AdmissionControl, Policy {
   /// Lets a call begin if it may begin now, and nobody listens.
   public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
+    var moment: Duration?
+    return admitAtOnce(execution, &moment)
+  }
+
+  /// Lets a call begin if it may begin now, and nobody listens.
+  public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Duration? {
     let now = execution.now
+    moment = now
     return beginAtOnce(at: now) ? now : nil
   }
 
@@ -270,7 +282,16 @@ extension RateLimiter: AdmissionControl, Policy {
     _ execution: ExecutionContext,
     _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
   ) -> (any Cancellable)? {
-    ask(time: execution.time, answer)
+    ask(execution, at: nil, answer)
+  }
+
+  /// Asks to begin.
+  public func ask(
+    _ execution: ExecutionContext,
+    at moment: Duration?,
+    _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(time: execution.time, at: moment, answer)
   }
 
   /// Learns from how the call has ended that began at this moment.

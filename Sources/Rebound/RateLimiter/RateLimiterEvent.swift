@@ -1,6 +1,7 @@
 import Foundation
 
-/// Something that a rate limiter has decided.
+/// Something that a rate limiter has decided; a warning if a call is refused, or the service has said that there were too
+/// many.
 public enum RateLimiterEvent: Hashable, Sendable {
   /// A call begins at once.
   case admitted
@@ -18,44 +19,30 @@ public enum RateLimiterEvent: Hashable, Sendable {
   case recovered(share: Double)
 }
 
-extension RateLimiterEvent: CustomStringConvertible {
-  /// One line for a log: "rejected; possible in 0.5 seconds".
-  public var description: String {
-    switch self {
-    case .admitted: "admitted"
-    case .queued(let wait, let queued): "queued for \(wait); \(queued) wait"
-    case .admittedAfterWait(let queued): "admitted after a wait; \(queued) wait"
-    case .rejected(let retryAfter): "rejected; possible in \(retryAfter)"
-    case .abandoned(let queued): "cancelled while queued; \(queued) wait"
-    case .throttled(let share, let pause):
-      "throttled to \(share) of the full rate" + (pause.map { " after a pause of \($0)" } ?? "")
-    case .recovered(let share): "recovered to \(share) of the full rate"
-    }
-  }
-}
-
-extension RateLimiterEvent: PolicyDecision {
+extension RateLimiterEvent: RecordedDecision {
   /// That of rate limiters.
   public static var kind: PolicyKind { .rateLimiter }
 
-  /// A warning if a call is refused, or the service has said that there were too many.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .rejected, .throttled: .warning
-    case .admitted, .queued, .admittedAfterWait, .abandoned, .recovered: .info
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .admitted: "admitted"
-    case .queued: "queued"
-    case .admittedAfterWait: "admitted_after_wait"
-    case .rejected: "rejected"
-    case .abandoned: "abandoned"
-    case .throttled: "throttled"
-    case .recovered: "recovered"
+    case .admitted: .init(.info, "admitted", "admitted")
+    case .queued(let wait, let queued):
+      .init(.info, "queued", "queued for \(wait); \(queued) wait").with([.init("wait", wait), .init("queued", queued)])
+    case .admittedAfterWait(let queued):
+      .init(.info, "admitted_after_wait", "admitted after a wait; \(queued) wait").with([.init("queued", queued)])
+    case .rejected(let retryAfter):
+      .init(.warning, "rejected", "rejected; possible in \(retryAfter)").with([.init("retry_after", retryAfter)])
+    case .abandoned(let queued):
+      .init(.info, "abandoned", "cancelled while queued; \(queued) wait").with([.init("queued", queued)])
+    case .throttled(let share, let pause):
+      .init(
+        .warning,
+        "throttled",
+        "throttled to \(share) of the full rate" + (pause.map { " after a pause of \($0)" } ?? "")
+      )
+      .with([EventField("share", share)] + EventField.known("pause", pause))
+    case .recovered(let share):
+      .init(.info, "recovered", "recovered to \(share) of the full rate").with([.init("share", share)])
     }
   }
 
@@ -63,11 +50,7 @@ extension RateLimiterEvent: PolicyDecision {
   public var measurements: [PolicyMeasurement] {
     guard case .queued(let wait, _) = self else { return [] }
     return [
-      PolicyMeasurement(
-        "rebound_queue_wait_seconds",
-        wait.inSeconds,
-        meaning: "What rate limiters let calls wait."
-      )
+      .init("rebound_queue_wait_seconds", wait.inSeconds, "What rate limiters let calls wait.")
     ]
   }
 }
@@ -86,10 +69,6 @@ extension RateLimiter {
     public let share: Double
 
     /// Describes what a rate limiter holds.
-    ///
-    /// - Parameters:
-    ///   - queued: How many calls wait.
-    ///   - share: The share of the full rate that holds.
     public init(queued: Int, share: Double) {
       self.queued = queued
       self.share = share
@@ -101,26 +80,21 @@ extension RateLimiter.Snapshot: PolicyReading {
   /// One line for a log: "0 wait, 1.0 of the full rate".
   public var description: String { "\(queued) wait, \(share) of the full rate" }
 
+  /// `queued` and `share`.
+  public var details: [EventField] { [EventField("queued", queued), EventField("share", share)] }
+
   /// How many calls wait, and for which share of the rate.
   public var measurements: [PolicyMeasurement] {
     [
-      PolicyMeasurement("rebound_limiter_queued", Double(queued), meaning: "Calls that wait for a rate limiter."),
-      PolicyMeasurement(
-        "rebound_limiter_share",
-        share,
-        meaning: "The share of its full rate that a rate limiter lets through."
-      ),
+      .init("rebound_limiter_queued", queued, "Calls that wait for a rate limiter."),
+      .init("rebound_limiter_share", share, "The share of its full rate that a rate limiter lets through."),
     ]
   }
 }
 
-extension RateLimiter: PolicyObservable {
-  /// That of rate limiters.
-  public static var kind: PolicyKind { .rateLimiter }
+extension RateLimiter: EventTelling {
   /// Its ``snapshot``.
   public var reading: (any PolicyReading)? { snapshot }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }
 
 /// A rate limiter has refused a call, because too many have begun.
@@ -133,11 +107,6 @@ public struct RateLimited: Error, Hashable {
   public let queueLength: Int
 
   /// Describes a refusal.
-  ///
-  /// - Parameters:
-  ///   - name: What the limiter protects.
-  ///   - retryAfter: How long until the call could begin.
-  ///   - queueLength: How many others wait.
   public init(name: String, retryAfter: Duration, queueLength: Int) {
     self.name = name
     self.retryAfter = retryAfter

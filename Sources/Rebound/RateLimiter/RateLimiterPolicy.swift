@@ -121,16 +121,14 @@ public struct RateLimiterPolicy: Hashable, Sendable {
     let advice = "Give zero to refuse at once, or more."
     try PolicyKind.rateLimiter.require("the longest wait", maxWait, advice) { $0 >= .zero }
     try PolicyKind.rateLimiter.require("maxQueue", maxQueue, advice) { $0 >= 0 }
-    var copy = self
-    copy.maxWait = maxWait.clampedToDelay
-    copy.maxQueue = maxQueue
-    return copy
+    return changed(self) {
+      $0.maxWait = maxWait.clampedToDelay
+      $0.maxQueue = maxQueue
+    }
   }
 
   /// The same policy, with another answer to a service that says that there were too many calls.
   public func answering(_ feedback: Feedback) -> RateLimiterPolicy {
-    var copy = self
-    copy.feedback = feedback
-    return copy
+    changed(self) { $0.feedback = feedback }
   }
 }

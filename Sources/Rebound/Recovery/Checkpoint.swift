@@ -53,11 +53,6 @@ public struct Checkpoint: Sendable {
   public let line: UInt
 
   /// Describes a place in the source.
-  ///
-  /// - Parameters:
-  ///   - name: What the place is called.
-  ///   - fileID: The place, given by the compiler.
-  ///   - line: The place, given by the compiler.
   public init(name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line) {
     self.name = name
     self.fileID = fileID

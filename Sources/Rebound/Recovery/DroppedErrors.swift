@@ -9,10 +9,6 @@ public struct DroppedError: Sendable {
   public let source: String
 
   /// Describes an error that was dropped.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - source: Which operator or policy had no use for it.
   public init(_ error: any Error, by source: String) {
     self.error = error
     self.source = source

@@ -133,10 +133,6 @@ extension Publishers {
     public let handler: (Failure) -> Replacement?
 
     /// Makes a publisher that recovers from some failures.
-    ///
-    /// - Parameters:
-    ///   - upstream: The publisher whose failures are recovered from.
-    ///   - handler: Makes what to go on with.
     public init(upstream: Upstream, handler: @escaping (Failure) -> Replacement?) {
       self.upstream = upstream
       self.handler = handler

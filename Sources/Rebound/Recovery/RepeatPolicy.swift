@@ -12,9 +12,6 @@
 /// | `exponentialDelayed(maxCount: n, initial: t, multiplier: m)` | `RepeatPolicy(times: n - 1, pause: .exponential(from: t, multiplier: 1 + m, jitter: .none))` |
 /// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(times: n - 1, pause: .custom { f($0 + 1) })` |
 public struct RepeatPolicy: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// How many runs may follow the first; `nil` means for ever.
   public let times: Int?
   /// How long to wait before each of them.
@@ -54,21 +51,14 @@ public struct RepeatPolicy: Sendable {
   ///
   /// - Parameter condition: Gets how many runs have finished; asked after each of them, with no lock held.
   public func `while`(_ condition: @escaping @Sendable (_ runs: Int) -> Bool) -> RepeatPolicy {
-    var copy = self
-    copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) }
-    return copy
+    changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }
 
   /// The same policy, told to one more observer.
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the finish, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (RepeatEvent) -> Void) -> RepeatPolicy {
-    var copy = self
-    copy.observer = { [earlier = self.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.observer = both($0.observer, observer) }
   }
 }
 
@@ -80,25 +70,14 @@ public enum RepeatEvent: Hashable, Sendable {
   case stopped(runs: Int)
 }
 
-extension RepeatEvent: CustomStringConvertible {
-  /// One line for a log: "run 2 finished; repeating in 1.0 seconds".
-  public var description: String {
-    switch self {
-    case .repeating(let runs, let delay): "run \(runs) finished; repeating in \(delay)"
-    case .stopped(let runs): "run \(runs) finished; stopped"
-    }
-  }
-}
-
-extension RepeatEvent: PolicyDecision {
+extension RepeatEvent: RecordedDecision {
   /// That of repetitions.
   public static var kind: PolicyKind { .repeat }
 
-  /// The decision in a word.
-  public var word: String {
+  var record: DecisionRecord {
     switch self {
-    case .repeating: "repeating"
-    case .stopped: "stopped"
+    case .repeating(let runs, let delay): .init(.info, "repeating", "run \(runs) finished; repeating in \(delay)")
+    case .stopped(let runs): .init(.info, "stopped", "run \(runs) finished; stopped")
     }
   }
 }
@@ -171,7 +150,14 @@ extension RepeatPolicy: Policy {
 
   /// What it does, with its numbers.
   public var descriptor: StageDescriptor {
-    StageDescriptor(PolicyKind("repeat"), parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+    StageDescriptor(.repeat, parameters: [.init("times", times.map { "\($0)" } ?? "unlimited")])
+  }
+
+  /// The call is made again after a success.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor)
+    traits.repeats = true
+    return traits
   }
 
   /// Makes the machine of one execution.

@@ -126,6 +126,13 @@ public struct RetryOnPolicy<Chained: Publisher>: Policy {
     StageDescriptor(.retry, parameters: [.init("maxRetries", "\(retries)"), .init("after", "\(Chained.self)")])
   }
 
+  /// It retries, after some failures.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor)
+    traits.retries = true
+    return traits
+  }
+
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
 

@@ -83,6 +83,13 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy {
     StageDescriptor(.retry, parameters: [.init("when", "\(Companion.self)")])
   }
 
+  /// It retries, after the failures that its companion answers.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor)
+    traits.retries = true
+    return traits
+  }
+
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(companion: companion) }
 

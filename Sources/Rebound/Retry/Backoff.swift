@@ -87,16 +87,12 @@ public struct Backoff: Sendable {
 
   /// The same back-off with this chance on top, in place of the one before.
   public func jittered(_ jitter: Jitter) -> Backoff {
-    var copy = self
-    copy.jitter = jitter
-    return copy
+    changed(self) { $0.jitter = jitter }
   }
 
   /// The same back-off with this as its longest delay, in place of the one before.
   public func capped(at cap: Duration) -> Backoff {
-    var copy = self
-    copy.cap = cap
-    return copy
+    changed(self) { $0.cap = cap }
   }
 
   /// The delays of one execution, in order and without end.

@@ -25,4 +25,10 @@ extension Duration {
   package var clampedToDelay: Duration {
     Swift.min(Swift.max(self, .zero), .longestDelay)
   }
+
+  /// Makes this the latest present that calls have brought; a step back counts as no time at all.
+  mutating func advance(to now: Duration) -> Duration {
+    self = Swift.max(self, now)
+    return self
+  }
 }

@@ -24,7 +24,8 @@ extension RetryAfterProviding {
 ///
 /// To find that a type does not say so takes longer than all else that is done about a failure, and failures come in
 /// rows: so the last such type is remembered.
-func pause(askedBy error: some Error) -> Duration? {
+@_specialize(where Failure == any Error)
+func pause<Failure: Error>(askedBy error: Failure) -> Duration? {
   #if !canImport(Darwin)  // There an object of another type may stand for an error.
     let type = UInt64(UInt(bitPattern: ObjectIdentifier(exactType(of: error))))
     if type == typeThatAsksForNone.value { return nil }

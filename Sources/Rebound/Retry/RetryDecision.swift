@@ -67,11 +67,6 @@ public struct RetryContext: Hashable, Sendable {
   public var retries: Int { attempt - 1 }
 
   /// Describes one failure.
-  ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt that failed, from 1.
-  ///   - elapsed: How long the execution has run.
-  ///   - hint: The pause that the error asked for.
   public init(attempt: Int, elapsed: Duration, hint: Duration? = nil) {
     self.attempt = attempt
     self.elapsed = elapsed

@@ -72,15 +72,6 @@ public struct RetryEvent: Sendable {
   public let outcome: Outcome
 
   /// Describes one decision.
-  ///
-  /// - Parameters:
-  ///   - attempt: The number of the attempt that failed, from 1.
-  ///   - error: What it failed with.
-  ///   - elapsed: How long the execution has run.
-  ///   - hint: The pause that the error asked for.
-  ///   - delay: How long to wait before the next attempt.
-  ///   - delaySource: Where the delay comes from.
-  ///   - outcome: What comes of the failure.
   public init(
     attempt: Int,
     error: any Error,
@@ -128,28 +119,25 @@ extension RetryEvent: PolicyDecision {
     }
   }
 
+  /// `attempt` and `elapsed`; `hint`, `delay` and `from` (what named the delay), if there are any.
+  public var details: [EventField] {
+    var fields = [EventField("attempt", attempt), EventField("elapsed", elapsed)]
+    fields += EventField.known("hint", hint) + EventField.known("delay", delay)
+    if let delaySource { fields.append(EventField("from", delaySource.description.asLabel)) }
+    return fields
+  }
+
   /// The pause before the next attempt, or how long an execution took that is given up.
   public var measurements: [PolicyMeasurement] {
     var measurements: [PolicyMeasurement] = []
     if let delay, let delaySource {
-      measurements.append(
-        PolicyMeasurement(
-          "rebound_retry_delay_seconds",
-          delay.inSeconds,
-          labels: [.init("from", delaySource.description.asLabel)],
-          meaning: "Pauses before retries."
-        )
-      )
+      let labels = [Metric.Label("from", delaySource.description.asLabel)]
+      measurements += [.init("rebound_retry_delay_seconds", delay.inSeconds, "Pauses before retries.", labels: labels)]
     }
     if case .stopped = outcome {
-      measurements.append(
-        PolicyMeasurement(
-          "rebound_retry_elapsed_seconds",
-          elapsed.inSeconds,
-          labels: [.init("reason", word)],
-          meaning: "How long executions took that were given up."
-        )
-      )
+      let meaning = "How long executions took that were given up."
+      let labels = [Metric.Label("reason", word)]
+      measurements += [.init("rebound_retry_elapsed_seconds", elapsed.inSeconds, meaning, labels: labels)]
     }
     return measurements
   }

@@ -13,10 +13,17 @@ package struct RetryMachine<Failure: Error>: Sendable {
     case stop(with: Failure)
   }
 
-  private struct Asked: Sendable {
+  /// An object, so that whoever lets go of a machine needs not know the type of its failures.
+  private final class Asked: Sendable {
     let error: Failure
     let context: RetryContext
     let verdict: Verdict
+
+    init(_ error: Failure, _ context: RetryContext, _ verdict: Verdict) {
+      self.error = error
+      self.context = context
+      self.verdict = verdict
+    }
   }
 
   private let policy: RetryPolicy<Failure>
@@ -104,7 +111,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     telling tell: ((RetryEvent) -> Void)?
   ) -> Action {
     if case .ask(let delay, let source) = verdict {
-      asked = Asked(error: error, context: context, verdict: .retry(after: delay, source))
+      asked = Asked(error, context, .retry(after: delay, source))
       return .ask
     }
     if settings.observer != nil || tell != nil {

@@ -13,18 +13,13 @@ extension RetryPolicy: Policy {
     /// Lets the attempt begin, and tells the budget of a retry.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      if history != nil || storage.hasBeginning || execution.isListened { begin(execution) }
-      return .proceed
-    }
-
-    @_specialize(where Failure == any Error)
-    @usableFromInline
-    mutating func begin(_ execution: ExecutionContext) {
       if let history {
-        if history.machine.hasGrant { history.machine.retryBegins(now: execution.now) }
-      } else {
-        history = RetryHistory(storage, start: execution.now)
+        // Without a budget there is nobody to tell.
+        if storage.hasBudget { history.retryBegins(execution) }
+      } else if storage.hasBeginning || execution.isListened {
+        history = makeHistory(execution.now)
       }
+      return .proceed
     }
 
     /// Tells the budget.
@@ -34,6 +29,7 @@ extension RetryPolicy: Policy {
       return .proceed
     }
 
+    @_specialize(where Failure == any Error)
     @usableFromInline
     func makeHistory(_ now: Duration) -> RetryHistory<Failure> { RetryHistory(storage, start: now) }
 
@@ -97,19 +93,26 @@ final class RetryHistory<Failure: Error> {
     return decision(action, at: now, execution)
   }
 
+  /// Tells the budget of the retry that it has granted.
+  @usableFromInline
+  func retryBegins(_ execution: ExecutionContext) {
+    if machine.hasGrant { machine.retryBegins(now: execution.now) }
+  }
+
   /// The budget has answered, if that is what it waits for.
   func woken(_ execution: ExecutionContext) -> Decision<Failure>? {
-    waiter.map { decision(on: $0, execution) }
+    waiter.map { decision(on: $0, at: nil, execution) }
   }
 
   private func decision(
     on waiter: AnswerWaiter<RetryBudget.Retry?>,
+    at now: Duration?,
     _ execution: ExecutionContext
   ) -> Decision<Failure> {
     guard let answer = waiter.take() else { return .park(waiter.wait) }
     self.waiter = nil
     guard let action = machine.answered(answer, telling: teller(execution)) else { return .proceed }
-    return decision(action, at: execution.now, execution)
+    return decision(action, at: now ?? execution.now, execution)
   }
 
   private func teller(_ execution: ExecutionContext) -> (@Sendable (RetryEvent) -> Void)? {
@@ -128,7 +131,7 @@ final class RetryHistory<Failure: Error> {
       self.waiter = waiter
       // Nobody may wait any more: what is granted and forgotten is given back.
       machine.ask(at: now) { _ = waiter.answer($0) }
-      return decision(on: waiter, execution)
+      return decision(on: waiter, at: now, execution)
     case .stop(let final):
       machine.end(succeeded: false, now: now)
       return .fail(final)

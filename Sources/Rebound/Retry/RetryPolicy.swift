@@ -16,9 +16,6 @@
 ///
 /// ``CircuitOpen`` is retried only if the policy has a deadline and the breaker may let a call through before that.
 public struct RetryPolicy<Failure: Error>: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// What a policy consists of.
   struct Settings: Sendable {
     var maxRetries: Int?
@@ -49,11 +46,13 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   final class Storage: Sendable {
     let settings: Settings
     @usableFromInline let hasBeginning: Bool
+    @usableFromInline let hasBudget: Bool
     @usableFromInline let skipsDelivered: Bool
 
     init(_ settings: Settings) {
       self.settings = settings
       hasBeginning = settings.hasBeginning
+      hasBudget = settings.budget != nil
       skipsDelivered = settings.duplicates == .skipDelivered
     }
   }
@@ -247,12 +246,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   ///
   /// - Parameter observer: Gets every decision before it is acted on, on the thread of the failure, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (RetryEvent) -> Void) -> RetryPolicy {
-    changing { settings in
-      settings.observer = { [earlier = settings.observer] event in
-        earlier?(event)
-        observer(event)
-      }
-    }
+    changing { $0.observer = both($0.observer, observer) }
   }
 
   /// The same policy, with this answer to values that were delivered before a failure, in place of the one before.

@@ -100,12 +100,6 @@ public final class RetryBudget: Sendable {
     public let denied: Int
 
     /// Describes what a budget holds.
-    ///
-    /// - Parameters:
-    ///   - available: How many more retries would be granted.
-    ///   - waiting: How many retries are granted and wait for their turn.
-    ///   - granted: How many retries were granted so far.
-    ///   - denied: How many retries were denied so far.
     public init(available: Int, waiting: Int, granted: Int, denied: Int) {
       self.available = available
       self.waiting = waiting
@@ -191,9 +185,17 @@ extension RetryBudget.Snapshot: PolicyReading {
   /// One line for a log: "3 left, 7 granted, 0 denied".
   public var description: String { "\(available) left, \(granted) granted, \(denied) denied" }
 
+  /// `available`, `waiting`, `granted` and `denied`.
+  public var details: [EventField] {
+    [
+      EventField("available", available), EventField("waiting", waiting), EventField("granted", granted),
+      EventField("denied", denied),
+    ]
+  }
+
   /// How many retries are left.
   public var measurements: [PolicyMeasurement] {
-    [PolicyMeasurement("rebound_budget_available", Double(available), meaning: "Retries that are left of a budget.")]
+    [.init("rebound_budget_available", available, "Retries that are left of a budget.")]
   }
 }
 

@@ -9,52 +9,40 @@ struct RetryBudgetLedger: Sendable {
     case bucket(max: Int, cost: Int)
   }
 
-  private struct Slot: Sendable {
+  private struct Counts: Summable {
     var requests = 0
     var retries = 0
+
+    mutating func add(_ other: Counts, times: Int) {
+      requests += other.requests * times
+      retries += other.retries * times
+    }
   }
 
-  /// Into how many parts the window is cut: what leaves it leaves a tenth at a time.
-  private static let slotCount = 10
-
   private let kind: Kind
-  private let slotLength: Duration
-  private var slots = [Slot](repeating: Slot(), count: slotCount)
-  /// The number of the slot that time is in, counted since time began.
-  private var slot = 0
-  /// When time leaves that slot; only then is there anything to compute.
-  private var slotEnd = Duration.zero
+  private var recent: RecentCounts<Counts>
   private var tokens: Int
   private(set) var waiting = 0
 
   init(_ kind: Kind) {
     self.kind = kind
     switch kind {
-    case .ratio(_, let window, _): (slotLength, tokens) = (max(window / Self.slotCount, .nanoseconds(1)), 0)
-    case .throttle(let max, _), .bucket(let max, _): (slotLength, tokens) = (.longestDelay, max)
+    case .ratio(_, let window, _): (recent, tokens) = (RecentCounts(window: window, from: .zero), 0)
+    // Tokens know no time.
+    case .throttle(let max, _), .bucket(let max, _): (recent, tokens) = (RecentCounts(window: .longestDelay), max)
     }
   }
 
   /// Forgets what the window has left behind.
-  mutating func move(to now: Duration) {
-    guard now >= slotEnd else { return }
-    let current = Int(now / slotLength)
-    slotEnd = slotLength * (current + 1)
-    guard current > slot else { return }
-    for passed in 0..<min(current - slot, Self.slotCount) {
-      slots[(current - passed) % Self.slotCount] = Slot()
-    }
-    slot = current
-  }
+  mutating func move(to now: Duration) { recent.move(to: now) }
 
   /// How many more retries would be granted.
   var available: Int {
     switch kind {
     case .ratio(let ratio, _, let floor):
-      let requests = slots.reduce(0) { $0 + $1.requests }
-      let retries = slots.reduce(waiting) { $0 + $1.retries }
+      let retries = waiting + recent.total.retries
       // A thousandth of a millionth more, since 0.29 times 100 is just under 29.
-      let earned = (Double(requests) * ratio + 1e-9).rounded(.down)
+      let earned = (Double(recent.total.requests) * ratio + 1e-9).rounded(.down)
       return max(Int(min(earned, 1e15)) + floor - retries, 0)
     case .throttle(let max, _):
       // Retries cost nothing here, failures do: what counts is how many failures it still takes.
@@ -64,9 +52,7 @@ struct RetryBudgetLedger: Sendable {
     }
   }
 
-  mutating func begin() {
-    slots[slot % Self.slotCount].requests += 1
-  }
+  mutating func begin() { recent.add(Counts(requests: 1)) }
 
   mutating func fail() {
     if case .throttle = kind { tokens = max(tokens - 1_000, 0) }
@@ -91,7 +77,7 @@ struct RetryBudgetLedger: Sendable {
   mutating func settle(begins: Bool) {
     waiting -= 1
     if begins {
-      slots[slot % Self.slotCount].retries += 1
+      recent.add(Counts(retries: 1))
     } else if case .bucket(let max, let cost) = kind {
       tokens = min(tokens + cost, max)
     }

@@ -79,24 +79,43 @@ public struct TimeSource: Sendable {
   public func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     if let custom { return custom.after(delay.clampedToDelay, action) }
     if let diverted = SystemTimers.diverted { return diverted.after(delay, action) }
-    return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, .action(action))
+    return TimerWheel.system.schedule(at: Self.systemNow + delay.clampedToDelay, .elsewhere, .action(action))
   }
 
-  /// Tells a target after a pause, as ``after(_:_:)`` runs an action.
+  /// When a timer rings; a moment is one of the time that it is set on.
+  enum Due {
+    case after(Duration)
+    case at(Duration)
+
+    fileprivate func delay(on time: CustomTime) -> Duration {
+      switch self {
+      case .after(let delay): delay.clampedToDelay
+      case .at(let moment): (moment - time.now()).clampedToDelay
+      }
+    }
+
+    fileprivate var onSystemClock: Duration {
+      switch self {
+      case .after(let delay): TimeSource.systemNow + delay.clampedToDelay
+      case .at(let moment): moment
+      }
+    }
+  }
+
+  /// Tells a target, as ``after(_:_:)`` runs an action.
   ///
   /// - Parameter number: What it is told, so that it knows which of its timers has rung.
-  func ring(_ target: any TimerTarget, _ number: Int, after delay: Duration) -> any Cancellable {
-    if let custom { return custom.after(delay.clampedToDelay) { target.timerRang(number) } }
-    if let diverted = SystemTimers.diverted { return diverted.ring(target, number, after: delay) }
-    return TimerWheel.system.schedule(after: delay.clampedToDelay, .elsewhere, .target(target, number))
+  func ring(_ target: any TimerTarget, _ number: Int, _ due: Due) -> any Cancellable {
+    if let custom { return custom.after(due.delay(on: custom)) { target.timerRang(number) } }
+    if let diverted = SystemTimers.diverted { return diverted.ring(target, number, due) }
+    return TimerWheel.system.schedule(at: due.onSystemClock, .elsewhere, .target(target, number))
   }
 
-  /// Does something that takes no time after a pause: it runs where the timers are kept.
-  @usableFromInline
-  func soon(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
-    if let custom { return custom.after(delay.clampedToDelay, action) }
-    if let diverted = SystemTimers.diverted { return diverted.soon(after: delay, action) }
-    return TimerWheel.system.schedule(after: delay.clampedToDelay, .here, .action(action))
+  /// Does something that takes no time: it runs where the timers are kept.
+  func soon(_ due: Due, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
+    if let custom { return custom.after(due.delay(on: custom), action) }
+    if let diverted = SystemTimers.diverted { return diverted.soon(due, action) }
+    return TimerWheel.system.schedule(at: due.onSystemClock, .here, .action(action))
   }
 
   /// Waits in an asynchronous function.
@@ -108,7 +127,7 @@ public struct TimeSource: Sendable {
     try Task.checkCancellation()
     guard duration > .zero else { return }
     try await Answer.wait { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
-      soon(after: duration) { wake(.success(())) }
+      soon(.after(duration)) { wake(.success(())) }
     }
   }
 

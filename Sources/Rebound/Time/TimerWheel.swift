@@ -45,12 +45,8 @@ final class TimerWheel: Sendable {
     source.activate()
   }
 
-  func schedule(
-    after delay: Duration,
-    _ place: Place,
-    _ bell: Bell
-  ) -> WheelTimer {
-    let due = Wheel.tick(notBefore: TimeSource.systemNow + delay)
+  func schedule(at moment: Duration, _ place: Place, _ bell: Bell) -> WheelTimer {
+    let due = Wheel.tick(notBefore: moment)
     let timer = WheelTimer(due: due, place: place, bell: bell)
     state.withLock { state in
       state.wheel.insert(timer)
@@ -157,9 +153,9 @@ package struct Wheel {
     return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
   }
 
-  /// The first tick that is not before a moment.
+  /// The first tick that is not before a moment; of moments that no delay reaches, one that none comes to.
   package static func tick(notBefore moment: Duration) -> UInt64 {
-    let (seconds, attoseconds) = max(moment, .zero).components
+    let (seconds, attoseconds) = min(max(moment, .zero), .longestDelay * 2).components
     return UInt64(seconds) * 1_000 + (UInt64(attoseconds) + 999_999_999_999_999) / 1_000_000_000_000_000
   }
 

@@ -32,10 +32,6 @@ public struct Deadline: Sendable {
   }
 
   /// A deadline at a moment.
-  ///
-  /// - Parameters:
-  ///   - moment: The moment, on the time of the source.
-  ///   - time: Measures the time that is left.
   public init(at moment: Duration, on time: TimeSource) {
     self.moment = moment
     self.time = time

@@ -67,39 +67,25 @@ extension TimedOut: LocalizedError {
   public var recoverySuggestion: String? { "Try again." }
 }
 
-/// One decision of a ``TimeoutPolicy``.
+/// One decision of a ``TimeoutPolicy``: an error if the limit is the one for everything, a warning otherwise.
 public enum TimeoutEvent: Hashable, Sendable {
   /// A limit was reached; what was under way is cancelled now.
   case timedOut(TimedOut)
 }
 
-extension TimeoutEvent: CustomStringConvertible {
-  /// One line for a log: "timed out after 30.0 seconds (total, limit 30.0 seconds, values: 0)".
-  public var description: String {
-    switch self {
-    case .timedOut(let error):
-      let name = error.name.map { "\($0) " } ?? ""
-      return
-        "\(name)timed out after \(error.elapsed) (\(error.kind), limit \(error.limit), values: \(error.values))"
-    }
-  }
-}
-
-extension TimeoutEvent: PolicyDecision {
+extension TimeoutEvent: RecordedDecision {
   /// That of timeouts.
   public static var kind: PolicyKind { .timeout }
 
-  /// An error if the limit is the one for everything, a warning otherwise.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .timedOut(let error): error.kind == .total ? .error : .warning
-    }
-  }
-
-  /// Which limit was reached: "between_values".
-  public var word: String {
-    switch self {
-    case .timedOut(let error): "\(error.kind)".asLabel
+    case .timedOut(let error):
+      DecisionRecord(
+        error.kind == .total ? .error : .warning,
+        "\(error.kind)".asLabel,
+        (error.name.map { "\($0) " } ?? "")
+          + "timed out after \(error.elapsed) (\(error.kind), limit \(error.limit), values: \(error.values))"
+      )
     }
   }
 }

@@ -10,9 +10,6 @@
 /// The limits for the first value and between values only run while a value is owed: a subscriber that asks for nothing
 /// is not kept waiting.
 public struct TimeoutPolicy: Sendable {
-  /// What is thrown when a policy makes no sense.
-  public typealias Invalid = InvalidPolicy
-
   /// What a policy consists of.
   struct Settings: Sendable {
     var total: Duration?
@@ -161,12 +158,7 @@ public struct TimeoutPolicy: Sendable {
   /// - Parameter observer: Gets every timeout before it is acted on, with no lock held: where time ends it, or in the task
   ///   that runs the function.
   public func onEvent(_ observer: @escaping @Sendable (TimeoutEvent) -> Void) -> TimeoutPolicy {
-    with { settings in
-      settings.observer = { [earlier = settings.observer] event in
-        earlier?(event)
-        observer(event)
-      }
-    }
+    with { $0.observer = both($0.observer, observer) }
   }
 
   private func with(_ change: (inout Settings) -> Void) -> TimeoutPolicy {

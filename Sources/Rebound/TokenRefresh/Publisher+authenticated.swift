@@ -86,6 +86,13 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
   @inlinable
   public var descriptor: StageDescriptor { StageDescriptor(.authentication) }
 
+  /// One call must not ask the refresher twice, and is made again if its credential is refused.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor, sharedObject: refresher)
+    (traits.repeats, traits.livesOnFailures) = (true, true)
+    return traits
+  }
+
   /// Makes the machine of one execution.
   @inlinable
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }

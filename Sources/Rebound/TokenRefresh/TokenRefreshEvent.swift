@@ -1,6 +1,7 @@
 /// Something that was decided about a shared credential.
 ///
-/// Events carry versions and errors, never a credential, so a log of them gives no secret away.
+/// Events carry versions and errors, never a credential, so a log of them gives no secret away. An error if the user has
+/// to sign in, a warning if something else went wrong.
 public enum TokenRefreshEvent: Sendable {
   /// Why a refresh begins.
   public enum Cause: Hashable, Sendable {
@@ -32,57 +33,40 @@ public enum TokenRefreshEvent: Sendable {
   case lateResultDropped
 }
 
-extension TokenRefreshEvent: CustomStringConvertible {
-  /// One line for a log: "credential 3: refreshed; 99 waiting requests go on".
-  public var description: String {
-    switch self {
-    case .signedIn(let version):
-      return "credential \(version): signed in"
-    case .refreshBegins(let version, let cause):
-      return "credential \(version): refresh begins (\(cause))"
-    case .refreshed(let version, let waiters):
-      return "credential \(version): refreshed; \(waiters) waiting requests go on"
-    case .rejected(let version, let error, let waiters):
-      return "credential \(version): session rejected (\(error)); \(waiters) waiting requests fail"
-    case .failed(let version, let error, let cooldown, let waiters):
-      return "credential \(version): refresh failed (\(error)); next in \(cooldown); \(waiters) waiting requests"
-    case .notStored(let version, let error):
-      return "credential \(version): its successor could not be stored (\(error))"
-    case .tooManyRefreshes(let version, let retryAfter):
-      return "credential \(version): too many refreshes; next in \(retryAfter)"
-    case .signedOut(let waiters):
-      return "signed out; \(waiters) waiting requests fail"
-    case .lateResultDropped:
-      return "a refresh ended after its session; its result is dropped"
-    }
-  }
-}
-
-extension TokenRefreshEvent: PolicyDecision {
+extension TokenRefreshEvent: RecordedDecision {
   /// That of shared credentials.
   public static var kind: PolicyKind { .authentication }
 
-  /// An error if the user has to sign in, a warning if something else went wrong.
-  public var severity: PolicyEvent.Severity {
+  var record: DecisionRecord {
     switch self {
-    case .rejected: .error
-    case .failed, .notStored, .tooManyRefreshes: .warning
-    case .signedIn, .refreshBegins, .refreshed, .signedOut, .lateResultDropped: .info
-    }
-  }
-
-  /// The decision in a word.
-  public var word: String {
-    switch self {
-    case .signedIn: "signed_in"
-    case .refreshBegins: "refresh_begins"
-    case .refreshed: "refreshed"
-    case .rejected: "rejected"
-    case .failed: "failed"
-    case .notStored: "not_stored"
-    case .tooManyRefreshes: "too_many_refreshes"
-    case .signedOut: "signed_out"
-    case .lateResultDropped: "late_result_dropped"
+    case .signedIn(let version):
+      .init(.info, "signed_in", "credential \(version): signed in").with([.init("version", version)])
+    case .refreshBegins(let version, let cause):
+      .init(.info, "refresh_begins", "credential \(version): refresh begins (\(cause))")
+        .with([.init("version", version), .init("cause", "\(cause)")])
+    case .refreshed(let version, let waiters):
+      .init(.info, "refreshed", "credential \(version): refreshed; \(waiters) waiting requests go on")
+        .with([.init("version", version), .init("waiters", waiters)])
+    case .rejected(let version, let error, let waiters):
+      .init(.error, "rejected", "credential \(version): session rejected (\(error)); \(waiters) waiting requests fail")
+        .with([.init("version", version), .init("waiters", waiters)])
+    case .failed(let version, let error, let cooldown, let waiters):
+      .init(
+        .warning,
+        "failed",
+        "credential \(version): refresh failed (\(error)); next in \(cooldown); \(waiters) waiting requests"
+      )
+      .with([.init("version", version), .init("retry_after", cooldown), .init("waiters", waiters)])
+    case .notStored(let version, let error):
+      .init(.warning, "not_stored", "credential \(version): its successor could not be stored (\(error))")
+        .with([.init("version", version)])
+    case .tooManyRefreshes(let version, let retryAfter):
+      .init(.warning, "too_many_refreshes", "credential \(version): too many refreshes; next in \(retryAfter)")
+        .with([.init("version", version), .init("retry_after", retryAfter)])
+    case .signedOut(let waiters):
+      .init(.info, "signed_out", "signed out; \(waiters) waiting requests fail").with([.init("waiters", waiters)])
+    case .lateResultDropped:
+      .init(.info, "late_result_dropped", "a refresh ended after its session; its result is dropped")
     }
   }
 }
@@ -92,9 +76,4 @@ extension PolicyKind {
   public static let authentication = PolicyKind("authentication")
 }
 
-extension TokenRefresher: PolicyObservable {
-  /// That of shared credentials.
-  public static var kind: PolicyKind { .authentication }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension TokenRefresher: EventTelling {}

@@ -33,11 +33,6 @@ public struct TokenRefreshFailure: Error {
   public let retryAfter: Duration?
 
   /// Describes why there is no credential.
-  ///
-  /// - Parameters:
-  ///   - reason: Why there is none.
-  ///   - underlying: What the refresh failed with.
-  ///   - retryAfter: How long until another refresh is tried.
   public init(reason: Reason, underlying: (any Error)? = nil, retryAfter: Duration? = nil) {
     self.reason = reason
     self.underlying = underlying
@@ -99,4 +94,11 @@ public struct RefreshWithoutCredential: Error, Hashable, CustomStringConvertible
   public var description: String {
     "The refresh finished without a credential; let its publisher send one, or fail."
   }
+}
+
+extension RefreshWithoutCredential: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
 }

@@ -1,13 +1,18 @@
 /// Decides who may go on with a credential, who waits for a new one, and when that is fetched.
 ///
 /// It has no clock and no lock, and calls no foreign code; its owner tells it the time, which never goes back.
+@usableFromInline
 package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// Which credential a request was sent with.
   ///
   /// The session keeps a request of one user from being sent again as another.
+  @usableFromInline
   package struct Stamp: Hashable, Sendable {
-    package let session: Int
-    package let version: Int
+    @usableFromInline package let session: Int
+    @usableFromInline package let version: Int
+
+    @inlinable
+    init(session: Int, version: Int) { (self.session, self.version) = (session, version) }
   }
 
   /// What one who asks is told, at once or after a wait.
@@ -33,29 +38,31 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     let isEarly: Bool
   }
 
-  private enum Phase {
+  @usableFromInline
+  enum Phase: Sendable {
     case idle
     case refreshing(number: Int)
     case failed(any Error)
   }
 
-  private struct Session {
+  @usableFromInline
+  struct Session: Sendable {
     /// `nil` until the first is obtained.
-    var credential: Credential?
-    var expiry: Duration?
-    var phase = Phase.idle
+    @usableFromInline var credential: Credential?
+    @usableFromInline var expiry: Duration?
+    @usableFromInline var phase = Phase.idle
     /// After a refresh that failed for the moment: until when no other is tried, and what it failed with.
     var pause: (until: Duration, error: any Error)?
     var failuresInARow = 0
   }
 
-  private let policy: TokenRefreshPolicy
+  @usableFromInline let policy: TokenRefreshPolicy
   /// Whether a session begins by itself, with whoever asks first.
   private let obtains: Bool
-  private var session: Session?
+  @usableFromInline var session: Session?
   /// Grow with each sign-in and sign-out, and with each new credential.
-  private var sessionNumber = 0
-  package private(set) var version = 0
+  @usableFromInline var sessionNumber = 0
+  @usableFromInline package var version = 0
   /// In the order of arrival.
   private var waiters: [Waiter] = []
   private var nextNumber = 0
@@ -69,12 +76,26 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
 
   package var credential: Credential? { session?.credential }
   package var waiterCount: Int { waiters.count }
-  package var stamp: Stamp { Stamp(session: sessionNumber, version: version) }
+  package var isRefreshing: Bool {
+    guard case .refreshing = session?.phase else { return false }
+    return true
+  }
+  @inlinable package var stamp: Stamp { Stamp(session: sessionNumber, version: version) }
 
   // MARK: Requests
 
+  /// The answer to a request for which there is nothing to decide: the credential holds, and no new one is on its way.
+  @inlinable
+  package func accessAtOnce(now: Duration) -> TokenRefresher<Credential>.Access? {
+    guard let session, case .idle = session.phase, let credential = session.credential else { return nil }
+    if let expiry = session.expiry, expiry - policy.leeway <= now { return nil }
+    return access(credential)
+  }
+
   /// A request asks for a credential: its first, or another in place of one that the server refused.
-  package mutating func ask(insteadOf refused: Stamp?, now: Duration, events: inout [TokenRefreshEvent]) -> Reply {
+  package mutating func ask(insteadOf refused: Stamp?, now: Duration, events: inout UntoldEvents<TokenRefreshEvent>)
+    -> Reply
+  {
     if obtains, session == nil { session = Session() }
     guard let session, refused == nil || refused?.session == sessionNumber else {
       return .answer(.failure(TokenRefreshFailure(reason: .signedOut)))
@@ -106,7 +127,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     }
   }
 
-  private func access(_ credential: Credential) -> TokenRefresher<Credential>.Access {
+  @inlinable
+  func access(_ credential: Credential) -> TokenRefresher<Credential>.Access {
     TokenRefresher.Access(credential: credential, stamp: stamp)
   }
 
@@ -143,7 +165,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     _ cause: TokenRefreshEvent.Cause,
     _ session: Session,
     now: Duration,
-    events: inout [TokenRefreshEvent]
+    events: inout UntoldEvents<TokenRefreshEvent>
   ) -> Refresh {
     let start = now - policy.window
     begun.removeAll { $0 <= start }
@@ -174,7 +196,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     lifetime: Duration?,
     hint: Duration?,
     now: Duration,
-    events: inout [TokenRefreshEvent]
+    events: inout UntoldEvents<TokenRefreshEvent>
   ) -> [(number: Int, answer: Answer)] {
     guard var session, isCurrent(refresh) else {
       events.append(.lateResultDropped)
@@ -226,7 +248,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     _ credential: Credential,
     lifetime: Duration?,
     now: Duration,
-    events: inout [TokenRefreshEvent]
+    events: inout UntoldEvents<TokenRefreshEvent>
   ) -> [(number: Int, answer: Answer)] {
     let answers = endSession()
     session = Session(credential: credential, expiry: lifetime.map { now + $0.clampedToDelay })
@@ -237,7 +259,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// Someone has signed out.
   ///
   /// - Returns: The answers for those who wait.
-  package mutating func signOut(events: inout [TokenRefreshEvent]) -> [(number: Int, answer: Answer)] {
+  package mutating func signOut(events: inout UntoldEvents<TokenRefreshEvent>) -> [(number: Int, answer: Answer)] {
     guard session != nil else { return [] }
     let answers = endSession()
     events.append(.signedOut(waiters: answers.count))

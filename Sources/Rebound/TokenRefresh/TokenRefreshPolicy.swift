@@ -37,29 +37,13 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
     try kind.require("maxRefreshes", maxRefreshes, "Give at least 1.") { $0 >= 1 }
     try kind.require("window", window, "Give a positive duration.") { $0 > .zero }
     try kind.require("maxCooldown", maxCooldown, "Give at least cooldown, which is \(cooldown).") { $0 >= cooldown }
-    self.init(
-      leeway: leeway,
-      maxRefreshes: maxRefreshes,
-      window: window,
-      validCooldown: cooldown,
-      maxCooldown: maxCooldown
-    )
-  }
-
-  private init(leeway: Duration, maxRefreshes: Int, window: Duration, validCooldown: Duration, maxCooldown: Duration) {
     self.leeway = leeway.clampedToDelay
     self.maxRefreshes = maxRefreshes
     self.window = window.clampedToDelay
-    cooldown = validCooldown.clampedToDelay
+    self.cooldown = cooldown.clampedToDelay
     self.maxCooldown = maxCooldown.clampedToDelay
   }
 
   /// 30 s before the expiry, at most five times in 30 s, with a pause of 1 s to 30 s after a failure.
-  public static let standard = TokenRefreshPolicy(
-    leeway: .seconds(30),
-    maxRefreshes: 5,
-    window: .seconds(30),
-    validCooldown: .seconds(1),
-    maxCooldown: .seconds(30)
-  )
+  public static let standard = valid { () throws(InvalidPolicy) in try TokenRefreshPolicy() }
 }

@@ -27,20 +27,21 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// Starts a refresh, or the obtaining of a first credential, and has it tell its outcome once.
   typealias Start = @Sendable (Refresh?, _ whenDone: @escaping @Sendable (RefreshOutcome<Credential>) -> Void) -> Void
 
-  struct State {
-    var machine: TokenRefreshMachine<Credential>
+  @usableFromInline struct State {
+    @usableFromInline var machine: TokenRefreshMachine<Credential>
     /// The latest present that a request has brought; a step back counts as no time at all.
-    var latest = Duration.zero
+    @usableFromInline var latest = Duration.zero
     /// Those who wait, by number.
     var waiters: [Int: (Result<Access, TokenRefreshFailure>) -> Void] = [:]
 
+    @inlinable
     mutating func clamp(_ now: Duration) -> Duration {
       latest = max(latest, now)
       return latest
     }
   }
 
-  private let shared: Shared<State, TokenRefreshEvent>
+  @usableFromInline let shared: Shared<State, TokenRefreshEvent>
   private let lifetime: @Sendable (Credential) -> Duration?
   private let start: Start
 
@@ -178,10 +179,15 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   public struct Access: Sendable {
     /// What to send.
     public let credential: Credential
-    let stamp: TokenRefreshMachine<Credential>.Stamp
+    @usableFromInline let stamp: TokenRefreshMachine<Credential>.Stamp
 
     /// Counts the credentials of a refresher.
     public var version: Int { stamp.version }
+
+    @inlinable
+    init(credential: Credential, stamp: TokenRefreshMachine<Credential>.Stamp) {
+      (self.credential, self.stamp) = (credential, stamp)
+    }
   }
 
   /// A refresh under way.
@@ -252,13 +258,28 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   ///
   /// - Parameter makeWaiter: Makes what is called with an answer that comes later, once, on any thread. It is called with
   ///   the lock held.
-  @usableFromInline
+  @inlinable
   func ask(
     insteadOf refused: Access?,
     on time: TimeSource,
     waiting makeWaiter: () -> (Result<Access, TokenRefreshFailure>) -> Void
   ) -> Reply {
     let now = time.now
+    if refused == nil,
+      let access = shared.adjust({ state, _ in state.machine.accessAtOnce(now: state.clamp(now)) })
+    {
+      return .answer(.success(access))
+    }
+    return ask(insteadOf: refused, at: now, on: time, waiting: makeWaiter)
+  }
+
+  @usableFromInline
+  func ask(
+    insteadOf refused: Access?,
+    at now: Duration,
+    on time: TimeSource,
+    waiting makeWaiter: () -> (Result<Access, TokenRefreshFailure>) -> Void
+  ) -> Reply {
     let reply = shared.change { state, events in
       let reply = state.machine.ask(insteadOf: refused?.stamp, now: state.clamp(now), events: &events)
       if case .wait(let number, _) = reply { state.waiters[number] = makeWaiter() }
@@ -281,6 +302,21 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     }
   }
 
+  /// Has a credential obtained, or renewed if it is about to expire, before a request needs it; nobody waits for it.
+  package func prepare(on time: TimeSource = .current) {
+    _ = ask(on: time) { _ in }
+  }
+
+  /// Waits until the refresh under way has ended and what it brought is stored, if there is one, or the task is cancelled.
+  package nonisolated(nonsending) func waitForRefresh() async {
+    let (events, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    onEvent { _ in continuation.yield() }
+    guard isRefreshing else { return }
+    for await _ in events where !isRefreshing { return }
+  }
+
+  private var isRefreshing: Bool { shared.read { $0.machine.isRefreshing } }
+
   private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh, on time: TimeSource) {
     start(Refresh(refresh, of: shared)) { outcome in
       let now = time.now
@@ -298,7 +334,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
 
   /// Changes the machine, and gives those who wait the answers that come of it, in order.
   private func deliver(
-    _ change: (inout State, inout [TokenRefreshEvent]) -> [(
+    _ change: (inout State, inout UntoldEvents<TokenRefreshEvent>) -> [(
       number: Int, answer: TokenRefreshMachine<Credential>.Answer
     )]
   ) {
@@ -325,6 +361,7 @@ extension TokenRefresher {
   ///   - operation: The request; called twice at most.
   /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; `CancellationError` if the
   ///   task is cancelled while it waits for one.
+  @inlinable
   public nonisolated(nonsending) func run<Value>(
     when isUnauthorised: @escaping (any Error) -> Bool,
     time: TimeSource? = nil,

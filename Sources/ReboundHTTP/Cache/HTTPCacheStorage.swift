@@ -108,9 +108,9 @@ public struct HTTPCacheStorageFailure: Error, Sendable, CustomStringConvertible 
     (self.kind, self.name, self.underlying) = (kind, name, underlying)
   }
 
-  /// What happened, and what the cache does about it.
+  /// What happened, what the cache does about it, and what to look at.
   public var description: String {
-    "HTTPCache: \(text)\(underlying.map { " (\($0))" } ?? "")"
+    "HTTPCache: \(text)\(underlying.map { " (\($0))" } ?? ""). \(advice)"
   }
 
   private var text: String {
@@ -123,6 +123,32 @@ public struct HTTPCacheStorageFailure: Error, Sendable, CustomStringConvertible 
     case .damaged: return "\(copy) is damaged or none, and was removed"
     case .slow: return "the storage took too long to look for \(copy); the request went on without it"
     case .busy: return "the storage does not keep up; \(copy) is in memory alone"
+    }
+  }
+
+  private var advice: String {
+    switch kind {
+    case .finding, .storing, .removing: "Look at its space and its permissions."
+    case .damaged: "If that comes again, look at what else writes there."
+    case .slow, .busy: "Look at its load."
+    }
+  }
+}
+
+extension HTTPCacheStorageFailure: LocalizedError {
+  /// What happened, for people.
+  public var errorDescription: String? {
+    switch kind {
+    case .finding, .slow, .damaged: "A saved copy could not be read."
+    case .storing, .busy: "A copy could not be saved."
+    case .removing: "A saved copy could not be removed."
+    }
+  }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? {
+    switch kind {
+    case .finding, .storing, .removing: "Make some space, and try again."
+    case .slow, .damaged, .busy: "Try again; nothing is lost."
     }
   }
 }

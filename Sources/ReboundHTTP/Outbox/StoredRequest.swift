@@ -122,6 +122,13 @@ public struct RequestWithCredential: Error, Hashable, Sendable, CustomStringConv
   }
 }
 
+extension RequestWithCredential: LocalizedError {
+  /// That it is the program's fault, for people; the description says which.
+  public var errorDescription: String? { ProgramMistake.words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { ProgramMistake.suggestion }
+}
+
 /// A request's body is larger than the whole outbox may be.
 public struct RequestBodyTooLarge: Error, Hashable, Sendable, CustomStringConvertible {
   /// How many bytes the outbox may have.

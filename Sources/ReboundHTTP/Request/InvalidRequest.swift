@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request that cannot be sent, because it makes no sense as it is.
 ///
 /// It comes out of the publisher as the failure of the call, ``NetworkFailure/Kind-swift.enum/invalidRequest``; nothing
@@ -42,6 +44,24 @@ public struct InvalidRequest: Error, Sendable {
 extension InvalidRequest: CustomStringConvertible {
   /// What is wrong, and what to do about it.
   public var description: String { "\(operation): \(reason)" }
+}
+
+extension InvalidRequest: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.invalidRequest).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.invalidRequest).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.invalidRequest).recoverySuggestion }
+}
+
+extension InvalidRequest.Reason: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.invalidRequest).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.invalidRequest).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.invalidRequest).recoverySuggestion }
 }
 
 extension InvalidRequest.Reason: CustomStringConvertible {

@@ -35,9 +35,18 @@ public struct ChecksumMismatch: Error, Hashable, CustomStringConvertible {
   /// The digest of what came.
   public let found: String?
 
-  /// Both digests.
+  /// What happened, with both digests, and what to do next.
   public var description: String {
-    guard let expected, let found else { return "the file is not the one that was meant" }
-    return "the file's SHA-256 is \(found), not \(expected)"
+    guard let expected, let found else { return "the file is not the one that was meant; load it once more" }
+    return "the file's SHA-256 is \(found), not \(expected); load it once more, or look where that is from"
   }
+}
+
+extension ChecksumMismatch: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.mismatch).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.mismatch).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.mismatch).recoverySuggestion }
 }

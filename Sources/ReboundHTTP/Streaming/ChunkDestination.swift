@@ -157,6 +157,15 @@ public struct BodyChanged: Error, Hashable, CustomStringConvertible {
   /// How many bytes had been handed on.
   public let count: Int64
 
-  /// What happened.
-  public var description: String { "the body has changed after \(count) bytes of it had come" }
+  /// What happened, and what to do next.
+  public var description: String { "the body has changed after \(count) bytes of it had come; load it from the start" }
+}
+
+extension BodyChanged: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.mismatch).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.mismatch).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.mismatch).recoverySuggestion }
 }

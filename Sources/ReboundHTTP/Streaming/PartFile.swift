@@ -126,6 +126,17 @@ public struct DownloadUnderWay: Error, Hashable, CustomStringConvertible {
   /// The file that both would write.
   public let part: URL
 
-  /// What happened.
-  public var description: String { "another download writes to \(part.lastPathComponent)" }
+  /// What happened, and what to do next.
+  public var description: String {
+    "another download writes to \(part.lastPathComponent); wait for it, or give another file"
+  }
+}
+
+extension DownloadUnderWay: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.storage).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.storage).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.storage).recoverySuggestion }
 }

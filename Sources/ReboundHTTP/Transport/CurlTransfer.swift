@@ -306,7 +306,16 @@
     /// In libcurl's words.
     public let text: String
 
-    /// Code and words.
-    public var description: String { "\(text) (curl \(code))" }
+    /// Code and words, and where to look the code up.
+    public var description: String { "\(text) (curl \(code); see libcurl-errors)" }
+  }
+
+  extension CurlError: LocalizedError {
+    /// What happened, for people: what a client's failure for it says.
+    public var errorDescription: String? { NetworkFailure(.transport(.other)).errorDescription }
+    /// Why, for people.
+    public var failureReason: String? { NetworkFailure(.transport(.other)).failureReason }
+    /// What to do next, for people.
+    public var recoverySuggestion: String? { NetworkFailure(.transport(.other)).recoverySuggestion }
   }
 #endif

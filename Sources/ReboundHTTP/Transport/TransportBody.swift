@@ -107,6 +107,15 @@ public struct BodyStream: Sendable {
   }
 }
 
+extension BodyStream.AlreadyRead: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.transport(.body)).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.transport(.body)).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.transport(.body)).recoverySuggestion }
+}
+
 /// Reads bytes that are there.
 final class DataReader: BodyReader {
   private var rest: Data

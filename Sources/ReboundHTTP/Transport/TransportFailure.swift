@@ -1,3 +1,5 @@
+import Foundation
+
 /// The network failed: no answer, or not all of it.
 ///
 /// The same fault has the same kind on every platform and transport, however the system's own codes call it.
@@ -180,6 +182,15 @@ extension TransportFailure: CustomStringConvertible {
     let advice = responseLimit.map { "; if more than \($0) are to be expected, raise TransportLimits.responseBytes" }
     return "\(kind)\(progress)\(detail)\(advice ?? "")"
   }
+}
+
+extension TransportFailure: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.transport(kind)).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.transport(kind)).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.transport(kind)).recoverySuggestion }
 }
 
 extension TransportFailure.Kind: CustomStringConvertible {

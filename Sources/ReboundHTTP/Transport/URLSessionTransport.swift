@@ -8,8 +8,9 @@ import Rebound
 
 /// Sends requests through URLSession, which every platform has.
 ///
-/// On Linux, take the `CurlTransport` of this package unless every server is your own: there an answer with trailers (fields
-/// behind the last chunk), which any server may send, stops the whole process within Foundation.
+/// On Linux, take the `CurlTransport` of this package unless every server is your own: there two things that any server may
+/// do stop the whole process within Foundation. One is an answer with trailers (fields behind the last chunk). The other is,
+/// over HTTP/2, that a request with a body is refused unread (`REFUSED_STREAM`), as a server does that has enough to do.
 ///
 ///     let client = WebAPIClient(transport: URLSessionTransport())
 ///
@@ -23,20 +24,25 @@ import Rebound
 /// Foundation on Linux repeats a request when a connection that was kept open turns out to be closed, whatever its method,
 /// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
 /// connection of its own, which costs some time. These faults cannot be mended from here; the `CurlTransport` of this
-/// package has none of them:
-/// - A server that closes the connection within the fields of the head, or sends trailers, stops the whole process.
+/// package has none of them. `FoundationFaultTests` shows each in plain URLSession, but for the three of which it is said
+/// that no test can:
+/// - A server that closes the connection within the fields of the head, or sends trailers, stops the whole process; so does
+///   one of HTTP/2 that refuses the stream of a request with a body (`REFUSED_STREAM`).
 /// - A host that is an IPv6 address (`http://[::1]`) is refused as no address.
 /// - Among some ten thousand connections that are reset after they were kept open, it has been seen to stop the process
-///   when it stopped to watch a socket.
-/// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit.
+///   when it stopped to watch a socket. No test shows it, since it is a race that none can bring about.
+/// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit. No test shows
+///   it by itself, for the same reason; runs of thousands of random faults allow for it.
 /// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory, up to the limit of the
 ///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once.
 /// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
 ///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
-///   that has always something to read holds up the others until it ends or a limit of theirs passes.
+///   that has always something to read holds up the others until it ends or a limit of theirs passes; no test shows that,
+///   since how much there is to read is up to the network and the machine.
 /// - A redirect is told once its body has come, and all of that is in memory until then. One without an end may hold up
 ///   all sessions of the process as long as the server sends.
+/// - HTTP/2 is spoken over TLS alone.
 public final class URLSessionTransport: Transport {
   private let deadlines: ExchangeDeadlines
   private let pool: URLSessionPool

@@ -135,6 +135,7 @@ extension FaultCase {
       FaultCase(.redirect(to: "http://localhost/elsewhere", name: "redirect to other host"), .answer(302)),
       FaultCase(.redirect(to: "file:///etc/hostname", status: 301, name: "redirect to a file"), .answer(301)),
       FaultCase(.redirectToNowhere, .answer(302)),
+      FaultCase(.redirectWithBody(of: 4_000_000), .answer(302)),
     ]
     + statuses.map { FaultCase(.status($0), .answer($0)) }
 
@@ -176,6 +177,8 @@ extension FaultCase {
     FaultCase(.bodyUntilClose, ok),
     FaultCase(.closeAfterAnswer, ok),
     FaultCase(.gzippedAnswer, ok),
+    // Who does not know the coding must say so.
+    FaultCase(.brotliAnswer, ok, tolerating: [.failure(.protocol)], for: .contentCodings),
     FaultCase(.gzipMembers, .failure(.protocol), head: ok, tolerating: [ok], for: .contentCodings),
     FaultCase(.bytesAfterGzip, .failure(.protocol), head: ok, tolerating: [ok], for: .contentCodings),
     // Who looks closely finds the end missing.

@@ -72,6 +72,12 @@ extension Fault {
 
   /// A body in gzip that is what it says, and all is well.
   public static let gzippedAnswer = gzipped("gzipped answer", Gzip.zeros(count: 2))
+  /// A body in Brotli (RFC 7932) that is what it says, and all is well.
+  public static let brotliAnswer = inBody(
+    "brotli answer",
+    head(length: 6, fields: ["Content-Encoding: br"]),
+    .send([0x8B, 0x00, 0x80] + Array("ok".utf8) + [0x03])
+  )
   /// A body in a coding that does not exist.
   public static let unknownCoding = inBody(
     "unknown coding",

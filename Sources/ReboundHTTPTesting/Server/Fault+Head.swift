@@ -155,6 +155,19 @@ extension Fault {
   /// A redirect that does not say where to.
   public static let redirectToNowhere = afterRequest("redirect to nowhere", .send(head(302, length: 0)))
 
+  /// A redirect that brings a body, which nobody needs.
+  ///
+  /// - Parameter count: How many bytes, to the next 64 KiB.
+  public static func redirectWithBody(of count: Int) -> Fault {
+    let piece = [UInt8](repeating: 46, count: 65_536)
+    let times = (count + piece.count - 1) / piece.count
+    return afterRequest(
+      "redirect with large body",
+      .send(head(302, length: times * piece.count, fields: ["Location: /elsewhere"])),
+      .flood(piece, times: times)
+    )
+  }
+
   /// A response with a status, and a body where the status allows one.
   public static func status(_ code: Int, fields: [String] = []) -> Fault {
     let hasBody = code >= 200 && code != 204 && code != 304

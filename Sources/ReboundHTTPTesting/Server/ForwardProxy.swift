@@ -219,7 +219,7 @@ private final class ProxiedConnection {
 
 extension Socket {
   /// A connection to a port of the loopback interface.
-  fileprivate static func connected(to port: UInt16) throws -> Socket {
+  static func connected(to port: UInt16) throws -> Socket {
     let socket = try boundToLoopback()
     socket.startConnecting(to: port)
     var condition = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)

@@ -195,9 +195,10 @@ public struct SocketError: Error, CustomStringConvertible {
   /// The system's number for the reason.
   public let code: Int32
 
-  /// What happened.
+  /// What happened, and what to look at.
   public var description: String {
-    "The misbehaving server could not \(call): \(String(cString: strerror(code))) (errno \(code))."
+    "The misbehaving server could not \(call): \(String(cString: strerror(code))) (errno \(code)). "
+      + "Look at the ports and open files of this machine."
   }
 }
 

@@ -44,6 +44,7 @@
       var timer: (any Cancellable)?
       var timerNumber = 0
       var isBeating = false
+      var hasLeft = false
       /// Threads that wait until the server decides.
       var waiting: [DispatchSemaphore] = []
     }
@@ -100,7 +101,7 @@
       (self.name, self.member, self.settings, self.time) = (name, member, settings, time)
       let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances, electorate: instances))
       self.shared = shared
-      var beat = RedisCommand(FleetScripts.beat, keys: ["rebound:{\(name)}:members", "rebound:{\(name)}:peak"])
+      var beat = RedisCommand(FleetScripts.beat, keys: [Fleet.membersKey(name), "rebound:{\(name)}:peak"])
       beat.add(member)
       beat.add((settings.heartbeat * 3).milliseconds)
       beat.add(settings.peakMemory.milliseconds)
@@ -242,6 +243,39 @@
       shared.adjust { state, _ in state.waiting.removeAll { $0 === joined } }
     }
 
+    // MARK: The end
+
+    /// Leaves the fleet for good, so that this member's share goes to the others with their next heartbeat; without this
+    /// it does after three heartbeats that never came.
+    ///
+    /// From then on each policy goes by itself, with the share of one instance, and there is no connection any more: what
+    /// is granted and not given back yet comes back with its lease. So call it when the calls of this process have ended.
+    /// Nothing happens the second time.
+    ///
+    /// Returns when the server knows, or after ``FleetSettings/bound``.
+    public nonisolated(nonsending) func leave() async {
+      let now = time.now
+      let (isFirst, timer, waiting): (Bool, (any Cancellable)?, [DispatchSemaphore]) = shared.change { state, events in
+        guard !state.hasLeft else { return (false, nil, []) }
+        state.hasLeft = true
+        state.aloneSince = state.aloneSince ?? now
+        // A timer that is being made now is not the current one.
+        state.timerNumber += 1
+        mode.set(0)
+        events.append(.left)
+        defer { (state.timer, state.waiting) = (nil, []) }
+        return (true, state.timer, state.waiting)
+      }
+      guard isFirst else { return }
+      timer?.cancel()
+      for thread in waiting { thread.signal() }
+      // One that is not heard is forgotten like one that has died.
+      _ = await loop.send(RedisCommand("ZREM", Fleet.membersKey(name), member), limit: settings.bound)
+      loop.close()
+    }
+
+    private static func membersKey(_ name: String) -> String { "rebound:{\(name)}:members" }
+
     // MARK: Heartbeats
 
     fileprivate func heard(_ status: RedisLoop.Status) {
@@ -255,11 +289,13 @@
     }
 
     private func startBeating(after delay: Duration) {
-      let (number, before) = shared.adjust { state, _ in
+      let start: (number: Int, before: (any Cancellable)?)? = shared.adjust { state, _ in
+        guard !state.hasLeft else { return nil }
         state.timerNumber += 1
         defer { state.timer = nil }
         return (state.timerNumber, state.timer)
       }
+      guard let (number, before) = start else { return }
       before?.cancel()
       let timer = time.after(delay) { [weak self] in self?.beatOnce() }
       let isCurrent = shared.adjust { state, _ in
@@ -273,8 +309,9 @@
 
     private func beatOnce() {
       let isFree: Bool = shared.adjust { state, _ in
-        defer { state.isBeating = true }
-        return !state.isBeating
+        guard !state.isBeating, !state.hasLeft else { return false }
+        state.isBeating = true
+        return true
       }
       guard isFree else { return }
       let number = nextNumber()
@@ -303,8 +340,9 @@
 
     private func counted(_ count: FleetCount) {
       let now = time.now
-      let (members, waiting) = shared.change { state, events in
+      let (members, waiting): ([any Member], [DispatchSemaphore]) = shared.change { state, events in
         state.isBeating = false
+        guard !state.hasLeft else { return ([], []) }
         (state.instances, state.electorate) = (count.living, count.peak)
         if let since = state.aloneSince {
           state.aloneSince = nil

@@ -10,6 +10,8 @@
     case fellBack(RedisFailure)
     /// The retry policy makes no other connection.
     case gaveUp(RedisFailure)
+    /// The member has left for good; each policy goes by itself, with one member's share.
+    case left
   }
 
   extension FleetEvent: CustomStringConvertible {
@@ -19,6 +21,7 @@
       case .joined(let instances, let duration): "joined; \(instances) instances, \(duration) alone"
       case .fellBack(let reason): "fell back to the share of one instance (\(reason))"
       case .gaveUp(let reason): "gave up (\(reason))"
+      case .left: "left"
       }
     }
   }
@@ -30,7 +33,7 @@
     /// A warning while policies go by themselves, an error if they will for ever.
     public var severity: PolicyEvent.Severity {
       switch self {
-      case .joined: .info
+      case .joined, .left: .info
       case .fellBack: .warning
       case .gaveUp: .error
       }
@@ -42,6 +45,7 @@
       case .joined: "joined"
       case .fellBack: "fell_back"
       case .gaveUp: "gave_up"
+      case .left: "left"
       }
     }
   }

@@ -222,6 +222,20 @@
       fleet.isJoined ? nil : twin().admitAtOnce(execution)
     }
 
+    /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
+    public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Duration? {
+      fleet.isJoined ? nil : twin().admitAtOnce(execution, &moment)
+    }
+
+    /// Asks the server to begin.
+    public func ask(
+      _ execution: ExecutionContext,
+      at moment: Duration?,
+      _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+    ) -> (any Cancellable)? {
+      fleet.isJoined ? ask(execution, answer) : twin().ask(execution, at: moment, answer)
+    }
+
     /// Asks the server to begin.
     public func ask(
       _ execution: ExecutionContext,
@@ -285,8 +299,9 @@
       let reply = try await fleet.askUntilCancelled(command)
       guard let wait = wait(in: reply) else {
         let twin = twin()
-        if let begun = twin.admitAtOnce(execution) { return begun }
-        return try await Answer.wait { twin.ask(execution, $0) }
+        var moment: Duration?
+        if let begun = twin.admitAtOnce(execution, &moment) { return begun }
+        return try await Answer.wait { [moment] in twin.ask(execution, at: moment, $0) }
       }
       switch verdict(wait) {
       case .begins: break

@@ -78,6 +78,13 @@
     }
   }
 
+  extension LeaseLost: LocalizedError {
+    /// What happened, for people.
+    public var errorDescription: String? { "Your session was renewed too late to be kept." }
+    /// What to do next, for people.
+    public var recoverySuggestion: String? { "Try again in a moment." }
+  }
+
   /// The number of the lease that a task runs under.
   private enum FencingNumber {
     @TaskLocal static var current: Int?

@@ -127,19 +127,44 @@ extension InvalidSession: CustomStringConvertible {
   /// What happened, and what to do next.
   public var description: String {
     switch self {
-    case .noHistory: "The store keeps no history. Make it with `history: .all` to export a session."
-    case .beginningForgotten(let count):
-      "The first \(count) actions were forgotten, so the session would not replay. Make the store with a higher limit."
-    case .unwritable(let reason): "An action can't be written as JSON: \(reason)"
+    case .unwritable(let reason): "An action can't be written as JSON: \(reason.sentence) \(advice)"
     case .unreadable(let path, let reason):
-      "The file is no session of this program\(path.isEmpty ? "" : ", at \(path)"): \(reason)"
-    case .unknownVersion(let version):
-      "The session was written by another version (form \(version)). Replay it with the program that wrote it."
+      "The file is no session of this program\(path.isEmpty ? "" : ", at \(path)"): \(reason.sentence) \(advice)"
+    case .noHistory, .beginningForgotten, .unknownVersion: "\(words) \(advice)"
     }
   }
 }
 
 extension InvalidSession: LocalizedError {
-  /// What happened, and what to do next.
-  public var errorDescription: String? { description }
+  /// What happened, for people.
+  public var errorDescription: String? { words }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { advice }
+
+  private var words: String {
+    switch self {
+    case .noHistory: "The store keeps no history."
+    case .beginningForgotten(1): "The first action was forgotten, so the session would not replay."
+    case .beginningForgotten(let count):
+      "The first \(count) actions were forgotten, so the session would not replay."
+    case .unwritable: "An action can't be written as JSON."
+    case .unreadable: "The file is no session of this program."
+    case .unknownVersion(let version): "The session was written by another version (form \(version))."
+    }
+  }
+
+  private var advice: String {
+    switch self {
+    case .noHistory: "Make it with `history: .all` to export a session."
+    case .beginningForgotten: "Make the store with a higher limit."
+    case .unwritable: "Look at how its type is encoded."
+    case .unreadable: "Give one that this program has exported."
+    case .unknownVersion: "Replay it with the program that wrote it."
+    }
+  }
+}
+
+extension String {
+  /// With a full stop at its end.
+  fileprivate var sentence: String { hasSuffix(".") ? self : "\(self)." }
 }

@@ -10,6 +10,16 @@ public enum ServiceFailure: Error, Hashable, Sendable {
   case unavailable
 }
 
+extension ServiceFailure: CustomStringConvertible {
+  /// What happened, and what to change about the scenario or the pipeline.
+  public var description: String {
+    switch self {
+    case .refused: "The service has too much to do, and refused the request. Send less, or let more wait."
+    case .unavailable: "The service is out. Try again once the fault is over."
+    }
+  }
+}
+
 /// One request that a service sees: an attempt of a client, or of a service at its dependency.
 ///
 /// It is told its end once, unless it is cancelled before.

@@ -38,7 +38,9 @@ extension CassetteMiss: CustomStringConvertible {
   /// What was sent, what comes nearest, how they differ, and what to do next.
   public var description: String {
     let name = file.lastPathComponent
-    guard let nearest, let nearestNumber else { return "'\(name)' has no recordings, so none answers \(request)" }
+    guard let nearest, let nearestNumber else {
+      return "'\(name)' has no recordings, so none answers \(request). Record it with '.recordMissing'"
+    }
     if differences.isEmpty {
       let count = fittingCount == 1 ? "The only recording that fits" : "Each of the \(fittingCount) recordings that fit"
       return
@@ -57,10 +59,10 @@ public struct UnusedRecordings: Error, Sendable, CustomStringConvertible {
   /// The file with the recordings.
   public let file: URL
 
-  /// What was not asked for.
+  /// What was not asked for, and what to do about it.
   public var description: String {
     let lines = requests.map { "\n  \($0)" }.joined()
-    return "'\(file.lastPathComponent)' has recordings that answered no request:\(lines)"
+    return "'\(file.lastPathComponent)' has recordings that answered no request. Send these, or take them out:\(lines)"
   }
 }
 

@@ -116,7 +116,10 @@ extension CassetteTape {
         )
       )
     else {
-      throw CassetteFileError(file: file, problem: "has no request whose address says where the service was")
+      throw CassetteFileError(
+        file: file,
+        problem: "has no request whose address says where the service was; record it anew"
+      )
     }
     return url
   }

@@ -259,3 +259,13 @@ private struct DiskOfProcess: OutboxDisk {
     return try body(disk)
   }
 }
+
+extension SimulatedDisk.Fault: CustomStringConvertible {
+  /// What happened, and what to do next.
+  public var description: String {
+    switch self {
+    case .powerLost: "The disk has no power, or the process has ended. Call restart(), and open the file again."
+    case .refused: "The disk refused the call, as it was told or by chance. Let what is tested cope with it."
+    }
+  }
+}

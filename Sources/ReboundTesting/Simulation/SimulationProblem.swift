@@ -28,7 +28,7 @@ extension SimulationProblem: CustomStringConvertible {
       ended nor cancelled it. SimulationLimits(allowsLeftOvers: true) allows all of them.
       """
     case .restless(let steps):
-      "A loop that never rests: \(steps) steps in which time could not move."
+      "A loop that never rests: \(steps) steps in which time could not move. Let it wait, or raise stepsAtOneMoment."
     case .outsideWork(let places):
       """
       Work from outside: another thread made this simulation go on, so the seed does not decide when.

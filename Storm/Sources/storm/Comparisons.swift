@@ -4,17 +4,25 @@ import ReboundStorm
 
 /// What policies are worth for which the great outage has no place, as a table of their own, each with and without.
 enum Comparisons {
-  static func text(seed: UInt64) throws -> String {
-    """
+  /// - Parameter note: Is told how far the plays are.
+  static func text(seed: UInt64, noting note: (String) -> Void) throws -> String {
+    let (balancing, queueing) = (Self.balancing, Self.queueing)
+    var number = 0
+    func play(_ row: Row, _ scenario: Scenario) throws -> Storm {
+      number += 1
+      note("[\(number)/\(balancing.count + queueing.count)] \(row.name)")
+      return try row.play(scenario)
+    }
+    return try """
     Ten replicas, \(replicas(seed).service.capacity) requests a second at most and half of that asked for, by 200 \
     processes. For a minute one replica is ten times as slow and another one is out. Who is not balanced goes to any:
 
-    \(try StormTable(balancing.map { try $0.play(replicas(seed)) }).text)
+    \(StormTable(balancing.map { try play($0, replicas(seed)) }).text)
 
     One service at its limit for a minute, behind one bulkhead with a long queue. Half of the calls give up after 0.3 s, \
     half after 3 s; the queue lets in:
 
-    \(try StormTable(queueing.map { try $0.play(patience(seed)) }).text)
+    \(StormTable(queueing.map { try play($0, patience(seed)) }).text)
 
     """
   }

@@ -56,10 +56,17 @@ struct Verdict {
   private var refutations: [String: Int] = [:]
   private let count: Int
 
-  init(on policies: [Row], against rows: [Row], by trials: [(name: String, scenarios: [Scenario])]) throws {
+  /// - Parameter note: Is told how far the judgement is.
+  init(
+    on policies: [Row],
+    against rows: [Row],
+    by trials: [(name: String, scenarios: [Scenario])],
+    noting note: (String) -> Void
+  ) throws {
     count = policies.count
     var known: [String: [Figures]] = [:]
-    for policy in policies {
+    for (number, policy) in policies.enumerated() {
+      note("[\(number + 1)/\(count)] policy \(policy.name) of the front")
       var refutation: String?
       for trial in trials where refutation == nil {
         let others = try known[trial.name] ?? rows.map { row in try Figures(trial.scenarios.map(row.play)) }
@@ -98,8 +105,15 @@ struct Judgement {
   private(set) var wins = 0
   private(set) var comparisons = 0
 
-  init(of tuned: Row, against rows: [Row], on trials: [(name: String, scenarios: [Scenario])]) throws {
-    for trial in trials {
+  /// - Parameter note: Is told how far the judgement is.
+  init(
+    of tuned: Row,
+    against rows: [Row],
+    on trials: [(name: String, scenarios: [Scenario])],
+    noting note: (String) -> Void
+  ) throws {
+    for (number, trial) in trials.enumerated() {
+      note("[\(number + 1)/\(trials.count)] \(trial.name)")
       let own = try Figures(trial.scenarios.map(tuned.play))
       var losses: [String] = []
       for row in rows {

@@ -23,10 +23,12 @@ func play(_ arguments: Arguments) throws {
   var rows = (Row.ladder + Row.presets).filter { arguments.policy.isEmpty || $0.name.contains(arguments.policy) }
   if let tuned { rows.append(Row("tuned", tuned)) }
   var storms: [Storm] = []
-  for row in rows {
-    let start = ContinuousClock.now
+  for (number, row) in rows.enumerated() {
+    let start = Cost.processorSeconds
     storms.append(try row.play(scenario))
-    note("\(row.name): \(ContinuousClock.now - start)")
+    let seconds = Int((Cost.processorSeconds - start).rounded())
+    let memory = Cost.peakMebibytes.map { ", \($0) MiB at most so far" } ?? ""
+    note("[\(number + 1)/\(rows.count)] \(row.name): \(seconds) s of one core\(memory)")
   }
   var text = """
     \(scenario.arrivals.rate) requests a second without any trouble; the service bears \(scenario.service.capacity). \
@@ -48,7 +50,8 @@ func play(_ arguments: Arguments) throws {
       """
     if arguments.file == nil {
       note("judging the tuned policy by what the search has not seen")
-      let judgement = try Judgement(of: Row("tuned", tuned), against: Row.ladder + Row.presets, on: Trials.unseen)
+      let others = Row.ladder + Row.presets
+      let judgement = try Judgement(of: Row("tuned", tuned), against: others, on: Trials.unseen, noting: note)
       text += """
 
         On what the search has not seen, two seeds each. It is as good in all of given up, peak and recovery, and better \
@@ -61,13 +64,14 @@ func play(_ arguments: Arguments) throws {
   }
   if arguments.file == nil {
     note("playing the other comparisons")
-    text += "\n" + (try Comparisons.text(seed: scenario.seed))
+    text += "\n" + (try Comparisons.text(seed: scenario.seed, noting: note))
   }
   var verdict: String?
   if arguments.judgesFront, let result {
     note("judging the \(result.front.count) policies of the front")
     let front = result.front.enumerated().map { Row("\($0.offset + 1)", $0.element) }
-    verdict = try Verdict(on: front, against: Row.ladder + Row.presets, by: Trials.unseen).text + "\n"
+    let others = Row.ladder + Row.presets
+    verdict = try Verdict(on: front, against: others, by: Trials.unseen, noting: note).text + "\n"
   }
   print([text, verdict].compactMap(\.self).joined(separator: "\n"))
   if let folder = arguments.folder {

@@ -4,7 +4,11 @@ import PackageDescription
 let package = Package(
   name: "GettingStarted",
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
-  products: [.library(name: "ForecastScreen", targets: ["ForecastScreen"])],
+  products: [
+    .library(name: "ForecastScreen", targets: ["ForecastScreen"]),
+    .library(name: "Thermometers", targets: ["Thermometers"]),
+    .library(name: "Forecasts", targets: ["Forecasts"]),
+  ],
   dependencies: [.package(name: "Rebound", path: "../../..")],
   targets: [
     .executableTarget(
@@ -27,6 +31,34 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
+      ]
+    ),
+    .target(
+      name: "Thermometers",
+      dependencies: [
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows]))
+      ]
+    ),
+    .target(
+      name: "Forecasts",
+      dependencies: [
+        .product(name: "Rebound", package: "Rebound")
+      ]
+    ),
+    .executableTarget(
+      name: "forecast-report",
+      dependencies: [
+        "Forecasts",
+        .product(name: "Rebound", package: "Rebound"),
+      ]
+    ),
+    .testTarget(
+      name: "LibraryTests",
+      dependencies: [
+        "Forecasts", "Thermometers",
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
       ]
     ),

@@ -12,6 +12,8 @@ final class Signal: Sendable {
   }
 
   /// Waits until it was sent so often, once by default; says whether it was.
+  ///
+  /// The limit is for an event that never comes: the test then fails, in place of standing still.
   func wait(times: Int = 1) -> Bool {
     (0..<times).allSatisfy { _ in semaphore.wait(timeout: .now() + .seconds(60)) == .success }
   }

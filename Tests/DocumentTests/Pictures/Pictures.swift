@@ -15,6 +15,7 @@ extension Picture {
     [
       retry, catching, fallback, timeout, hedge, breaker, coalescing, chained, repeating, bulkhead, rateLimiter, result,
       retryBudget, cache, lastGood, tokenRefresh, throttle, loadBalancer, chaos, adaptiveLimit, metastability,
+      keyed, idempotencyKeys, outbox,
     ] + ofCombine
 
   private struct Busy: Error, CustomStringConvertible {

@@ -122,4 +122,30 @@ struct DefaultsTests {
     let cooldowns = refresh.cooldown == .seconds(1) && refresh.maxCooldown == .seconds(30)
     try expect("Token-refresh", "`cooldown`", says: "1 s, doubling to 30 s", cooldowns)
   }
+
+  @Test("of what is told apart by keys")
+  func keys() async throws {
+    let objects = Keyed<Int, Int> { $0 }
+    for key in 0..<1_001 { _ = objects[key] }
+    try expect("One-policy-for-each-host", "`limit`", says: "1,000 objects", objects.count == 1_000)
+    let keys = try IdempotencyKeys<Int>(keptFor: .seconds(86_400))
+    for key in 0..<10_001 { _ = try await keys.run("\(key)") { 1 } }
+    // The first one had to leave, and the second one has stayed.
+    let (second, first) = (try await keys.run("1") { 2 }, try await keys.run("0") { 2 })
+    try expect("Idempotency-keys", "`capacity`", says: "10,000 answers", first == 2 && second == 1)
+  }
+
+  @Test("of outboxes")
+  func outbox() throws {
+    let outbox = OutboxPolicy.standard
+    let room = outbox.capacity == 1_000 && outbox.maxBytes == 64 << 20
+    try expect("Outboxes", "`capacity`", says: "1,000 entries, 64 MB", room)
+    try expect("Outboxes", "`maxConcurrent`", says: "4 keys", outbox.maxConcurrent == 4)
+    try expect("Outboxes", "`maxAttempts`", says: "100", outbox.maxAttempts == 100)
+    try expect("Outboxes", "`timeToLive`", says: "a week", outbox.timeToLive == .seconds(7 * 86_400))
+    let pauses = Array(outbox.backoff.delays(random: .fixed(0)).prefix(12))
+    let text = "1 s, doubling, at most 5 min, half of it by chance"
+    try expect("Outboxes", "`backoff`", says: text, pauses[0] == .milliseconds(500) && pauses[11] == .seconds(150))
+    try expect("Outboxes", "`maxHint`", says: "an hour", outbox.maxHint == .seconds(3_600))
+  }
 }

@@ -23,6 +23,27 @@ struct ProtectionPagesTests {
     }
   }
 
+  @Test("a host that is down opens its own breaker alone")
+  func keyed() async throws {
+    try await TimeSource.$current.withValue(scheduler.time) {
+      let policy = try CircuitBreakerPolicy.consecutive(2, openFor: .seconds(30))
+      let breakers = Keyed<String, CircuitBreaker> { host in CircuitBreaker(host, policy: policy) }
+      for _ in 1...2 { _ = try? await breakers["a.example"].run { throw Outage() } }
+      #expect(breakers["a.example"].state == .open)
+      let forecast = try await breakers["b.example"].run { "sunny" }
+      #expect(forecast == "sunny")
+
+      let pipelines = KeyedPipelines<String, String>(pipelines: { host in
+        try Pipeline<String>(host) {
+          Retry(.init(clamping: 1, backoff: .immediate))
+          breakers[host]
+        }
+      })
+      let answer = try await pipelines.pipeline(for: "b.example").run { "rain" }
+      #expect(answer == "rain")
+    }
+  }
+
   @Test("one call runs, one waits, and the third is refused")
   func bulkheads() throws {
     let time = scheduler.time

@@ -71,4 +71,43 @@ struct SharingPagesTests {
       #expect(sent == ["old token", "new token"])
     }
   }
+
+  @Test("what has a key is done once, and all who come with it get its answer")
+  func idempotencyKeys() async throws {
+    var placed: [String] = []
+
+    let orders = try IdempotencyKeys<String>(keptFor: .seconds(86_400))
+    for _ in 1...3 {
+      let receipt = try await orders.run("order 7") {
+        placed.append("soup")
+        return "receipt of order 7"
+      }
+      #expect(receipt == "receipt of order 7")
+    }
+    #expect(placed == ["soup"])
+  }
+
+  @Test("what is stored is delivered, if not at first then later")
+  func outboxes() throws {
+    let sent = Lines()
+    var subscriptions: Set<AnyCancellable> = []
+
+    let outbox = Outbox<String>(
+      "orders",
+      policy: try OutboxPolicy(backoff: .constant(.seconds(30))),
+      storage: InMemoryOutboxStorage(),  // FileOutboxStorage(at: file) in the program
+      scheduler: scheduler,  // left out in the program: a queue of its own
+      deliveringWith: { entry in
+        sent.write("\(entry.payload), attempt \(entry.attempts)")
+        let verdict: OutboxVerdict = entry.attempts == 1 ? .tryLater(Outage()) : .delivered
+        return Just(verdict).eraseToAnyPublisher()
+      }
+    )
+    outbox.enqueueing("soup", key: "kitchen")
+      .sink(receiveCompletion: { _ in }, receiveValue: { entry in sent.write("\(entry) is stored") })
+      .store(in: &subscriptions)
+    scheduler.advance(by: .seconds(30))
+    #expect(sent.all == ["entry 1 of 'kitchen' is stored", "soup, attempt 1", "soup, attempt 2"])
+    #expect(outbox.state.isEmpty)
+  }
 }

@@ -55,8 +55,8 @@ struct FileHTTPCacheStorageTests {
     #expect(setting.names == ["\(Self.name(1))"])
   }
 
-  @Test("two processes see what the other has stored, replaced and removed")
-  func twoProcesses() throws {
+  @Test("two storages in one folder see what the other has stored, replaced and removed")
+  func twoStorages() throws {
     let setting = Setting()
     let (first, second) = (setting.storage(), setting.storage())
     let version = try #require(try first.store(Self.one, as: Self.name(1)))
@@ -306,18 +306,14 @@ struct FileHTTPCacheStorageTests {
   // MARK: Real files
 
   #if !os(Windows)
-    @Test("many threads of two processes: whoever finds something finds a whole, and no file stays open or is left")
-    func threads() throws {
-      let temporary = TemporaryFolder()
-      let storages = (0..<2).map { _ in
-        FileHTTPCacheStorage(at: temporary.url, maximumBytes: 64 * 4_096, maximumEntries: 24)
-      }
+    /// Stores, finds and removes at random, on many threads at once, and says what was found that nobody can have stored.
+    private static func complaints(of storages: [FileHTTPCacheStorage]) -> [String] {
       let complaints = ValueLog<String>()
       DispatchQueue.concurrentPerform(iterations: 8) { thread in
         var random = SystemRandomNumberGenerator()
         for round in 0..<150 {
           let number = Int.random(in: 0..<40, using: &random)
-          let storage = storages[(thread + round) % 2]
+          let storage = storages[(thread + round) % storages.count]
           do {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: try storage.remove(Self.name(number, of: number % 4))
@@ -335,7 +331,18 @@ struct FileHTTPCacheStorageTests {
           }
         }
       }
-      #expect(complaints.values == [])
+      return complaints.values
+    }
+
+    private static func boundedStorage(at folder: URL) -> FileHTTPCacheStorage {
+      FileHTTPCacheStorage(at: folder, maximumBytes: 64 * 4_096, maximumEntries: 24)
+    }
+
+    @Test("many threads with two storages: whoever finds something finds a whole, and no file stays open or is left")
+    func threads() throws {
+      let temporary = TemporaryFolder()
+      let storages = (0..<2).map { _ in Self.boundedStorage(at: temporary.url) }
+      #expect(Self.complaints(of: storages) == [])
       #expect(temporary.names.allSatisfy { !$0.hasSuffix(".new") })
       // Each of the threads may have stored one at the same time.
       #expect(try storages[0].usedBytes() <= 64 * 4_096)
@@ -344,6 +351,54 @@ struct FileHTTPCacheStorageTests {
         #expect(ProcessResources.descriptorNames.filter { $0.hasPrefix(temporary.url.path) } == [])
       #endif
     }
+
+    #if os(Linux) || os(macOS)
+      @Test("another process finds what this one has stored, replaced and removed, and the other way round")
+      func otherProcess() async throws {
+        let temporary = TemporaryFolder()
+        let (path, storage) = (temporary.url.path, FileHTTPCacheStorage.folder(temporary.url))
+        let known = try #require(try storage.store(Self.one, as: Self.name(1)))
+        let removed = try #require(try storage.store(Self.one, as: Self.name(2)))
+        _ = try storage.store(Self.one, as: Self.name(3))
+        try storage.remove(Self.name(3))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+          let storage = FileHTTPCacheStorage.folder(URL(filePath: path))
+          #expect(try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(1)) == Data("one".utf8))
+          #expect(try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(3)) == nil)
+          // Of the same length as before.
+          _ = try storage.store(Data("two".utf8), as: FileHTTPCacheStorageTests.name(1))
+          try storage.remove(FileHTTPCacheStorageTests.name(2))
+          _ = try storage.store(Data("new".utf8), as: FileHTTPCacheStorageTests.name(4))
+        }
+        #expect(Self.bytes(try storage.find(Self.name(1), known: known, limit: 9)) == Self.two)
+        #expect(try storage.find(Self.name(2), known: removed, limit: 9) == .nothing)
+        #expect(try Self.found(storage, Self.name(4)) == Data("new".utf8))
+      }
+
+      @Test(
+        "many threads of three processes: whoever finds something finds a whole, and the bounds are kept in the end"
+      )
+      func processes() async throws {
+        let temporary = TemporaryFolder()
+        let path = temporary.url.path
+        await withTaskGroup(of: Void.self) { group in
+          for _ in 0..<2 {
+            group.addTask {
+              await #expect(processExitsWith: .success) { [path = path as String] in
+                let storage = FileHTTPCacheStorageTests.boundedStorage(at: URL(filePath: path))
+                #expect(FileHTTPCacheStorageTests.complaints(of: [storage]) == [])
+              }
+            }
+          }
+          #expect(Self.complaints(of: [Self.boundedStorage(at: temporary.url)]) == [])
+        }
+        let storage = Self.boundedStorage(at: temporary.url)
+        _ = try storage.store(Self.one, as: Self.name(1))
+        #expect(temporary.names.allSatisfy { !$0.hasSuffix(".new") })
+        #expect(try storage.usedBytes() <= 64 * 4_096)
+        #expect(temporary.names.count <= 24)
+      }
+    #endif
 
     @Test("files and folder are for the user alone, and a folder that is there stays as it is")
     func permissions() throws {

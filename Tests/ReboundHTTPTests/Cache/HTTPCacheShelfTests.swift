@@ -408,7 +408,7 @@ struct HTTPCacheShelfTests {
     #expect(
       errors.values.contains(
         "HTTPCache: the storage could not forget copies; what it has of the same address is not used until it can "
-          + "(do it: No space left on device)"
+          + "(do it: No space left on device). Look at its space and its permissions."
       )
     )
   }

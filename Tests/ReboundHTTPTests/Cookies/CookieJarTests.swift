@@ -52,7 +52,7 @@ struct CookieJarTests {
   }
 
   @Test(
-    "goes along where domain, path and connection match (§5.1.3, §5.1.4, §5.4)",
+    "goes along where domain, path and connection match (RFC 6265 §5.1.3, §5.1.4, §5.4)",
     arguments: [
       CookieCase("a=1", from: "https://example.com/", to: "https://example.com/x", true),
       CookieCase("a=1", from: "https://example.com/", to: "https://EXAMPLE.com/x", true),
@@ -111,7 +111,7 @@ struct CookieJarTests {
   }
 
   @Test(
-    "is read as it is written, and ignored where it makes no sense (§5.2)",
+    "is read as it is written, and ignored where it makes no sense (RFC 6265 §5.2)",
     arguments: [
       ("a=1", "a=1"), (" a = 1 ; Path=/", "a=1"), ("a=b=c", "a=b=c"), ("a=\"x\"", "a=\"x\""), ("a=", "a="),
       ("a=1;;;Unknown=2;", "a=1"), ("a", nil), ("=1", nil), ("", nil), ("a=\u{1}", nil), ("a=\u{7F}", nil),
@@ -123,7 +123,7 @@ struct CookieJarTests {
   }
 
   @Test(
-    "Max-Age is stronger than Expires, and what is over is gone (§5.3)",
+    "Max-Age is stronger than Expires, and what is over is gone (RFC 6265 §5.3)",
     arguments: [
       ("Max-Age=10", 9, true), ("Max-Age=10", 10, false), ("Max-Age=0", 0, false), ("Max-Age=-1", 0, false),
       ("Max-Age=x", 1_000_000, true), ("Max-Age=1x", 1_000_000, true),
@@ -154,7 +154,7 @@ struct CookieJarTests {
     #expect(try Self.sent(jar) == "b=1; a=3")
   }
 
-  @Test("longer paths come first, then what is older (§5.4)")
+  @Test("longer paths come first, then what is older (RFC 6265 §5.4)")
   func order() throws {
     var jar = try Self.jar("root=1; Path=/", "deep=1; Path=/a")
     try Self.set(["deeper=1; Path=/a/b", "later=1; Path=/a"], in: &jar, at: Self.later(1))

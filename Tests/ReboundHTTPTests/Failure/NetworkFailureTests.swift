@@ -15,7 +15,7 @@ struct NetworkFailureTests {
   }
 
   @Test(
-    "§1.3 these statuses are transient, and others are not",
+    "these statuses are transient, and others are not",
     arguments: [
       (200, false), (301, false), (304, false), (400, false), (401, false), (403, false), (404, false), (406, false),
       (408, true), (409, false), (410, false), (413, false), (418, false), (422, false), (425, true), (429, true),
@@ -48,13 +48,13 @@ struct NetworkFailureTests {
     #expect(copy.notRetriedBecause == .attemptsExhausted && copy.underlying is CancellationError)
   }
 
-  @Test("§1.3 a 413 is transient once the server says when to come back")
+  @Test("a 413 is transient once the server says when to come back")
   func payloadTooLarge() {
     #expect(Self.failure(status: 413, retryAfter: .seconds(5)).isTransient)
   }
 
   @Test(
-    "§1.3 what the network did is transient, and proves that nothing was sent, as this table says",
+    "what the network did is transient, and proves that nothing was sent, as this table says",
     arguments: [
       (.offline, true, true), (.dns, true, true), (.connect, true, true), (.tls(.handshake), true, true),
       (.tls(.untrusted), false, true), (.tls(.expired), false, true), (.tls(.notYetValid), false, true),

@@ -108,7 +108,7 @@ struct RetryingTests {
   }
 
   @Test(
-    "§1.3 a 425 and a failed handshake are tried again once",
+    "a 425 and a failed handshake are tried again once",
     arguments: [.status(425), .failure(.tls(.handshake))] as [ScriptedTransport.Step]
   )
   func once(step: ScriptedTransport.Step) throws {

@@ -1,9 +1,10 @@
 import Combine
 import Foundation
 import Rebound
-import ReboundHTTP
 import ReboundTesting
 import Testing
+
+@testable import ReboundHTTP
 
 @Suite("JSONLines+http")
 struct JSONLinesHTTPTests {
@@ -69,6 +70,41 @@ struct JSONLinesHTTPTests {
     _ = try test.run(Anything())
     #expect(!kept.values.isEmpty)
     reading.cancel()
+  }
+
+  /// How often a call asks the clock, whose events are written to these lines or nowhere.
+  private func clockCalls(isWriting: Bool) throws -> (count: Int, isObserved: Bool) {
+    let (scheduler, asked) = (TestScheduler(), ValueLog<Void>())
+    let virtual = scheduler.time
+    let time = TimeSource(
+      now: {
+        asked.append(())
+        return virtual.now
+      },
+      after: { delay, action in virtual.after(delay, action) }
+    )
+    var client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([.status(503), .ok("{}")], time: virtual),
+      middleware: [Retrying(RetryPolicy(clamping: 1, backoff: .constant(.seconds(1))))],
+      deliveringOn: nil,
+      time: time,
+      random: .seeded(1)
+    )
+    if isWriting { client = client.writing(to: JSONLines(time: virtual, hiding: Redaction.standard.line)) }
+    let recorder = Recorder<Anything.Response, NetworkFailure>()
+    client.publisher(for: Anything()).subscribe(recorder)
+    try scheduler.run()
+    #expect(recorder.isFinished)
+    return (asked.values.count, client.observer != nil)
+  }
+
+  @Test("a client whose lines nobody reads has no observer, and asks the clock as often as one without lines")
+  func unreadCostsNothing() throws {
+    let (without, with) = (try clockCalls(isWriting: false), try clockCalls(isWriting: true))
+    #expect(without.count > 0)
+    #expect(with.count == without.count)
+    #expect(!with.isObserved)
   }
 
   @Test("who watches besides is told all the same, whether anybody reads or not")

@@ -201,5 +201,19 @@
       let after = await transport.outcome(of: try server.url())
       #expect(Self.connections([log, after]).count == 1)
     }
+
+    @Test("a host that is an IPv6 address is a host like any other")
+    func addressOfIPv6() async throws {
+      let port = try RefusingPort().port
+      let server = try await NginxServer.start("listen [::1]:\(port) ssl http2;")
+      let url = try #require(URL(string: "https://[::1]:\(port)/"))
+      var configuration = CurlTransport.Configuration()
+      configuration.certificateAuthorities = try .only(TestCertificates.file("ca.pem"))
+      configuration.proxy = .none
+      let log = await CurlTransport(configuration).outcome(of: url)
+      #expect(log.body == Data("hello".utf8), "\(String(describing: log.failure))")
+      #expect(log.heads.first?.headers["X-Protocol"] == "HTTP/2.0")
+      server.stop()
+    }
   }
 #endif

@@ -1,3 +1,4 @@
+import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
 import Testing
@@ -23,5 +24,16 @@ struct FaultMatrixTests {
     for cell in Self.cells(transport, sending) {
       do { try await cell.run() } catch { Issue.record(error) }
     }
+  }
+
+  @Test("a body in Brotli is undone", arguments: TransportKind.allCases)
+  func brotli(transport: TransportKind) async throws {
+    let server = try MisbehavingServer()
+    server.program("/", .brotliAnswer)
+    let log = TransportLog()
+    let exchange = transport.make().start(TransportRequest(server.url()), telling: log.add)
+    await log.end()
+    exchange.cancel()
+    #expect(log.body == Data("ok".utf8), "\(String(describing: log.failure))")
   }
 }

@@ -3,34 +3,166 @@
   import FoundationNetworking
   import ReboundHTTPTesting
   import ReboundHTTP
+  import ReboundTesting
+  import StreamSupport
   import Testing
 
-  /// What is wrong with URLSession on Linux and cannot be mended from outside: once one of these fails, Foundation has
-  /// been mended, and the exception of it can go.
+  /// What is wrong with URLSession on Linux and cannot be mended from outside, each without anything of this package but the
+  /// server: once one of these fails, Foundation has been mended, and the exception of it can go.
+  ///
+  /// What stops the process is tried in a process of its own, which has to be ended by a signal: an error that is thrown there
+  /// would end it as well.
   @Suite("Foundation's faults", .timeLimit(.minutes(10)))
   struct FoundationFaultTests {
+    private static func expectCrash(
+      of result: ExitTest.Result?,
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      guard case .signal? = result?.exitStatus else {
+        Issue.record("\(String(describing: result?.exitStatus)), no signal", sourceLocation: sourceLocation)
+        return
+      }
+    }
+
+    /// Asks a server that does so, with a session that has nothing set, for as long as the process lasts.
+    private static func ask(_ fault: Fault) async throws {
+      let server = try MisbehavingServer()
+      server.program("/", fault)
+      _ = try? await URLSession(configuration: .ephemeral).data(from: server.url())
+    }
+
+    fileprivate static let body = Data("order".utf8)
+
+    private static func order(_ url: URL) -> URLRequest {
+      var request = URLRequest(url: url)
+      request.httpMethod = "POST"
+      request.httpBody = body
+      return request
+    }
+
+    // MARK: What stops the process
+
     @Test("URLSession stops the process when a server closes the connection within the fields")
     func closeInFields() async {
-      await #expect(processExitsWith: .failure) {
-        let server = try MisbehavingServer()
-        server.program("/", .closeInFields)
-        let log = TransportLog()
-        let exchange = URLSessionTransport().start(TransportRequest(server.url()), telling: log.add)
-        await log.end()
-        exchange.cancel()
-      }
+      let result = await #expect(processExitsWith: .failure) { try await FoundationFaultTests.ask(.closeInFields) }
+      Self.expectCrash(of: result)
     }
 
     @Test("URLSession stops the process when fields follow the last chunk")
     func trailers() async {
-      await #expect(processExitsWith: .failure) {
+      let result = await #expect(processExitsWith: .failure) { try await FoundationFaultTests.ask(.trailers) }
+      Self.expectCrash(of: result)
+    }
+
+    @Test(
+      "URLSession stops the process when a kept connection is closed as it sends a body that a delegate would give anew"
+    )
+    func bodyOverClosedConnection() async {
+      let result = await #expect(processExitsWith: .failure) {
         let server = try MisbehavingServer()
-        server.program("/", .trailers)
-        let log = TransportLog()
-        let exchange = URLSessionTransport().start(TransportRequest(server.url()), telling: log.add)
-        await log.end()
-        exchange.cancel()
+        server.program("/", .answer())
+        server.program("/order", .emptyReply, .answer())
+        let delegate = BodyDelegate()
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: server.url()).resume()
+        await delegate.ended(1)
+        session.dataTask(with: FoundationFaultTests.order(server.url("/order"))).resume()
+        await delegate.ended(2)
       }
+      Self.expectCrash(of: result)
+    }
+
+    // Which cancel it is, is up to the system; among so many there is one.
+    @Test("URLSession stops the process when a task is cancelled as it ends")
+    func cancelThatMeetsEnd() async {
+      let result = await #expect(processExitsWith: .failure) {
+        let server = try MisbehavingServer()
+        server.recordsRequests = false
+        server.program("/", .answer())
+        let session = URLSession(configuration: .ephemeral)
+        await withTaskGroup(of: Void.self) { group in
+          for lane in 0..<8 {
+            group.addTask {
+              var random = SeededRandom(seed: UInt64(lane))
+              for _ in 0..<100_000 {
+                let log = TransportLog()
+                let task = session.dataTask(with: server.url()) { _, _, _ in log.add(.finished) }
+                task.resume()
+                for _ in 0..<Int.random(in: 0..<200, using: &random) where !log.isOver { await Task.yield() }
+                task.cancel()
+              }
+            }
+          }
+        }
+      }
+      Self.expectCrash(of: result)
+    }
+
+    #if Curl && os(Linux)
+      @Test(
+        "URLSession stops the process when a server of HTTP/2 refuses a request whose body a delegate would give anew"
+      )
+      func refusedStream() async {
+        let result = await #expect(processExitsWith: .failure) {
+          try TrustedAuthority.trustTests()
+          let server = try await FrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
+          let delegate = BodyDelegate()
+          let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+          session.dataTask(with: FoundationFaultTests.order(try server.url())).resume()
+          await delegate.ended(1)
+        }
+        Self.expectCrash(of: result)
+      }
+    #endif
+
+    // MARK: What is sent, and how often
+
+    @Test("URLSession repeats a request over a kept connection that is closed, also one that is not idempotent")
+    func repeatOverClosedConnection() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      server.program("/order", .emptyReply, .answer())
+      let session = URLSession(configuration: .ephemeral)
+      _ = try await session.data(from: server.url())
+      var request = URLRequest(url: server.url("/order"))
+      request.httpMethod = "POST"
+      let (data, _) = try await session.data(for: request)
+      #expect(data == Data("ok".utf8))
+      #expect(server.requests.map(\.method) == ["GET", "POST", "POST"])
+    }
+
+    @Test("URLSession refuses a GET request that has a body, which other methods may have")
+    func getWithBody() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      var request = URLRequest(url: server.url())
+      request.httpBody = Data("query".utf8)
+      let error = await #expect(throws: URLError.self) {
+        try await URLSession(configuration: .ephemeral).data(for: request)
+      }
+      #expect(error?.code == .dataLengthExceedsMaximum)
+      #expect(server.requests.isEmpty)
+    }
+
+    @Test("URLSession takes an IPv6 address for a name that it cannot find, though somebody listens there")
+    func addressOfIPv6() async throws {
+      let listener = try #require(IPv6Listener(), "this system has no ::1")
+      let url = try #require(URL(string: "http://[::1]:\(listener.port)/"))
+      let error = await #expect(throws: URLError.self) {
+        try await URLSession(configuration: .ephemeral).data(from: url)
+      }
+      #expect(error?.code == .badURL)
+    }
+
+    // MARK: What is told
+
+    @Test("URLSession joins the fields of one name")
+    func joinedFields() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer(fields: ["X-Two: one", "X-Two: two"]))
+      let (_, response) = try await URLSession(configuration: .ephemeral).data(from: server.url())
+      let fields = try #require(response as? HTTPURLResponse).allHeaderFields
+      #expect(fields["X-Two"] as? String == "one, two")
     }
 
     @Test("URLSession tells of a redirect once its body has come, and keeps all of that in memory until then")
@@ -56,9 +188,39 @@
       session.invalidateAndCancel()
     }
 
+    @Test("URLSession undoes a coding that nobody asked for, and asks for some itself")
+    func codings() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .gzippedAnswer)
+      var request = URLRequest(url: server.url())
+      request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+      let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
+      #expect(data == Data(count: 2))
+    }
+
+    // MARK: Who waits
+
+    @Test("URLSession reads on while a task is suspended, more than the system's buffers hold")
+    func readsOnDuringSuspension() async {
+      await #expect(processExitsWith: .success) {
+        let server = try MisbehavingServer()
+        let (piece, times) = ([UInt8](repeating: 46, count: 1 << 20), 64)
+        let head = Fault.head(length: piece.count * times + 1)
+        server.program("/", Fault("flood", at: .body, [.readBody, .send(head), .flood(piece, times: times), .stall]))
+        let delegate = SuspendingDelegate()
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: server.url())
+        task.resume()
+        await delegate.suspended()
+        // The server has got rid of all of it.
+        await server.stallsReached()
+        #expect(task.state == .suspended)
+      }
+    }
+
     @Test("all sessions of a process share one queue, which their work waits for")
     func sharedQueue() async {
-      await #expect(processExitsWith: .failure) {
+      let result = await #expect(processExitsWith: .failure) {
         let server = try MisbehavingServer()
         server.program("/", .answer())
         let (url, other) = (server.url(), URLSession(configuration: .ephemeral))
@@ -69,16 +231,7 @@
         session.dataTask(with: url).resume()
         await delegate.ended()
       }
-    }
-
-    @Test("URLSession undoes a coding that nobody asked for, and asks for some itself")
-    func codings() async throws {
-      let server = try MisbehavingServer()
-      server.program("/", .gzippedAnswer)
-      var request = URLRequest(url: server.url())
-      request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-      let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
-      #expect(data == Data(count: 2))
+      Self.expectCrash(of: result)
     }
   }
 
@@ -124,10 +277,80 @@
     }
   }
 
+  /// Suspends a task when its head comes, and says so.
+  private final class SuspendingDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let log = TransportLog()
+
+    func suspended() async {
+      await log.end()
+    }
+
+    func urlSession(
+      _ session: URLSession,
+      dataTask: URLSessionDataTask,
+      didReceive response: URLResponse,
+      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+      completionHandler(.allow)
+      dataTask.suspend()
+      log.add(.finished)
+    }
+  }
+
+  /// Gives the body of a request anew, whenever it is asked for that.
+  private final class BodyDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let log = TransportLog()
+
+    /// Waits until so many tasks have ended.
+    func ended(_ count: Int) async {
+      await log.until { $0.count >= count }
+    }
+
+    func urlSession(
+      _ session: URLSession,
+      task: URLSessionTask,
+      needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+      completionHandler(InputStream(data: FoundationFaultTests.body))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      log.add(.finished)
+    }
+  }
+
   /// Does at once what it is given.
   ///
   /// Unchecked, because it has no state of its own.
   private final class CallingQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+  }
+
+  /// Listens on a free port of the loopback interface's address of IPv6.
+  private final class IPv6Listener: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+
+    /// `nil` where there is no such address.
+    init?() {
+      let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+      guard descriptor >= 0 else { return nil }
+      var address = sockaddr_in6()
+      address.sin6_family = sa_family_t(AF_INET6)
+      address.sin6_addr = in6addr_loopback
+      var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+      let isListening = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, size) == 0 && listen(descriptor, 8) == 0 && getsockname(descriptor, $0, &size) == 0
+        }
+      }
+      self.descriptor = descriptor
+      port = UInt16(bigEndian: address.sin6_port)
+      guard isListening else { return nil }
+    }
+
+    deinit {
+      close(descriptor)
+    }
   }
 #endif

@@ -14,7 +14,10 @@
     /// Starts one.
     ///
     /// - Parameter answers: For each request in turn, whichever connection it comes over; the last is for all that follow.
-    static func start(_ answers: [Frame]...) async throws -> FrameServer {
+    static func start(_ answers: [Frame]...) async throws -> FrameServer { try await start(answers) }
+
+    /// Starts one, as ``start(_:)`` does.
+    static func start(_ answers: [[Frame]]) async throws -> FrameServer {
       let lines = answers.map { $0.map(\.text).joined() }.joined(separator: "\n")
       return try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Result { try FrameServer(lines) }) }

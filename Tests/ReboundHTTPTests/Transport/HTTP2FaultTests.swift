@@ -1,59 +1,76 @@
 #if Curl
   import Foundation
   import Rebound
+  import ReboundHTTP
   import ReboundHTTPTesting
   import ReboundTesting
   import Testing
-
-  @testable import ReboundHTTP
 
   /// What servers of HTTP/2 can do wrong, or do in time to be believed.
   @Suite("Faults of HTTP/2", .timeLimit(.minutes(10)))
   struct HTTP2FaultTests {
     typealias Frame = FrameServer.Frame
 
-    private static func order(_ url: URL) -> TransportRequest {
-      TransportRequest(url, method: .post, body: .data(Data("order".utf8)))
-    }
-
-    /// Foundation on Linux stands on the same libcurl, whose words it passes on with a number of its own.
-    private static func sameWithFoundation(_ failure: TransportFailure?, _ kind: TransportFailure.Kind) -> Bool {
-      guard let error = failure?.underlying as? CurlError else { return false }
-      // An empty answer is a bad one (-1011) to Foundation, and all else here unknown.
-      let number = error.code == 52 ? -1011 : -1
-      var machine = ExchangeMachine(limits: .none, start: .zero)
-      if kind == .truncated {
-        _ = machine.receive(ResponseHead(status: 200, url: .service), at: .zero)
+    private static func check(_ faultCase: HTTP2FaultCase, over transport: any Transport) async throws {
+      let server = try await FrameServer.start(faultCase.answers)
+      let order = TransportRequest(try server.url(), method: .post, body: .data(Data("order".utf8)), limits: .none)
+      let log = TransportLog()
+      let request = faultCase.isOrder ? order : TransportRequest(try server.url(), limits: .none)
+      let exchange = transport.start(request, telling: log.add)
+      await log.end()
+      exchange.cancel()
+      let verdict = log.failure.map { FaultCase.Verdict.failure($0.kind) } ?? .answer(log.heads.first?.status ?? 0)
+      #expect(verdict == faultCase.verdict, "\(faultCase.name): \(String(describing: log.failure))")
+      #expect(faultCase.requestCounts.contains(server.requestCount), "\(faultCase.name): \(server.requestCount)")
+      if log.failure != nil {
+        #expect(log.failure?.isTransient == true, "\(faultCase.name)")
+        #expect(log.failure?.provesNothingWasSent == false, "\(faultCase.name)")
+      } else {
+        #expect(log.body == Data("ok".utf8), "\(faultCase.name)")
+        #expect(log.heads.first?.httpVersion.map { $0 == "HTTP/2" } ?? true)
       }
-      let event = machine.fail(TransportFailure(TransportVerdicts.kind(urlErrorCode: number, text: error.text)))
-      guard case .failed(let same) = event else { return false }
-      return same.kind == kind
     }
 
-    @Test(
-      "a stream or connection that breaks within the body is truncated",
-      arguments: [Frame.reset(2), .reset(7), .reset(8), .goAway(last: 1), .goAway(last: 1, 2)]
-    )
-    func body(frame: Frame) async throws {
-      let server = try await FrameServer.start([.head, .data("half"), .ping, frame, .ping, .close])
-      let log = await (try CurlOriginTests.transport()).outcome(of: TransportRequest(try server.url(), limits: .none))
-      #expect(log.failure?.kind == .truncated)
-      #expect(Self.sameWithFoundation(log.failure, .truncated), "\(String(describing: log.failure))")
-      #expect(server.requestCount == 1)
+    @Test("end each exchange over libcurl with the one verdict", arguments: HTTP2FaultCase.all)
+    func verdicts(faultCase: HTTP2FaultCase) async throws {
+      try await Self.check(faultCase, over: CurlOriginTests.transport())
     }
 
-    @Test(
-      "a stream or connection that breaks before the head is reset",
-      arguments: [[Frame.reset(2)], [.reset(8)], [.nonsense], [.close]]
-    )
-    func head(frames: [Frame]) async throws {
-      let server = try await FrameServer.start(frames)
-      let log = await (try CurlOriginTests.transport()).outcome(of: Self.order(try server.url()))
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.provesNothingWasDone == false)
-      #expect(Self.sameWithFoundation(log.failure, .reset), "\(String(describing: log.failure))")
-      #expect(server.requestCount == 1)
-    }
+    #if os(Linux)
+      @Test("end each exchange over URLSession with the same verdict")
+      func verdictsOfFoundation() async {
+        // It trusts nobody else's certificates, unless the whole process does.
+        await #expect(processExitsWith: .success) {
+          try TrustedAuthority.trustTests()
+          let transport = URLSessionTransport(reachability: ManualReachability())
+          for faultCase in HTTP2FaultCase.all where !faultCase.stopsFoundation {
+            try await HTTP2FaultTests.check(faultCase, over: transport)
+          }
+        }
+      }
+
+      @Test("URLSession speaks HTTP/2 over TLS, and not without")
+      func versionsOfFoundation() async {
+        await #expect(processExitsWith: .success) {
+          try TrustedAuthority.trustTests()
+          let plain = try RefusingPort().port
+          let server = try await NginxServer.start("listen 127.0.0.1:\(plain) http2;")
+          let transport = URLSessionTransport(reachability: ManualReachability())
+          let (secure, bare) = (TransportLog(), TransportLog())
+          let url = try #require(URL(string: "http://127.0.0.1:\(plain)/"))
+          let exchanges = [
+            transport.start(TransportRequest(try server.url(), limits: .none), telling: secure.add),
+            transport.start(TransportRequest(url, limits: .none), telling: bare.add),
+          ]
+          await secure.end()
+          await bare.end()
+          for exchange in exchanges { exchange.cancel() }
+          #expect(secure.heads.first?.headers["X-Protocol"] == "HTTP/2.0")
+          // The server understands nothing else there.
+          #expect(bare.heads.first?.headers["X-Protocol"] != "HTTP/2.0", "\(bare.heads)")
+        }
+      }
+    #endif
 
     @Test(
       "a flood of frames that want an answer ends in a name, or is borne",
@@ -69,33 +86,8 @@
 
     // MARK: Not processed (RFC 9113 §8.7)
 
-    @Test("a request that a server has refused to look at is sent again over a new connection")
-    func unprocessed() async throws {
-      let server = try await FrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
-      let log = await (try CurlOriginTests.transport()).outcome(of: try server.url())
-      #expect(log.failure == nil, "\(String(describing: log.failure))")
-      #expect(log.body == Data("ok".utf8))
-      #expect(server.requestCount == 2)
-    }
-
-    @Test("a connection that ends in order before the first request is looked at is reset, and may be tried again")
-    func goneBeforeFirst() async throws {
-      let server = try await FrameServer.start([.goAway(last: 0)])
-      let log = await (try CurlOriginTests.transport()).outcome(of: try server.url())
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.isTransient == true)
-      #expect(Self.sameWithFoundation(log.failure, .reset), "\(String(describing: log.failure))")
-      #expect(server.requestCount == 1)
-    }
-
-    @Test("a server that never looks at anything is given up, and may be asked again later")
-    func alwaysRefused() async throws {
-      let server = try await FrameServer.start([.reset(7)])
-      let log = await (try CurlOriginTests.transport()).outcome(of: try server.url())
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.isTransient == true)
-      #expect(Self.sameWithFoundation(log.failure, .reset), "\(String(describing: log.failure))")
-      #expect(server.requestCount > 1)
+    private static func order(_ url: URL) -> TransportRequest {
+      TransportRequest(url, method: .post, body: .data(Data("order".utf8)))
     }
 
     @Test(

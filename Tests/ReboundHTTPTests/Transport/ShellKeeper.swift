@@ -102,9 +102,14 @@
 
     static func file(_ name: String) throws -> URL { try folder.appending(path: name) }
 
+    /// The SHA-256 digest of the large file.
+    static var largeDigest: String { get throws { try text("large.sha256") } }
+
     /// The pin of one of the keys, as OpenSSL has it.
-    static func pin(_ name: String = "server") throws -> String {
-      try String(contentsOf: file("\(name).pin"), encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    static func pin(_ name: String = "server") throws -> String { try text("\(name).pin") }
+
+    private static func text(_ name: String) throws -> String {
+      try String(contentsOf: file(name), encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private static let script = """
@@ -121,7 +126,7 @@
       set -e
       key ca
       openssl req -x509 -key ca.key -days 2 -subj "/CN=Authority of a test" -out ca.pem
-      certificate server "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1" 2 >/dev/null
+      certificate server "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1,IP:::1" 2 >/dev/null
       certificate other "subjectAltName=DNS:other.example" 2 >/dev/null
       certificate expired "subjectAltName=DNS:localhost,IP:127.0.0.1" -1 >/dev/null
       certificate client "extendedKeyUsage=clientAuth" 2 >/dev/null
@@ -129,6 +134,7 @@
       pin server
       pin reserve
       head -c \(largeCount) /dev/urandom >large
+      sha256sum <large | cut -d " " -f 1 >large.sha256
       echo ready
       read -r line
       """

@@ -138,5 +138,16 @@
       #expect(log.body == Data("now".utf8))
       exchange.cancel()
     }
+
+    @Test("a host that is an IPv6 address is one that is not found")
+    func addressOfIPv6() async throws {
+      let log = TransportLog()
+      let url = try #require(URL(string: "http://[::1]:\(try RefusingPort().port)/"))
+      let transport = URLSessionTransport(reachability: ManualReachability())
+      let exchange = transport.start(TransportRequest(url), telling: log.add)
+      await log.end()
+      exchange.cancel()
+      #expect(log.failure?.kind == .dns)
+    }
   }
 #endif

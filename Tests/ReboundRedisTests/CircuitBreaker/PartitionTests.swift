@@ -1,5 +1,4 @@
 #if Redis
-  import Foundation
   import Rebound
   import ReboundTesting
   import StreamSupport
@@ -11,9 +10,7 @@
   ///
   /// `scripts/fleet partitions 10000` runs more of them.
   struct PartitionTests {
-    private static var partitionCount: Int {
-      ProcessInfo.processInfo.environment["FLEET_PARTITIONS"].flatMap { Int($0) } ?? 200
-    }
+    private static let partitions = LongRun("FLEET_PARTITIONS", usual: 200)
 
     private final class Service {
       let scheduler = TestScheduler()
@@ -44,11 +41,12 @@
     @Test func noMemberWhoseOwnCallsSucceedOpensWhileAMinorityIsPartitioned() throws {
       var random = SeededRandom(seed: 41)
       var count = 0
-      while count < Self.partitionCount {
+      while count < Self.partitions.count {
         let service = try Service(members: 10, seed: UInt64(count))
         service.run(for: .seconds(3))
-        for _ in 0..<20 where count < Self.partitionCount {
+        for _ in 0..<20 where count < Self.partitions.count {
           count += 1
+          Self.partitions.note(count)
           let order = Array(0..<10).shuffled(using: &random)
           let sick = Set(order.prefix(Int.random(in: 0...5, using: &random)))
           let unheard = Set(order.shuffled(using: &random).prefix(Int.random(in: 0...9, using: &random)))

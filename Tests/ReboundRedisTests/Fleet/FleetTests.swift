@@ -14,6 +14,46 @@
       await fleets[0].until { $0.instances == 2 }
     }
 
+    @Test func theServerForgetsAtOnceWhoLeaves() async throws {
+      let server = try RedisServer()
+      let events = Log<FleetEvent>()
+      var settings = FleetSettings.patient
+      // Whoever only falls silent is known for three of these.
+      settings.heartbeat = .seconds(600)
+      let fleet = try Fleet("test", at: server.address, instances: 4, settings: settings)
+      fleet.onEvent { events.write($0) }
+      await fleet.until { $0.isJoined }
+      let link = await Link.ready(server.address)
+      let count = RedisCommand("ZCARD", "rebound:{test}:members")
+      #expect(await link.send(count) == .success(.integer(1)))
+      await fleet.leave()
+      #expect(await link.send(count) == .success(.integer(0)))
+      #expect(!fleet.isJoined)
+      #expect(await fleet.ask(RedisCommand("ECHO", "7")) == nil)
+      await fleet.leave()
+      #expect(events.entries.filter { $0 == .left }.count == 1)
+      #expect(events.entries.last == .left)
+    }
+
+    @Test func noHeartbeatBringsBackWhoHasLeft() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      await fleets[0].leave()
+      await fleets[1].until { $0.instances == 1 }
+      let beats = Log<Void>()
+      await fleets[1].until { _ in beats.number(()) > 4 }
+      #expect(fleets[1].instances == 1)
+      #expect(!fleets[0].isJoined)
+    }
+
+    @Test func whoNeverReachedTheServerLeavesWithoutIt() async throws {
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 4)
+      let events = Log<FleetEvent>()
+      fleet.onEvent { events.write($0) }
+      await fleet.leave()
+      #expect(events.entries == [.left])
+    }
+
     @Test func withoutAServerItIsNotJoined() async throws {
       let server = try RedisServer()
       server.kill()

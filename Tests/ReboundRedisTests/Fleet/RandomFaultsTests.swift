@@ -47,9 +47,7 @@
       }
     }
 
-    private static var faultCount: Int {
-      ProcessInfo.processInfo.environment["FLEET_FAULTS"].flatMap { Int($0) } ?? 60
-    }
+    private static let faults = LongRun("FLEET_FAULTS", usual: 60)
 
     /// The memory of this process, in bytes.
     private static var memory: Int {
@@ -80,10 +78,11 @@
             }
           }
         }
-        for number in 0..<Self.faultCount {
-          if number == Self.faultCount / 4 { memoryWhenWarm = Self.memory }
+        for number in 0..<Self.faults.count {
+          if number == Self.faults.count / 4 { memoryWhenWarm = Self.memory }
           let fault = try #require(Fault.allCases.randomElement(using: &random))
           try await inflict(fault, server, proxy, progress, &random)
+          Self.faults.note(number + 1)
         }
         // A fault may be noticed late.
         await progress.more(calls.count)

@@ -118,9 +118,28 @@ struct SessionTests {
     #expect(InvalidSession.unknownVersion(9).description.contains("form 9"))
   }
 
-  @Test("a session that cannot be read says so to people")
-  func words() {
-    let error = InvalidSession.unknownVersion(9)
-    #expect(error.localizedDescription == error.description)
+  @Test(
+    "a session that cannot be read says so to people, who see no reason of a decoder's",
+    arguments: [
+      (.noHistory, "The store keeps no history.", "Make it with `history: .all` to export a session."),
+      (
+        .beginningForgotten(1), "The first action was forgotten, so the session would not replay.",
+        "Make the store with a higher limit."
+      ), (.unwritable("inf."), "An action can't be written as JSON.", "Look at how its type is encoded."),
+      (
+        .unreadable(at: "[0]", reason: "no value"), "The file is no session of this program.",
+        "Give one that this program has exported."
+      ),
+      (
+        .unknownVersion(9), "The session was written by another version (form 9).",
+        "Replay it with the program that wrote it."
+      ),
+    ] as [(InvalidSession, String, String)]
+  )
+  func words(error: InvalidSession, happened: String, next: String) {
+    #expect(error.localizedDescription == happened)
+    #expect(error.recoverySuggestion == next)
+    #expect(error.description.hasPrefix(happened.dropLast()))
+    #expect(error.description.hasSuffix(". \(next)") && !error.description.contains(".."))
   }
 }

@@ -74,6 +74,7 @@ private actor Counter {
         return reading.withLock { $0 }
       }
       let first = try reading()
+      // The system's own timer, outside of any simulation: waited for, however late it comes.
       let before = TimeSource.system.now
       let moment = await withCheckedContinuation { continuation in
         _ = TimeSource.system.after(.zero) { continuation.resume(returning: TimeSource.system.now) }

@@ -257,6 +257,16 @@ struct InvalidPolicyTests {
     #expect(error?.description == "Throttle: limit is 0. Give at least 1.")
   }
 
+  @Test("no standard policy is refused")
+  func standards() {
+    #expect(AdaptiveThrottlePolicy.standard.factor == 2)
+    #expect(Hedge.standard.maxHedges == 1)
+    #expect(LoadBalancerPolicy.standard.maxCandidates == 16)
+    #expect(MetastabilityPolicy.standard.attemptsPerRequest == 1.5)
+    #expect(OutboxPolicy.standard.capacity == 1_000)
+    #expect(TokenRefreshPolicy.standard.maxRefreshes == 5)
+  }
+
   @Test("says the same to people, who may have written the setting")
   func words() {
     let error = InvalidPolicy(PolicyKind("throttle"), "limit", 0, "Give at least 1.")

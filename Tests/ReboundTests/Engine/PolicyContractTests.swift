@@ -66,7 +66,7 @@ struct PolicyContractTests {
     subject.release()
     subject.release()
     #expect(upstream.subscriptionCount == other.subscriptionCount)
-    #expect(upstream.subscriptionCount > (row.triesAgain ? 2 : 0))
+    #expect(upstream.subscriptionCount == min(row.attempts, 5))
     #expect(one.completions.count == two.completions.count)
     one.cancel()
     two.cancel()
@@ -302,134 +302,223 @@ struct PolicyContractTests {
 
   // MARK: (e) Stack
 
-  private static let many = 10_000
-
-  /// Each with an end after which it tries again at once.
-  private static let eager: [(name: String, subject: PolicySubject, again: Subscribers.Completion<any Error>)] = [
-    (
-      "RetryPolicy", PolicySubject(RetryPolicy<any Error>(clamping: many, backoff: .immediate)),
-      .failure(TestFailure.transient)
-    ),
-    ("RepeatPolicy", PolicySubject(RepeatPolicy(times: many)), .finished),
-    (
-      "PolicyForFailure", PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(RepeatPolicy(times: many))), .finished
-    ),
-    (
-      "RetryOnPolicy",
-      PolicySubject(
-        Empty<Int, any Error>()
-          .retry(on: { _ in true }, times: many, after: { _ in Just(1).setFailureType(to: (any Error).self) }).policy
-      ), .failure(TestFailure.transient)
-    ),
-    (
-      "RetryWhenPolicy",
-      PolicySubject(
-        Empty<Int, any Error>()
-          .retry { (errors: AnyPublisher<any Error, Never>) in errors.setFailureType(to: (any Error).self) }.policy
-      ), .failure(TestFailure.transient)
-    ),
-  ]
-
-  @Test("ten thousand ends one after the other take the stack of one", arguments: eager.indices)
-  func flatStack(index: Int) {
-    let (_, subject, again) = Self.eager[index]
-    var depths: [UInt] = []
-    let upstream = TestPublisher<Int, any Error> { connection in
-      var here = 0
-      withUnsafePointer(to: &here) { depths.append(UInt(bitPattern: $0)) }
-      connection.send(completion: depths.count > Self.many ? .finished : again)
+  @Test("ten thousand ends one after the other take the stack of one", arguments: PolicyUnderTest.all)
+  func flatStack(row: PolicyUnderTest) throws {
+    let many = 10_000
+    let depths = EventLog<UInt>()
+    func ending(with end: @escaping (Int) -> Subscribers.Completion<any Error>) -> TestPublisher<Int, any Error> {
+      TestPublisher { connection in
+        var here = 0
+        let number = withUnsafePointer(to: &here) { depths.number(UInt(bitPattern: $0)) }
+        connection.send(completion: end(number))
+      }
     }
-    let recorder = Recorder<Int, any Error>()
-    subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(recorder)
-    #expect(upstream.subscriptionCount == Self.many + 1)
-    #expect(recorder.completions.count == 1)
+    switch row.chain {
+    case .nothing:
+      #expect(!row.triesAgain && row.wait == .never)
+      return
+    case .attempts(let make):
+      let recorder = subscribe(try make(many), to: ending { $0 > many ? .finished : row.again })
+      #expect(depths.count == many + 1)
+      #expect(recorder.completions.count == 1)
+    case .executions(let make):
+      let subject = try make(scheduler, many)
+      try subject.block()
+      let upstream = ending { _ in .finished }
+      let recorders = (0..<many).map { _ in subscribe(subject, to: upstream) }
+      #expect(depths.count == 0)
+      // The second one for what a second of the scheduler did not reach.
+      for _ in 0..<2 { subject.release() }
+      #expect(depths.count == many)
+      #expect(recorders.count(where: \.isFinished) == many)
+      #expect(subject.isIdle())
+    }
     // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
     #if !ASAN
-      #expect((depths.max() ?? 0) - (depths.min() ?? 0) < 64 * 1_024)
+      #expect((depths.entries.max() ?? 0) - (depths.entries.min() ?? 0) < 64 * 1_024)
     #endif
   }
 
   // MARK: (f) Time
 
-  /// The time of the scheduler, and how often it was read.
-  private func counting() -> (TimeSource, EventLog<Duration>) {
-    let (time, reads) = (scheduler.time, EventLog<Duration>())
-    let source = TimeSource(
-      now: {
-        reads.write(time.now)
-        return time.now
-      },
-      after: { time.after($0, $1) }
-    )
-    return (source, reads)
-  }
-
-  @Test("the time is read only where it decides", arguments: PolicyUnderTest.all.filter { !$0.triesAgainAfterFinish })
-  func reads(row: PolicyUnderTest) throws {
+  @Test(
+    "the time is read as often as the row says, and never twice for one decision",
+    arguments: PolicyUnderTest.all,
+    PolicyUnderTest.Course.allCases
+  )
+  func reads(row: PolicyUnderTest, course: PolicyUnderTest.Course) throws {
     let subject = try row.make(scheduler)
-    let (time, reads) = counting()
-    let recorder = Recorder<Int, any Error>()
-    subject.protect(upstream.eraseToAnyPublisher(), time).subscribe(recorder)
-    if row.testDescription.isEmpty { subject.release() }
-    upstream.send(1)
-    upstream.send(completion: .finished)
-    #expect(recorder.completions.count == 1)
-    #expect(reads.count == row.readsOnSuccess)
+    if course == .waiting, row.wait == .beforeTheFirst { try subject.block() }
+    let recorder = subscribe(subject)
+    subject.release()
+    switch course {
+    case .passing: upstream.send(completion: row.passing)
+    case .waiting:
+      if row.wait == .afterAnEnd { upstream.send(completion: row.again) }
+      subject.release()
+      upstream.send(completion: row.passing)
+    case .again:
+      for _ in 0..<min(row.attempts, 3) {
+        subject.release()
+        upstream.send(completion: row.again)
+      }
+      if row.attempts > 3 {
+        subject.release()
+        upstream.send(completion: row.passing)
+      }
+    case .cancelled: recorder.cancel()
+    }
+    #expect(subject.log.reads == row.reads[course])
+    #expect(subject.log.mostReadsInADecision <= 1)
   }
 
   @Test(
-    "an asynchronous function reads the time no more often",
-    arguments: PolicyUnderTest.all.filter { !$0.triesAgainAfterFinish && $0.wait != .beforeTheFirst }
+    "an asynchronous function reads it as often",
+    arguments: PolicyUnderTest.all,
+    PolicyUnderTest.Course.allCases.filter { $0 != .cancelled }
   )
-  func asyncReads(row: PolicyUnderTest) async throws {
+  func readsOfFunctions(row: PolicyUnderTest, course: PolicyUnderTest.Course) async throws {
     let subject = try row.make(scheduler)
-    let (time, reads) = counting()
-    #expect(try await subject.run(time) { 1 } == 1)
-    #expect(reads.count <= row.readsOnSuccess)
-  }
-
-  @Test("the standard retry reads no time for a success, and one for each failure")
-  func readsOfRetry() {
-    let (time, reads) = counting()
-    let recorder = Recorder<Int, any Error>()
-    Publishers.WithPolicy(upstream: upstream, policy: RetryPolicy<any Error>.standard, time: time).subscribe(recorder)
-    for failures in 1...2 {
-      upstream.send(completion: .failure(TestFailure.transient))
-      #expect(reads.count == failures)
-      scheduler.advance(by: .seconds(60))
-    }
-    #expect(upstream.subscriptionCount == 3)
-    upstream.send(completion: .finished)
-    #expect(recorder.isFinished)
-    #expect(reads.count == 2)
+    if course == .waiting, row.wait == .beforeTheFirst { try subject.block() }
+    _ = await result(of: subject, ends(of: row, course))
+    #expect(subject.log.reads == row.functionReads[course] ?? row.reads[course])
+    #expect(subject.log.mostReadsInADecision <= 1)
   }
 
   @Test("a breaker reads it once for a failure, and once for a refusal")
   func readsOfBreaker() throws {
-    let (time, reads) = counting()
-    let breaker = try CircuitBreaker("service", policy: .consecutive(1))
+    let subject = PolicySubject(try CircuitBreaker("service", policy: .consecutive(1)))
     for _ in 0..<2 {
-      Publishers.WithPolicy(upstream: upstream, policy: breaker, time: time).subscribe(Recorder<Int, any Error>())
+      _ = subscribe(subject)
       upstream.send(completion: .failure(TestFailure.transient))
     }
     #expect(upstream.subscriptionCount == 1)
-    #expect(reads.count == 2)
+    #expect(subject.log.reads == 2)
+    #expect(subject.log.mostReadsInADecision == 1)
+  }
+
+  @Test("a limit of time reads it once when it is reached, and so does a refused wait")
+  func readsOfEnds() throws {
+    let timeout = PolicySubject(TimeoutPolicy.total(.seconds(1)))
+    let recorder = subscribe(timeout)
+    let readsBefore = timeout.log.reads
+    scheduler.advance(by: .seconds(1))
+    #expect(recorder.failure is TimedOut)
+    #expect(timeout.log.reads == readsBefore + 1)
+    #expect(timeout.log.mostReadsInADecision == 1)
+    let limiter = try RateLimiter("service", policy: .tokenBucket(1, per: .seconds(1)))
+    try limiter.acquire(at: scheduler.elapsed)
+    let limited = PolicySubject(limiter)
+    #expect(subscribe(limited).failure is RateLimited)
+    #expect(limited.log.reads == 1)
   }
 
   // MARK: (g) Asynchronous functions
 
-  @Test("a function ends as a publisher does", arguments: PolicyUnderTest.all.filter { $0.wait != .beforeTheFirst })
-  func asyncEnd(row: PolicyUnderTest) async throws {
-    let subject = try row.make(scheduler)
-    if !row.triesAgainAfterFinish { #expect(try await subject.run(scheduler.time) { 1 } == 1) }
-    if !row.triesAgainAfterFailure {
-      await #expect(throws: TestFailure.permanent) {
-        try await subject.run(scheduler.time) { throw TestFailure.permanent }
+  /// The ends of the attempts of an execution that goes so.
+  private func ends(
+    of row: PolicyUnderTest,
+    _ course: PolicyUnderTest.Course
+  ) -> [Subscribers.Completion<any Error>] {
+    switch course {
+    case .passing, .cancelled: [row.passing]
+    case .again: Array(repeating: row.again, count: min(row.attempts, 3)) + (row.attempts > 3 ? [row.passing] : [])
+    case .waiting: row.wait == .afterAnEnd ? [row.again, row.passing] : [row.passing]
+    }
+  }
+
+  /// Runs a function whose attempts end so, one after the other, and lets it go on wherever it waits.
+  private func result(
+    of subject: PolicySubject,
+    _ ends: [Subscribers.Completion<any Error>]
+  ) async -> Result<Int, any Error> {
+    let (calls, over) = (EventLog<Void>(), EventLog<Void>())
+    let time = scheduler.time
+    let outcomes: [Result<Void, any Error>] = ends.map { end in
+      if case .failure(let error) = end { .failure(error) } else { .success(()) }
+    }
+    let task = Task {
+      defer { over.write(()) }
+      return try await subject.run(time) {
+        let number = calls.number(())
+        try outcomes[min(number, outcomes.count) - 1].get()
+        return number
       }
     }
+    while over.count == 0 {
+      if subject.isWaiting() { subject.release() }
+      await Task.yield()
+    }
+    return await task.result
+  }
+
+  /// The same for a publisher: its last value, or its failure.
+  private func published(
+    by subject: PolicySubject,
+    _ ends: [Subscribers.Completion<any Error>]
+  ) -> Result<Int, any Error>? {
+    let calls = EventLog<Void>()
+    let source = TestPublisher<Int, any Error> { connection in
+      let number = calls.number(())
+      let end = ends[min(number, ends.count) - 1]
+      if case .finished = end { connection.send(number) }
+      connection.send(completion: end)
+    }
+    let recorder = subscribe(subject, to: source)
+    for _ in 0..<ends.count { subject.release() }
+    switch recorder.completion {
+    case .finished: return recorder.values.last.map { .success($0) }
+    case .failure(let error): return .failure(error)
+    case nil: return nil
+    }
+  }
+
+  @Test(
+    "a function ends as a publisher does",
+    arguments: PolicyUnderTest.all,
+    PolicyUnderTest.Course.allCases.filter { $0 != .cancelled }
+  )
+  func asyncEnd(row: PolicyUnderTest, course: PolicyUnderTest.Course) async throws {
+    let (function, publisher) = (try row.make(scheduler), try row.make(scheduler))
+    let isBlocked = course == .waiting && row.wait == .beforeTheFirst
+    let ends = ends(of: row, course)
+    if isBlocked { try function.block() }
+    let result = await result(of: function, ends)
+    if isBlocked { try publisher.block() }
+    let expected = try #require(published(by: publisher, ends))
+    switch (result, expected) {
+    case (.success(let one), .success(let other)): #expect(one == other)
+    case (.failure(let one), .failure(let other)): #expect(one as? TestFailure == other as? TestFailure)
+    case (let one, let other): Issue.record("the function has \(one), the publisher \(other)")
+    }
     #expect(scheduler.pendingCount == 0)
-    #expect(subject.log.counts.cancelled == 0)
-    #expect(subject.log.counts.ended == subject.log.counts.begun)
+    // A breaker that has opened lets the next one in then.
+    scheduler.advance(by: .seconds(1))
+    for subject in [function, publisher] {
+      #expect(subject.log.counts.cancelled == 0)
+      #expect(subject.log.counts.ended == subject.log.counts.begun)
+      #expect(subject.isIdle())
+    }
+  }
+
+  @Test("a function whose task is cancelled before leaves nothing", arguments: PolicyUnderTest.all)
+  func asyncCancelBefore(row: PolicyUnderTest) async throws {
+    let subject = try row.make(scheduler)
+    if row.wait == .beforeTheFirst { try subject.block() }
+    let time = scheduler.time
+    let task = Task {
+      await untilCancelled()
+      return try await subject.run(time) {
+        try Task.checkCancellation()
+        return 1
+      }
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(scheduler.pendingCount == 0)
+    #expect(subject.log.counts.cancelled == subject.log.counts.begun)
+    subject.release()
+    #expect(subject.isIdle())
   }
 
   @Test("a cancel of a function that waits gives all back", arguments: PolicyUnderTest.all.filter { $0.wait != .never })
@@ -454,19 +543,21 @@ struct PolicyContractTests {
     #expect(subject.isIdle())
   }
 
-  @Test("a cancel of a function that runs gives all back", arguments: PolicyUnderTest.all.filter { $0.types != [] })
+  @Test("a cancel of a function that runs gives all back", arguments: PolicyUnderTest.all)
   func asyncCancel(row: PolicyUnderTest) async throws {
     let subject = try row.make(scheduler)
-    let time = scheduler.time
-    let (begun, continuation) = AsyncStream<Void>.makeStream()
+    let (time, begun) = (scheduler.time, EventLog<Void>())
     let task = Task {
       try await subject.run(time) {
-        continuation.yield()
+        begun.write(())
         await untilCancelled()
         throw CancellationError()
       }
     }
-    for await _ in begun { break }
+    while begun.count == 0 {
+      if subject.isWaiting() { subject.release() }
+      await Task.yield()
+    }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(scheduler.pendingCount == 0)
@@ -476,24 +567,40 @@ struct PolicyContractTests {
 
   // MARK: The list
 
-  @Test("every policy of the sources is in the table, or says why not")
-  func registered() throws {
-    let sources = URL(filePath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources/Rebound")
-    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-    let declaration = /^(?:@\w+ |\w+ )*(?:struct|class|enum|actor|extension) (\w+)(?:<[^{]*>)?: ([^{]*)\{/
-      .anchorsMatchLineEndings()
-    var found: Set<String> = []
-    for case let file as URL in files where file.pathExtension == "swift" {
-      for match in try String(contentsOf: file, encoding: .utf8).matches(of: declaration) {
-        let inherited = String(match.2.split(separator: "where").first ?? "")
-        let names = inherited.split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-        if names.contains("Policy") { found.insert(String(match.1)) }
+  @Test("a type is found wherever it says that it conforms")
+  func conformances() {
+    let text = """
+      public struct Plain: Policy {
       }
-    }
+      extension Extended: Sendable, Policy where Base: Policy {
+        public struct Inner<Base: Policy>: Sendable & Policy {
+        }
+      }
+      #if Redis
+        final class Guarded<Key: Hashable & Sendable, Policy: Sendable>: Other {
+          private struct Broken:
+            Policy
+          {
+          }
+        }
+      #endif
+      /// struct Mentioned: Policy {
+      struct Holder { let policy: any Policy }
+      """
+    let types = Conformances.types(in: text, conformingTo: "Policy")
+    #expect(types == ["Plain", "Extended", "Extended.Inner", "Guarded.Broken"])
+  }
+
+  @Test("every policy of the sources is in the table, or says why not, or where it keeps the contract")
+  func registered() throws {
+    let found = try Conformances(to: "Policy").types
     let known = PolicyUnderTest.all.reduce(into: Set(PolicyUnderTest.exempt.keys)) { $0.formUnion($1.types) }
+      .union(PolicyUnderTest.elsewhere.keys)
     #expect(found.subtracting(known).isEmpty, "not in PolicyUnderTest.all")
     #expect(known.subtracting(found).isEmpty, "in the table, and not in the sources")
+    for (type, file) in PolicyUnderTest.elsewhere {
+      let tests = try String(contentsOf: Conformances.package.appending(path: "Tests/\(file)"), encoding: .utf8)
+      #expect(tests.contains("@Test") && tests.contains(type), "\(file) does not test \(type)")
+    }
   }
 }

@@ -9,17 +9,43 @@ struct PolicyUnderTest: Sendable, CustomTestStringConvertible {
   /// When an execution waits.
   enum Wait { case never, beforeTheFirst, afterAnEnd }
 
+  /// How an execution goes.
+  enum Course: CaseIterable {
+    /// Its first attempt ends with what passes.
+    case passing
+    /// Each attempt ends with what it answers with another one, until there is none.
+    case again
+    /// It waits once, and then its attempt ends with what passes.
+    case waiting
+    /// It is cancelled while its attempt runs.
+    case cancelled
+  }
+
+  /// What may follow each other without end, and so must not stand on each other on the stack.
+  enum Chain: Sendable {
+    /// Attempts of one execution: makes a policy that tries again so many times, at once.
+    case attempts(@Sendable (Int) throws -> PolicySubject)
+    /// Executions, so many of which wait when they are let go on.
+    case executions(@Sendable (TestScheduler, Int) throws -> PolicySubject)
+    /// Nothing: an execution is one attempt, and waits for no other.
+    case nothing
+  }
+
   /// The types of the sources that it stands for.
   let types: Set<String>
   let wait: Wait
   /// Whether it tries again after a failure, or after a finish.
   var triesAgainAfterFailure = false
   var triesAgainAfterFinish = false
-  /// How often the time is read for an execution that succeeds.
-  let readsOnSuccess: Int
+  /// How many attempts an execution has that all end with ``again``.
+  var attempts = 1
+  /// How often the time is read in an execution; for a publisher, and for a function unless that has another number.
+  let reads: [Course: Int]
+  var functionReads: [Course: Int] = [:]
+  let chain: Chain
   let make: @Sendable (TestScheduler) throws -> PolicySubject
 
-  var testDescription: String { types.sorted().joined(separator: ", ") }
+  var testDescription: String { "\(types.sorted().joined(separator: ", ")), waits: \(wait)" }
   var triesAgain: Bool { triesAgainAfterFailure || triesAgainAfterFinish }
 
   /// An end that it passes on.
@@ -51,12 +77,14 @@ final class PolicySubject: @unchecked Sendable {
     _ policy: Applied,
     running run: (@Sendable (TimeSource, @escaping Operation) async throws -> Int)? = nil
   ) where Applied.Failure == any Error {
+    let log = log
     let watched = WatchedPolicy(base: policy, log: log)
     protect = { upstream, time in
-      Publishers.WithPolicy(upstream: upstream, policy: watched, time: time).eraseToAnyPublisher()
+      Publishers.WithPolicy(upstream: upstream, policy: watched, time: log.counting(time)).eraseToAnyPublisher()
     }
     // That of a timed policy has another driver.
-    self.run = run ?? { time, operation in try await watched.run(time: time) { try await operation() } }
+    let runs = run ?? { time, operation in try await watched.run(time: time) { try await operation() } }
+    self.run = { time, operation in try await runs(log.counting(time), operation) }
   }
 }
 
@@ -71,8 +99,29 @@ final class MachineLog: Sendable {
   }
 
   private let state = Locked((counts: Counts(), inside: Set<Int>()))
+  private let reading = Locked((count: 0, mostInADecision: 0))
 
   var counts: Counts { state.withLock { $0.counts } }
+
+  /// How often the time was read, by machines and by drivers.
+  var reads: Int { reading.withLock { $0.count } }
+  /// How often it was read for one decision at most.
+  var mostReadsInADecision: Int { reading.withLock { $0.mostInADecision } }
+
+  /// A time whose readings are counted.
+  fileprivate func counting(_ time: TimeSource) -> TimeSource {
+    TimeSource(
+      now: { [self] in
+        reading.withLock { $0.count += 1 }
+        return time.now
+      },
+      after: { time.after($0, $1) }
+    )
+  }
+
+  fileprivate func decided(after readsBefore: Int) {
+    reading.withLock { $0.mostInADecision = max($0.mostInADecision, $0.count - readsBefore) }
+  }
 
   fileprivate func begin() -> Int {
     state.withLock {
@@ -117,7 +166,9 @@ private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Err
       _ question: (inout Base.Machine) -> Decision<any Error>
     ) -> Decision<any Error> {
       log.enter(number)
+      let readsBefore = log.reads
       let decision = question(&base)
+      log.decided(after: readsBefore)
       let hasEnded =
         switch decision {
         case .proceed: endsByProceeding
@@ -142,13 +193,17 @@ private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Err
 
     mutating func cancelled(_ execution: ExecutionContext) {
       log.enter(number)
+      let readsBefore = log.reads
       base.cancelled(execution)
+      log.decided(after: readsBefore)
       log.leave(number, hasEnded: true, isCancelled: true)
     }
 
     mutating func valuesCame(_ execution: ExecutionContext) {
       log.enter(number)
+      let readsBefore = log.reads
       base.valuesCame(execution)
+      log.decided(after: readsBefore)
       log.leave(number, hasEnded: false)
     }
 
@@ -180,16 +235,25 @@ struct PauseBefore: Policy {
 
 extension PolicyUnderTest {
   static let all = [
-    retry, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker, bulkhead, prioritised,
-    limiter, throttle, detector, detectorsRequests, authentication, retryOn, retryWhen, pause,
+    retry, retryWithinBudget, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker,
+    bulkhead, prioritised,
+    limiter, throttle, detector, detectorsRequests, authentication, refusedCredential, retryOn, retryWhen, pause,
   ]
 
   /// Why a type of the sources stands for nothing here.
   static let exempt = [
     "BalancedAttempt": "internal; lets everything pass, and the tests of load balancers show what it tells them",
-    "ChaosDelay": "private; waits once before the first attempt, as PauseBefore does",
+    "ChaosDelay": "internal; waits once before the first attempt, as PauseBefore does",
     "HalfOpening": "private; waits once before the first attempt, and never fails",
   ]
+
+  /// Types of other modules, and the file in Tests where they keep the contract.
+  static let elsewhere = [
+    "FleetBulkhead": "ReboundRedisTests/Fleet/FleetContractTests.swift",
+    "FleetRateLimiter": "ReboundRedisTests/Fleet/FleetContractTests.swift",
+  ]
+
+  private static let never: [Course: Int] = [.passing: 0, .again: 0, .waiting: 0, .cancelled: 0]
 
   private static func waiting(on scheduler: TestScheduler, _ subject: PolicySubject) -> PolicySubject {
     subject.release = { scheduler.advance(by: .seconds(1)) }
@@ -197,21 +261,40 @@ extension PolicyUnderTest {
     return subject
   }
 
-  private static let twice = RetryPolicy<any Error>(clamping: 2, backoff: .constant(.seconds(1)))
+  private static func retrying(_ times: Int, after pause: Duration) -> RetryPolicy<any Error> {
+    RetryPolicy(clamping: times, backoff: .constant(pause))
+  }
 
+  // A failure is told with the moment at which it came.
   static let retry = PolicyUnderTest(
     types: ["RetryPolicy"],
     wait: .afterAnEnd,
     triesAgainAfterFailure: true,
-    readsOnSuccess: 0
-  ) { waiting(on: $0, PolicySubject(twice)) }
+    attempts: 3,
+    reads: [.passing: 0, .again: 3, .waiting: 1, .cancelled: 0],
+    chain: .attempts { PolicySubject(retrying($0, after: .zero)) }
+  ) { waiting(on: $0, PolicySubject(retrying(2, after: .seconds(1)))) }
+
+  // The budget is told of each call, of a retry that begins, and of its success.
+  static let retryWithinBudget = PolicyUnderTest(
+    types: ["RetryPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    attempts: 3,
+    reads: [.passing: 1, .again: 6, .waiting: 4, .cancelled: 1],
+    chain: .attempts { PolicySubject(retrying($0, after: .zero).within(try generous())) }
+  ) { waiting(on: $0, PolicySubject(retrying(2, after: .seconds(1)).within(try generous()))) }
+
+  private static func generous() throws -> RetryBudget { try .ratio(1, floor: 100_000) }
 
   static let retryStage = PolicyUnderTest(
     types: ["Retry"],
     wait: .afterAnEnd,
     triesAgainAfterFailure: true,
-    readsOnSuccess: 0
-  ) { waiting(on: $0, PolicySubject(Retry(twice))) }
+    attempts: 3,
+    reads: [.passing: 0, .again: 3, .waiting: 1, .cancelled: 0],
+    chain: .attempts { PolicySubject(Retry(retrying($0, after: .zero))) }
+  ) { waiting(on: $0, PolicySubject(Retry(retrying(2, after: .seconds(1))))) }
 
   private static let threeRuns = RepeatPolicy(times: 2, pause: .constant(.seconds(1)))
 
@@ -219,28 +302,56 @@ extension PolicyUnderTest {
     types: ["RepeatPolicy"],
     wait: .afterAnEnd,
     triesAgainAfterFinish: true,
-    readsOnSuccess: 0
+    attempts: 3,
+    reads: never,
+    chain: .attempts { PolicySubject(RepeatPolicy(times: $0)) }
   ) { waiting(on: $0, PolicySubject(threeRuns)) }
 
   static let translated = PolicyUnderTest(
     types: ["PolicyForFailure"],
     wait: .afterAnEnd,
     triesAgainAfterFinish: true,
-    readsOnSuccess: 0
+    attempts: 3,
+    reads: never,
+    chain: .attempts { PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(RepeatPolicy(times: $0))) }
   ) { waiting(on: $0, PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(threeRuns))) }
 
-  // One read for the start, and one for the timer.
-  static let timeout = PolicyUnderTest(types: ["TimeoutPolicy"], wait: .never, readsOnSuccess: 2) { _ in
+  // One for the start. The timer is set for a moment; a source that is not the system's turns it into a delay, and reads its
+  // time for that. A function that returns at once has no timer.
+  private static let start: [Course: Int] = [.passing: 2, .again: 2, .waiting: 2, .cancelled: 2]
+  private static let startOfFunction: [Course: Int] = [.passing: 1, .again: 1, .waiting: 1]
+
+  static let timeout = PolicyUnderTest(
+    types: ["TimeoutPolicy"],
+    wait: .never,
+    reads: start,
+    functionReads: startOfFunction,
+    chain: .nothing
+  ) { _ in
     let policy = TimeoutPolicy.total(.seconds(1_000))
     return PolicySubject(policy) { time, operation in try await policy.run(time: time) { try await operation() } }
   }
 
-  static let timeoutStage = PolicyUnderTest(types: ["Timeout"], wait: .never, readsOnSuccess: 2) { _ in
+  static let timeoutStage = PolicyUnderTest(
+    types: ["Timeout"],
+    wait: .never,
+    reads: start,
+    functionReads: startOfFunction,
+    chain: .nothing
+  ) { _ in
     let policy = Timeout(total: .seconds(1_000))
-    return PolicySubject(policy) { time, operation in try await policy.run(time: time) { try await operation() } }
+    return PolicySubject(policy) { time, operation in
+      try await policy.execute(ExecutionContext(time: time), ClosureCall { try await operation() })
+    }
   }
 
-  static let breaker = PolicyUnderTest(types: ["CircuitBreaker"], wait: .never, readsOnSuccess: 0) { scheduler in
+  // While it is closed it only asks for the moment of a failure.
+  static let breaker = PolicyUnderTest(
+    types: ["CircuitBreaker"],
+    wait: .never,
+    reads: [.passing: 0, .again: 1, .waiting: 0, .cancelled: 1],
+    chain: .nothing
+  ) { scheduler in
     let breaker = try CircuitBreaker("service", policy: .consecutive(1, openFor: .seconds(1)))
     return halfOpening(breaker, scheduler, PolicySubject(breaker))
   }
@@ -248,7 +359,8 @@ extension PolicyUnderTest {
   static let streamBreaker = PolicyUnderTest(
     types: ["CircuitBreakerForStreams"],
     wait: .never,
-    readsOnSuccess: 0
+    reads: [.passing: 0, .again: 1, .waiting: 0, .cancelled: 1],
+    chain: .nothing
   ) { scheduler in
     let breaker = try CircuitBreaker("service", policy: .consecutive(1, openFor: .seconds(1)))
     return halfOpening(breaker, scheduler, PolicySubject(breaker.succeeding(on: .firstValue)))
@@ -272,7 +384,15 @@ extension PolicyUnderTest {
     return subject
   }
 
-  static let bulkhead = PolicyUnderTest(types: ["Bulkhead"], wait: .beforeTheFirst, readsOnSuccess: 0) { scheduler in
+  static let bulkhead = PolicyUnderTest(
+    types: ["Bulkhead"],
+    wait: .beforeTheFirst,
+    reads: never,
+    chain: .executions { scheduler, count in
+      let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: count))
+      return holding(bulkhead, scheduler, PolicySubject(bulkhead))
+    }
+  ) { scheduler in
     let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 9, maxWait: .seconds(60)))
     return holding(bulkhead, scheduler, PolicySubject(bulkhead))
   }
@@ -280,7 +400,11 @@ extension PolicyUnderTest {
   static let prioritised = PolicyUnderTest(
     types: ["PrioritisedBulkhead"],
     wait: .beforeTheFirst,
-    readsOnSuccess: 0
+    reads: never,
+    chain: .executions { scheduler, count in
+      let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: count))
+      return holding(bulkhead, scheduler, PolicySubject(bulkhead.prioritised(3)))
+    }
   ) { scheduler in
     let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 9))
     return holding(bulkhead, scheduler, PolicySubject(bulkhead.prioritised(3)))
@@ -308,36 +432,74 @@ extension PolicyUnderTest {
     return subject
   }
 
-  static let limiter = PolicyUnderTest(types: ["RateLimiter"], wait: .beforeTheFirst, readsOnSuccess: 1) { scheduler in
-    let limiter = RateLimiter("service", policy: try .tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(60)))
+  static let limiter = PolicyUnderTest(
+    types: ["RateLimiter"],
+    wait: .beforeTheFirst,
+    reads: [.passing: 1, .again: 1, .waiting: 2, .cancelled: 1],
+    chain: .executions { scheduler, count in
+      let policy = try RateLimiterPolicy.tokenBucket(count, per: .seconds(1), burst: 1)
+      return limiting(try policy.waiting(atMost: .seconds(60), maxQueue: count), scheduler)
+    }
+  ) { limiting(try .tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(60)), $0) }
+
+  private static func limiting(_ policy: RateLimiterPolicy, _ scheduler: TestScheduler) -> PolicySubject {
+    let limiter = RateLimiter("service", policy: policy)
     let subject = waiting(on: scheduler, PolicySubject(limiter))
     subject.block = { try limiter.acquire(at: scheduler.elapsed) }
     subject.isIdle = { limiter.queued == 0 }
     return subject
   }
 
-  /// The call is counted when it begins, and again when it was accepted.
-  static let throttle = PolicyUnderTest(types: ["AdaptiveThrottle"], wait: .never, readsOnSuccess: 2) { _ in
+  // The call is counted when it begins, and again when it was accepted.
+  static let throttle = PolicyUnderTest(
+    types: ["AdaptiveThrottle"],
+    wait: .never,
+    reads: [.passing: 2, .again: 1, .waiting: 2, .cancelled: 1],
+    chain: .nothing
+  ) { _ in
     // Who shares it shares what was counted: luck lets all of these calls through.
     PolicySubject(AdaptiveThrottle("service", random: RandomSource { 0.999 }))
   }
 
-  /// The attempt is counted when it begins, and again when it is answered.
-  static let detector = PolicyUnderTest(types: ["MetastabilityDetector"], wait: .never, readsOnSuccess: 2) { _ in
-    PolicySubject(MetastabilityDetector("service"))
-  }
+  // The attempt is counted when it begins, and again when it is answered.
+  static let detector = PolicyUnderTest(
+    types: ["MetastabilityDetector"],
+    wait: .never,
+    reads: [.passing: 2, .again: 1, .waiting: 2, .cancelled: 1],
+    chain: .nothing
+  ) { _ in PolicySubject(MetastabilityDetector("service")) }
 
-  /// What stands around the retry counts what is asked for.
-  static let detectorsRequests = PolicyUnderTest(types: ["MetastabilityDetector"], wait: .never, readsOnSuccess: 1) {
-    _ in
-    PolicySubject(MetastabilityDetector("service").requests)
-  }
+  // What stands around the retry counts what is asked for.
+  static let detectorsRequests = PolicyUnderTest(
+    types: ["MetastabilityDetector.Requests"],
+    wait: .never,
+    reads: [.passing: 1, .again: 1, .waiting: 1, .cancelled: 1],
+    chain: .nothing
+  ) { _ in PolicySubject(MetastabilityDetector("service").requests) }
 
+  // One for each credential that is asked for, and one when another comes.
   static let authentication = PolicyUnderTest(
     types: ["Authentication", "AuthenticationPolicy"],
     wait: .beforeTheFirst,
-    readsOnSuccess: 1
-  ) { scheduler in
+    triesAgainAfterFailure: true,
+    attempts: 2,
+    reads: [.passing: 1, .again: 3, .waiting: 2, .cancelled: 1],
+    chain: .executions { scheduler, _ in authenticating(scheduler) },
+    make: authenticating
+  )
+
+  /// The same, where the wait is for another credential in place of one that the server has refused.
+  static let refusedCredential = PolicyUnderTest(
+    types: ["Authentication", "AuthenticationPolicy"],
+    wait: .afterAnEnd,
+    triesAgainAfterFailure: true,
+    attempts: 2,
+    reads: [.passing: 1, .again: 3, .waiting: 3, .cancelled: 1],
+    chain: .executions { scheduler, _ in authenticating(scheduler) },
+    make: authenticating
+  )
+
+  @Sendable private static func authenticating(_ scheduler: TestScheduler) -> PolicySubject {
     let renewal = TestPublisher<String, TestFailure>()
     let refresher = TokenRefresher<String>(
       lifetime: { _ in .seconds(100_000) },
@@ -345,7 +507,7 @@ extension PolicyUnderTest {
       refreshingWith: { _ in renewal.eraseToAnyPublisher() }
     )
     refresher.signIn(with: "A", at: scheduler.elapsed)
-    let subject = PolicySubject(Authentication(by: refresher, when: { _ in false }))
+    let subject = PolicySubject(Authentication(by: refresher) { $0 as? TestFailure == .transient })
     // The credential is too old, and the renewal takes its time.
     subject.block = { scheduler.advance(by: .seconds(200_000)) }
     subject.release = { if renewal.subscriptionCount > 0 { renewal.send("B") } }
@@ -358,7 +520,12 @@ extension PolicyUnderTest {
     types: ["RetryOnPolicy"],
     wait: .afterAnEnd,
     triesAgainAfterFailure: true,
-    readsOnSuccess: 0
+    attempts: 3,
+    reads: never,
+    chain: .attempts { times in
+      let now = Just(1).setFailureType(to: (any Error).self)
+      return PolicySubject(Empty<Int, any Error>().retry(on: { _ in true }, times: times, after: { _ in now }).policy)
+    }
   ) { _ in
     let gate = TestPublisher<Int, any Error>()
     let policy = Empty<Int, any Error>().retry(on: { _ in true }, times: 2, after: { _ in gate }).policy
@@ -369,7 +536,14 @@ extension PolicyUnderTest {
     types: ["RetryWhenPolicy"],
     wait: .afterAnEnd,
     triesAgainAfterFailure: true,
-    readsOnSuccess: 0
+    attempts: .max,
+    reads: never,
+    chain: .attempts { _ in
+      let made = Empty<Int, any Error>().retry { (errors: AnyPublisher<any Error, Never>) in
+        errors.setFailureType(to: (any Error).self)
+      }
+      return PolicySubject(made.policy)
+    }
   ) { _ in
     let gate = TestPublisher<Int, any Error>()
     let made = Empty<Int, any Error>().retry { (_: AnyPublisher<any Error, Never>) in gate }
@@ -383,7 +557,10 @@ extension PolicyUnderTest {
     return subject
   }
 
-  static let pause = PolicyUnderTest(types: [], wait: .beforeTheFirst, readsOnSuccess: 0) {
-    waiting(on: $0, PolicySubject(PauseBefore(pause: .seconds(1))))
-  }
+  static let pause = PolicyUnderTest(
+    types: [],
+    wait: .beforeTheFirst,
+    reads: never,
+    chain: .executions { scheduler, _ in waiting(on: scheduler, PolicySubject(PauseBefore(pause: .seconds(1)))) }
+  ) { waiting(on: $0, PolicySubject(PauseBefore(pause: .seconds(1)))) }
 }

@@ -1,9 +1,10 @@
 import Combine
 import Dispatch
-import Rebound
 import ReboundTesting
 import StreamSupport
 import Testing
+
+@testable import Rebound
 
 @Suite("JSONLines")
 struct JSONLinesTests {
@@ -78,6 +79,37 @@ struct JSONLinesTests {
     #expect(!events.isListened)
     lines.write("own", fields())
     #expect(built == 1)
+  }
+
+  @Test("while nobody reads, no clock is asked, no text is looked through for secrets, and no lock is taken")
+  func unreadCostsNothing() {
+    let (asked, hidden, built) = (Log<Void>(), Log<Void>(), Log<Void>())
+    let time = TimeSource(
+      now: {
+        asked.write(())
+        return .zero
+      },
+      after: { _, _ in AnyCancellable {} }
+    )
+    let lines = JSONLines(time: time) { text in
+      hidden.write(())
+      return text
+    }
+    func fields() -> [EventField] {
+      built.write(())
+      return [EventField("text", "some")]
+    }
+    // When it was made.
+    #expect(asked.count == 1)
+    // The lock is not recursive: whoever took it here would end the process.
+    lines.state.withLock { _ in lines.write("own", fields()) }
+    #expect([asked, hidden, built].map(\.count) == [1, 0, 0])
+    let reading = lines.read { _ in }
+    lines.write("own", fields())
+    #expect(asked.count > 1)
+    #expect(hidden.count > 0)
+    #expect(built.count == 1)
+    reading.cancel()
   }
 
   @Test("each reader gets the lines from when it reads until it leaves, all under the same numbers")

@@ -101,7 +101,7 @@ struct PolicyDecisionTests {
     var measurements: [PolicyMeasurement] {
       guard case .slowed(_, let wait) = self else { return [] }
       let labels = [Metric.Label("by", "hand")]
-      return [PolicyMeasurement("throttle_wait_seconds", wait / .seconds(1), labels: labels, meaning: "What it waits.")]
+      return [PolicyMeasurement("throttle_wait_seconds", wait / .seconds(1), "What it waits.", labels: labels)]
     }
   }
 

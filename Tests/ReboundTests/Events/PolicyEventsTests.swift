@@ -1,8 +1,9 @@
 import Combine
 import Dispatch
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("PolicyEvents")
 struct PolicyEventsTests {
@@ -204,6 +205,54 @@ struct PolicyEventsTests {
     events.tell(Noticed(built), of: "weather")
     #expect([built, asked, revised].map(\.entries.count) == [1, 1, 1])
     #expect(log.events.count == 1)
+  }
+
+  @Test("takes no lock while nobody listens")
+  func noLock() {
+    let (events, built) = (PolicyEvents(), Log<Void>())
+    // The lock is not recursive: whoever took it here would end the process.
+    events.watched.adjust { _, _ in events.tell(Noticed(built), of: "weather") }
+    #expect(built.count == 0)
+  }
+
+  @Test(
+    "a pipeline that retries, opens its breaker and refuses makes nothing of it for nobody",
+    arguments: [true, false]
+  )
+  func unheardPipeline(isInLines: Bool) throws {
+    let scheduler = TestScheduler()
+    let (asked, revised) = (Log<Void>(), Log<Void>())
+    let time = TimeSource(
+      now: {
+        asked.write(())
+        return .zero
+      },
+      after: { _, _ in AnyCancellable {} }
+    )
+    let events = PolicyEvents(time: time) { event in
+      revised.write(())
+      return event
+    }
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    if isInLines { lines.follow(events) }
+    let breaker = CircuitBreaker("service", policy: try .consecutive(2, openFor: .seconds(30)))
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      Timeout(total: .seconds(10))
+      Retry(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))
+      breaker
+    }
+    func fail() {
+      let failing = Fail<Int, any Error>(error: TestFailure.transient).protected(by: pipeline)
+      failing.subscribe(Recorder<Int, any Error>())
+      scheduler.advance(by: .seconds(5))
+    }
+    fail()
+    #expect([asked, revised].map(\.count) == [0, 0])
+    breaker.close()
+    let log = PolicyEventLog(of: events)
+    fail()
+    #expect(log.events.count > 2)
+    #expect([asked, revised].map(\.count) == [log.events.count, log.events.count])
   }
 
   @Test("knows whether somebody listens, however those who do leave")

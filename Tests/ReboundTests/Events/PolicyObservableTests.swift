@@ -79,7 +79,7 @@ struct PolicyObservableTests {
     var description: String { "opened \(opened) times" }
     var measurements: [PolicyMeasurement] {
       [
-        PolicyMeasurement("door_opened", Double(opened), meaning: "How often it was opened."),
+        PolicyMeasurement("door_opened", opened, "How often it was opened."),
         PolicyMeasurement("door_width", 0.5, labels: [.init("unit", "metre")]),
       ]
     }

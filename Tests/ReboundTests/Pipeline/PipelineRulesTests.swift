@@ -98,6 +98,129 @@ struct PipelineRulesTests {
     #expect(error.pipeline == "weather")
   }
 
+  /// A policy of a user's own, of a kind that the library does not know; it does nothing but say what it is.
+  struct OwnPolicy: Policy {
+    let change: @Sendable (inout StageTraits) -> Void
+
+    init(_ change: @escaping @Sendable (inout StageTraits) -> Void) {
+      self.change = change
+    }
+
+    var descriptor: StageDescriptor { StageDescriptor(PolicyKind("own")) }
+
+    var traits: StageTraits {
+      var traits = StageTraits(descriptor: descriptor)
+      change(&traits)
+      return traits
+    }
+
+    func makeMachine(_ execution: ExecutionContext) -> Machine { Machine() }
+
+    struct Machine: PolicyMachine {
+      typealias Failure = any Error
+    }
+  }
+
+  static let ownRefusals: [Refusal] = [
+    Refusal(.retriedTwice, [1, 2]) {
+      Retry()
+      OwnPolicy { $0.retries = true }
+    },
+    Refusal(.retryInsideBreaker, [1, 2]) {
+      OwnPolicy { $0.refusesAfterFailures = true }
+      OwnPolicy { $0.retries = true }
+    },
+    Refusal(.retryOfHarmfulCalls, [1], repetition: .harmful) {
+      OwnPolicy { ($0.retries, $0.isForAllFailures) = (true, true) }
+    },
+    Refusal(.hedgeOfHarmfulCalls, [1], repetition: .harmful) {
+      OwnPolicy { $0.runsSeveralAtOnce = true }
+    },
+    Refusal(.attemptLimitOutsideRetry, [1, 2]) {
+      OwnPolicy { $0.attempt = .seconds(1) }
+      OwnPolicy { $0.retries = true }
+    },
+    Refusal(.totalLimitInsideRetry, [1, 2]) {
+      OwnPolicy { $0.retries = true }
+      OwnPolicy { $0.total = .seconds(1) }
+    },
+    Refusal(.limitNeverReached, [1, 2]) {
+      OwnPolicy { $0.total = .seconds(1) }
+      Timeout(attempt: .seconds(1))
+    },
+    Refusal(.hiddenByFallback, [1, 2]) {
+      OwnPolicy { $0.livesOnFailures = true }
+      Fallback(to: 0)
+    },
+    Refusal(.hiddenByFallback, [1, 2]) {
+      OwnPolicy { $0.retries = true }
+      OwnPolicy { ($0.replacesFailures, $0.isForAllFailures) = (true, true) }
+    },
+  ]
+
+  @Test("hold a policy of a user's own to what it says of itself", arguments: ownRefusals)
+  func refusesOwn(_ refusal: Refusal) throws {
+    try refuses(refusal)
+  }
+
+  @Test("let a policy of a user's own pass that says nothing of itself, whatever its kind")
+  func passesOwn() throws {
+    struct NamedRetry: Policy {
+      var descriptor: StageDescriptor { StageDescriptor(.retry) }
+      func makeMachine(_ execution: ExecutionContext) -> OwnPolicy.Machine { OwnPolicy.Machine() }
+    }
+    _ = try Pipeline<Int>("weather", repetition: .harmful) {
+      NamedRetry()
+      NamedRetry()
+      OwnPolicy { $0.repeats = true }
+      Retry(when: { $0 is RateLimited })
+    }
+  }
+
+  @Test("see a shared object through the forms that it has for streams and priorities")
+  func sharedForms() throws {
+    let breaker = try Self.breaker()
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let refusals = [
+      Refusal(.sharedTwice, [1, 2]) {
+        breaker
+        breaker.succeeding(on: .firstValue)
+      },
+      Refusal(.retryInsideBreaker, [1, 2]) {
+        breaker.succeeding(on: .firstValue)
+        Retry()
+      },
+      Refusal(.sharedTwice, [1, 2]) {
+        bulkhead.prioritised(1)
+        bulkhead
+      },
+    ]
+    for refusal in refusals { try refuses(refusal) }
+  }
+
+  @Test("leave no stage unseen that repeats, runs several at once, or lives on failures")
+  func traitsOfStages() throws {
+    let refresher = TokenRefresher<String>(refresh: { _ in .refreshed("new") })
+    func traits(_ policy: some Policy) -> StageTraits { policy.traits }
+    let retrying = [
+      traits(RetryPolicy<any Error>.standard), traits(Retry()),
+      traits(
+        Empty<Int, any Error>().retry(on: { _ in true }, times: 1, after: { _ in Empty<Int, any Error>() }).policy
+      ),
+      traits(
+        Empty<Int, any Error>()
+          .retry { (errors: AnyPublisher<any Error, Never>) in errors.setFailureType(to: (any Error).self) }.policy
+      ),
+    ]
+    #expect(retrying.allSatisfy { $0.retries && !$0.runsSeveralAtOnce })
+    let repeating = [traits(RepeatPolicy()), traits(PolicyForFailure<RepeatPolicy, TestFailure>(RepeatPolicy()))]
+    #expect(repeating.allSatisfy { $0.repeats && !$0.retries })
+    let authentication = traits(Authentication(by: refresher) { _ in true })
+    #expect(authentication.repeats && authentication.livesOnFailures)
+    let hedge = try #require(PipelineBuilder<Int>.buildExpression(Hedge()).traits.first)
+    #expect(hedge.runsSeveralAtOnce && hedge.livesOnFailures)
+  }
+
   @Test("say what is wrong, where, and what to do")
   func words() throws {
     let error = #expect(throws: InvalidPipeline.self) {

@@ -45,6 +45,21 @@ struct UnrepeatableUpstreamTests {
     #expect(log.events.allSatisfy { $0.severity == .error })
   }
 
+  @Test("goes by what stages say of themselves: a policy of a user's own, a repetition, a renewed credential")
+  func whateverRepeats() throws {
+    let refresher = TokenRefresher<String>(refresh: { _ in .refreshed("new") })
+    let pipelines = [
+      try Pipeline<Int>("weather") { PipelineRulesTests.OwnPolicy { $0.retries = true } },
+      try Pipeline<Int>("weather") { PipelineRulesTests.OwnPolicy { $0.runsSeveralAtOnce = true } },
+      try Pipeline<Int>("weather") { RepeatPolicy(times: 1) },
+      try Pipeline<Int>("weather") { Authentication(by: refresher) { _ in true } },
+    ]
+    let stages = pipelines.map { pipeline in
+      (failure(of: Future<Int, TestFailure> { $0(.success(1)) }, under: pipeline) as? UnrepeatableUpstream)?.stage
+    }
+    #expect(stages == [PolicyKind("own"), PolicyKind("own"), .repeat, .authentication])
+  }
+
   @Test("lets pass what is made anew, what is not retried, and what cannot be known")
   func passes() throws {
     let pipeline = try retrying()

@@ -112,6 +112,7 @@ struct TimeSourceTests {
 
   @Test("a timer of the system's time is never early, and without a delay it comes")
   func systemNever() async {
+    // The system's own timer, for which no virtual time stands in: the test waits for the event, however late it comes.
     let begin = TimeSource.system.now
     let moment = await withCheckedContinuation { continuation in
       _ = TimeSource.system.after(.zero) { continuation.resume(returning: TimeSource.system.now) }

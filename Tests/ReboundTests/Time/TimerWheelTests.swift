@@ -30,6 +30,13 @@ struct TimerWheelTests {
     }
   }
 
+  @Test("a moment that no delay reaches has a tick, too: no policy stops the process")
+  func beyondAll() {
+    for moment in [Duration.seconds(1e15), Duration.seconds(Int64.max)] {
+      #expect(Wheel.tick(notBefore: moment) > Wheel.tick(notBefore: .seconds(1_000_000_000)))
+    }
+  }
+
   @Test(
     "a timer on any level comes at its tick: not the tick before",
     arguments: spans,

@@ -44,6 +44,17 @@ struct ObtainedCredentialTests {
     #expect(log.lines.first == "credential 0: refresh begins (missing)")
   }
 
+  @Test("can have the first one obtained before anybody asks, and says when that has ended")
+  func prepared() async {
+    let refresher = makeRefresher()
+    refresher.prepare(on: scheduler.time)
+    await refresher.waitForRefresh()
+    #expect(refresher.credential == "token 1")
+    // Now nothing is under way.
+    await refresher.waitForRefresh()
+    #expect(obtained.count == 1)
+  }
+
   @Test("has another one obtained when it expires, when it is refused, and after a sign-out")
   func next() async throws {
     let refresher = makeRefresher(lifetime: .seconds(100))

@@ -52,17 +52,22 @@ struct Contestant: Sendable {
 
 extension Contestant {
   /// A client over a transport, which parses nothing and hands on the bytes.
+  ///
+  /// - Parameter lines: Where its events are written while somebody reads.
   static func client(
     _ name: String,
     _ transport: any Transport,
-    _ url: URL
+    _ url: URL,
+    writingTo lines: JSONLines? = nil
   ) -> Contestant {
-    let client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+    var client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+    if let lines { client = client.writing(to: lines) }
     let path = RequestPath(url.lastPathComponent)
     return client.contestant(name) { path }
   }
 
-  /// A client with all middleware that there is: each request is another address, or they would answer each other.
+  /// A client with all middleware that there is, and a deadline: each request is another address, or they would answer each
+  /// other.
   static func stack(_ name: String, _ transport: any Transport, _ url: URL) throws -> Contestant {
     let tracing = Tracing { _ in }
     let session = TokenRefresher<String> { _ in .rejected(URLError(.userAuthenticationRequired)) }
@@ -71,7 +76,7 @@ extension Contestant {
       baseURL: url.deletingLastPathComponent(),
       transport: transport,
       middleware: [
-        Caching(in: HTTPCache()), Coalescing(), Retrying(.http),
+        Caching(in: HTTPCache()), Coalescing(), Retrying(.http), Cookies(),
         Authenticating(with: session) { $0["Authorization"] = "Bearer \($1)" },
         Protecting(try .consecutive(5, openFor: .seconds(30))), APIKey(.header("X-Api-Key"), "key"), tracing,
       ],
@@ -79,7 +84,7 @@ extension Contestant {
     ).onEvent(tracing.write)
     let (name, number) = (name, Counter())
     let base = url.lastPathComponent
-    return client.contestant(name) {
+    return client.contestant(name, deadline: .seconds(60)) {
       number.increment()
       return RequestPath("\(base)-\(number.value)")
     }
@@ -87,10 +92,14 @@ extension Contestant {
 }
 
 extension WebAPIClient {
-  fileprivate func contestant(_ name: String, _ path: @escaping @Sendable () -> RequestPath) -> Contestant {
+  fileprivate func contestant(
+    _ name: String,
+    deadline: Duration? = nil,
+    _ path: @escaping @Sendable () -> RequestPath
+  ) -> Contestant {
     Contestant(name: name) { done in
       let count = ByteCount()
-      publisher(for: Reading(path: path())).subscribe(
+      publisher(for: Reading(path: path(), deadline: deadline)).subscribe(
         Subscribers.Sink(
           receiveCompletion: { if case .finished = $0 { done(count.total) } else { done(nil) } },
           receiveValue: { count.add($0.count) }
@@ -104,6 +113,7 @@ private struct Reading: Request {
   typealias Response = Data
 
   let path: RequestPath
+  let deadline: Duration?
 }
 
 /// Answers at once, so that nothing is measured but what the client does itself.

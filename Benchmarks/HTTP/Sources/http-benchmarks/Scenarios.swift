@@ -10,11 +10,13 @@ struct Scenario {
   /// Who vouches for the server, of an address with `https`.
   var authorities: URL?
 
+  private var isLarge: Bool { url.lastPathComponent == "large" }
+
   /// Processor time and memory of each way to send a request: once, since the scenarios differ by more than noise.
   func play() throws {
     print("\(name), \(inFlight) at once:")
     for make in try contestants {
-      let contestant = make()
+      let contestant = try make()
       _ = measure(contestant, requestCount: min(requestCount, inFlight), inFlight: inFlight)
       resetPeakBytes()
       let before = residentBytes()
@@ -26,18 +28,20 @@ struct Scenario {
     }
   }
 
-  private var contestants: [() -> Contestant] {
+  private var contestants: [() throws -> Contestant] {
     get throws {
       var configuration = CurlTransport.Configuration()
       configuration.maxRequestsPerHost = inFlight
       configuration.proxy = .none
       if let authorities { configuration.certificateAuthorities = try .only(authorities) }
-      let curl: [() -> Contestant] = [
+      var curl: [() throws -> Contestant] = [
         { .bareCurl(url, authorities: authorities?.path) },
         { .transport("CurlTransport", CurlTransport(configuration), url) },
         { .client("client on curl", CurlTransport(configuration), url) },
       ]
-      // Foundation on Linux trusts nobody but whom the system trusts.
+      // Its requests are for many addresses, and there is one large body.
+      if !isLarge { curl.append { try .stack("stack on curl", CurlTransport(configuration), url) } }
+      // Foundation on Linux trusts nobody but whom the system trusts, and speaks HTTP/2 over TLS alone.
       guard authorities == nil else { return curl }
       return curl + [
         { .bareURLSession(url) },

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 import ReboundHTTP
 
 /// How many requests are under way at once.
@@ -30,6 +31,8 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     print(name, "\(time) µs of processor time per request, \(Int(least.requestsPerSecond)) requests/s")
   }
   let limits = [
+    // Events that nobody reads.
+    Limit("client, unread lines", over: "client on nothing", 1.01),
     Limit("URLSessionTransport", over: "URLSession, bare", nil),
     Limit("client on it", over: "URLSessionTransport", nil),
     Limit("client on it", over: "URLSession, bare", 1.1),
@@ -46,6 +49,7 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
 func contestants(_ url: URL) throws -> [Contestant] {
   [
     .client("client on nothing", InstantTransport(), url),
+    .client("client, unread lines", InstantTransport(), url, writingTo: JSONLines(hiding: Redaction.standard.line)),
     try .stack("stack on nothing", InstantTransport(), url),
     .bareCurl(url),
     .bareURLSession(url),

@@ -21,10 +21,12 @@ extension Results {
   static func table(of measurements: [Measurement]) -> String {
     var lines = [row("", "ns/value", "limit", "allocations", "per chain")]
     for measurement in measurements {
-      let limit = measurement.benchmark.limit.map { "\(Int($0.rounded()))" } ?? ""
+      let benchmark = measurement.benchmark
+      let limit =
+        benchmark.limit.map { "\(Int($0.rounded()))" } ?? benchmark.ratioLimit.map { "\($0.most.short) ×" } ?? ""
       lines.append(
         row(
-          measurement.benchmark.name,
+          benchmark.name,
           String(format: "%.1f", measurement.nanosecondsPerValue),
           measurement.isOverLimit ? limit + " over" : limit,
           measurement.allocations.perValue.short,
@@ -32,6 +34,8 @@ extension Results {
         )
       )
     }
+    let ratios = measurements.compactMap(\.ratioLine)
+    if !ratios.isEmpty { lines += [""] + ratios }
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -56,6 +60,15 @@ extension Results {
     try Data(table.utf8).write(to: folder.appendingPathComponent("results.txt"))
     try Data(times.svg.utf8).write(to: folder.appendingPathComponent("times.svg"))
     try Data(allocations.svg.utf8).write(to: folder.appendingPathComponent("allocations.svg"))
+  }
+}
+
+extension Measurement {
+  /// What it costs as a multiple of another one, beside the limit.
+  fileprivate var ratioLine: String? {
+    guard let ratio, let limit = benchmark.ratioLimit else { return nil }
+    let most = "at most \(limit.most.short)\(ratio > limit.most ? ", over" : "")"
+    return "\(benchmark.name) / \(limit.other): \(String(format: "%.3f", ratio)) (\(most))"
   }
 }
 

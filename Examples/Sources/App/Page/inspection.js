@@ -3,6 +3,7 @@
 
 const keptRequests = 12;
 const keptLines = 2000;
+const keptDemands = 100;
 
 export function makeInspection() {
   return { apps: {}, lines: [], lost: 0 };
@@ -53,8 +54,8 @@ function settle(request, state, words) {
 function beginRequest(app, { request: id, name, time }) {
   const stages = Object.fromEntries(Object.keys(app.stages).map((stage) => [stage, { state: "idle", words: "" }]));
   app.requests.unshift({
-    id, name, stages, start: time, end: null, outcome: null, demand: null,
-    attempts: [], pauses: [], marbles: [], calls: [], isWaiting: null,
+    id, name, stages, start: time, end: null, outcome: null,
+    attempts: [], pauses: [], marbles: [], demands: [], forgottenDemands: 0, calls: [], isWaiting: null,
   });
   app.requests.splice(keptRequests);
 }
@@ -67,7 +68,7 @@ function takeRequest(app, line) {
   const attempt = request.attempts.at(-1);
   switch (line.event) {
     case "demand":
-      request.demand = line.demand;
+      takeDemand(request, line);
       break;
     case "attempt":
       request.isWaiting = null;
@@ -102,6 +103,7 @@ function takeRequest(app, line) {
       break;
     case "cancelled":
       endAttempt(attempt, "cancelled", line);
+      request.demands.push({ kind: "cancel", time: line.time });
       endRequest(request, line, "cancelled");
       settle(request, "left", "");
       break;
@@ -117,6 +119,14 @@ function takePause(request, { time, delay, from }) {
   request.isWaiting = { until: time + delay, reason };
   request.pauses.push({ start: time, end: time + delay, reason });
   set(request, "retry", "waiting", `because of ${reason}`);
+}
+
+// Of a run that asks without end the latest are kept, and how many went before.
+function takeDemand(request, { demand, time }) {
+  request.demands.push({ kind: "request", count: demand, time });
+  if (request.demands.length <= keptDemands) return;
+  request.demands.shift();
+  request.forgottenDemands += 1;
 }
 
 function endAttempt(attempt, outcome, { time, text = "" }) {

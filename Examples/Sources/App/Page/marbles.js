@@ -1,11 +1,12 @@
-// The marble diagram of a run that was really made: its attempts, its pauses, and what it delivered.
+// The marble diagram of a run that was really made: its attempts, its pauses, what it delivered, and what was asked of it.
 
 import { seconds } from "./inspection.js";
 
 const namespace = "http://www.w3.org/2000/svg";
 const left = 76;
 const width = 440;
-const rows = { attempts: 4, pauses: 30, output: 56, axis: 86 };
+const right = 528;
+const rows = { attempts: 4, pauses: 30, output: 56, demand: 82, axis: 134 };
 
 function node(tag, attributes, ...children) {
   const made = document.createElementNS(namespace, tag);
@@ -17,7 +18,7 @@ function node(tag, attributes, ...children) {
 const label = (x, y, text, anchor = "start") => node("text", { x, y, "text-anchor": anchor }, text);
 
 export function makeMarbles() {
-  return node("svg", { viewBox: "0 0 532 92", class: "marbles", role: "img" });
+  return node("svg", { viewBox: "0 0 532 140", class: "marbles", role: "img" });
 }
 
 // `time` is the present on the clock of the run.
@@ -31,11 +32,13 @@ export function drawMarbles(svg, request, time) {
     ...request.attempts.flatMap((attempt) => drawAttempt(attempt, x, end)),
     ...request.pauses.flatMap((pause) => drawPause(pause, x, end)),
     ...request.marbles.map((marble) => drawMarble(marble, x(marble.time), request)),
+    label(0, rows.demand + 15, "demand"),
+    node("line", { class: "rule", x1: left, x2: left + width, y1: rows.demand + 11, y2: rows.demand + 11 }),
+    ...drawDemands(request, x),
     label(left, rows.axis, "0 s"),
     label(left + width, rows.axis, length(end - request.start), "end"),
   ];
   if (request.pauses.length > 0) parts.push(label(0, rows.pauses + 14, "waits"));
-  if (request.demand !== null) parts.push(label(left + width / 2, rows.axis, `demand: ${request.demand}`, "middle"));
   svg.replaceChildren(...parts);
   const words = wordsOf(request, end);
   if (svg.getAttribute("aria-label") !== words) svg.setAttribute("aria-label", words);
@@ -71,6 +74,52 @@ function drawMarble({ kind }, at, { marbles }) {
   }
 }
 
+// Each request at its moment with its number beneath; those whose numbers would overlap share a place, each with its own mark.
+function drawDemands({ demands, forgottenDemands }, x) {
+  const marks = demands.map((demand) => drawDemand(demand, x(demand.time)));
+  const groups = [];
+  if (forgottenDemands > 0) groups.push(groupOf(left, ["…"]));
+  for (const demand of demands) {
+    let group = groupOf(x(demand.time), [demandText(demand)]);
+    while (groups.length > 0 && group.from < groups.at(-1).to) {
+      const before = groups.pop();
+      group = groupOf(before.at, [...before.texts, ...group.texts]);
+    }
+    groups.push(group);
+  }
+  return [...marks, ...groups.map(drawTexts)];
+}
+
+function drawTexts({ from, to, text }) {
+  const [x, anchor] = to < right ? [from, "start"] : [right, "end"];
+  return node("text", { class: "demand-text", x, y: rows.demand + 33, "text-anchor": anchor }, text);
+}
+
+function drawDemand({ kind }, x) {
+  const y = rows.demand + 11;
+  return kind === "cancel"
+    ? node("path", { class: "cancel", d: `M${x - 5} ${y - 5}l10 10m0-10l-10 10` })
+    : node("path", { class: "demand", d: `M${x - 5} ${y + 6}h10l-5-12z` });
+}
+
+// Texts that share a place: equal ones in a row are counted, and the place stays within the picture.
+function groupOf(at, texts) {
+  const runs = [];
+  for (const text of texts) {
+    if (runs.at(-1)?.text === text) runs.at(-1).count += 1;
+    else runs.push({ text, count: 1 });
+  }
+  const whole = runs.map((run) => (run.count === 1 ? run.text : `${run.count}×${run.text}`)).join(", ");
+  // What does not fit is in the picture's words.
+  const text = whole.length > 24 ? `${whole.slice(0, 23)}…` : whole;
+  // Eleven units a letter, as on a phone.
+  const length = 11 * text.length + 6;
+  const from = Math.max(0, Math.min(at - 4, right - length));
+  return { at, texts, text, from, to: from + length };
+}
+
+const demandText = ({ kind, count }) => (kind === "cancel" ? "cancel" : count === "unlimited" ? "∞" : count);
+
 function wordsOf(request, end) {
   const after = (time) => seconds(time - request.start);
   const attempts = request.attempts.map(({ number, start, end: last, outcome, words }) =>
@@ -79,6 +128,9 @@ function wordsOf(request, end) {
   const pauses = request.pauses.map(({ start, end: last, reason }) =>
     `a pause of ${seconds(last - start)} after ${after(start)} (${reason})`,
   );
+  const asked = request.demands.filter(({ kind }) => kind === "request").map(({ count, time }) => `${count} at ${after(time)}`);
+  if (request.forgottenDemands > 0) asked.unshift(`${request.forgottenDemands} earlier requests`);
+  const demand = asked.length === 0 ? [] : [`demand: ${asked.join(", ")}`];
   const over = request.outcome === null ? "still under way" : `${request.outcome} after ${after(end)}`;
-  return `Run of request ${request.id}: ${[...attempts, ...pauses, over].join("; ")}`;
+  return `Run of request ${request.id}: ${[...attempts, ...pauses, ...demand, over].join("; ")}`;
 }

@@ -26,8 +26,8 @@ extension Authentication: Policy {
   /// What it is.
   public var descriptor: StageDescriptor { StageDescriptor(.authentication) }
 
-  /// One call must not ask the refresher twice.
-  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: refresher) }
+  /// One call must not ask the refresher twice, and is made again if its credential is refused.
+  public var traits: StageTraits { policy.traits }
 
   /// Lets the decisions about the credential be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -36,6 +36,10 @@ extension Authentication: Policy {
 
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> AuthenticationPolicy<Credential, any Error>.Machine {
-    AuthenticationPolicy(refresher, when: isUnauthorised).makeMachine(execution)
+    policy.makeMachine(execution)
+  }
+
+  private var policy: AuthenticationPolicy<Credential, any Error> {
+    AuthenticationPolicy(refresher, when: isUnauthorised)
   }
 }

@@ -59,7 +59,7 @@ extension Fallback: PipelineStage {
   public var traits: [StageTraits] {
     let failures = condition == nil ? "all failures" : "some failures"
     var traits = StageTraits(descriptor: StageDescriptor(.fallback, parameters: [.init("when", failures)]))
-    traits.isForAllFailures = condition == nil
+    (traits.replacesFailures, traits.isForAllFailures) = (true, condition == nil)
     return [traits]
   }
 

@@ -39,7 +39,11 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
   @usableFromInline let hedge: Hedge
 
   /// What it is.
-  public var traits: [StageTraits] { [StageTraits(descriptor: hedge.descriptor)] }
+  public var traits: [StageTraits] {
+    var traits = StageTraits(descriptor: hedge.descriptor)
+    (traits.runsSeveralAtOnce, traits.livesOnFailures) = (true, true)
+    return [traits]
+  }
 
   /// Lets the budget be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {

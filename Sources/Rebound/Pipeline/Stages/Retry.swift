@@ -73,7 +73,7 @@ extension RetryPolicy {
   /// Whether it is for all failures matters to what stands around it.
   public var traits: StageTraits {
     var traits = StageTraits(descriptor: descriptor)
-    traits.isForAllFailures = !isConditional
+    (traits.retries, traits.isForAllFailures) = (true, !isConditional)
     return traits
   }
 

@@ -2,8 +2,12 @@ extension CircuitBreaker {
   /// Its name.
   public var descriptor: StageDescriptor { StageDescriptor(.circuitBreaker, name: name) }
 
-  /// One call must not ask it twice.
-  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
+  /// One call must not ask it twice, and must not be retried while it refuses.
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor, sharedObject: self)
+    traits.refusesAfterFailures = true
+    return traits
+  }
 
   /// Lets its events and its gauge be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {

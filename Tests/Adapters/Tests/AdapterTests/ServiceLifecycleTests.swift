@@ -4,6 +4,10 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
+#if Redis
+  import ReboundRedis
+#endif
+
 @Suite struct ServiceLifecycleTests {
   private struct Refusal: Error {}
 
@@ -73,4 +77,85 @@ import Testing
     // Another one may have the storage now.
     _ = try storage.open()
   }
+
+  @Test func linesAreReadWhileTheirServiceRuns() async throws {
+    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let lines = JSONLines { $0 }
+    let service = BackgroundService {
+      defer { steps.note("started") }
+      return lines.read { _ in }
+    }
+    async let run: Void = shutdown.over(service)
+    #expect(await steps.next() == "started")
+    #expect(lines.isRead)
+    shutdown.begin()
+    try await run
+    #expect(!lines.isRead)
+  }
+
+  // MARK: Credentials
+
+  @Test func aCredentialIsObtainedBeforeARequestNeedsItAndNotLostAtTheShutdown() async throws {
+    let (steps, server, shutdown) = (Steps(), Steps(), StandInShutdown())
+    let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in
+      steps.note("asked")
+      _ = await server.next()
+      return 7
+    })
+    async let run: Void = shutdown.over(TokenRefresherService(session))
+    #expect(await steps.next() == "asked")
+    #expect(session.credential == nil)
+    shutdown.begin()
+    server.note("issued")
+    try await run
+    #expect(session.credential == 7)
+  }
+
+  @Test func aCredentialThatCannotBeHadDoesNotEndTheProgram() async throws {
+    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in throw Refusal() })
+      .onEvent { if case .failed = $0 { steps.note("failed") } }
+    async let run: Void = shutdown.over(TokenRefresherService(session))
+    #expect(await steps.next() == "failed")
+    shutdown.begin()
+    try await run
+  }
+
+  @Test func whereNobodyIsSignedInNothingIsRenewed() async throws {
+    let shutdown = StandInShutdown()
+    let session = TokenRefresher<Int> { _ in .refreshed(7) }
+    shutdown.begin()
+    try await shutdown.over(TokenRefresherService(session))
+    #expect(session.credential == nil)
+  }
+
+  @Test func aCancelDoesNotWaitForARefresh() async {
+    let (steps, server, shutdown) = (Steps(), Steps(), StandInShutdown())
+    let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in
+      steps.note("asked")
+      _ = await server.next()
+      return 7
+    })
+    let task = Task { try await shutdown.over(TokenRefresherService(session)) }
+    #expect(await steps.next() == "asked")
+    shutdown.begin()
+    task.cancel()
+    _ = await task.result
+    #expect(session.credential == nil)
+    server.note("issued")
+  }
+
+  // MARK: Fleets
+
+  #if Redis
+    @Test func aMemberLeavesItsFleetAtTheShutdown() async throws {
+      let (steps, shutdown) = (Steps(), StandInShutdown())
+      // Nobody answers there; the member goes by itself.
+      let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 1), instances: 2)
+      fleet.onEvent { steps.note($0.word) }
+      shutdown.begin()
+      try await shutdown.over(FleetService(fleet))
+      #expect(await steps.next() == "left")
+    }
+  #endif
 }

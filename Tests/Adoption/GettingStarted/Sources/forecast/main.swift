@@ -15,7 +15,8 @@ struct Forecast: Request {
   typealias Response = Place
 }
 
-func run(_ arguments: [String]) async -> Int32 {
+func run() async -> Int32 {
+  let arguments = CommandLine.arguments.dropFirst()
   guard let address = arguments.first, let baseURL = URL(string: address) else {
     print("usage: forecast https://api.example [city]")
     return 64  // EX_USAGE
@@ -41,4 +42,15 @@ func run(_ arguments: [String]) async -> Int32 {
   }
 }
 
-exit(await run(Array(CommandLine.arguments.dropFirst())))
+/// Cancels work on Ctrl-C, for as long as the source is kept.
+func cancel(_ work: Task<Int32, Never>, on number: Int32 = SIGINT) -> any DispatchSourceSignal {
+  signal(number, SIG_IGN)
+  let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+  source.setEventHandler { work.cancel() }
+  source.resume()
+  return source
+}
+
+let work = Task { await run() }
+let interrupt = cancel(work)
+exit(await work.value)

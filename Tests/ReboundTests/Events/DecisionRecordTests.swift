@@ -2,8 +2,8 @@ import Rebound
 import ReboundTesting
 import Testing
 
-@Suite("PolicyDecision+details")
-struct PolicyDecisionDetailsTests {
+@Suite("DecisionRecord")
+struct DecisionRecordTests {
   private struct Secret: Error, CustomStringConvertible {
     let description = "s3cret"
   }

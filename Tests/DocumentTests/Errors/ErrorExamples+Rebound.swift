@@ -1,0 +1,83 @@
+@testable import Rebound
+
+extension ErrorExamples {
+  static let rebound = ErrorExamples(
+    module: "Rebound",
+    errors: [policies, refresh, outbox, around, settings, mistakes].flatMap { $0 }
+  )
+
+  private static let timeout = TimedOut(.total, limit: .seconds(9), name: "weather")
+
+  private static let policies: [(row: String, error: any Error)] = [
+    ("``TimedOut``", timeout),
+    ("… of a stream that fell silent", TimedOut(.betweenValues, limit: .seconds(9), values: 3, name: "weather")),
+    ("``CircuitOpen``", CircuitOpen(name: "weather", retryAfter: .seconds(9))),
+    ("``BulkheadFull``", BulkheadFull(name: "weather", limit: 4, queueLength: 2)),
+    ("``RateLimited``", RateLimited(name: "weather", retryAfter: .seconds(9), queueLength: 2)),
+    ("``Throttled``", Throttled(name: "weather", refusalProbability: 0.5)),
+    ("``RetriesSuspended``", RetriesSuspended(name: "weather")),
+    ("``IdempotencyKeyUnknown``", IdempotencyKeyUnknown(key: "order 1")),
+  ]
+
+  private static let refresh: [(row: String, error: any Error)] = [
+    ("``TokenRefreshFailure``: signed out", refreshFailure(.signedOut)),
+    ("… session rejected", refreshFailure(.rejected)), ("… no credential granted", refreshFailure(.denied)),
+    ("… refresh failed", refreshFailure(.failed)),
+    ("… too many refreshes", refreshFailure(.excessive)),
+  ]
+
+  private static func refreshFailure(_ reason: TokenRefreshFailure.Reason) -> TokenRefreshFailure {
+    TokenRefreshFailure(reason: reason, retryAfter: .seconds(9))
+  }
+
+  private static let outbox: [(row: String, error: any Error)] = [
+    ("``OutboxFull``", OutboxFull(pending: 7, deadLetters: 1, bytes: 900, capacity: 8, maxBytes: 1_000)),
+    (
+      "``OutboxFailure/full(_:)``",
+      OutboxFailure.full(OutboxFull(pending: 7, deadLetters: 1, bytes: 900, capacity: 8, maxBytes: 1_000))
+    ),
+    ("``OutboxFailure/unstorable(_:)``", OutboxFailure.unstorable(Unencodable())),
+    ("``OutboxFailure/storage(_:)``", OutboxFailure.storage(OutboxStorageFailure.notReady("/orders"))),
+    ("``OutboxFailure/closed``", OutboxFailure.closed),
+    ("``OutboxStorageFailure/inUse(_:)``", OutboxStorageFailure.inUse("/orders")),
+    ("``OutboxStorageFailure/notAnOutbox(_:)``", OutboxStorageFailure.notAnOutbox("/orders")),
+    ("``OutboxStorageFailure/laterVersion(_:version:)``", OutboxStorageFailure.laterVersion("/orders", version: 2)),
+    (
+      "``OutboxStorageFailure/system(_:path:reason:)``",
+      OutboxStorageFailure.system("write", path: "/orders", reason: "No space left on device")
+    ),
+    ("``OutboxStorageFailure/notReady(_:)``", OutboxStorageFailure.notReady("/orders")),
+  ]
+
+  private static let around: [(row: String, error: any Error)] = [
+    ("``FallbackFailed``", FallbackFailed(failure: RetriesSuspended(name: "forecast"), original: timeout)),
+    (
+      "``TracedError``",
+      TracedError(
+        underlying: timeout,
+        trace: [Checkpoint(name: "forecast", fileID: "Weather/Client.swift", line: 42)]
+      )
+    ),
+    ("``RetryExhausted``", RetryExhausted(attempts: 4, elapsed: .seconds(36), errors: [timeout], underlying: timeout)),
+    ("``HedgesFailed``", HedgesFailed(errors: [(0, timeout), (1, timeout)], underlying: timeout)),
+  ]
+
+  private static let settings: [(row: String, error: any Error)] = [
+    (
+      "``InvalidPolicy``",
+      InvalidPolicy(.retry, "maxRetries", -1, "Give 0 for no retry, or nil to retry for ever.")
+    ), ("``InvalidPipeline``", InvalidPipeline(pipeline: "weather", mistake: .noStages, stages: [])),
+    ("``InvalidMetric``", InvalidMetric.repeatedLabel("city")),
+  ]
+
+  private static let mistakes: [(row: String, error: any Error)] = [
+    ("``UnrepeatableUpstream``", UnrepeatableUpstream(pipeline: "weather", stage: .retry, upstream: "Future")),
+    ("``FinishedWithoutValue``", FinishedWithoutValue()), ("``RefreshWithoutCredential``", RefreshWithoutCredential()),
+    ("``OutboxWithoutVerdict``", OutboxWithoutVerdict()),
+  ]
+}
+
+/// What an encoder may say, which has no words for people.
+private struct Unencodable: Error, CustomStringConvertible {
+  var description: String { "temperature is not a number." }
+}

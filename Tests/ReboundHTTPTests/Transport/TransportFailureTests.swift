@@ -1,0 +1,19 @@
+import Foundation
+import ReboundHTTP
+import Testing
+
+@Suite("TransportFailure")
+struct TransportFailureTests {
+  @Test(
+    "met alone, it says to people what a client's failure for it says",
+    arguments: [.offline, .connect, .tls(.notPinned), .proxy(.unreachable), .timeout(.total), .body, .other]
+      as [TransportFailure.Kind]
+  )
+  func words(kind: TransportFailure.Kind) {
+    let (alone, clients) = (TransportFailure(kind), NetworkFailure(.transport(kind)))
+    #expect(alone.localizedDescription == clients.localizedDescription)
+    #expect(alone.failureReason == clients.failureReason)
+    #expect(alone.recoverySuggestion == clients.recoverySuggestion)
+    #expect(alone.recoverySuggestion != nil)
+  }
+}

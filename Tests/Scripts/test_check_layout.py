@@ -1,0 +1,44 @@
+"""What scripts/check-layout says of the titles of tests."""
+
+import unittest
+
+from support import load
+
+check_layout = load("check-layout")
+
+
+class TitleTests(unittest.TestCase):
+    def complaints(self, text):
+        check_layout.complaints.clear()
+        check_layout.check_titles("Tests/SkyTests.swift", text)
+        return list(check_layout.complaints)
+
+    def test_a_section_needs_its_document(self):
+        self.assertEqual(len(self.complaints('@Test("§1.3 a 425 is tried again once")')), 1)
+        self.assertEqual(len(self.complaints('@Suite("cookies (§5.2)")')), 1)
+        self.assertEqual(self.complaints('@Test("longer paths come first (RFC 6265 §5.4)")'), [])
+
+    def test_private_codes_are_refused(self):
+        for code in ["N19", "D-12", "B2.1", "AB-3"]:
+            self.assertEqual(len(self.complaints(f'@Test("{code}: the sky is blue")')), 1, code)
+
+    def test_names_that_the_world_knows_are_none(self):
+        for name in ["UTF-8", "SHA-256", "HTTP/1.1", "HMAC-SHA256", "RFC 6265", "p99", "x86-64", "400 or 503"]:
+            self.assertEqual(self.complaints(f'@Test("{name} is read")'), [], name)
+
+    def test_a_title_on_a_line_of_its_own_counts_and_its_line_is_said(self):
+        self.assertEqual(
+            self.complaints('@Suite\nstruct Sky {\n  @Test(\n    "N19 is blue",\n    arguments: [1]\n  )\n'),
+            ["Tests/SkyTests.swift:4: 'N19' in a title is a code that nobody can look up; say it in words"],
+        )
+
+    def test_quotes_in_a_title_do_not_end_it(self):
+        self.assertEqual(len(self.complaints(r'@Test("the \"sky\" of N19")')), 1)
+        self.assertEqual(len(self.complaints('@Test(#"the "sky" of N19"#)')), 1)
+
+    def test_arguments_are_no_title(self):
+        self.assertEqual(self.complaints('@Test("is blue", arguments: ["N19", "§1"])'), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
