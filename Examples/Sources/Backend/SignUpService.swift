@@ -26,7 +26,9 @@ final class SignUpService: Sendable {
   private let availabilityCycle = Locked(MaintenanceCycle())
   private let signUpCycle = Locked(MaintenanceCycle())
 
-  /// Where passwords are hashed. Each hash takes 64 MiB, and a core for about 0.15 s.
+  /// Where passwords are hashed.
+  ///
+  /// Each hash takes 64 MiB, and a core for about 0.15 s.
   static func makeHashQueue() -> WorkQueue { WorkQueue(name: "Backend.passwords", width: 2, backlog: 30) }
 
   /// - Parameter hashQueue: Where passwords are hashed.

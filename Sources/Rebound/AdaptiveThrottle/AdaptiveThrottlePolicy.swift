@@ -30,7 +30,7 @@ public struct AdaptiveThrottlePolicy: Hashable, Sendable {
 ///
 /// It has no clock and no lock.
 struct AdaptiveThrottleMachine: Sendable {
-  private struct Calls: WindowCounts {
+  private struct Calls: Summable {
     var requests = 0
     var accepts = 0
 

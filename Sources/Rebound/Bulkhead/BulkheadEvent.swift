@@ -65,13 +65,9 @@ extension Bulkhead.Snapshot: PolicyReading {
   }
 }
 
-extension Bulkhead: PolicyObservable {
-  /// That of bulkheads.
-  public static var kind: PolicyKind { .bulkhead }
+extension Bulkhead: EventTelling {
   /// Its ``snapshot``.
   public var reading: (any PolicyReading)? { snapshot }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }
 
 /// A bulkhead has refused a call, because too many run and wait already.

@@ -51,9 +51,4 @@ extension PolicyKind {
   public static let cache = PolicyKind("cache")
 }
 
-extension Cache: PolicyObservable {
-  /// That of caches.
-  public static var kind: PolicyKind { .cache }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Cache: EventTelling {}

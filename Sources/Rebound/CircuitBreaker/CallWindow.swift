@@ -1,6 +1,6 @@
 /// The calls that a circuit breaker looks at, counted.
 package struct CallWindow: Hashable, Sendable {
-  package struct Counts: WindowCounts {
+  package struct Counts: Summable {
     package var calls = 0
     package var failures = 0
     package var slow = 0

@@ -36,7 +36,7 @@ extension CircuitBreakerEvent: RecordedDecision {
         "\(after)".asLabel,
         "\(before), now \(after)\(openTime.map { " for \($0)" } ?? "")"
       )
-      .with([.init("before", "\(before)".asLabel)] + EventField.known("open_for", openTime))
+      .with([EventField("before", "\(before)".asLabel)] + EventField.known("open_for", openTime))
     case .refused(let refusal):
       .init(.warning, "refused", "call refused\(refusal.retryAfter.map { ", try again in \($0)" } ?? "")")
         .with(EventField.known("retry_after", refusal.retryAfter))
@@ -130,11 +130,7 @@ extension CircuitBreakerMetrics: PolicyReading {
   }
 }
 
-extension CircuitBreaker: PolicyObservable {
-  /// That of circuit breakers.
-  public static var kind: PolicyKind { .circuitBreaker }
+extension CircuitBreaker: EventTelling {
   /// Its ``metrics``.
   public var reading: (any PolicyReading)? { metrics }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }

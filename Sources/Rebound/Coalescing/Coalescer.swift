@@ -158,9 +158,4 @@ extension PolicyKind {
   public static let coalescing = PolicyKind("coalescing")
 }
 
-extension Coalescer: PolicyObservable {
-  /// That of coalescers.
-  public static var kind: PolicyKind { .coalescing }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Coalescer: EventTelling {}

@@ -26,3 +26,19 @@ extension PolicyObservable {
   /// There is nothing to tell.
   public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {}
 }
+
+/// An object of this package whose events are its decisions.
+protocol EventTelling: PolicyObservable {
+  associatedtype Event: PolicyDecision
+
+  /// Tells one more observer what is decided, in order, with no lock held.
+  @discardableResult
+  func onEvent(_ observer: @escaping @Sendable (Event) -> Void) -> Self
+}
+
+extension EventTelling {
+  /// That of its events.
+  public static var kind: PolicyKind { Event.kind }
+  /// Tells one more observer what is decided, as `onEvent(_:)` does.
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+}

@@ -95,12 +95,7 @@ extension PolicyKind {
   public static let keyed = PolicyKind("keyed")
 }
 
-extension Keyed: PolicyObservable {
-  /// That of objects by key.
-  public static var kind: PolicyKind { .keyed }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension Keyed: EventTelling {}
 
 /// Something that is made once, by the first who wants it, while the others wait.
 @usableFromInline

@@ -47,7 +47,7 @@ public struct MetastabilityPolicy: Hashable, Sendable {
 }
 
 /// What a client sees of its own load.
-struct LoadCounts: WindowCounts {
+struct LoadCounts: Summable {
   /// What was asked for.
   var requests = 0
   /// The attempts for it, those that were refused here included.

@@ -40,7 +40,7 @@ extension RateLimiterEvent: RecordedDecision {
         "throttled",
         "throttled to \(share) of the full rate" + (pause.map { " after a pause of \($0)" } ?? "")
       )
-      .with([.init("share", share)] + EventField.known("pause", pause))
+      .with([EventField("share", share)] + EventField.known("pause", pause))
     case .recovered(let share):
       .init(.info, "recovered", "recovered to \(share) of the full rate").with([.init("share", share)])
     }
@@ -92,13 +92,9 @@ extension RateLimiter.Snapshot: PolicyReading {
   }
 }
 
-extension RateLimiter: PolicyObservable {
-  /// That of rate limiters.
-  public static var kind: PolicyKind { .rateLimiter }
+extension RateLimiter: EventTelling {
   /// Its ``snapshot``.
   public var reading: (any PolicyReading)? { snapshot }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
 }
 
 /// A rate limiter has refused a call, because too many have begun.

@@ -9,7 +9,7 @@ struct RetryBudgetLedger: Sendable {
     case bucket(max: Int, cost: Int)
   }
 
-  private struct Counts: WindowCounts {
+  private struct Counts: Summable {
     var requests = 0
     var retries = 0
 

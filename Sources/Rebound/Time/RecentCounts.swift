@@ -1,5 +1,5 @@
 /// What is counted, several numbers at once.
-protocol WindowCounts: Hashable, Sendable {
+protocol Summable: Hashable, Sendable {
   init()
   /// Adds the numbers of another one, so many times.
   mutating func add(_ other: Self, times: Int)
@@ -8,7 +8,7 @@ protocol WindowCounts: Hashable, Sendable {
 /// Counts of what has happened within a window of time, which moves on a tenth of itself at a time.
 ///
 /// It has no clock and no lock.
-struct RecentCounts<Counts: WindowCounts>: Hashable, Sendable {
+struct RecentCounts<Counts: Summable>: Hashable, Sendable {
   private static var slotCount: Int { 10 }
 
   private let slotLength: Duration

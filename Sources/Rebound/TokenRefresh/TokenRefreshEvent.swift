@@ -76,9 +76,4 @@ extension PolicyKind {
   public static let authentication = PolicyKind("authentication")
 }
 
-extension TokenRefresher: PolicyObservable {
-  /// That of shared credentials.
-  public static var kind: PolicyKind { .authentication }
-  /// Tells one more observer what is decided, as ``onEvent(_:)`` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
-}
+extension TokenRefresher: EventTelling {}

@@ -66,7 +66,9 @@ public struct HTTPPriority: Hashable, Sendable {
     return 0.5 + distance / (distance > 0 ? 6 : 8)
   }
 
-  /// As HTTP/2 had it (RFC 7540 §5.3.2): from 1 to 256, and 16 for what says nothing. Each step is twice the weight.
+  /// As HTTP/2 had it (RFC 7540 §5.3.2): from 1 to 256, and 16 for what says nothing.
+  ///
+  /// Each step is twice the weight.
   var streamWeight: Int { 1 << (7 - min(max(urgency, 0), 7)) }
 }
 

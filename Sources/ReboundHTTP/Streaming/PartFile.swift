@@ -133,10 +133,8 @@ public struct DownloadUnderWay: Error, Hashable, CustomStringConvertible {
 }
 
 extension DownloadUnderWay: LocalizedError {
-  /// What happened, for people: what a client's failure for it says.
-  public var errorDescription: String? { NetworkFailure(.storage).errorDescription }
-  /// Why, for people.
-  public var failureReason: String? { NetworkFailure(.storage).failureReason }
+  /// What happened, for people.
+  public var errorDescription: String? { "This is being loaded already." }
   /// What to do next, for people.
-  public var recoverySuggestion: String? { NetworkFailure(.storage).recoverySuggestion }
+  public var recoverySuggestion: String? { "Wait until that is done, and try again." }
 }

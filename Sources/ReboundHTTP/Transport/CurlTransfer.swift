@@ -182,7 +182,12 @@
       guard let connection = stream.connection else { return }
       switch note {
       case .goAway(let last): loop.noteGoAway(connection, lastStream: last)
-      case .stream, .refused: stream.take(note)
+      case .stream: stream.take(note)
+      case .refused:
+        stream.take(note)
+        // libcurl would connect anew first, and only then learn that this is not to be sent again.
+        guard !request.method.isIdempotent else { return }
+        exchange.abort(TransportFailure(.reset, isUnprocessed: true, detail: "the server refused it: REFUSED_STREAM"))
       }
     }
 

@@ -24,8 +24,8 @@ import Rebound
 /// Foundation on Linux repeats a request when a connection that was kept open turns out to be closed, whatever its method,
 /// and stops the process if the request has a body. So there each request that has a body or is not idempotent gets a
 /// connection of its own, which costs some time. These faults cannot be mended from here; the `CurlTransport` of this
-/// package has none of them. `FoundationFaultTests` shows each in plain URLSession, but for the three of which it is said
-/// that no test can:
+/// package has none of them. `FoundationFaultTests` shows each in plain URLSession, but for those of which it is said that
+/// no test does:
 /// - A server that closes the connection within the fields of the head, or sends trailers, stops the whole process; so does
 ///   one of HTTP/2 that refuses the stream of a request with a body (`REFUSED_STREAM`).
 /// - A host that is an IPv6 address (`http://[::1]`) is refused as no address.
@@ -33,9 +33,11 @@ import Rebound
 ///   when it stopped to watch a socket. No test shows it, since it is a race that none can bring about.
 /// - About once in some ten thousand requests it forgets to watch a socket. The request ends by its idle limit. No test shows
 ///   it by itself, for the same reason; runs of thousands of random faults allow for it.
-/// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process.
+/// - A cancel of a task that it has forgotten already, because its end is on the way, stops the process. No test shows it,
+///   since it is a race of which one ending is that nothing moves any more.
 /// - During a pause it reads on, as fast as the network delivers, and what comes is kept in memory, up to the limit of the
-///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once.
+///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once. It is not asked to
+///   suspend a task, since that comes into effect when it likes; no test shows that.
 /// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
 ///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
 ///   that has always something to read holds up the others until it ends or a limit of theirs passes; no test shows that,

@@ -101,7 +101,7 @@
       (self.name, self.member, self.settings, self.time) = (name, member, settings, time)
       let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances, electorate: instances))
       self.shared = shared
-      var beat = RedisCommand(FleetScripts.beat, keys: [Self.membersKey(name), "rebound:{\(name)}:peak"])
+      var beat = RedisCommand(FleetScripts.beat, keys: [Fleet.membersKey(name), "rebound:{\(name)}:peak"])
       beat.add(member)
       beat.add((settings.heartbeat * 3).milliseconds)
       beat.add(settings.peakMemory.milliseconds)
@@ -270,7 +270,7 @@
       timer?.cancel()
       for thread in waiting { thread.signal() }
       // One that is not heard is forgotten like one that has died.
-      _ = await loop.send(RedisCommand("ZREM", Self.membersKey(name), member), limit: settings.bound)
+      _ = await loop.send(RedisCommand("ZREM", Fleet.membersKey(name), member), limit: settings.bound)
       loop.close()
     }
 

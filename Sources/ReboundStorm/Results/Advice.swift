@@ -97,7 +97,7 @@ public struct StormFailure: Error, CustomStringConvertible {
   public let storm: Storm
 
   /// What was expected, what came of it, and what to change.
-  public var description: String { "Expected: \(expectation). \(storm)" }
+  public var description: String { "Expected: \(expectation). What came of it, and what to change:\n\(storm)" }
 }
 
 extension Double {

@@ -26,12 +26,12 @@ struct CassetteTape: Sendable {
       archive = try JSONDecoder().decode(JSONValue.self, from: data)
       entries = try JSONDecoder().decode(HAR.self, from: data).log.entries
     } catch {
-      throw CassetteFileError(file: file, problem: "is no HTTP Archive; record it anew: \(error)")
+      throw CassetteFileError(file: file, problem: "is no HTTP Archive: \(error). Record it anew")
     }
     var recordings: [CassetteRecording] = []
     for (index, entry) in entries.enumerated() {
       do { recordings.append(try CassetteRecording(entry, redaction)) } catch {
-        let problem = "has a recording \(index + 1) that cannot be replayed; record it anew: \(error)"
+        let problem = "has a recording \(index + 1) that cannot be replayed: \(error). Record it anew"
         throw CassetteFileError(file: file, problem: problem)
       }
     }

@@ -118,7 +118,7 @@ extension CassetteTape {
     else {
       throw CassetteFileError(
         file: file,
-        problem: "has no request whose address says where the service was; record it anew"
+        problem: "has no request whose address says where the service was. Record it anew"
       )
     }
     return url

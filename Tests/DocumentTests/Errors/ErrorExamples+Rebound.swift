@@ -58,8 +58,8 @@ extension ErrorExamples {
         trace: [Checkpoint(name: "forecast", fileID: "Weather/Client.swift", line: 42)]
       )
     ),
-    ("``RetryExhausted``", RetryExhausted(attempts: 1, elapsed: .seconds(9), errors: [timeout], underlying: timeout)),
-    ("``HedgesFailed``", HedgesFailed(errors: [(0, timeout)], underlying: timeout)),
+    ("``RetryExhausted``", RetryExhausted(attempts: 4, elapsed: .seconds(36), errors: [timeout], underlying: timeout)),
+    ("``HedgesFailed``", HedgesFailed(errors: [(0, timeout), (1, timeout)], underlying: timeout)),
   ]
 
   private static let settings: [(row: String, error: any Error)] = [

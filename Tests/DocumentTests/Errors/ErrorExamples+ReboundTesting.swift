@@ -31,7 +31,7 @@ extension ErrorExamples {
     (
       "``MissingValues``",
       MissingValues(expectation: "a value", outcome: "the stream has finished", location: location)
-    ), ("``TestScheduler/StillBusy``", TestScheduler.StillBusy(limit: 100, now: .start, pendingCount: 1)),
+    ), ("``TestScheduler/StillBusy``", TestScheduler.StillBusy(limit: 100, now: .start, pendingCount: 2)),
     ("``UnimplementedScheduler/Use``", UnimplementedScheduler.Use(scheduler: "the pause after typing", call: "now")),
   ]
 
@@ -53,7 +53,7 @@ extension ErrorExamples {
     return [
       ("``CassetteMiss``", CassetteMiss(of: request, in: [], [], fitting: [], file: file)),
       ("``UnusedRecordings``", UnusedRecordings(requests: [request], file: file)),
-      ("``CassetteFileError``", CassetteFileError(file: file, problem: "is no HTTP Archive; record it anew: no JSON")),
+      ("``CassetteFileError``", CassetteFileError(file: file, problem: "is no HTTP Archive: no JSON. Record it anew")),
       ("``ReproducedFailure``", ReproducedFailure(cause: mismatch, recorded: account, now: account)),
     ]
   }()

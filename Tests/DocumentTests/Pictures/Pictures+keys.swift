@@ -34,11 +34,11 @@ extension Picture {
       wallClock: { Date(timeIntervalSince1970: 0) },
       random: .seeded(1),
       deliveringWith: { _ in
-        delivery.map { _ in OutboxVerdict.delivered }.catch { Just(.tryLater($0)) }.eraseToAnyPublisher()
+        delivery.map { _ in OutboxVerdict.delivered }.catch { Just(OutboxVerdict.tryLater($0)) }.eraseToAnyPublisher()
       }
     )
     stage.listen("entry", to: outbox.enqueueing("soup", key: "kitchen")) { "\($0.id)".first ?? "•" }
-    stage.listen("pending", to: outbox.states.map(\.pending))
+    stage.listen("pending", to: outbox.states.map(\.pending).removeDuplicates().dropFirst())
     let svg = try stage.picture(
       "The entry is stored, its delivery fails, and three seconds later it succeeds",
       #"outbox.enqueueing("soup", key: "kitchen")"#

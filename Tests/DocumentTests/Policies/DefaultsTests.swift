@@ -127,7 +127,7 @@ struct DefaultsTests {
   func keys() async throws {
     let objects = Keyed<Int, Int> { $0 }
     for key in 0..<1_001 { _ = objects[key] }
-    try expect("One-policy-for-each-host", "`limit`", says: "1,000 objects", objects.count == 1_000)
+    try expect("Keyed-policies", "`limit`", says: "1,000 objects", objects.count == 1_000)
     let keys = try IdempotencyKeys<Int>(keptFor: .seconds(86_400))
     for key in 0..<10_001 { _ = try await keys.run("\(key)") { 1 } }
     // The first one had to leave, and the second one has stayed.

@@ -25,7 +25,7 @@ struct HTTPPriorityTests {
   }
 
   @Test(
-    "a field of somebody else's is read as far as it makes sense (§4)",
+    "a field of somebody else's is read as far as it makes sense (RFC 9218 §4)",
     arguments: [
       ("", 3, false), ("i", 3, true), ("i=?1,u=5", 5, true), ("u=2, i=?0", 2, false), ("u=8", 3, false),
       ("u=-1", 3, false), ("u=x", 3, false), ("u", 3, false), ("i=1", 3, false), ("u=1;a=b, i;c", 1, true),

@@ -221,7 +221,7 @@
     }
 
     @Test(
-      "a download whose process is killed goes on in the next process, and little of it is sent twice",
+      "a download whose process is killed goes on in the next process, and over libcurl little of it is sent twice",
       arguments: TransportKind.allCases
     )
     func killedProcess(kind: TransportKind) async throws {
@@ -243,7 +243,9 @@
         try await client.download(Anything(path: "large"), to: file, verifying: .sha256(digest))
       }
       #expect(relay.carried.count == 2)
-      #expect(relay.carried[1] <= TestCertificates.largeCount - 8_000_000 + Self.lostPerKill)
+      // URLSession on Linux hands on megabytes at once, of which the last may not be on disk yet.
+      let lost = kind == .curl ? Self.lostPerKill : 7_000_000
+      #expect(relay.carried[1] <= TestCertificates.largeCount - 8_000_000 + lost)
       #expect(try Data(contentsOf: target) == Data(contentsOf: TestCertificates.file("large")))
     }
   }

@@ -114,7 +114,6 @@
       let unprocessedCount = failures.filter(\.provesNothingWasDone).count
       // The one that asks for the count is among them.
       let processedCount = try await server.requestCount() - 1
-      print("DEBUG", answered.count, failures.count, unprocessedCount, processedCount, Set(failures.map { "\($0)" }))
       #expect((answered.count...200 - unprocessedCount).contains(processedCount))
     }
 

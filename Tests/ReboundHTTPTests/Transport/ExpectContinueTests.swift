@@ -22,7 +22,6 @@ struct ExpectContinueTests {
     server.program("/", .refusedUpload)
     let log = await Self.outcome(of: server.url(), kind)
     #expect(log.heads.first?.status == 413)
-    print("DEBUG expect", kind, log.sent, server.requests.map(\.fields))
     #expect(log.sent.last ?? 0 == 0)
     #expect(server.requests.first?[field: "Expect"] == "100-continue")
     server.stop()

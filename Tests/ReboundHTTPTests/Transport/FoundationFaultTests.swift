@@ -1,9 +1,9 @@
 #if !canImport(Darwin)
+  import Dispatch
   import Foundation
   import FoundationNetworking
   import ReboundHTTPTesting
   import ReboundHTTP
-  import ReboundTesting
   import StreamSupport
   import Testing
 
@@ -31,6 +31,15 @@
       _ = try? await URLSession(configuration: .ephemeral).data(from: server.url())
     }
 
+    fileprivate static let body = Data("order".utf8)
+
+    private static func order(_ url: URL) -> URLRequest {
+      var request = URLRequest(url: url)
+      request.httpMethod = "POST"
+      request.httpBody = body
+      return request
+    }
+
     // MARK: What stops the process
 
     @Test("URLSession stops the process when a server closes the connection within the fields")
@@ -45,140 +54,40 @@
       Self.expectCrash(of: result)
     }
 
-    @Test("URLSession stops the process when a kept connection is closed as it sends a request with a body")
+    @Test(
+      "URLSession stops the process when a kept connection is closed as it sends a body that a delegate would give anew"
+    )
     func bodyOverClosedConnection() async {
       let result = await #expect(processExitsWith: .failure) {
         let server = try MisbehavingServer()
         server.program("/", .answer())
         server.program("/order", .emptyReply, .answer())
-        let session = URLSession(configuration: .ephemeral)
-        _ = try await session.data(from: server.url())
-        var request = URLRequest(url: server.url("/order"))
-        request.httpMethod = "POST"
-        request.httpBody = Data("order".utf8)
-        _ = try? await session.data(for: request)
-      }
-      Self.expectCrash(of: result)
-    }
-
-    // Which cancel it is, is up to the system; among so many there is one.
-    @Test("URLSession stops the process when a task is cancelled as it ends")
-    func cancelThatMeetsEnd() async {
-      let result = await #expect(processExitsWith: .failure) {
-        let server = try MisbehavingServer()
-        server.recordsRequests = false
-        server.program("/", .answer())
-        let session = URLSession(configuration: .ephemeral)
-        await withTaskGroup(of: Void.self) { group in
-          for lane in 0..<8 {
-            group.addTask {
-              var random = SeededRandom(seed: UInt64(lane))
-              for _ in 0..<100_000 {
-                let log = TransportLog()
-                let task = session.dataTask(with: server.url()) { _, _, _ in log.add(.finished) }
-                task.resume()
-                for _ in 0..<Int.random(in: 0..<200, using: &random) where !log.isOver { await Task.yield() }
-                task.cancel()
-              }
-            }
-          }
-        }
+        let delegate = BodyDelegate()
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: server.url()).resume()
+        await delegate.ended(1)
+        session.dataTask(with: FoundationFaultTests.order(server.url("/order"))).resume()
+        await delegate.ended(2)
       }
       Self.expectCrash(of: result)
     }
 
     #if Curl && os(Linux)
-      @Test("URLSession stops the process when a server of HTTP/2 refuses a request that has a body")
+      @Test(
+        "URLSession stops the process when a server of HTTP/2 refuses a request whose body a delegate would give anew"
+      )
       func refusedStream() async {
         let result = await #expect(processExitsWith: .failure) {
           try TrustedAuthority.trustTests()
           let server = try await FrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
-          var request = URLRequest(url: try server.url())
-          request.httpMethod = "POST"
-          request.httpBody = Data("order".utf8)
-          _ = try? await URLSession(configuration: .ephemeral).data(for: request)
+          let delegate = BodyDelegate()
+          let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+          session.dataTask(with: FoundationFaultTests.order(try server.url())).resume()
+          await delegate.ended(1)
         }
         Self.expectCrash(of: result)
       }
     #endif
-
-    // EXPERIMENT
-    @Test("experiment", arguments: ["kept", "refused"], ["none", "plain", "stream", "nil", "ours", "ourscurl"])
-    func experiment(what: String, mode: String) async {
-      await withKnownIssue(isIntermittent: true) {
-        let result = await #expect(processExitsWith: .failure) { [what, mode] in
-          var text = "\(what) \(mode):"
-          func note(_ s: String) {
-            text += " " + s;
-            try? text.write(toFile: "/tmp/h6-exp-\(what)-\(mode).txt", atomically: true, encoding: .utf8)
-          }
-          note("begin")
-          let server = try MisbehavingServer()
-          server.program("/", .answer())
-          server.program("/order", .emptyReply, .answer())
-          var url = server.url("/order")
-          var frames: FrameServer?
-          try TrustedAuthority.trustTests()
-          if what == "refused" {
-            frames = try await FrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
-            url = try frames!.url()
-          }
-          if mode.hasPrefix("ours") {
-            let transport: any Transport =
-              mode == "ours"
-              ? URLSessionTransport(reachability: ManualReachability()) : CurlTransport(try .trustingTests())
-            for path in ["/", "/order"] {
-              let log = TransportLog()
-              let request = TransportRequest(
-                path == "/" ? server.url() : url,
-                method: path == "/" ? .get : .post,
-                body: path == "/" ? .none : .data(Data("order".utf8)),
-                limits: TransportLimits(idle: .seconds(10))
-              )
-              let e = transport.start(request, telling: log.add)
-              await log.end()
-              e.cancel()
-              note("\(String(describing: log.failure)) \(log.heads.first?.status ?? 0)")
-            }
-            note("\(server.requests.map(\.method)) \(frames?.requestCount ?? -1)")
-            return
-          }
-          let delegate: BodyDelegate? =
-            mode == "none" ? nil : mode == "plain" ? nil : BodyDelegate(mode == "stream" ? Data("order".utf8) : nil)
-          let plain = WorkingDelegate {}
-          let session = URLSession(
-            configuration: .ephemeral,
-            delegate: mode == "none" ? nil : mode == "plain" ? plain : delegate,
-            delegateQueue: nil
-          )
-          for request in [URLRequest(url: server.url()), URLRequest(url: url)] {
-            var request = request
-            request.timeoutInterval = 10
-            if request.url == url { request.httpMethod = "POST"; request.httpBody = Data("order".utf8) }
-            if mode == "none" {
-              do {
-                let r = try await session.data(for: request); note("\((r.1 as? HTTPURLResponse)?.statusCode ?? 0)")
-              } catch { note("\(error)".prefix(100).description) }
-            } else {
-              let task = session.dataTask(with: request)
-              task.resume()
-              if mode == "plain" {
-                await plain.ended(); plain.log.clear()
-              } else {
-                await delegate!.log.end(); delegate!.log.clear()
-              }
-              note("\(String(describing: task.response).prefix(20)) \(String(describing: task.error).prefix(100))")
-            }
-          }
-          note("\(server.requests.map(\.method)) \(frames?.requestCount ?? -1)")
-        }
-        try? "exit \(String(describing: result?.exitStatus))".write(
-          toFile: "/tmp/h6-exp-\(what)-\(mode).exit",
-          atomically: true,
-          encoding: .utf8
-        )
-      }
-    }
 
     // MARK: What is sent, and how often
 
@@ -209,7 +118,7 @@
       #expect(server.requests.isEmpty)
     }
 
-    @Test("URLSession takes an IPv6 address for a name that it cannot find, though somebody listens there")
+    @Test("URLSession takes the IPv6 address of a host for no address, though somebody listens there")
     func addressOfIPv6() async throws {
       let listener = try #require(IPv6Listener(), "this system has no ::1")
       let url = try #require(URL(string: "http://[::1]:\(listener.port)/"))
@@ -265,21 +174,20 @@
 
     // MARK: Who waits
 
-    @Test("URLSession reads on while a task is suspended, more than the system's buffers hold")
-    func readsOnDuringSuspension() async {
+    @Test("URLSession reads on while its delegate is busy, more than the system's buffers hold")
+    func readsOnForBusyDelegate() async {
       await #expect(processExitsWith: .success) {
         let server = try MisbehavingServer()
-        let (piece, times) = ([UInt8](repeating: 46, count: 1 << 20), 64)
+        let (piece, times) = ([UInt8](repeating: 46, count: 1 << 20), 96)
         let head = Fault.head(length: piece.count * times + 1)
         server.program("/", Fault("flood", at: .body, [.readBody, .send(head), .flood(piece, times: times), .stall]))
-        let delegate = SuspendingDelegate()
+        let delegate = BusyDelegate()
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-        let task = session.dataTask(with: server.url())
-        task.resume()
-        await delegate.suspended()
+        session.dataTask(with: server.url()).resume()
+        await delegate.isBusy()
         // The server has got rid of all of it.
         await server.stallsReached()
-        #expect(task.state == .suspended)
+        delegate.goOn()
       }
     }
 
@@ -303,7 +211,7 @@
   /// Works when the head comes.
   private final class WorkingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let work: @Sendable () -> Void
-    let log = ClearableLog()
+    private let log = TransportLog()
     private let redirects = TransportLog()
 
     var isRedirected: Bool { !redirects.events.isEmpty }
@@ -338,49 +246,50 @@
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      log.add()
-    }
-  }
-
-  /// Suspends a task when its head comes, and says so.
-  private final class SuspendingDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let log = TransportLog()
-
-    func suspended() async {
-      await log.end()
-    }
-
-    func urlSession(
-      _ session: URLSession,
-      dataTask: URLSessionDataTask,
-      didReceive response: URLResponse,
-      completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-      completionHandler(.allow)
-      dataTask.suspend()
       log.add(.finished)
     }
   }
 
-  private final class BodyDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    let log = ClearableLog()
-    let body: Data?
-    init(_ body: Data?) { self.body = body }
+  /// Is busy with the first piece of a body until it is told to go on.
+  private final class BusyDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let log = TransportLog()
+    private let gate = DispatchSemaphore(value: 0)
+
+    func isBusy() async {
+      await log.end()
+    }
+
+    func goOn() {
+      gate.signal()
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+      guard !log.isOver else { return }
+      log.add(.finished)
+      gate.wait()
+    }
+  }
+
+  /// Gives the body of a request anew, whenever it is asked for that.
+  private final class BodyDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    private let log = TransportLog()
+
+    /// Waits until so many tasks have ended.
+    func ended(_ count: Int) async {
+      await log.until { $0.count >= count }
+    }
+
     func urlSession(
       _ session: URLSession,
       task: URLSessionTask,
       needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-    ) { completionHandler(body.map { InputStream(data: $0) }) }
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-      log.add()
+    ) {
+      completionHandler(InputStream(data: FoundationFaultTests.body))
     }
-  }
-  private final class ClearableLog: @unchecked Sendable {
-    let lock = Lock()
-    var log = TransportLog()
-    func add() { lock.withLock { log }.add(.finished) }
-    func end() async { await lock.withLock { log }.end() }
-    func clear() { lock.withLock { log = TransportLog() } }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      log.add(.finished)
+    }
   }
 
   /// Does at once what it is given.

@@ -14,7 +14,7 @@
     }
 
     /// Why a connection is not made.
-    private func refusal(_ address: RedisAddress, connectLimit: Duration = .seconds(60)) async throws -> String {
+    private func refusal(_ address: RedisAddress, connectLimit: Duration = .seconds(600)) async throws -> String {
       let link = Link(address, connectLimit: connectLimit)
       await link.statuses.until(1)
       guard case .lost(.connection(let reason)) = try #require(link.statuses.entries.first) else {

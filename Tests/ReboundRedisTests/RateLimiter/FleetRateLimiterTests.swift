@@ -175,10 +175,10 @@
     @Test func theKeyExpires() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
-      try await fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(100))).run {}
+      try await fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(100_000))).run {}
       let link = await Link.ready(server.address)
       let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
-      #expect((1...10_000).contains(left))
+      #expect((1...10_000_000).contains(left))
     }
 
     @Test func publishersAreLimitedToo() async throws {

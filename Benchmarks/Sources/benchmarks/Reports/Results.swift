@@ -34,7 +34,9 @@ extension Results {
         )
       )
     }
-    return (lines + [""] + measurements.compactMap(\.ratioLine)).joined(separator: "\n") + "\n"
+    let ratios = measurements.compactMap(\.ratioLine)
+    if !ratios.isEmpty { lines += [""] + ratios }
+    return lines.joined(separator: "\n") + "\n"
   }
 
   private static func row(_ name: String, _ cells: String...) -> String {

@@ -65,7 +65,7 @@ extension Forecasts {
   public static func recommendedPolicies(events: PolicyEvents? = nil) throws -> Pipeline<Forecast> {
     try Pipeline<Forecast>("forecasts", events: events) {
       Timeout(total: .seconds(10))
-      Retry(RetryPolicy(clamping: 2).when(ForecastFailure.isTransient), budget: try .ratio(0.2))
+      Retry(when: ForecastFailure.isTransient, budget: try .ratio(0.2))
       CircuitBreaker("forecasts", policy: try .consecutive(5), countingAsFailure: ForecastFailure.isTransient)
     }
   }
