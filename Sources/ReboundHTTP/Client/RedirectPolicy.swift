@@ -133,3 +133,12 @@ public struct RedirectRefused: Error, Hashable, Sendable, CustomStringConvertibl
     """
   }
 }
+
+extension RedirectRefused: LocalizedError {
+  /// What happened, for people: what a client's failure for it says.
+  public var errorDescription: String? { NetworkFailure(.redirectRefused).errorDescription }
+  /// Why, for people.
+  public var failureReason: String? { NetworkFailure(.redirectRefused).failureReason }
+  /// What to do next, for people.
+  public var recoverySuggestion: String? { NetworkFailure(.redirectRefused).recoverySuggestion }
+}

@@ -14,7 +14,12 @@ extension ErrorExamples {
     ("``InvalidRequest``", InvalidRequest(operation: "PlaceOrder", reason: .noBaseURL)),
     ("``InvalidRequest/Reason``", InvalidRequest.Reason.path("..")),
     ("``BodyStream/AlreadyRead``", BodyStream.AlreadyRead()),
+    ("``RedirectRefused``", refusedRedirect),
   ]
+
+  private static var refusedRedirect: RedirectRefused {
+    RedirectRefused(307, to: URL(string: "https://other.example/orders") ?? URL(fileURLWithPath: "/"))
+  }
 
   private static let files: [(row: String, error: any Error)] = [
     ("``ChecksumMismatch``", ChecksumMismatch(expected: "a0b1", found: "c2d3")),

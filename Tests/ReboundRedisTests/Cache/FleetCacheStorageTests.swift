@@ -103,12 +103,17 @@
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
       let storage = try storage(fleet)
-      let lifetime = CacheLifetime(fresh: .seconds(10), staleWhileRevalidate: .seconds(20), staleIfError: .seconds(30))
+      // So long that no busy machine sees the end of it.
+      let lifetime = CacheLifetime(
+        fresh: .seconds(10_000),
+        staleWhileRevalidate: .seconds(20_000),
+        staleIfError: .seconds(30_000)
+      )
       storage.store(7, lifetime: lifetime, for: "oslo", under: nil)
       await settled(fleet)
       let link = await Link.ready(server.address)
       let left = await link.send(RedisCommand("PTTL", "rebound:{test:forecasts:oslo}:entry"))
-      #expect((1...40_000).contains(try left.get().integer ?? 0))
+      #expect((1...40_000_000).contains(try left.get().integer ?? 0))
       _ = await storage.look("bern")
       let claimed = await link.send(RedisCommand("PTTL", "rebound:{test:forecasts:bern}:entry"))
       #expect((1...60_000).contains(try claimed.get().integer ?? 0))
