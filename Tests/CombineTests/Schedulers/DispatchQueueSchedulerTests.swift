@@ -2,8 +2,10 @@ import Combine
 import Dispatch
 import Testing
 
-/// What is tested here are the system's own queues and timers, which no virtual time stands in for. So each test waits for the
-/// event, however late it comes, and none asserts how long something took; that work is not early is a promise of its own.
+/// What is tested here are the system's own queues and timers, which no virtual time stands in for.
+///
+/// So each test waits for the event, however late it comes, and none asserts how long something took; that work is not
+/// early is a promise of its own.
 @Suite("DispatchQueue as a scheduler")
 struct DispatchQueueSchedulerTests {
   typealias Time = DispatchQueue.SchedulerTimeType
