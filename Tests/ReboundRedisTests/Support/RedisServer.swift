@@ -55,6 +55,10 @@
         try #require(!more.isEmpty, "redis-server has ended: \(String(decoding: text, as: UTF8.self))")
         text += more
       }
+      // Nobody asks what it says from here on, and one whose pipe is full answers nobody.
+      output.fileHandleForReading.readabilityHandler = { handle in
+        if handle.availableData.isEmpty { handle.readabilityHandler = nil }
+      }
     }
 
     /// As a machine that loses its power.
