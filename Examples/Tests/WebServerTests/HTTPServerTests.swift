@@ -1,7 +1,8 @@
 import Foundation
 import ServerTesting
 import Testing
-import WebServer
+
+@testable import WebServer
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
