@@ -87,11 +87,11 @@
 
   /// What works in the background until it is stopped, as a service.
   ///
-  ///     let journal = BackgroundService { lines.read { line in logger.info("\(line)") } }
+  ///     let journal = BackgroundService { lines.read { line in journalFile.append(line) } }
   ///
   /// What is started is held until the shutdown, and released behind it.
-  public struct BackgroundService<Work: Sendable>: Service {
-    private let start: @Sendable () async throws -> Work
+  public struct BackgroundService<Work>: Service {
+    private let start: @Sendable () async throws -> sending Work
     private let stop: @Sendable (Work) async -> Void
 
     /// Makes a service.
@@ -101,7 +101,7 @@
     ///   - stop: Ends it, at the shutdown or a cancel; called once for each start that succeeded. Nothing, if nothing is
     ///     said, for what ends when nobody holds it: an `AnyCancellable` cancels itself.
     public init(
-      start: @escaping @Sendable () async throws -> Work,
+      start: @escaping @Sendable () async throws -> sending Work,
       stop: @escaping @Sendable (Work) async -> Void = { _ in }
     ) {
       self.start = start

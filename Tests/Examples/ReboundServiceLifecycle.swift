@@ -1,5 +1,6 @@
 import Logging
 import Rebound
+import ReboundRedis
 import ReboundServiceLifecycle
 import ServiceLifecycle
 
@@ -23,11 +24,14 @@ actor ServiceGroup {
 
 struct Order: Codable, Sendable {}
 
-struct PriceFeed: Sendable {
-  static func connect() async throws -> PriceFeed { given() }
-  func close() async {}
-}
-
 var orders: Outbox<Order> { given() }
 var server: any Service { given() }
 var logger: Logger { given() }
+var session: TokenRefresher<String> { given() }
+var fleet: Fleet { given() }
+var lines: JSONLines { given() }
+var journalFile: JournalFile { given() }
+
+struct JournalFile: Sendable {
+  func append(_ line: String) {}
+}
