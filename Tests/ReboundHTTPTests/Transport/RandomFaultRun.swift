@@ -33,7 +33,7 @@
     private static let parts = 5
     /// What the resident memory may grow by from the second part on: the allocator's, and what Foundation keeps.
     ///
-    /// Runs of 2,500 requests with twelve seeds grew by 1.2 MB at most over libcurl and by 4.4 MB over URLSession on Linux,
+    /// Runs of 2,500 requests with six seeds each grew by 1.2 MB at most over libcurl and by 4.4 MB over URLSession on Linux,
     /// which keeps some of each request and more of each session. Five kilobytes of each request would be 7.5 MB, and fail.
     var allowedMemory: Int { kind == .urlSession ? 4 << 20 + requestCount * 1024 : 2 << 20 + requestCount * 256 }
     /// Idle workers of Dispatch stay for some seconds; a thread of each connection or request would be hundreds.
