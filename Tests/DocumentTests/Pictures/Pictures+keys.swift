@@ -54,6 +54,7 @@ extension Picture {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (number, second) in [0, 2, 6].enumerated() {
           group.addTask {
+            // The clock is the simulation's: nothing waits.
             try await ContinuousClock().sleep(for: .seconds(second))
             let caller = "caller \(number + 1)"
             rows.begin(caller)

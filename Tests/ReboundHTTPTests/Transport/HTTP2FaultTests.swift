@@ -125,28 +125,28 @@
 
     @Test("over a connection that was used before, GOAWAY says it, too")
     func keptConnection() async throws {
-      let server = try await FrameServer.start([.head, .data("ok", isLast: true)], [.goAway(last: 1)])
-      let transport = try CurlOriginTests.transport()
-      let order = Self.order(try server.url())
-      let first = await transport.outcome(of: order)
-      #expect(first.failure == nil)
-      let failure = await transport.outcome(of: order).failure
+      let failure = try await Self.failureOverKeptConnection(.goAway(last: 1))
       #expect(failure?.kind == .reset)
       #expect(failure?.isUnprocessed == true)
-      #expect(server.requestCount == 2)
     }
 
     @Test("over a connection that was used before, libcurl does not tell a refused stream from a connection that broke")
     func refusedOverKeptConnection() async throws {
-      let server = try await FrameServer.start([.head, .data("ok", isLast: true)], [.reset(7)])
+      let failure = try await Self.failureOverKeptConnection(.reset(7))
+      #expect(failure?.kind == .reset)
+      #expect(failure?.provesNothingWasDone == false)
+    }
+
+    /// What an order fails with that a server answers with this frame, over the connection that has carried one before.
+    private static func failureOverKeptConnection(_ frame: Frame) async throws -> TransportFailure? {
+      let server = try await FrameServer.start([.head, .data("ok", isLast: true)], [frame])
       let transport = try CurlOriginTests.transport()
-      let order = Self.order(try server.url())
+      let order = order(try server.url())
       let first = await transport.outcome(of: order)
       #expect(first.failure == nil)
       let failure = await transport.outcome(of: order).failure
-      #expect(failure?.kind == .reset)
-      #expect(failure?.provesNothingWasDone == false)
       #expect(server.requestCount == 2)
+      return failure
     }
   }
 #endif

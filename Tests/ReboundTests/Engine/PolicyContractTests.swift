@@ -165,26 +165,12 @@ struct PolicyContractTests {
   @Test("a cancel from inside the completion: it is over already", arguments: PolicyUnderTest.all)
   func cancelInCompletion(row: PolicyUnderTest) throws {
     let subject = try row.make(scheduler)
-    let kept = Locked<(any Subscription)?>(nil)
     let recorder = Recorder<Int, any Error>()
-    subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(
-      AnySubscriber(
-        receiveSubscription: { subscription in
-          kept.withLock { $0 = subscription }
-          recorder.receive(subscription: subscription)
-        },
-        receiveValue: recorder.receive,
-        receiveCompletion: { completion in
-          kept.withLock { $0 }?.cancel()
-          recorder.receive(completion: completion)
-        }
-      )
-    )
+    subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(recorder.cancellingAtItsEnd)
     subject.release()
     upstream.send(completion: row.passing)
     #expect(recorder.completions.count == 1)
     expectNothingIsLeft(of: subject, row, recorder, cancels: 0)
-    kept.withLock { $0 = nil }
   }
 
   // MARK: (c) Demand

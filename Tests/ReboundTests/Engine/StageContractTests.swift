@@ -116,28 +116,14 @@ struct StageContractTests {
   @Test("a cancel from inside the completion: it is over already", arguments: StageUnderTest.all)
   func cancelInCompletion(row: StageUnderTest) throws {
     let subject = try row.make(scheduler.time)
-    let kept = Locked<(any Subscription)?>(nil)
     let recorder = Recorder<Int, any Error>()
-    upstream.protected(by: subject.pipeline).subscribe(
-      AnySubscriber(
-        receiveSubscription: { subscription in
-          kept.withLock { $0 = subscription }
-          recorder.receive(subscription: subscription)
-        },
-        receiveValue: recorder.receive,
-        receiveCompletion: { completion in
-          kept.withLock { $0 }?.cancel()
-          recorder.receive(completion: completion)
-        }
-      )
-    )
+    upstream.protected(by: subject.pipeline).subscribe(recorder.cancellingAtItsEnd)
     passWait(of: row)
     upstream.send(completion: .finished)
     passWait(of: row)
     #expect(recorder.completions.count == 1)
     #expect(scheduler.pendingCount == 0)
     #expect(subject.isIdle())
-    kept.withLock { $0 = nil }
   }
 
   // MARK: Demand and ends

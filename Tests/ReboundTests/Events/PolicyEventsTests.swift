@@ -188,6 +188,17 @@ struct PolicyEventsTests {
   @Test("builds no decision, asks for no time and revises nothing while nobody listens")
   func nothingBuilt() {
     let (built, asked, revised) = (Log<Void>(), Log<Void>(), Log<Void>())
+    let events = Self.events(asking: asked, revising: revised)
+    events.tell(Noticed(built), of: "weather")
+    #expect([built, asked, revised].map(\.entries.count) == [0, 0, 0])
+    let log = PolicyEventLog(of: events)
+    events.tell(Noticed(built), of: "weather")
+    #expect([built, asked, revised].map(\.entries.count) == [1, 1, 1])
+    #expect(log.events.count == 1)
+  }
+
+  /// Events that note each look at the clock, and each event that is revised.
+  private static func events(asking asked: Log<Void>, revising revised: Log<Void>) -> PolicyEvents {
     let time = TimeSource(
       now: {
         asked.write(())
@@ -195,16 +206,10 @@ struct PolicyEventsTests {
       },
       after: { _, _ in AnyCancellable {} }
     )
-    let events = PolicyEvents(time: time) { event in
+    return PolicyEvents(time: time) { event in
       revised.write(())
       return event
     }
-    events.tell(Noticed(built), of: "weather")
-    #expect([built, asked, revised].map(\.entries.count) == [0, 0, 0])
-    let log = PolicyEventLog(of: events)
-    events.tell(Noticed(built), of: "weather")
-    #expect([built, asked, revised].map(\.entries.count) == [1, 1, 1])
-    #expect(log.events.count == 1)
   }
 
   @Test("takes no lock while nobody listens")
@@ -222,17 +227,7 @@ struct PolicyEventsTests {
   func unheardPipeline(isInLines: Bool) throws {
     let scheduler = TestScheduler()
     let (asked, revised) = (Log<Void>(), Log<Void>())
-    let time = TimeSource(
-      now: {
-        asked.write(())
-        return .zero
-      },
-      after: { _, _ in AnyCancellable {} }
-    )
-    let events = PolicyEvents(time: time) { event in
-      revised.write(())
-      return event
-    }
+    let events = Self.events(asking: asked, revising: revised)
     let lines = JSONLines(time: scheduler.time) { $0 }
     if isInLines { lines.follow(events) }
     let breaker = CircuitBreaker("service", policy: try .consecutive(2, openFor: .seconds(30)))
