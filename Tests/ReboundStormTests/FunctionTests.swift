@@ -19,13 +19,13 @@ struct FunctionTests {
     scenario.service.time = .constant(0.05)
     let function = try Storm.playFunction(scenario, name: "function", answer: ()) { call, _ in try await call() }
     let publisher = try Storm.playCalls(scenario)
-    #expect(function.series.succeeded.reduce(0, +) == publisher.series.succeeded.reduce(0, +))
+    #expect(function.series.succeeded.total == publisher.series.succeeded.total)
     #expect(function.latency == publisher.latency)
   }
 
   @Test func giveUpInAnOutageUnlessTheyTryAgain() throws {
     let once = try Storm.playFunction(Self.scenario, name: "once", answer: ()) { call, _ in try await call() }
-    #expect((300...500).contains(once.series.givenUp.reduce(0, +)))
+    #expect((300...500).contains(once.series.givenUp.total))
     let patient = try Storm.playFunction(Self.scenario, name: "patient", answer: ()) { call, _ in
       for _ in 0..<10 {
         if let answer = try? await call() { return answer }
@@ -33,7 +33,7 @@ struct FunctionTests {
       }
       try await call()
     }
-    #expect(patient.series.givenUp.reduce(0, +) == 0)
+    #expect(patient.series.givenUp.total == 0)
     #expect(patient.latency.percentile(0.99) > 5)
     #expect(patient.recovers(within: .seconds(10)))
   }
@@ -57,7 +57,7 @@ struct FunctionTests {
         Timeout(attempt: .seconds(1))
       }
     }
-    #expect(storm.series.givenUp.reduce(0, +) == again.series.givenUp.reduce(0, +))
+    #expect(storm.series.givenUp.total == again.series.givenUp.total)
     #expect(abs(storm.amplification - again.amplification) < 0.05 * again.amplification)
   }
 
@@ -76,7 +76,7 @@ struct FunctionTests {
     var scenario = Self.scenario
     scenario.faults = [.packetLoss(share: 1, from: 0, to: 60)]
     let storm = try Storm.playFunction(scenario, name: "lost", answer: ()) { call, _ in try await call() }
-    #expect(storm.series.succeeded.reduce(0, +) == 0 && storm.series.givenUp.reduce(0, +) == 0)
+    #expect(storm.series.succeeded.total == 0 && storm.series.givenUp.total == 0)
   }
 
   @Test func refuseAScenarioThatMakesNoSense() {

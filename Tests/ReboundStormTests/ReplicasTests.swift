@@ -26,16 +26,16 @@ struct ReplicasTests {
 
   @Test func loseAQuarterOfTheirCallsToAReplicaThatIsOutIfTheyGoToAny() throws {
     let storm = try Storm.playCalls(Self.scenario)
-    let during = storm.series.givenUp[10..<30].reduce(0, +)
+    let during = storm.series.givenUp[10..<30].total
     #expect((400...600).contains(during), "\(during)")
-    #expect(storm.series.givenUp[..<10].reduce(0, +) == 0)
-    #expect(storm.series.givenUp[31...].reduce(0, +) == 0)
+    #expect(storm.series.givenUp[..<10].total == 0)
+    #expect(storm.series.givenUp[31...].total == 0)
   }
 
   @Test(arguments: [false, true])
   func loseHardlyAnyIfTheyAreBalanced(probed: Bool) throws {
     let storm = try balanced(Self.scenario, probed: probed)
-    let during = storm.series.givenUp[10..<30].reduce(0, +)
+    let during = storm.series.givenUp[10..<30].total
     #expect(during < 20, "\(during)")
     // The replica is used again once it is back.
     #expect(try balanced(Self.scenario, probed: probed) == storm)
@@ -57,7 +57,7 @@ struct ReplicasTests {
     scenario.arrivals = .constant(perSecond: 1)
     scenario.faults = [.replicaOutage(0, from: 20, to: 21)]
     let storm = try Storm.playReplicas(scenario, name: "first", answer: ()) { replicas, _ in replicas.call(to: 0) }
-    #expect(storm.series.givenUp[20..<22].reduce(0, +) >= 19)
+    #expect(storm.series.givenUp[20..<22].total >= 19)
   }
 
   @Test func findAReplicaThatIsNotThereOut() throws {
@@ -65,11 +65,11 @@ struct ReplicasTests {
       #expect(replicas.numbers == [0, 1, 2, 3])
       return replicas.call(to: 4)
     }
-    #expect(storm.series.succeeded.reduce(0, +) == 0)
+    #expect(storm.series.succeeded.total == 0)
     let probes = try Storm.playReplicas(Self.scenario, name: "none", answer: ()) { replicas, _ in
       replicas.probe(of: -1).map { _ in }.eraseToAnyPublisher()
     }
-    #expect(probes.series.succeeded.reduce(0, +) == 0)
+    #expect(probes.series.succeeded.total == 0)
   }
 
   @Test func refuseAScenarioWithAnOutageOfAReplicaThatIsNotThere() {

@@ -34,8 +34,8 @@ struct ServiceTests {
     let free = try Storm.playCalls(scenario(service, rate: 400))
     service.refusalCost = 0.3
     let costly = try Storm.playCalls(scenario(service, rate: 400))
-    #expect(Double(free.series.served.reduce(0, +)) > 0.95 * 100 * 60)
-    #expect(costly.series.served.reduce(0, +) < free.series.served.reduce(0, +) / 2)
+    #expect(Double(free.series.served.total) > 0.95 * 100 * 60)
+    #expect(costly.series.served.total < free.series.served.total / 2)
   }
 
   @Test func isSlowWhileItIsCold() throws {
@@ -54,8 +54,8 @@ struct ServiceTests {
     service.warmUp = 20
     let storm = try Storm.playCalls(scenario(service, faults: [.outage(from: 10, to: 20)]))
     let served = storm.series.served
-    #expect(served[20..<24].reduce(0, +) < 100)
-    #expect(served[45..<49].reduce(0, +) > 140)
+    #expect(served[20..<24].total < 100)
+    #expect(served[45..<49].total > 140)
   }
 
   @Test func standsStillInPauses() throws {
@@ -72,7 +72,7 @@ struct ServiceTests {
     let steady = try Storm.playCalls(scenario(service, rate: 120))
     service.collapse = 0.05
     let collapsing = try Storm.playCalls(scenario(service, rate: 120))
-    #expect(collapsing.series.served.reduce(0, +) < steady.series.served.reduce(0, +) / 2)
+    #expect(collapsing.series.served.total < steady.series.served.total / 2)
   }
 
   @Test func waitsForItsDependencyAndFailsWithIt() throws {
@@ -103,7 +103,7 @@ struct ServiceTests {
     var scenario = scenario(Service(concurrency: 10, time: .constant(0.01)), faults: [fault])
     scenario.processes = 10
     let storm = try Storm.play(scenario) { _ in try Pipeline("impatient") { Timeout(total: .seconds(1)) } }
-    let lost = storm.series.givenUp[11..<20].reduce(0, +)
+    let lost = storm.series.givenUp[11..<20].total
     #expect((150...300).contains(lost))
     #expect(storm.series.givenUp[22...].allSatisfy { $0 == 0 })
   }
@@ -132,14 +132,14 @@ struct ArrivalsTests {
   )
   func comeAsOftenAsTheirRateSays(arrivals: Arrivals) throws {
     let storm = try Storm.playCalls(Scenario(arrivals: arrivals, service: service, duration: 100))
-    let count = Double(storm.series.begun.reduce(0, +))
+    let count = Double(storm.series.begun.total)
     #expect(abs(count - 10_000) < 500, "\(count)")
   }
 
   @Test func goUpAndDownWithTheTimeOfDay() throws {
     let arrivals = Arrivals.daily(perSecond: 100, amplitude: 0.8, period: 40)
     let begun = try Storm.playCalls(Scenario(arrivals: arrivals, service: service, duration: 40)).series.begun
-    #expect(begun[8..<12].reduce(0, +) > 4 * begun[28..<32].reduce(0, +))
+    #expect(begun[8..<12].total > 4 * begun[28..<32].total)
   }
 }
 

@@ -38,10 +38,10 @@ struct StormTests {
 
   @Test func accountsForEveryRequest() throws {
     let series = try play(scenario, .standard).series
-    let begun = series.begun.reduce(0, +)
-    let ended = (series.succeeded + series.givenUp).reduce(0, +)
+    let begun = series.begun.total
+    let ended = (series.succeeded + series.givenUp).total
     #expect(begun - ended <= 500)
-    #expect(series.offered.reduce(0, +) >= begun)
+    #expect(series.offered.total >= begun)
     #expect(series.served[21..<80].allSatisfy { $0 == 0 })
   }
 
@@ -65,8 +65,8 @@ struct StormTests {
         }
         return call.protected(by: pipeline).map { withExtendedLifetime(own) {} }.eraseToAnyPublisher()
       }
-      let ended = (storm.series.succeeded + storm.series.givenUp).reduce(0, +)
-      #expect(storm.series.begun.reduce(0, +) > ended + 100)
+      let ended = (storm.series.succeeded + storm.series.givenUp).total
+      #expect(storm.series.begun.total > ended + 100)
     }
     #expect(kept == nil)
   }

@@ -75,7 +75,8 @@ struct AuthenticatingTests {
       failures.append(try #require(recorder.failure))
     }
     #expect(failures.allSatisfy { $0.kind == .unauthorised })
-    #expect(Set(failures.map { "\($0.errorDescription ?? "") \($0.recoverySuggestion ?? "")" }).count == 1)
+    let texts = failures.map { [$0.errorDescription, $0.recoverySuggestion] }
+    #expect(Set(texts).count == 1)
     // No more than five are had in 30 s; after that each request is sent once.
     #expect(session.refreshes.subscriptionCount == 5)
     #expect(session.test.transport.count == 2 * 5 + 4)

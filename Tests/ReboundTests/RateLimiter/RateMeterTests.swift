@@ -30,8 +30,10 @@ struct RateMeterTests {
   func border() throws {
     var meter = RateMeter(try .fixedWindow(1, per: .milliseconds(100)))
     for index in 0..<1_000 {
-      #expect(meter.take(now: .milliseconds(100) * index) == .zero)
-      #expect(meter.take(now: .milliseconds(100) * (index + 1) - .nanoseconds(1)) == .nanoseconds(1))
+      let start = Duration.milliseconds(100 * index)
+      let lastMoment = start + .nanoseconds(99_999_999)
+      #expect(meter.take(now: start) == .zero)
+      #expect(meter.take(now: lastMoment) == .nanoseconds(1))
     }
   }
 

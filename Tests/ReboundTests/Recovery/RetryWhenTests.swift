@@ -135,12 +135,10 @@ struct RetryWhenTests {
     let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.transient)) })
     let recorder = record(
       upstream.retry { errors in
-        errors.scan((0, TestFailure.permanent)) { ($0.0 + 1, $1) }
-          .flatMap { count, error -> AnyPublisher<Void, TestFailure> in
-            count > 2
-              ? Fail(error: error).eraseToAnyPublisher()
-              : Just(()).setFailureType(to: TestFailure.self).eraseToAnyPublisher()
-          }
+        errors.zip((1...).publisher).flatMap { (error: TestFailure, count: Int) -> AnyPublisher<Void, TestFailure> in
+          guard count <= 2 else { return Fail(error: error).eraseToAnyPublisher() }
+          return Just(()).setFailureType(to: TestFailure.self).eraseToAnyPublisher()
+        }
       }
     )
     #expect(upstream.subscriptionCount == 3)
