@@ -135,6 +135,10 @@ extension Int64 {
 private let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 private let shortDays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 private let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+// How each of the three forms begins, made once: a date is read for many an answer.
+private let fixdateStarts = shortDays.map { $0 + ", " }
+private let rfc850Starts = longDays.map { $0 + ", " }
+private let asctimeStarts = shortDays.map { $0 + " " }
 
 /// The bytes of a field's value without the white space around it, which is space and tab (RFC 9110 §5.6.3).
 func trimmed(_ bytes: some Sequence<UInt8>) -> ArraySlice<UInt8> {
@@ -156,11 +160,11 @@ private struct Scanner {
 
   mutating func date(now: HTTPDate?) -> HTTPDate? {
     let date: HTTPDate?
-    if literal(anyOf: longDays.map { $0 + ", " }) != nil {
-      date = rfc850Date(now: now)
-    } else if literal(anyOf: shortDays.map { $0 + ", " }) != nil {
+    if literal(anyOf: fixdateStarts) != nil {
       date = fixdate()
-    } else if literal(anyOf: shortDays.map { $0 + " " }) != nil {
+    } else if literal(anyOf: rfc850Starts) != nil {
+      date = rfc850Date(now: now)
+    } else if literal(anyOf: asctimeStarts) != nil {
       date = asctimeDate()
     } else {
       date = nil

@@ -83,6 +83,10 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// The name.
   public let description: String
+  // Swift does not specialise what is called through a protocol, nor a deinit, so these are made where the types are known.
+  // They capture nothing.
+  @usableFromInline let whenAsked: @Sendable (Emitter, Subscribers.Demand) -> Void
+  @usableFromInline let whenLeft: @Sendable (Emitter) -> Void
   @usableFromInline let state: Locked<State>
 
   /// Makes the subscription of a subscriber, which does not have it before it is told to begin.
@@ -101,11 +105,13 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   init<S: Subscriber>(named description: String, to downstream: S, after values: [Output])
   where S.Input == Output, S.Failure == Failure {
     self.description = description
+    whenAsked = { $0.take($1) }
+    whenLeft = { $0.leave() }
     state = Locked(State(downstream: AnySubscriber(downstream), steps: values.map(Step.value)))
   }
 
   @inlinable
-  deinit { cancel() }
+  deinit { whenLeft(self) }
 
   /// Gives the subscriber its subscription, and then whatever was sent so far.
   ///
@@ -222,7 +228,10 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// Notes what the subscriber asks for, and delivers what it may.
   @inlinable
-  public func request(_ demand: Subscribers.Demand) {
+  public func request(_ demand: Subscribers.Demand) { whenAsked(self, demand) }
+
+  @inlinable
+  func take(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
     let whenRequested = state.withLock { state in
       state.owed += demand
@@ -234,7 +243,10 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// Ends it without a word: what is kept is dropped, and the source is told.
   @inlinable
-  public func cancel() {
+  public func cancel() { whenLeft(self) }
+
+  @inlinable
+  func leave() {
     let rest = state.exchange(State())
     rest.pause?.cancel()
     rest.whenCancelled?()
@@ -255,7 +267,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
       switch step {
       case .value(let value), .excess(let value):
         let more = downstream.receive(value)
-        if more > .none { request(more) }
+        if more > .none { take(more) }
       case .pause(let start):
         pauseBegins(start)
       case .completion(let completion):

@@ -139,12 +139,12 @@ struct CachedCopy: Sendable {
     if let seconds = control.seconds("max-age") { return seconds }
     let date = { (name: String) in response.head.headers[name].flatMap { HTTPDate($0, now: response.receivedAt) } }
     // Both dates are the server's, so that the device's clock has no part in it.
-    let sent = date("Date") ?? response.receivedAt
+    let sent = { date("Date") ?? response.receivedAt }
     if response.head.headers.contains(name: "Expires") {
-      return date("Expires").map { max($0.since(sent), .zero) } ?? .zero
+      return date("Expires").map { max($0.since(sent()), .zero) } ?? .zero
     }
     guard let changed = date("Last-Modified") else { return .zero }
-    return min(max(sent.since(changed), .zero) / 10, longestGuess)
+    return min(max(sent().since(changed), .zero) / 10, longestGuess)
   }
 
   /// How old an answer was when it came (RFC 9111 §4.2.3).

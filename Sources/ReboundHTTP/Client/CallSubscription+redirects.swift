@@ -4,28 +4,33 @@ import Rebound
 /// One hop after the other, as long as servers want the request elsewhere.
 extension CallSubscription {
   /// Sends the first request of a way, which asks for what its destination is still without.
-  func sendPrepared(_ request: HTTPRequest) {
+  ///
+  /// - Parameter start: When the attempt began.
+  func sendPrepared(_ request: HTTPRequest, startedAt start: Duration) {
     var prepared = request
     do {
-      try request.destination?.prepare(&prepared.message)
+      if let destination = request.destination { try destination.prepare(&prepared.message) }
     } catch {
       return end(with: request.failure(keeping: nil, error), request)
     }
-    send(prepared)
+    send(prepared, startedAt: start)
   }
 
-  private func send(_ request: HTTPRequest) {
-    var hop = request
-    if let deadline = self.request.deadline { limit(&hop.message, deadline) }
-    let redirects = settings.redirects
-    if redirects.limit > 0 || hop.destination != nil {
-      hop.isFollowed = { [message = hop.message, count = hop.redirects, destination = hop.destination] head in
+  private func send(_ request: HTTPRequest, startedAt start: Duration) {
+    var request = request
+    request.change { hop in
+      hop.start = start
+      if let deadline = self.request.deadline { limit(&hop.message, deadline) }
+      let redirects = settings.redirects
+      guard redirects.limit > 0 || hop.destination != nil else { return }
+      let count = hop.redirection?.count ?? 0
+      hop.isFollowed = { [message = hop.message, destination = hop.destination] head in
         if destination?.use(of: head) == .startAnew { return true }
         if case .deliver = redirects.step(after: message, head, followed: count) { return false }
         return true
       }
     }
-    pass(SentRequest(hop))
+    pass(SentRequest(request))
   }
 
   /// Leaves a message no more time than there is, as transport and server get to know it.
@@ -40,9 +45,7 @@ extension CallSubscription {
   func follow(_ head: ResponseHead, after hop: HTTPRequest) {
     if let destination = hop.destination, destination.use(of: head) == .startAnew {
       destination.startAnew()
-      var anew = request
-      anew.start = hop.start
-      return sendPrepared(anew)
+      return sendPrepared(request, startedAt: hop.start)
     }
     let count = hop.redirects
     switch settings.redirects.step(after: hop.message, head, followed: count) {
@@ -60,15 +63,17 @@ extension CallSubscription {
       end(with: hop.failure(.redirectRefused, response: answer, underlying: refusal), hop)
     case .follow(let message):
       var following = hop
-      following.message = message
-      following.redirection = Redirection(
-        count: count + 1,
-        first: request.message,
-        hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
-        carriedHeaders: settings.redirects.carriedHeaders
-      )
+      following.change {
+        $0.message = message
+        $0.redirection = Redirection(
+          count: count + 1,
+          first: request.message,
+          hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
+          carriedHeaders: settings.redirects.carriedHeaders
+        )
+      }
       hop.tell(.redirected(status: head.status, to: message.url))
-      send(following)
+      send(following, startedAt: hop.start)
     }
   }
 }

@@ -110,9 +110,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     lock.unlock()
     guard begins else { return upstream?.request(demand) ?? () }
     if let sent { return begin(sent) }
-    var first = request
-    first.start = settings.time.now
-    sendPrepared(first)
+    sendPrepared(request, startedAt: settings.time.now)
   }
 
   @usableFromInline

@@ -6,25 +6,72 @@ import StreamSupport
 /// A request on its way through the middleware of a client.
 public struct HTTPRequest: Sendable {
   /// What goes over the wire; middleware may change it.
-  public var message: TransportRequest
+  public var message: TransportRequest {
+    get { parts.message }
+    set { change { $0.message = newValue } }
+  }
   /// The number of the attempt, from 1.
-  public var attempt = 1
+  public var attempt: Int {
+    get { parts.attempt }
+    set { change { $0.attempt = newValue } }
+  }
   /// The moment by which the call is to be done.
-  public var deadline: Deadline?
+  public var deadline: Deadline? {
+    get { parts.deadline }
+    set { change { $0.deadline = newValue } }
+  }
   /// What the cache may do for it.
-  public var cacheMode: CacheMode
+  public var cacheMode: CacheMode {
+    get { parts.cacheMode }
+    set { change { $0.cacheMode = newValue } }
+  }
   /// Whether 304 is an answer, because a copy is there.
-  public var takesNotModified = false
-  /// When the attempt began; its stage sets this and what follows.
-  var start = Duration.zero
+  public var takesNotModified: Bool {
+    get { parts.takesNotModified }
+    set { change { $0.takesNotModified = newValue } }
+  }
+  /// When the attempt began.
+  var start: Duration { parts.start }
   /// `nil` unless a redirect has led here.
-  var redirection: Redirection?
+  var redirection: Redirection? { parts.redirection }
   /// Whether an answer with this head is followed by another request, so that its body need not come.
-  var isFollowed: (@Sendable (ResponseHead) -> Bool)?
+  var isFollowed: (@Sendable (ResponseHead) -> Bool)? { parts.isFollowed }
   /// Where the body of the answer goes; `nil` for into memory.
-  var destination: (any BodyDestination)?
-  /// All that stays the same, in one place: requests are copied at each step of their way.
-  let call: CallContext
+  var destination: (any BodyDestination)? { parts.destination }
+  /// All that stays the same.
+  var call: CallContext { parts.call }
+
+  struct Parts: Sendable {
+    var message: TransportRequest
+    var attempt = 1
+    var deadline: Deadline?
+    var cacheMode: CacheMode
+    var takesNotModified = false
+    /// Set by the stage of the attempt, as is what follows.
+    var start = Duration.zero
+    var redirection: Redirection?
+    var isFollowed: (@Sendable (ResponseHead) -> Bool)?
+    var destination: (any BodyDestination)?
+    let call: CallContext
+  }
+
+  private final class Box: Sendable {
+    let parts: Parts
+
+    init(_ parts: Parts) {
+      self.parts = parts
+    }
+  }
+
+  // One word in place of some thirty: a request is copied at each step of its way, and changed at few of them.
+  private var box: Box
+  private var parts: Parts { box.parts }
+
+  mutating func change(_ change: (inout Parts) -> Void) {
+    var parts = box.parts
+    change(&parts)
+    box = Box(parts)
+  }
 
   /// Makes a request by hand: for a test of middleware, or for middleware that asks something of its own.
   ///
@@ -66,12 +113,16 @@ public struct HTTPRequest: Sendable {
       isAuthenticated: isAuthenticated,
       cacheMode: cacheMode
     )
-    self.init(message, cacheMode: cacheMode, call: CallContext(parts, id: id, identity: identity, time: time))
-    (self.attempt, self.deadline) = (attempt, deadline)
+    let call = CallContext(parts, id: id, identity: identity, time: time)
+    self.init(Parts(message: message, attempt: attempt, deadline: deadline, cacheMode: cacheMode, call: call))
   }
 
   init(_ message: TransportRequest, cacheMode: CacheMode, call: CallContext) {
-    (self.message, self.cacheMode, self.call) = (message, cacheMode, call)
+    self.init(Parts(message: message, cacheMode: cacheMode, call: call))
+  }
+
+  private init(_ parts: Parts) {
+    box = Box(parts)
   }
 
   /// The name of the request.
@@ -120,7 +171,7 @@ public struct HTTPRequest: Sendable {
   /// The same request as another attempt.
   func attempt(_ number: Int) -> HTTPRequest {
     var copy = self
-    copy.attempt = number
+    if number != attempt { copy.attempt = number }
     return copy
   }
 

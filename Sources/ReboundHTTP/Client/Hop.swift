@@ -2,8 +2,7 @@ import Foundation
 
 /// What a hop sends.
 ///
-/// A reference, because it costs much to copy a request; by it, what comes of one hop is told from what comes late of
-/// another.
+/// A reference, by which what comes of one hop is told from what comes late of another.
 final class SentRequest: Sendable {
   let request: HTTPRequest
 

@@ -282,9 +282,11 @@ public struct WebAPIClient: RequestExecutor {
       throw failure
     }
     if let destination {
-      http.destination = destination
-      http.cacheMode = .bypass
-      if request.limits == nil { http.message.limits.responseBytes = nil }
+      http.change {
+        $0.destination = destination
+        $0.cacheMode = .bypass
+        if request.limits == nil { $0.message.limits.responseBytes = nil }
+      }
     }
     context.tell(.began(http.message.method, http.message.url))
     return CallSubscription(http, of: shared, .call, through: middleware(for: http))

@@ -56,13 +56,19 @@ public struct HTTPHeaders: Hashable, Sendable {
   /// not be joined, so reading it gives the first; use ``values(of:)``.
   public subscript(name: String) -> String? {
     get {
-      let values = values(of: name)
-      return HTTPHeaders.equal(name, "Set-Cookie") || values.count < 2 ? values.first : values.joined(separator: ", ")
+      guard let first = fields.firstIndex(where: { HTTPHeaders.equal($0.name, name) }) else { return nil }
+      // Most fields are there once, and that takes no array.
+      let isOnlyOne = !fields[(first + 1)...].contains { HTTPHeaders.equal($0.name, name) }
+      if isOnlyOne || HTTPHeaders.equal(name, "Set-Cookie") { return fields[first].value }
+      return values(of: name).joined(separator: ", ")
     }
     set {
-      let place = fields.firstIndex { HTTPHeaders.equal($0.name, name) }
+      guard let place = fields.firstIndex(where: { HTTPHeaders.equal($0.name, name) }) else {
+        if let newValue { add(name, newValue) }
+        return
+      }
       fields.removeAll { HTTPHeaders.equal($0.name, name) }
-      if let newValue { fields.insert(Field(name, newValue), at: place ?? fields.count) }
+      if let newValue { fields.insert(Field(name, newValue), at: place) }
     }
   }
 

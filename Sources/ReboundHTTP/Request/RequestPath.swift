@@ -35,11 +35,13 @@ public struct RequestPath: Hashable, Sendable, ExpressibleByStringInterpolation 
     fileprivate var pieces: [Piece] = []
 
     /// Makes an empty path.
-    public init(literalCapacity: Int, interpolationCount: Int) {}
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      pieces.reserveCapacity(2 * interpolationCount + 1)
+    }
 
     /// Adds to the shape.
     public mutating func appendLiteral(_ literal: String) {
-      pieces.append(.shape(literal))
+      if !literal.isEmpty { pieces.append(.shape(literal)) }
     }
 
     /// Adds data.
@@ -54,24 +56,43 @@ public struct RequestPath: Hashable, Sendable, ExpressibleByStringInterpolation 
   func encoded() throws(InvalidRequest.Reason) -> String {
     // Without data in it there is nothing to check.
     if pieces.count == 1, case .shape(let text) = pieces[0] { return PercentEncoding.path(text) }
-    var steps: [(text: String, hasData: Bool)] = [("", false)]
+    var step = Step()
     var encoded = ""
     for piece in pieces {
       switch piece {
       case .shape(let text):
         encoded += PercentEncoding.path(text)
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        for (index, part) in parts.enumerated() {
-          if index > 0 { steps.append(("", false)) }
-          steps[steps.count - 1].text += part
+        for byte in text.utf8 {
+          guard byte == UInt8(ascii: "/") else {
+            step.add(byte)
+            continue
+          }
+          try step.check()
+          step = Step()
         }
       case .value(let text):
         encoded += PercentEncoding.value(text)
-        steps[steps.count - 1].text += text
-        steps[steps.count - 1].hasData = true
+        for byte in text.utf8 { step.add(byte) }
+        step.hasData = true
       }
     }
-    for step in steps where step.hasData && ["", ".", ".."].contains(step.text) { throw .path(step.text) }
+    try step.check()
     return encoded
+  }
+}
+
+/// As much of a step of a path as says whether it leads elsewhere.
+private struct Step {
+  private var length = 0
+  private var isDots = true
+  var hasData = false
+
+  mutating func add(_ byte: UInt8) {
+    length += 1
+    isDots = isDots && byte == UInt8(ascii: ".")
+  }
+
+  func check() throws(InvalidRequest.Reason) {
+    if hasData, isDots, length <= 2 { throw .path(String(repeating: ".", count: length)) }
   }
 }
