@@ -63,7 +63,10 @@ final class SubscriberBox<Downstream: Subscriber>: ErasedSubscriber<Downstream.I
       receiveSubscription: { erased, subscription in
         // As above.
         let erased = unsafeDowncast(erased, to: SubscriberBox<Downstream>.self)
-        if let foreign = subscription as? SubscriptionBox {
+        // A sink shows its subscription to nobody, and keeps the box as it is.
+        if Downstream.self != Subscribers.Sink<Downstream.Input, Downstream.Failure>.self,
+          let foreign = subscription as? SubscriptionBox
+        {
           erased.downstream.receive(subscription: foreign.content)
         } else {
           erased.downstream.receive(subscription: subscription)

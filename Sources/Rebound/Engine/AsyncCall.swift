@@ -32,18 +32,21 @@ public struct ClosureCall<Output: Sendable>: AsyncCall {
 struct CallInStage<Stage: PipelineStage, Call: AsyncCall>: AsyncCall
 where Call.Output == Stage.Output, Call.Failure == any Error {
   @usableFromInline let box: StageBox<Stage>
-  @usableFromInline let execution: ExecutionContext
+  // All that there is to the context of a function, which itself is long to copy.
+  @usableFromInline let time: TimeSource?
+  @usableFromInline let origin: DecisionOrigin?
   @usableFromInline let call: Call
 
   @inlinable
   init(stage: StageBox<Stage>, execution: ExecutionContext, call: Call) {
     box = stage
-    self.execution = execution
+    time = execution.givenTime
+    origin = execution.origin
     self.call = call
   }
 
   @inlinable @inline(__always)
   nonisolated(nonsending) func callAsFunction() async throws -> Stage.Output {
-    try await box.stage.run(execution, call)
+    try await box.stage.run(ExecutionContext(time: time, origin: origin), call)
   }
 }

@@ -17,29 +17,28 @@ public struct ExecutionContext: Sendable {
   /// Whether somebody waits for a value.
   public var isAwaited: Bool { isValueAwaited }
   @usableFromInline var isValueAwaited = true
+}
+
+extension ExecutionContext {
+  // Not in the struct, and by way of the initialiser that takes all fields: a struct of so many that is made field by field is
+  // put together in memory, and then copied.
 
   /// For an asynchronous function.
-  @inlinable
+  @usableFromInline
   package init(time: TimeSource?) {
     self.init(time: time, origin: nil)
   }
 
   /// For an asynchronous function.
-  @inlinable
+  @usableFromInline
   init(time: TimeSource?, origin: DecisionOrigin?) {
-    givenTime = time
-    self.origin = origin
-    ownDeadline = nil
-    isAsynchronous = true
+    self.init(givenTime: time, origin: origin, ownDeadline: nil, isAsynchronous: true)
   }
 
   /// For a publisher.
-  @inlinable
+  @usableFromInline
   init(time: TimeSource, origin: DecisionOrigin?, deadline: Deadline?) {
-    givenTime = time
-    self.origin = origin
-    ownDeadline = deadline
-    isAsynchronous = false
+    self.init(givenTime: time, origin: origin, ownDeadline: deadline, isAsynchronous: false)
   }
 
   /// The source of time.

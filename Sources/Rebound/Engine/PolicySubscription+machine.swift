@@ -24,8 +24,9 @@ extension PolicySubscription {
   @inlinable
   func work() {
     var asks = true
+    lock.lock()
+    // Each turn begins and ends with the lock held.
     while true {
-      lock.lock()
       if asks {
         let event = takeEvent()
         guard event.isEmpty else {
@@ -33,6 +34,7 @@ extension PolicySubscription {
           execution.isValueAwaited = owed > .none
           lock.unlock()
           tell(event)
+          lock.lock()
           continue
         }
         if Applied.Machine.isTimed, hasMachine, !isOver {
@@ -40,10 +42,7 @@ extension PolicySubscription {
           setTimer()
           lock.lock()
           // Whatever has come meanwhile is told first.
-          if !pending.isEmpty, phase != .due {
-            lock.unlock()
-            continue
-          }
+          if !pending.isEmpty, phase != .due { continue }
         }
         isAsking = false
         asks = false
@@ -69,7 +68,6 @@ extension PolicySubscription {
         isAsking = true
         asks = true
       }
-      lock.unlock()
     }
   }
 
@@ -170,7 +168,7 @@ extension PolicySubscription {
     case .timer:
       // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
       lock.lock()
-      execution.floor = timers?.due
+      execution.floor = timers.due
       lock.unlock()
       let decision = machine.access { $0.pointee.timerFired(execution) }
       execution.floor = nil
@@ -202,7 +200,7 @@ extension PolicySubscription {
     case .wait(let pause):
       lock.lock()
       guard !isOver else { return lock.unlock() }
-      let number = usedTimers.beginWait()
+      let number = timers.beginWait()
       lock.unlock()
       keep(execution.time.ring(self, -number, .after(pause)), asWait: number)
     case .park(let register):
@@ -220,24 +218,15 @@ extension PolicySubscription {
     }
   }
 
-  /// The timers, made when something is waited for; with the lock held.
-  @usableFromInline
-  var usedTimers: PolicyTimers {
-    if let timers { return timers }
-    let made = PolicyTimers()
-    timers = made
-    return made
-  }
-
   /// The numbers of waits are told as negative ones.
   func timerRang(_ number: Int) {
     if number < 0 { waitIsOver(-number) } else { timerFired(number) }
   }
 
   /// If it fired on another thread, or synchronously, or the downstream cancelled, this stops it.
-  fileprivate func keep(_ timer: any Cancellable, asWait number: Int) {
+  fileprivate func keep(_ timer: PolicyTimers.Pending, asWait number: Int) {
     lock.lock()
-    guard let timers, timers.waitNumber == number, !isOver else {
+    guard timers.waitNumber == number, !isOver else {
       lock.unlock()
       return timer.cancel()
     }
@@ -248,7 +237,7 @@ extension PolicySubscription {
 
   fileprivate func waitIsOver(_ number: Int) {
     lock.lock()
-    guard let timers, timers.waitNumber == number, !isOver else { return lock.unlock() }
+    guard timers.waitNumber == number, !isOver else { return lock.unlock() }
     _ = timers.beginWait()
     let fired = timers.replaceWait(nil)
     lock.unlock()
@@ -268,23 +257,20 @@ extension PolicySubscription {
   @usableFromInline
   func setTimer(_ due: Duration) {
     lock.lock()
-    guard !isOver, timers.map({ !$0.isSet || $0.due > due }) ?? true else { return lock.unlock() }
-    let (number, superseded) = usedTimers.begin(due)
+    guard !isOver, !timers.isSet || timers.due > due else { return lock.unlock() }
+    let (number, superseded) = timers.begin(due)
     lock.unlock()
     superseded?.cancel()
     let set = execution.time.ring(self, number, .at(due))
     lock.lock()
-    guard let timers, timers.number == number, timers.isSet else {
-      lock.unlock()
-      return set.cancel()
-    }
-    timers.timer = set
+    let isWanted = timers.keep(set, under: number)
     lock.unlock()
+    if !isWanted { set.cancel() }
   }
 
   fileprivate func timerFired(_ number: Int) {
     lock.lock()
-    guard let timers, timers.number == number, timers.isSet else { return lock.unlock() }
+    guard timers.number == number, timers.isSet else { return lock.unlock() }
     let fired = timers.end()
     lock.unlock()
     withExtendedLifetime(fired) {}
@@ -299,14 +285,14 @@ extension PolicySubscription {
     phase = phase == .running || phase == .subscribing ? .cutOff : .over
     let rest = takeAll()
     let subscription = upstream.take()
-    let timers = timers.take()
+    let timers = timers.takeAll()
     let failure = failure.take()
     let rejected = rejected.take()
     pending = []
     lock.unlock()
     forgetMachine()
     subscription.cancel()
-    timers?.cancel()
+    timers.cancel()
     rest.downstream.receive(completion: completion)
     withExtendedLifetime(failure) {}
     withExtendedLifetime(rejected) {}

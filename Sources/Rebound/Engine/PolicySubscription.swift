@@ -73,8 +73,7 @@ where
   /// What the attempt has failed with while the machine was asked, and the value that it was given up for.
   @exclusivity(unchecked) @usableFromInline var failure: ValueBox<Failure>?
   @exclusivity(unchecked) @usableFromInline var rejected: ValueBox<Upstream.Output>?
-  /// `nil` until something is waited for.
-  @exclusivity(unchecked) @usableFromInline var timers: PolicyTimers?
+  @exclusivity(unchecked) @usableFromInline var timers = PolicyTimers()
   /// What the next attempt is subscribed to with.
   @exclusivity(unchecked) @usableFromInline var attemptDeadline: Deadline?
   @exclusivity(unchecked) @usableFromInline var skipsDelivered = false
@@ -135,6 +134,8 @@ where
     isAsking = true
     hasBegun = true
     execution.isValueAwaited = owed > .none
+    // One copy for both, and not one for each.
+    let execution = execution
     lock.unlock()
     var made = policy.makeMachine(execution)
     let decision = made.begins(execution)
@@ -264,7 +265,8 @@ where
     case .finished: finish()
     case .failure(let error): fail(with: error)
     }
-    work()
+    // Who has no machine any more has nothing to tell it.
+    if hasMachine { work() }
   }
 
   @usableFromInline
@@ -297,7 +299,7 @@ where
     guard !isOver else { return lock.unlock() }
     let rest = takeAll()
     let subscription = upstream.take()
-    let timers = timers.take()
+    let timers = timers.takeAll()
     let failure = failure.take()
     let rejected = rejected.take()
     phase = .over
@@ -305,7 +307,7 @@ where
     let tells = hasBegun
     lock.unlock()
     subscription.cancel()
-    timers?.cancel()
+    timers.cancel()
     if tells { notice(.cancel) }
     // Released here, with the lock open: the last reference to a publisher, a subscriber or an error may run its deinit.
     withExtendedLifetime(rest) {}
@@ -324,7 +326,7 @@ where
   func keep(_ pending: any Cancellable) {
     lock.lock()
     let isWanted = !isOver
-    let before = isWanted ? usedTimers.replaceWait(pending) : nil
+    let before = isWanted ? timers.replaceWait(ValueBox(pending)) : nil
     lock.unlock()
     withExtendedLifetime(before) {}
     if !isWanted { pending.cancel() }

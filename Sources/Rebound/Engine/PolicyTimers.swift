@@ -1,51 +1,81 @@
 import Combine
 
-/// What an execution that waits has, and one that does not wait need not have: the timer of a wait, and that of its machine.
+/// The timer of a wait, and that of the machine.
 ///
-/// Guarded by the lock of the subscription that has it, and by whoever has taken it out of there. A timer that fires under
-/// another number than the present one has been superseded.
+/// Guarded by the lock of the subscription that has it. A timer that fires under another number than the present one has been
+/// superseded.
 @usableFromInline
-final class PolicyTimers {
-  @exclusivity(unchecked) private var wait: (any Cancellable)?
-  @exclusivity(unchecked) private(set) var waitNumber = 0
-  @exclusivity(unchecked) var timer: (any Cancellable)?
-  @exclusivity(unchecked) private(set) var number = 0
-  @exclusivity(unchecked) private(set) var due = Duration.zero
-  @exclusivity(unchecked) private(set) var isSet = false
+struct PolicyTimers {
+  /// An object: to be rid of any other existential takes a question to the runtime, also where there is none.
+  typealias Pending = any Cancellable & AnyObject
 
+  /// What is stopped together.
+  @usableFromInline
+  struct Held {
+    fileprivate var wait: Pending?
+    fileprivate var timer: Pending?
+
+    /// Stops whatever is waited for; with no lock held.
+    @usableFromInline
+    func cancel() {
+      wait?.cancel()
+      timer?.cancel()
+    }
+  }
+
+  private var held = Held()
+  private(set) var waitNumber = 0
+  private(set) var number = 0
+  private(set) var due = Duration.zero
+  private(set) var isSet = false
+
+  @usableFromInline
   init() {}
 
   /// - Returns: The number of the wait that begins.
-  func beginWait() -> Int {
+  mutating func beginWait() -> Int {
     waitNumber += 1
     return waitNumber
   }
 
   /// - Returns: What was waited for before, to be released with the lock open.
-  func replaceWait(_ pending: (any Cancellable)?) -> (any Cancellable)? {
-    let before = wait.take()
-    wait = pending
+  mutating func replaceWait(_ pending: Pending?) -> Pending? {
+    let before = held.wait.take()
+    held.wait = pending
     return before
   }
 
   /// - Returns: The number of the timer that is to be set for this time, and the one that it takes the place of.
-  func begin(_ due: Duration) -> (number: Int, superseded: (any Cancellable)?) {
+  mutating func begin(_ due: Duration) -> (number: Int, superseded: Pending?) {
     number += 1
     self.due = due
     isSet = true
-    return (number, timer.take())
+    return (number, held.timer.take())
+  }
+
+  /// - Returns: Whether this was the timer to be set last, and has not fired.
+  mutating func keep(_ timer: Pending, under number: Int) -> Bool {
+    guard isSet, number == self.number else { return false }
+    held.timer = timer
+    return true
   }
 
   /// - Returns: The timer that has fired, to be released with the lock open.
-  func end() -> (any Cancellable)? {
+  mutating func end() -> Pending? {
     isSet = false
-    return timer.take()
+    return held.timer.take()
   }
 
-  /// Stops whatever is waited for; with no lock held, once it was taken out.
+  /// - Returns: All that is waited for, to be stopped with the lock open.
   @usableFromInline
-  func cancel() {
-    wait?.cancel()
-    timer?.cancel()
+  mutating func takeAll() -> Held {
+    isSet = false
+    let before = held
+    held = Held()
+    return before
   }
+}
+
+extension ValueBox: Cancellable where Value == any Cancellable {
+  @usableFromInline func cancel() { value.cancel() }
 }

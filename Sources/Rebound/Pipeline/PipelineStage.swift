@@ -246,9 +246,8 @@ struct ProtectedUpstream<Output>: StageUpstream {
   @usableFromInline let upstream: ErasedUpstream<Output>
 
   @inlinable
-  init<Upstream: Publisher>(_ upstream: Upstream, _ surroundings: StageSurroundings)
-  where Upstream.Output == Output, Upstream.Failure == any Error {
-    self.upstream = TypedUpstream(upstream, surroundings)
+  init(_ upstream: ErasedUpstream<Output>) {
+    self.upstream = upstream
   }
 
   @inlinable var surroundings: StageSurroundings { upstream.surroundings }
@@ -263,19 +262,46 @@ struct ProtectedUpstream<Output>: StageUpstream {
   }
 }
 
+/// The publisher that a pipeline protects, under all of its stages.
+///
+/// One reference and no more, so that it needs no memory of its own when its type is hidden.
+@usableFromInline
+struct ProtectedPublisher<Output>: Publisher {
+  @usableFromInline typealias Failure = any Error
+
+  @usableFromInline let upstream: ErasedUpstream<Output>
+
+  @inlinable
+  init(_ upstream: ErasedUpstream<Output>) {
+    self.upstream = upstream
+  }
+
+  @inlinable
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    upstream.subscribes(AnySubscriber(subscriber), ProtectedUpstream(upstream))
+  }
+}
+
 /// The protected publisher with its type hidden: what each stage copies of it is one reference.
 @usableFromInline
 class ErasedUpstream<Output> {
+  @usableFromInline typealias Subscribe =
+    @Sendable (AnySubscriber<Output, any Error>, ProtectedUpstream<Output>) -> Void
+
   @usableFromInline let surroundings: StageSurroundings
+  /// Subscribes to it under the stages of its pipeline.
+  @usableFromInline let subscribes: Subscribe
   /// Captures nothing; see ``PolicyExecution``.
   @usableFromInline let attach: (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
 
   @inlinable
   init(
     _ surroundings: StageSurroundings,
+    _ subscribes: @escaping Subscribe,
     attach: @escaping (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
   ) {
     self.surroundings = surroundings
+    self.subscribes = subscribes
     self.attach = attach
   }
 }
@@ -286,10 +312,10 @@ where Upstream.Failure == any Error {
   @usableFromInline let upstream: Upstream
 
   @inlinable
-  init(_ upstream: Upstream, _ surroundings: StageSurroundings) {
+  init(_ upstream: Upstream, _ surroundings: StageSurroundings, _ subscribes: @escaping Subscribe) {
     self.upstream = upstream
     // A downcast: who is handed over is always this object.
-    super.init(surroundings) { erased, subscribing in
+    super.init(surroundings, subscribes) { erased, subscribing in
       let upstream = unsafeDowncast(erased, to: TypedUpstream.self).upstream
       switch subscribing {
       case .attempt(let attempt): upstream.receive(subscriber: attempt)

@@ -105,8 +105,8 @@ public struct TimeSource: Sendable {
   /// Tells a target, as ``after(_:_:)`` runs an action.
   ///
   /// - Parameter number: What it is told, so that it knows which of its timers has rung.
-  func ring(_ target: any TimerTarget, _ number: Int, _ due: Due) -> any Cancellable {
-    if let custom { return custom.after(due.delay(on: custom)) { target.timerRang(number) } }
+  func ring(_ target: any TimerTarget, _ number: Int, _ due: Due) -> any Cancellable & AnyObject {
+    if let custom { return ValueBox(custom.after(due.delay(on: custom)) { target.timerRang(number) }) }
     if let diverted = SystemTimers.diverted { return diverted.ring(target, number, due) }
     return TimerWheel.system.schedule(at: due.onSystemClock, .elsewhere, .target(target, number))
   }

@@ -148,15 +148,25 @@ package struct Wheel {
   package init() {}
 
   /// The last tick that has come by a moment; the first of all if the moment is before it.
-  package static func tick(at moment: Duration) -> UInt64 {
-    let (seconds, attoseconds) = max(moment, .zero).components
-    return UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
-  }
+  package static func tick(at moment: Duration) -> UInt64 { ticks(until: moment).whole }
 
   /// The first tick that is not before a moment; of moments that no delay reaches, one that none comes to.
   package static func tick(notBefore moment: Duration) -> UInt64 {
-    let (seconds, attoseconds) = min(max(moment, .zero), .longestDelay * 2).components
-    return UInt64(seconds) * 1_000 + (UInt64(attoseconds) + 999_999_999_999_999) / 1_000_000_000_000_000
+    let (whole, isExact) = ticks(until: moment)
+    return isExact ? whole : whole + 1
+  }
+
+  /// How many ticks have come by a moment, and whether it is the last one's.
+  ///
+  /// A tick is 2¹⁵ · 5¹⁵ attoseconds. A shift by the one and a division by the other is an instruction each; to divide by both
+  /// at once takes dozens.
+  private static func ticks(until moment: Duration) -> (whole: UInt64, isExact: Bool) {
+    // No time at all, or twice as much as the longest delay, in milliseconds.
+    guard moment._high >= 0 else { return (0, true) }
+    let (high, divisor, farthest) = (UInt64(moment._high), UInt64(30_517_578_125), UInt64(2_000_000_000_000))
+    guard high >> 15 < divisor else { return (farthest, true) }
+    let (whole, rest) = divisor.dividingFullWidth((high >> 15, high << 49 | moment._low >> 15))
+    return whole < farthest ? (whole, rest == 0 && moment._low & 0x7FFF == 0) : (farthest, true)
   }
 
   package mutating func insert(_ timer: WheelTimer) {

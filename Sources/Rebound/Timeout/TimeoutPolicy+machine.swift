@@ -12,10 +12,6 @@ extension TimeoutPolicy: Policy {
     /// By when all has to be done.
     public private(set) var deadline: Deadline?
 
-    init(_ policy: TimeoutPolicy) {
-      self.policy = policy
-    }
-
     private var machine: TimeoutMachine { TimeoutMachine(policy) }
 
     /// Starts the time.
@@ -79,4 +75,9 @@ extension TimeoutPolicy: Policy {
 
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(self) }
+}
+
+// Here, and by way of the one that has all fields; see the initialisers of ``ExecutionContext``.
+extension TimeoutPolicy.Machine {
+  init(_ policy: TimeoutPolicy) { self.init(policy: policy) }
 }

@@ -38,7 +38,7 @@ extension TimeoutPolicy {
   }
 
   /// Runs the function where the caller does, with a deadline that it heeds.
-  @inlinable
+  @inlinable @inline(__always)
   nonisolated(nonsending) func cooperate<Value>(
     _ execution: ExecutionContext,
     _ operation: nonisolated(nonsending) () async throws -> Value
@@ -51,10 +51,8 @@ extension TimeoutPolicy {
       try Task.checkCancellation()
       throw timeout
     }
-    let deadline = Deadline(at: start + limit, on: time)
+    let deadline = Deadline(at: start + limit, on: time).nearer(Deadline.current)
     do {
-      // Who has less time already needs no telling.
-      if let nearer = Deadline.current, !deadline.isBefore(nearer) { return try await operation() }
       return try await Deadline.$current.withValue(deadline, operation: operation)
     } catch {
       if !isCancellation(error), let timeout = timeout(since: start, execution) { throw timeout }
