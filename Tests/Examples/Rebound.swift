@@ -148,10 +148,6 @@ typealias SessionExpired = Session.Expired
 
 struct Order: Codable, Sendable {}
 
-struct Shop: Sendable {
-  func place(_: Order, idempotencyKey: String) async -> OutboxVerdict { .delivered }
-}
-
 struct Keychain: Sendable {
   func token() async throws -> Token? { nil }
   func save(_: Token?) async throws {}
@@ -318,11 +314,6 @@ enum ObservedExamples {
     var count = 0
   }
   static let lock = NSLock()
-}
-
-enum OutboxExamples {
-  static let shop = Shop()
-  static let order = Order()
 }
 
 enum Keyed_pipelinesExamples {

@@ -1,5 +1,6 @@
 import Logging
 import Rebound
+import ReboundOutbox
 import ReboundRedis
 import ReboundServiceLifecycle
 import ServiceLifecycle

@@ -1,4 +1,5 @@
 import Rebound
+import ReboundOutbox
 import ReboundServiceLifecycle
 import ServiceLifecycle
 import Synchronization

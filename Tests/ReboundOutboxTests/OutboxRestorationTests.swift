@@ -1,7 +1,8 @@
 import Foundation
+import Rebound
 import Testing
 
-@testable import Rebound
+@testable import ReboundOutbox
 
 @Suite("Outbox: what it makes of any records")
 struct OutboxRestorationTests {

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// An outbox could not do what it was asked for.
 public enum OutboxFailure: Error, Sendable {

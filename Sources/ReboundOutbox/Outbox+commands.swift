@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 
 extension Outbox {
   /// Reads the storage and begins to deliver what is there; nothing happens the second time.

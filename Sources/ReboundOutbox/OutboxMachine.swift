@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// What an outbox holds, and what becomes of it: event in, records and events out.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// How records stand in a file: one line for each, with its checksum in front.
 ///

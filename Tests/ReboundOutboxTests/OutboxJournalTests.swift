@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Rebound
+@testable import ReboundOutbox
 
 @Suite("OutboxJournal")
 struct OutboxJournalTests {

@@ -1,5 +1,6 @@
 import Combine
 import Foundation
+import Rebound
 
 /// What an outbox does with its commands: stores what comes of them, and only then says so and acts on it.
 ///

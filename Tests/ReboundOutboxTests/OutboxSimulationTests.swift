@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundOutbox
 import ReboundTesting
 import StreamSupport
 import Testing

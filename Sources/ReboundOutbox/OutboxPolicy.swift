@@ -1,3 +1,5 @@
+import Rebound
+
 /// How much an outbox holds, how often it tries, and for how long.
 ///
 ///     try OutboxPolicy(capacity: 200, timeToLive: .seconds(86_400), backoff: .steps(.seconds(5), .seconds(60)))
@@ -36,7 +38,7 @@ public struct OutboxPolicy: Sendable {
   ///   - timeToLive: How long an entry may wait; `nil` for ever.
   ///   - backoff: How long a key waits after a failure.
   ///   - maxHint: The longest pause that the other side may ask for.
-  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+  /// - Throws: `InvalidPolicy`, with the number that makes no sense.
   public init(
     capacity: Int = 1_000,
     maxBytes: Int = 64 << 20,

@@ -1,6 +1,7 @@
 import Combine
 import Dispatch
 import Foundation
+import Rebound
 
 /// Keeps what is to be sent until it is sent: stored before it is sent, delivered at least once, in order for each key.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// Where an outbox keeps its entries: a list of records that only grows, until it is replaced as a whole.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// What came of one attempt to deliver an entry.
 public enum OutboxVerdict: Sendable {

@@ -1,3 +1,5 @@
+import Rebound
+
 /// Something that an outbox has decided, or that has happened to it.
 public enum OutboxEvent<Payload: Sendable>: Sendable {
   /// Its storage was read.
