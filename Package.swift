@@ -34,6 +34,7 @@ let package = Package(
   products: [
     .library(name: "Rebound", targets: ["Rebound"]),
     .library(name: "ReboundOutbox", targets: ["ReboundOutbox"]),
+    .library(name: "ReboundTelemetry", targets: ["ReboundTelemetry"]),
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
     .library(name: "ReboundStore", targets: ["ReboundStore"]),
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
@@ -91,10 +92,12 @@ let package = Package(
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
     .target(name: "ReboundOutbox", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundTelemetry", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(
       name: "ReboundHTTP",
       dependencies: [
-        "StreamSupport", "Rebound", "ReboundOutbox", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+        "StreamSupport", "Rebound", "ReboundOutbox", "ReboundTelemetry",
+        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ] + combine
     ),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
@@ -113,7 +116,9 @@ let package = Package(
     ),
     .target(
       name: "ReboundMetrics",
-      dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+      dependencies: [
+        "Rebound", "ReboundTelemetry", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics"),
+      ] + combine
     ),
     .target(
       name: "ReboundTracing",
@@ -160,15 +165,20 @@ let package = Package(
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
     .target(name: "ReboundStorm", dependencies: ["StreamSupport", "Rebound", "ReboundTesting"] + combine),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
-    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    // What events say is seen in metrics and in lines, too.
+    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting"] + combine),
     .testTarget(
       name: "ReboundOutboxTests",
       dependencies: ["ReboundOutbox", "Rebound", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(
+      name: "ReboundTelemetryTests",
+      dependencies: ["ReboundTelemetry", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
+    .testTarget(
       name: "ReboundHTTPTests",
       dependencies: [
-        "ReboundHTTP", "ReboundOutbox", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
+        "ReboundHTTP", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
         .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ] + combine,
       // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
@@ -199,8 +209,9 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundOutbox", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundRedis",
-        "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
+        "Rebound", "ReboundOutbox", "ReboundTelemetry", "ReboundHTTP", "ReboundStore", "ReboundPresentation",
+        "ReboundRedis", "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting",
+        "ReboundTestingTraits",
       ] + combine
     ),
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.

@@ -13,6 +13,7 @@ let package = Package(
       dependencies: [
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundOutbox", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]

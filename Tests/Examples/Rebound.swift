@@ -277,30 +277,6 @@ enum KeyedExamples {
   static var policy: CircuitBreakerPolicy { given() }
 }
 
-enum MetricsTable_sumsExamples {
-  static var metrics: MetricsTable { given() }
-  static var snapshot: MetricsTable.Snapshot { given() }
-}
-
-enum MetricsTableExamples {
-  final class Pages: Sendable {
-    var count: Int { 0 }
-  }
-  static let pages = Pages()
-  static func respond(_: String, type: String) {}
-}
-
-enum MetricsSinkExamples {
-  struct Counter {
-    init(label: String, dimensions: [(String, String)]) {}
-    func increment(by: Int) {}
-  }
-  struct Recorder {
-    init(label: String, dimensions: [(String, String)]) {}
-    func record(_: Double) {}
-  }
-}
-
 enum ObservableValueExamples {
   static var temperatures: AnyPublisher<Int, Never> { given() }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundOutbox
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

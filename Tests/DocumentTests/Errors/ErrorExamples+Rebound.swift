@@ -48,7 +48,6 @@ extension ErrorExamples {
       "``InvalidPolicy``",
       InvalidPolicy(.retry, "maxRetries", -1, "Give 0 for no retry, or nil to retry for ever.")
     ), ("``InvalidPipeline``", InvalidPipeline(pipeline: "weather", mistake: .noStages, stages: [])),
-    ("``InvalidMetric``", InvalidMetric.repeatedLabel("city")),
   ]
 
   private static let mistakes: [(row: String, error: any Error)] = [

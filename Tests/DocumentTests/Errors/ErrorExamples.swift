@@ -12,7 +12,7 @@ struct ErrorExamples: Sendable, CustomTestStringConvertible {
 
   static let all: [ErrorExamples] = {
     let all: [ErrorExamples?] = [
-      rebound, outboxes, http, store, redis, storm, testing, testingTraits, httpTesting, storeTesting,
+      rebound, outboxes, telemetry, http, store, redis, storm, testing, testingTraits, httpTesting, storeTesting,
     ]
     return all.compactMap { $0 }
   }()

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// A gauge that no page could tell of, refused when it is to be watched.
 public enum InvalidMetric: Error, Hashable, Sendable {

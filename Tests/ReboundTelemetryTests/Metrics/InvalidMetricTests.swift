@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundTelemetry
 import Testing
 
 @Suite("InvalidMetric")

@@ -1,3 +1,5 @@
+import Rebound
+
 extension JSONLines {
   /// Writes a decision, if anybody reads; called for what is followed.
   public func write(_ event: PolicyEvent) {

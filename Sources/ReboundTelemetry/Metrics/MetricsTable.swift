@@ -1,3 +1,4 @@
+import Rebound
 import StreamSupport
 
 /// Counters, histograms and gauges in memory, for a page that a collector reads, and for tests.

@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 
 extension PolicyEvents {
   /// Reports what is decided from now on, until the result is cancelled.
@@ -8,7 +9,7 @@ extension PolicyEvents {
   /// - `rebound_retry_elapsed_seconds`, a histogram with the labels `source` and `reason`: how long executions took that
   ///   were given up.
   /// - `rebound_queue_wait_seconds`, a histogram with the label `source`: what a rate limiter lets calls wait.
-  /// - What decisions of one's own measure, in histograms with the label `source`: see ``PolicyDecision/measurements``.
+  /// - What decisions of one's own measure, in histograms with the label `source`: see `PolicyDecision.measurements`.
   ///
   /// What an event is revised to by the stream does not matter here; one that is left out is not counted.
   ///

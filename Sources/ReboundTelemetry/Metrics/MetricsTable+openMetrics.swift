@@ -1,3 +1,5 @@
+import Rebound
+
 extension MetricsTable {
   /// The media type of what ``openMetrics(gauges:)`` writes.
   public static let openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -7,7 +9,7 @@ extension MetricsTable {
   /// Written as OpenMetrics 1.0 has it: families by name, each with what ``describe(_:as:)`` was told of it, series by
   /// label, `# EOF` at the end.
   ///
-  /// - Parameter gauges: What shared objects hold now: see ``PolicyEvents/gauges``.
+  /// - Parameter gauges: What shared objects hold now: see `PolicyEvents.gauges`.
   /// - Complexity: O(s log s) for s series.
   public func openMetrics(gauges: [PolicyGauge] = []) -> String {
     let snapshot = snapshot

@@ -1,10 +1,11 @@
 import Combine
 import Dispatch
+import Rebound
 import ReboundTesting
 import StreamSupport
 import Testing
 
-@testable import Rebound
+@testable import ReboundTelemetry
 
 @Suite("JSONLines")
 struct JSONLinesTests {

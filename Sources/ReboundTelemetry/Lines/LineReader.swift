@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// Who reads lines, and the lines that wait for it: the last ones, if it is slow.

@@ -1,5 +1,6 @@
 import Dispatch
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

@@ -1,3 +1,5 @@
+import Rebound
+
 extension MetricsTable.Snapshot {
   /// How much was counted under a name: the sum of all counters that have these labels, whatever others they have.
   ///

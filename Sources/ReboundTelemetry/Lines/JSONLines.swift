@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// Events as lines of JSON (NDJSON), for whoever reads along: an inspector, a file, another process.
@@ -19,9 +20,9 @@ import StreamSupport
 /// - `policy`: the kind in a word: `retry`, `circuit_breaker`.
 /// - `decision`: what was decided, in a word: `retrying`, `open`.
 /// - `severity`: `info`, `warning` or `error`.
-/// - `text`: the event's ``PolicyEvent/text``.
-/// - `details`: an object of the ``PolicyDecision/details``, if there are any: `attempt`, `delay`, `from`.
-/// - `measurements`: an object of the ``PolicyDecision/measurements``, if there are any.
+/// - `text`: the event's `PolicyEvent.text`.
+/// - `details`: an object of the `PolicyDecision.details`, if there are any: `attempt`, `delay`, `from`.
+/// - `measurements`: an object of the `PolicyDecision.measurements`, if there are any.
 ///
 /// A gauge has the type `gauge`, and `source`, `policy`, `text`, `details`, `measurements`. A reader that was too slow gets a
 /// line of the type `lost` with a `count`, and without number and time. ReboundHTTP writes calls and spans in the same way.
