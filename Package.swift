@@ -33,6 +33,7 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .library(name: "Rebound", targets: ["Rebound"]),
+    .library(name: "ReboundLoadBalancing", targets: ["ReboundLoadBalancing"]),
     .library(name: "ReboundOutbox", targets: ["ReboundOutbox"]),
     .library(name: "ReboundTelemetry", targets: ["ReboundTelemetry"]),
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
@@ -91,6 +92,7 @@ let package = Package(
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
+    .target(name: "ReboundLoadBalancing", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundOutbox", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundTelemetry", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(
@@ -163,10 +165,17 @@ let package = Package(
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
-    .target(name: "ReboundStorm", dependencies: ["StreamSupport", "Rebound", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
+    .target(
+      name: "ReboundStorm",
+      dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
+    ),
+    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm", "ReboundLoadBalancing"] + combine),
     // What events say is seen in metrics and in lines, too.
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting"] + combine),
+    .testTarget(
+      name: "ReboundLoadBalancingTests",
+      dependencies: ["ReboundLoadBalancing", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
     .testTarget(
       name: "ReboundOutboxTests",
       dependencies: ["ReboundOutbox", "Rebound", "ReboundTesting", "StreamSupport"] + combine
@@ -209,8 +218,9 @@ let package = Package(
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundOutbox", "ReboundTelemetry", "ReboundHTTP", "ReboundStore", "ReboundPresentation",
-        "ReboundRedis", "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting",
+        "Rebound", "ReboundLoadBalancing", "ReboundOutbox", "ReboundTelemetry", "ReboundHTTP", "ReboundStore",
+        "ReboundPresentation", "ReboundRedis", "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting",
+        "ReboundStoreTesting",
         "ReboundTestingTraits",
       ] + combine
     ),

@@ -189,19 +189,6 @@ enum Publisher_limitedExamples {
   static var bulkhead: Bulkhead { given() }
 }
 
-enum LoadBalancerExamples {
-  static let weather: Pipeline<Forecast> = given()
-  static func fetch(from host: String) async throws -> Forecast { given() }
-  static func forecastPublisher(from host: String) -> AnyPublisher<Forecast, any Error> { given() }
-}
-
-enum BalancedCallExamples {
-  static let weather: Pipeline<Forecast> = given()
-  static let replicas: LoadBalancer<String> = given()
-  static func fetch(from host: String) async throws -> Forecast { given() }
-  static func forecastPublisher(from host: String) -> AnyPublisher<Forecast, any Error> { given() }
-}
-
 enum CacheExamples {
   static var forecasts: Cache<City, Forecast, any Error> { given() }
   static func showSavedCopy(_: Duration) {}

@@ -27,7 +27,7 @@ struct PicturesTests {
 
   @Test(
     "are all in use, each with words for those who do not see it",
-    arguments: ["Combine", "Rebound", "ReboundOutbox"]
+    arguments: ["Combine", "Rebound", "ReboundLoadBalancing", "ReboundOutbox"]
   )
   func inUse(catalogue: String) throws {
     let resources = Self.resources(of: catalogue)

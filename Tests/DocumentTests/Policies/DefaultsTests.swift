@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundLoadBalancing
 import ReboundOutbox
 import Testing
 
@@ -106,12 +107,12 @@ struct DefaultsTests {
     try expect("Metastability", "`window`", says: "2 s, 1 s", times)
     try expect("Metastability", "`refusesRetries`", says: "off", !detector.refusesRetries)
     let balancer = LoadBalancerPolicy.standard
-    try expect("Load-balancers", "`hotQuantile`", says: "0.84", balancer.hotQuantile == 0.84)
-    try expect("Load-balancers", "`memory`", says: "10 s", balancer.memory == .seconds(10))
-    try expect("Load-balancers", "`failureLatency`", says: "5 s", balancer.failureLatency == .seconds(5))
+    try expect("ReboundLoadBalancing", "`hotQuantile`", says: "0.84", balancer.hotQuantile == 0.84)
+    try expect("ReboundLoadBalancing", "`memory`", says: "10 s", balancer.memory == .seconds(10))
+    try expect("ReboundLoadBalancing", "`failureLatency`", says: "5 s", balancer.failureLatency == .seconds(5))
     let probes = balancer.probesPerAttempt == 3 && balancer.maxProbeAge == .seconds(1)
-    try expect("Load-balancers", "`probesPerAttempt`", says: "3, 1 s", probes)
-    try expect("Load-balancers", "`maxCandidates`", says: "16", balancer.maxCandidates == 16)
+    try expect("ReboundLoadBalancing", "`probesPerAttempt`", says: "3, 1 s", probes)
+    try expect("ReboundLoadBalancing", "`maxCandidates`", says: "16", balancer.maxCandidates == 16)
   }
 
   @Test("of what is shared and kept")

@@ -246,7 +246,6 @@ struct InvalidPolicyTests {
   func standards() {
     #expect(AdaptiveThrottlePolicy.standard.factor == 2)
     #expect(Hedge.standard.maxHedges == 1)
-    #expect(LoadBalancerPolicy.standard.maxCandidates == 16)
     #expect(MetastabilityPolicy.standard.attemptsPerRequest == 1.5)
     #expect(TokenRefreshPolicy.standard.maxRefreshes == 5)
   }

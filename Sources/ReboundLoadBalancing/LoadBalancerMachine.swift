@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// Knows how loaded replicas are, and picks one.
 ///

@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// One call to a service of several replicas, which may take several attempts.
@@ -116,7 +117,7 @@ extension Pipeline {
   ///
   ///     let forecast = try await weather.run(among: replicas) { host in try await fetch(from: host) }
   ///
-  /// A retry or a hedge goes to another replica than the attempts before it. See ``Pipeline/run(_:)``.
+  /// A retry or a hedge goes to another replica than the attempts before it. See `Pipeline.run(_:)`.
   ///
   /// - Parameters:
   ///   - replicas: Where attempts may go.
@@ -142,7 +143,7 @@ extension Pipeline {
   ///
   /// - Demand: As the operators of the stages have it; for most it passes up.
   /// - Failure: The attempt's, or the error of the policy that ended it.
-  /// - Threads: As ``Combine/Publisher/protected(by:)-1yquw``.
+  /// - Threads: As `protected(by:)` of Rebound.
   public func publisher<Replica, Attempt: Publisher>(
     among replicas: LoadBalancer<Replica>,
     _ request: @escaping (Replica) -> Attempt

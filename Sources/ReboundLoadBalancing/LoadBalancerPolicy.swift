@@ -1,3 +1,5 @@
+import Rebound
+
 /// How a ``LoadBalancer`` picks.
 public struct LoadBalancerPolicy: Hashable, Sendable {
   /// Which share of the numbers of requests in flight that were seen of late a replica may reach; one with more is hot.
@@ -30,7 +32,7 @@ public struct LoadBalancerPolicy: Hashable, Sendable {
   ///   - probesPerAttempt: How many replicas are probed for each attempt.
   ///   - maxProbeAge: How old a replica's answer to a probe may be.
   ///   - maxCandidates: How many answers to probes are kept, and among how many replicas is picked.
-  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+  /// - Throws: `InvalidPolicy`, with the number that makes no sense.
   public init(
     hotQuantile: Double = 0.84,
     memory: Duration = .seconds(10),
