@@ -33,6 +33,9 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .library(name: "Rebound", targets: ["Rebound"]),
+    .library(name: "ReboundLoadBalancing", targets: ["ReboundLoadBalancing"]),
+    .library(name: "ReboundOutbox", targets: ["ReboundOutbox"]),
+    .library(name: "ReboundTelemetry", targets: ["ReboundTelemetry"]),
     .library(name: "ReboundHTTP", targets: ["ReboundHTTP"]),
     .library(name: "ReboundStore", targets: ["ReboundStore"]),
     .library(name: "ReboundPresentation", targets: ["ReboundPresentation"]),
@@ -89,17 +92,21 @@ let package = Package(
   targets: [
     .target(name: "StreamSupport"),
     .target(name: "Rebound", dependencies: ["StreamSupport"] + combine),
+    .target(name: "ReboundLoadBalancing", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundOutbox", dependencies: ["StreamSupport", "Rebound"] + combine),
+    .target(name: "ReboundTelemetry", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(
       name: "ReboundHTTP",
       dependencies: [
-        "StreamSupport", "Rebound", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+        "StreamSupport", "Rebound", "ReboundOutbox", "ReboundTelemetry",
+        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ] + combine
     ),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(
       name: "ReboundRedis",
       dependencies: [
-        "StreamSupport", "Rebound", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+        "StreamSupport", "Rebound", "ReboundOutbox", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
         .target(name: "COpenSSL", condition: .when(traits: ["Redis"])),
       ] + combine
     ),
@@ -111,7 +118,9 @@ let package = Package(
     ),
     .target(
       name: "ReboundMetrics",
-      dependencies: ["Rebound", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics")] + combine
+      dependencies: [
+        "Rebound", "ReboundTelemetry", "StreamSupport", product("Metrics", of: "swift-metrics", with: "Metrics"),
+      ] + combine
     ),
     .target(
       name: "ReboundTracing",
@@ -122,7 +131,7 @@ let package = Package(
     .target(
       name: "ReboundServiceLifecycle",
       dependencies: [
-        "Rebound", .target(name: "ReboundRedis", condition: .when(traits: ["Redis"])),
+        "Rebound", "ReboundOutbox", .target(name: "ReboundRedis", condition: .when(traits: ["Redis"])),
         product("ServiceLifecycle", of: "swift-service-lifecycle", with: "ServiceLifecycle"),
       ] + combine
     ),
@@ -145,7 +154,10 @@ let package = Package(
     ),
     .target(name: "ReboundStore", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
-    .target(name: "ReboundTesting", dependencies: ["StreamSupport", "Rebound", "ReboundHTTP"] + combine),
+    .target(
+      name: "ReboundTesting",
+      dependencies: ["StreamSupport", "Rebound", "ReboundOutbox", "ReboundHTTP"] + combine
+    ),
     // Apart, since it imports Swift Testing, which tests of XCTest need not have.
     .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
     .target(
@@ -153,13 +165,29 @@ let package = Package(
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
     .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
-    .target(name: "ReboundStorm", dependencies: ["StreamSupport", "Rebound", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm"] + combine),
-    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTesting"] + combine),
+    .target(
+      name: "ReboundStorm",
+      dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
+    ),
+    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm", "ReboundLoadBalancing"] + combine),
+    // What events say is seen in metrics and in lines, too.
+    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting"] + combine),
+    .testTarget(
+      name: "ReboundLoadBalancingTests",
+      dependencies: ["ReboundLoadBalancing", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
+    .testTarget(
+      name: "ReboundOutboxTests",
+      dependencies: ["ReboundOutbox", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
+    .testTarget(
+      name: "ReboundTelemetryTests",
+      dependencies: ["ReboundTelemetry", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
     .testTarget(
       name: "ReboundHTTPTests",
       dependencies: [
-        "ReboundHTTP", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
+        "ReboundHTTP", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
         .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ] + combine,
       // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
@@ -172,7 +200,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ReboundRedisTests",
-      dependencies: ["ReboundRedis", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["ReboundRedis", "ReboundOutbox", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
@@ -182,14 +210,18 @@ let package = Package(
     ),
     .testTarget(
       name: "ReboundHTTPTestingTests",
-      dependencies: ["ReboundHTTPTesting", "ReboundTesting", "ReboundHTTP", "ReboundStore", "StreamSupport"] + combine
+      dependencies: [
+        "ReboundHTTPTesting", "ReboundTesting", "ReboundHTTP", "ReboundOutbox", "ReboundStore", "StreamSupport",
+      ] + combine
     ),
     .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
     .testTarget(
       name: "DocumentTests",
       dependencies: [
-        "Rebound", "ReboundHTTP", "ReboundStore", "ReboundPresentation", "ReboundRedis", "ReboundStorm",
-        "ReboundTesting", "ReboundHTTPTesting", "ReboundStoreTesting", "ReboundTestingTraits",
+        "Rebound", "ReboundLoadBalancing", "ReboundOutbox", "ReboundTelemetry", "ReboundHTTP", "ReboundStore",
+        "ReboundPresentation", "ReboundRedis", "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting",
+        "ReboundStoreTesting",
+        "ReboundTestingTraits",
       ] + combine
     ),
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.
@@ -239,7 +271,7 @@ if let wanted = Context.environment["REBOUND_TESTS"]?.words {
     package.targets.append(
       .executableTarget(
         name: "fleet",
-        dependencies: ["ReboundRedis", "Rebound", "StreamSupport"] + combine,
+        dependencies: ["ReboundRedis", "ReboundOutbox", "Rebound", "StreamSupport"] + combine,
         path: "Fleet"
       )
     )

@@ -11,7 +11,8 @@ let package = Package(
       name: "benchmarks",
       dependencies: [
         "AllocationCounter", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundTelemetry", package: "Rebound"),
+        .product(name: "ReboundLoadBalancing", package: "Rebound"),
       ],
       // A function runs where its caller does, so that no row measures a hop from one executor to another.
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]

@@ -47,6 +47,7 @@ let package = Package(
       name: "Attempts",
       dependencies: [
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
@@ -54,6 +55,7 @@ let package = Package(
       name: "SignUp",
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),
@@ -61,6 +63,7 @@ let package = Package(
       name: "Animals",
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundStore", package: "Rebound"),
       ]
     ),
@@ -68,6 +71,7 @@ let package = Package(
       name: "Weather",
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundPresentation", package: "Rebound"),
       ]
     ),
@@ -81,7 +85,8 @@ let package = Package(
       name: "App",
       dependencies: [
         "Animals", "Attempts", "SignUp", "Weather", "WebServer", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
         // Writes what the inspector saves.
@@ -99,6 +104,7 @@ let package = Package(
       name: "AttemptsTests",
       dependencies: [
         "Attempts", .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
@@ -106,7 +112,8 @@ let package = Package(
       name: "SignUpTests",
       dependencies: [
         "Attempts", "Backend", "ServerTesting", "SignUp", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),
@@ -114,7 +121,8 @@ let package = Package(
       name: "AnimalsTests",
       dependencies: [
         "Animals", "Backend", "ServerTesting", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]
@@ -123,7 +131,8 @@ let package = Package(
       name: "WeatherTests",
       dependencies: [
         "Attempts", "Backend", "ServerTesting", "Weather", .product(name: "Combine", package: "Rebound"),
-        .product(name: "Rebound", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
@@ -141,6 +150,7 @@ let package = Package(
       dependencies: [
         "Animals", "App", "Attempts", "Backend", "SignUp", "Weather", "WebServer", "ServerTesting",
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
       ]
     ),

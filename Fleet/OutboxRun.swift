@@ -1,6 +1,7 @@
 #if Redis
   import Foundation
   import Rebound
+  import ReboundOutbox
   import ReboundRedis
   import StreamSupport
 

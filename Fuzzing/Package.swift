@@ -12,6 +12,8 @@ let package = Package(
       name: "fuzz",
       dependencies: [
         .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundOutbox", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
       ]

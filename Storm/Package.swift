@@ -6,7 +6,13 @@ let package = Package(
   platforms: [.macOS(.v13)],
   dependencies: [.package(name: "Rebound", path: "..")],
   targets: [
-    .executableTarget(name: "storm", dependencies: [.product(name: "ReboundStorm", package: "Rebound")]),
+    .executableTarget(
+      name: "storm",
+      dependencies: [
+        .product(name: "ReboundStorm", package: "Rebound"),
+        .product(name: "ReboundLoadBalancing", package: "Rebound"),
+      ]
+    ),
     .testTarget(
       name: "StormTests",
       dependencies: [

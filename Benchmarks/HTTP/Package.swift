@@ -10,7 +10,7 @@ let package = Package(
       name: "http-benchmarks",
       dependencies: [
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
-        .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundTelemetry", package: "Rebound"),
       ]
     )
   ],

@@ -1,6 +1,7 @@
 #if Metrics
   import Metrics
   import Rebound
+  import ReboundTelemetry
   import StreamSupport
 
   /// Hands measurements on to swift-metrics.

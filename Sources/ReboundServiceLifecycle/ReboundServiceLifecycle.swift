@@ -1,5 +1,6 @@
 #if ServiceLifecycle
   import Rebound
+  import ReboundOutbox
   import ServiceLifecycle
 
   #if Redis

@@ -29,6 +29,8 @@ let package = Package(
       dependencies: [
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
         .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundOutbox", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundRedis", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),

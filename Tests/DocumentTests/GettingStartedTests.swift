@@ -3,6 +3,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundPresentation
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

@@ -1,10 +1,11 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 
-/// The code of Sources/Rebound/Rebound.docc/An-inspector-of-your-own.md, as it stands there.
+/// The code of Sources/ReboundTelemetry/ReboundTelemetry.docc/An-inspector-of-your-own.md, as it stands there.
 @Suite("The code of the article on inspectors")
 struct InspectorArticleTests {
   private struct Outage: Error {}

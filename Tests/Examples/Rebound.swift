@@ -148,10 +148,6 @@ typealias SessionExpired = Session.Expired
 
 struct Order: Codable, Sendable {}
 
-struct Shop: Sendable {
-  func place(_: Order, idempotencyKey: String) async -> OutboxVerdict { .delivered }
-}
-
 struct Keychain: Sendable {
   func token() async throws -> Token? { nil }
   func save(_: Token?) async throws {}
@@ -191,19 +187,6 @@ enum BulkheadExamples {
 
 enum Publisher_limitedExamples {
   static var bulkhead: Bulkhead { given() }
-}
-
-enum LoadBalancerExamples {
-  static let weather: Pipeline<Forecast> = given()
-  static func fetch(from host: String) async throws -> Forecast { given() }
-  static func forecastPublisher(from host: String) -> AnyPublisher<Forecast, any Error> { given() }
-}
-
-enum BalancedCallExamples {
-  static let weather: Pipeline<Forecast> = given()
-  static let replicas: LoadBalancer<String> = given()
-  static func fetch(from host: String) async throws -> Forecast { given() }
-  static func forecastPublisher(from host: String) -> AnyPublisher<Forecast, any Error> { given() }
 }
 
 enum CacheExamples {
@@ -281,30 +264,6 @@ enum KeyedExamples {
   static var policy: CircuitBreakerPolicy { given() }
 }
 
-enum MetricsTable_sumsExamples {
-  static var metrics: MetricsTable { given() }
-  static var snapshot: MetricsTable.Snapshot { given() }
-}
-
-enum MetricsTableExamples {
-  final class Pages: Sendable {
-    var count: Int { 0 }
-  }
-  static let pages = Pages()
-  static func respond(_: String, type: String) {}
-}
-
-enum MetricsSinkExamples {
-  struct Counter {
-    init(label: String, dimensions: [(String, String)]) {}
-    func increment(by: Int) {}
-  }
-  struct Recorder {
-    init(label: String, dimensions: [(String, String)]) {}
-    func record(_: Double) {}
-  }
-}
-
 enum ObservableValueExamples {
   static var temperatures: AnyPublisher<Int, Never> { given() }
 }
@@ -318,11 +277,6 @@ enum ObservedExamples {
     var count = 0
   }
   static let lock = NSLock()
-}
-
-enum OutboxExamples {
-  static let shop = Shop()
-  static let order = Order()
 }
 
 enum Keyed_pipelinesExamples {

@@ -2,6 +2,8 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundOutbox
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

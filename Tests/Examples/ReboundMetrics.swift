@@ -4,6 +4,7 @@ import Metrics
 import Rebound
 import ReboundHTTP
 import ReboundMetrics
+import ReboundTelemetry
 
 // What the examples in the doc comments of ReboundMetrics take for granted. No target: scripts/test-adapters compiles it.
 

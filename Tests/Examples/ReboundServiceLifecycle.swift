@@ -1,7 +1,9 @@
 import Logging
 import Rebound
+import ReboundOutbox
 import ReboundRedis
 import ReboundServiceLifecycle
+import ReboundTelemetry
 import ServiceLifecycle
 
 // What the examples in the doc comments of ReboundServiceLifecycle take for granted. No target: scripts/test-adapters compiles it.

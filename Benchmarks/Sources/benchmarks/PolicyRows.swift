@@ -1,5 +1,7 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
+import ReboundTelemetry
 
 /// One execution under each policy: all that the benchmarks call of Rebound's API, so that a change of the API is
 /// followed in this file alone.

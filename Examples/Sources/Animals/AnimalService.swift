@@ -3,6 +3,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// The zoo's server, over HTTP.
 public struct AnimalService: AnimalProviding, Sendable {

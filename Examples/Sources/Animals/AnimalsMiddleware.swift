@@ -1,6 +1,7 @@
 import Combine
 import Rebound
 import ReboundStore
+import ReboundTelemetry
 
 /// Where animals come from.
 public protocol AnimalProviding {

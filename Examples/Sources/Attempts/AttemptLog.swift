@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundTelemetry
 
 /// Writes down each request that an app sends, and what came of it: the list of attempts on the page.
 ///

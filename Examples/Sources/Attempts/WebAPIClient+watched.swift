@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 extension WebAPIClient {
   /// The same client, watched by whoever wants to know what its calls do and cost.

@@ -3,6 +3,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// What the sign-up form needs from a server.
 public protocol Authenticating {

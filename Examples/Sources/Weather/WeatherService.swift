@@ -3,6 +3,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// Where the weather comes from.
 public protocol WeatherProviding: AnyObject {

@@ -2,6 +2,7 @@ import Combine
 import Rebound
 import ReboundStore
 import ReboundStoreTesting
+import ReboundTelemetry
 import Testing
 
 @testable import Animals

@@ -3,6 +3,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 import ReboundTesting
 import ServerTesting
 import Testing

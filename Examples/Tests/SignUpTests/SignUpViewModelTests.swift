@@ -2,6 +2,7 @@ import Attempts
 import Combine
 import Foundation
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

@@ -3,6 +3,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundPresentation
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

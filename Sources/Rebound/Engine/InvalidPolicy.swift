@@ -63,6 +63,6 @@ extension PolicyKind {
 /// Makes a policy of constants.
 ///
 /// - Precondition: They make sense. A policy's defaults do, which is tested.
-func valid<Policy>(_ make: () throws(InvalidPolicy) -> Policy) -> Policy {
+package func valid<Policy>(_ make: () throws(InvalidPolicy) -> Policy) -> Policy {
   do throws(InvalidPolicy) { return try make() } catch { preconditionFailure("\(error)") }
 }

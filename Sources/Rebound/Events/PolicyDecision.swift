@@ -26,7 +26,7 @@ public protocol PolicyDecision: Sendable, CustomStringConvertible {
   var text: String { get }
   /// What else is measured, besides that it was decided; nothing, if nothing is said.
   var measurements: [PolicyMeasurement] { get }
-  /// What programs are told of it by ``JSONLines``: numbers and words, never an error, an address or a key; nothing, if
+  /// What programs are told of it by `JSONLines` of ReboundTelemetry: numbers and words, never an error, an address or a key; nothing, if
   /// nothing is said.
   var details: [EventField] { get }
 }

@@ -28,7 +28,7 @@ extension PolicyGauge: CustomStringConvertible {
 public protocol PolicyReading: Sendable, CustomStringConvertible {
   /// Its numbers, for metrics.
   var measurements: [PolicyMeasurement] { get }
-  /// What programs are told of it by ``JSONLines``: numbers and words; nothing, if nothing is said.
+  /// What programs are told of it by `JSONLines` of ReboundTelemetry: numbers and words; nothing, if nothing is said.
   var details: [EventField] { get }
 }
 

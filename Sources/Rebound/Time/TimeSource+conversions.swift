@@ -53,7 +53,7 @@ extension Scheduler {
 }
 
 /// What has time and timers.
-protocol WaitingTime: AnyObject, Sendable {
+package protocol WaitingTime: AnyObject, Sendable {
   var elapsed: Duration { get }
   func perform(_ action: @escaping () -> Void)
   func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable
@@ -63,20 +63,20 @@ protocol WaitingTime: AnyObject, Sendable {
 ///
 /// Unchecked, because operators ask any scheduler for its time on whichever thread a value comes; one that could not bear
 /// that would be of no use to Combine. Nothing here is changed.
-final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked Sendable {
+package final class SchedulerTime<Context: Scheduler>: WaitingTime, @unchecked Sendable {
   private let scheduler: Context
   private let start: Context.SchedulerTimeType
 
-  init(_ scheduler: Context) {
+  package init(_ scheduler: Context) {
     self.scheduler = scheduler
     start = scheduler.now
   }
 
-  var elapsed: Duration { Duration(approximating: start.distance(to: scheduler.now)) }
+  package var elapsed: Duration { Duration(approximating: start.distance(to: scheduler.now)) }
 
-  func perform(_ action: @escaping () -> Void) { scheduler.schedule(action) }
+  package func perform(_ action: @escaping () -> Void) { scheduler.schedule(action) }
 
-  func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
+  package func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let interval = Context.SchedulerTimeType.Stride(delay)
     let once = OneShot(action)
     // A repeating timer, stopped when it first fires, since a scheduler's one-shot cannot be cancelled.

@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundOutbox
 
 /// A copy as it stands in a storage: bytes that say themselves whether they are whole.
 ///

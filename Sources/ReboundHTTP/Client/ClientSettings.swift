@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundTelemetry
 
 /// What makes a client.
 struct ClientSettings: Sendable {

@@ -81,7 +81,7 @@ public struct WebAPIClient: RequestExecutor {
   /// All middleware that a call goes through, made once for all calls.
   private var chain: Next
 
-  private var settings: ClientSettings {
+  var settings: ClientSettings {
     get { shared.settings }
     set {
       shared = ClientSettings.Shared(newValue)
@@ -162,18 +162,6 @@ public struct WebAPIClient: RequestExecutor {
       earlier?(event)
       observer(event)
     }
-    return copy
-  }
-
-  /// The same client, which writes what happens in its calls as lines of JSON.
-  ///
-  /// A call is written if somebody reads when it begins. While nobody does, a client that nobody else watches builds no
-  /// events, as one without lines.
-  ///
-  /// - Parameter lines: Where to write; of several, the last ones that were given count.
-  public func writing(to lines: JSONLines) -> WebAPIClient {
-    var copy = self
-    copy.settings.lines = lines
     return copy
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundTelemetry
 
 extension JSONLines {
   /// Writes something that happens in a call, if anybody reads.
@@ -31,6 +32,20 @@ extension JSONLines {
   /// since the beginning of 1970), `duration`, `failure` (if there is one), and an object of `attributes`.
   public func write(_ span: Span) {
     write("span", span.fields)
+  }
+}
+
+extension WebAPIClient {
+  /// The same client, which writes what happens in its calls as lines of JSON.
+  ///
+  /// A call is written if somebody reads when it begins. While nobody does, a client that nobody else watches builds no
+  /// events, as one without lines.
+  ///
+  /// - Parameter lines: Where to write; of several, the last ones that were given count.
+  public func writing(to lines: JSONLines) -> WebAPIClient {
+    var copy = self
+    copy.settings.lines = lines
+    return copy
   }
 }
 

@@ -1,4 +1,5 @@
 import Rebound
+import ReboundTelemetry
 
 extension WebAPIClient {
   /// The same client, which reports what its calls cost.

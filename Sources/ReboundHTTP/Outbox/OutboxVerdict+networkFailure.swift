@@ -1,4 +1,5 @@
 import Rebound
+import ReboundOutbox
 
 extension OutboxVerdict {
   /// What a failure means for a stored request.

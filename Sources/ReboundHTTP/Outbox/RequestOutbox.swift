@@ -2,6 +2,7 @@ import Combine
 import Dispatch
 import Foundation
 import Rebound
+import ReboundOutbox
 
 /// Sends requests now or later: each is stored before it is sent, and sent until the service has it.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundOutbox
 
 /// A stored request on its way through a client.
 struct OutboxDelivery: Request {

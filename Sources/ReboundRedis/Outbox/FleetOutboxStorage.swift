@@ -2,6 +2,7 @@
   import Dispatch
   import Foundation
   import Rebound
+  import ReboundOutbox
   import StreamSupport
 
   /// Keeps the entries of an outbox on the server, so that another process can go on with them when this one has died.

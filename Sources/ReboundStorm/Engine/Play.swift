@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
 
 /// Where clients live: one of the processes of a scenario.
 ///

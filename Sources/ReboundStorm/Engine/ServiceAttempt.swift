@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
 import StreamSupport
 
 /// What a request to the service of a scenario fails with.

@@ -1,4 +1,5 @@
 import Rebound
+import ReboundLoadBalancing
 
 /// A service while it is played.
 ///

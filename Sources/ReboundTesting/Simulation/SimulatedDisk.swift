@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundOutbox
 import StreamSupport
 
 /// A disk in memory that may fail at any call, tears what it writes, and loses what was not synced when power goes.

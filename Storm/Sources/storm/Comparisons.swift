@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
 import ReboundStorm
 
 /// What policies are worth for which the great outage has no place, as a table of their own, each with and without.

@@ -22,6 +22,7 @@ let package = Package(
       name: "forecast-server",
       dependencies: [
         .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
       ]
     ),

@@ -3,7 +3,7 @@
 extension ErrorExamples {
   static let rebound = ErrorExamples(
     module: "Rebound",
-    errors: [policies, refresh, outbox, around, settings, mistakes].flatMap { $0 }
+    errors: [policies, refresh, around, settings, mistakes].flatMap { $0 }
   )
 
   private static let timeout = TimedOut(.total, limit: .seconds(9), name: "weather")
@@ -30,25 +30,6 @@ extension ErrorExamples {
     TokenRefreshFailure(reason: reason, retryAfter: .seconds(9))
   }
 
-  private static let outbox: [(row: String, error: any Error)] = [
-    ("``OutboxFull``", OutboxFull(pending: 7, deadLetters: 1, bytes: 900, capacity: 8, maxBytes: 1_000)),
-    (
-      "``OutboxFailure/full(_:)``",
-      OutboxFailure.full(OutboxFull(pending: 7, deadLetters: 1, bytes: 900, capacity: 8, maxBytes: 1_000))
-    ),
-    ("``OutboxFailure/unstorable(_:)``", OutboxFailure.unstorable(Unencodable())),
-    ("``OutboxFailure/storage(_:)``", OutboxFailure.storage(OutboxStorageFailure.notReady("/orders"))),
-    ("``OutboxFailure/closed``", OutboxFailure.closed),
-    ("``OutboxStorageFailure/inUse(_:)``", OutboxStorageFailure.inUse("/orders")),
-    ("``OutboxStorageFailure/notAnOutbox(_:)``", OutboxStorageFailure.notAnOutbox("/orders")),
-    ("``OutboxStorageFailure/laterVersion(_:version:)``", OutboxStorageFailure.laterVersion("/orders", version: 2)),
-    (
-      "``OutboxStorageFailure/system(_:path:reason:)``",
-      OutboxStorageFailure.system("write", path: "/orders", reason: "No space left on device")
-    ),
-    ("``OutboxStorageFailure/notReady(_:)``", OutboxStorageFailure.notReady("/orders")),
-  ]
-
   private static let around: [(row: String, error: any Error)] = [
     ("``FallbackFailed``", FallbackFailed(failure: RetriesSuspended(name: "forecast"), original: timeout)),
     (
@@ -67,17 +48,10 @@ extension ErrorExamples {
       "``InvalidPolicy``",
       InvalidPolicy(.retry, "maxRetries", -1, "Give 0 for no retry, or nil to retry for ever.")
     ), ("``InvalidPipeline``", InvalidPipeline(pipeline: "weather", mistake: .noStages, stages: [])),
-    ("``InvalidMetric``", InvalidMetric.repeatedLabel("city")),
   ]
 
   private static let mistakes: [(row: String, error: any Error)] = [
     ("``UnrepeatableUpstream``", UnrepeatableUpstream(pipeline: "weather", stage: .retry, upstream: "Future")),
     ("``FinishedWithoutValue``", FinishedWithoutValue()), ("``RefreshWithoutCredential``", RefreshWithoutCredential()),
-    ("``OutboxWithoutVerdict``", OutboxWithoutVerdict()),
   ]
-}
-
-/// What an encoder may say, which has no words for people.
-private struct Unencodable: Error, CustomStringConvertible {
-  var description: String { "temperature is not a number." }
 }

@@ -11,7 +11,9 @@ struct ErrorExamples: Sendable, CustomTestStringConvertible {
   var testDescription: String { module }
 
   static let all: [ErrorExamples] = {
-    let all: [ErrorExamples?] = [rebound, http, store, redis, storm, testing, testingTraits, httpTesting, storeTesting]
+    let all: [ErrorExamples?] = [
+      rebound, outboxes, telemetry, http, store, redis, storm, testing, testingTraits, httpTesting, storeTesting,
+    ]
     return all.compactMap { $0 }
   }()
 

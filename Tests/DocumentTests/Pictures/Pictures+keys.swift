@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundOutbox
 import ReboundTesting
 
 /// Runs of what is told apart by keys, and of what is kept until it is delivered.
@@ -22,7 +23,7 @@ extension Picture {
     )
   }
 
-  static let outbox = Picture(name: "outbox") {
+  static let outbox = Picture(name: "outbox", catalogue: "ReboundOutbox") {
     let stage = StreamStage()
     // One thread draws a picture.
     nonisolated(unsafe) let delivery = try stage.source("delivery", "-#", "-a|")

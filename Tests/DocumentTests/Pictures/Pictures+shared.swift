@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
 import ReboundTesting
 
 /// Runs of policies that several calls share.
@@ -93,7 +94,7 @@ extension Picture {
     )
   }
 
-  static let loadBalancer = Picture(name: "load-balancer") {
+  static let loadBalancer = Picture(name: "load-balancer", catalogue: "ReboundLoadBalancing") {
     let stage = StreamStage()
     let time = stage.scheduler.time
     let balancer = try LoadBalancer("weather", among: ["a", "b"], random: .fixed(0.9))

@@ -25,7 +25,10 @@ struct PicturesTests {
     #expect(committed == svg, "\(picture.name) is out of date: run the tests once with REBOUND_WRITE_PICTURES=1.")
   }
 
-  @Test("are all in use, each with words for those who do not see it", arguments: ["Combine", "Rebound"])
+  @Test(
+    "are all in use, each with words for those who do not see it",
+    arguments: ["Combine", "Rebound", "ReboundLoadBalancing", "ReboundOutbox"]
+  )
   func inUse(catalogue: String) throws {
     let resources = Self.resources(of: catalogue)
     let articles = try FileManager.default.subpathsOfDirectory(atPath: resources.deletingLastPathComponent().path)

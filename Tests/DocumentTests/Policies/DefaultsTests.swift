@@ -1,13 +1,22 @@
 import Foundation
 import Rebound
+import ReboundLoadBalancing
+import ReboundOutbox
 import Testing
 
-/// The defaults in the tables of Sources/Rebound/Rebound.docc/Policies are those of the code.
+/// The defaults in the tables of Sources/Rebound/Rebound.docc/Policies, and of the first pages of modules, are those of the code.
 @Suite("The defaults on the pages of policies")
 struct DefaultsTests {
-  private static let folder = URL(fileURLWithPath: #filePath)
+  private static let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Sources/Rebound/Rebound.docc/Policies")
+    .appendingPathComponent("Sources")
+
+  /// The file of a page: of the first one of a module, or of one on a policy.
+  private static func file(of page: String) -> URL {
+    sources.appendingPathComponent(
+      page.hasPrefix("Rebound") ? "\(page)/\(page).docc/\(page).md" : "Rebound/Rebound.docc/Policies/\(page).md"
+    )
+  }
 
   /// Looks a default up on a page: the second cell of the row whose first cell names the setting.
   private func expect(
@@ -17,7 +26,7 @@ struct DefaultsTests {
     _ holds: Bool,
     _ location: SourceLocation = #_sourceLocation
   ) throws {
-    let article = try String(contentsOf: Self.folder.appendingPathComponent("\(page).md"), encoding: .utf8)
+    let article = try String(contentsOf: Self.file(of: page), encoding: .utf8)
     let cells = article.split(separator: "\n").filter { $0.hasPrefix("| ") }
       .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
     let row = cells.first { $0.first?.contains(setting) ?? false }
@@ -98,12 +107,12 @@ struct DefaultsTests {
     try expect("Metastability", "`window`", says: "2 s, 1 s", times)
     try expect("Metastability", "`refusesRetries`", says: "off", !detector.refusesRetries)
     let balancer = LoadBalancerPolicy.standard
-    try expect("Load-balancers", "`hotQuantile`", says: "0.84", balancer.hotQuantile == 0.84)
-    try expect("Load-balancers", "`memory`", says: "10 s", balancer.memory == .seconds(10))
-    try expect("Load-balancers", "`failureLatency`", says: "5 s", balancer.failureLatency == .seconds(5))
+    try expect("ReboundLoadBalancing", "`hotQuantile`", says: "0.84", balancer.hotQuantile == 0.84)
+    try expect("ReboundLoadBalancing", "`memory`", says: "10 s", balancer.memory == .seconds(10))
+    try expect("ReboundLoadBalancing", "`failureLatency`", says: "5 s", balancer.failureLatency == .seconds(5))
     let probes = balancer.probesPerAttempt == 3 && balancer.maxProbeAge == .seconds(1)
-    try expect("Load-balancers", "`probesPerAttempt`", says: "3, 1 s", probes)
-    try expect("Load-balancers", "`maxCandidates`", says: "16", balancer.maxCandidates == 16)
+    try expect("ReboundLoadBalancing", "`probesPerAttempt`", says: "3, 1 s", probes)
+    try expect("ReboundLoadBalancing", "`maxCandidates`", says: "16", balancer.maxCandidates == 16)
   }
 
   @Test("of what is shared and kept")
@@ -139,13 +148,13 @@ struct DefaultsTests {
   func outbox() throws {
     let outbox = OutboxPolicy.standard
     let room = outbox.capacity == 1_000 && outbox.maxBytes == 64 << 20
-    try expect("Outboxes", "`capacity`", says: "1,000 entries, 64 MB", room)
-    try expect("Outboxes", "`maxConcurrent`", says: "4 keys", outbox.maxConcurrent == 4)
-    try expect("Outboxes", "`maxAttempts`", says: "100", outbox.maxAttempts == 100)
-    try expect("Outboxes", "`timeToLive`", says: "a week", outbox.timeToLive == .seconds(7 * 86_400))
+    try expect("ReboundOutbox", "`capacity`", says: "1,000 entries, 64 MB", room)
+    try expect("ReboundOutbox", "`maxConcurrent`", says: "4 keys", outbox.maxConcurrent == 4)
+    try expect("ReboundOutbox", "`maxAttempts`", says: "100", outbox.maxAttempts == 100)
+    try expect("ReboundOutbox", "`timeToLive`", says: "a week", outbox.timeToLive == .seconds(7 * 86_400))
     let pauses = Array(outbox.backoff.delays(random: .fixed(0)).prefix(12))
     let text = "1 s, doubling, at most 5 min, half of it by chance"
-    try expect("Outboxes", "`backoff`", says: text, pauses[0] == .milliseconds(500) && pauses[11] == .seconds(150))
-    try expect("Outboxes", "`maxHint`", says: "an hour", outbox.maxHint == .seconds(3_600))
+    try expect("ReboundOutbox", "`backoff`", says: text, pauses[0] == .milliseconds(500) && pauses[11] == .seconds(150))
+    try expect("ReboundOutbox", "`maxHint`", says: "an hour", outbox.maxHint == .seconds(3_600))
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundLoadBalancing
 import ReboundTesting
 import Testing
 

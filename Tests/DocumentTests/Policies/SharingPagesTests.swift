@@ -1,9 +1,11 @@
 import Combine
 import Rebound
+import ReboundOutbox
 import ReboundTesting
 import Testing
 
-/// The code of the pages in Sources/Rebound/Rebound.docc/Policies on answers that are shared, as it stands there.
+/// The code of the pages in Sources/Rebound/Rebound.docc/Policies on answers that are shared, and of ReboundOutbox's, as it stands
+/// there.
 @Suite("The code of the pages on sharing")
 struct SharingPagesTests {
   private struct Outage: Error {}

@@ -11,6 +11,9 @@ let package = Package(
       dependencies: [
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
         .product(name: "Rebound", package: "Rebound"),
+        .product(name: "ReboundLoadBalancing", package: "Rebound"),
+        .product(name: "ReboundOutbox", package: "Rebound"),
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
         .product(name: "ReboundPresentation", package: "Rebound"),

@@ -1,4 +1,5 @@
 import Rebound
+import ReboundOutbox
 import ReboundTesting
 import StreamSupport
 import Testing

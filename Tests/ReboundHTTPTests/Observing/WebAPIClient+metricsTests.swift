@@ -1,5 +1,6 @@
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

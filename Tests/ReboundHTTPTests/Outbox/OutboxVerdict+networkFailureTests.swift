@@ -1,5 +1,6 @@
 import Rebound
 import ReboundHTTP
+import ReboundOutbox
 import Testing
 
 @Suite("OutboxVerdict of a failure")

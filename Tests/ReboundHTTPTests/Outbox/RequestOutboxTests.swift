@@ -3,6 +3,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
+import ReboundOutbox
 import ReboundTesting
 import Testing
 

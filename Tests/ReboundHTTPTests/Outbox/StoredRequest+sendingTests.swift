@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundOutbox
 import Testing
 
 @testable import ReboundHTTP

@@ -1,6 +1,7 @@
 #if Redis
   import Foundation
   import Rebound
+  import ReboundOutbox
   import Testing
 
   @testable import ReboundRedis

@@ -218,21 +218,6 @@ struct InvalidPolicyTests {
     Refusal("Authentication: maxCooldown is 1.0 seconds. Give at least cooldown, which is 2.0 seconds.") {
       try TokenRefreshPolicy(cooldown: .seconds(2), maxCooldown: .seconds(1))
     },
-    Refusal("Outbox: capacity is 0. Give at least 1.") { try OutboxPolicy(capacity: 0) },
-    Refusal("Outbox: maxBytes is -1. Give at least what one entry takes.") { try OutboxPolicy(maxBytes: -1) },
-    Refusal("Outbox: maxConcurrent is 0. Give at least 1.") { try OutboxPolicy(maxConcurrent: 0) },
-    Refusal("Outbox: maxAttempts is 0. Give at least 1, or nil to try for as long as the entry lives.") {
-      try OutboxPolicy(maxAttempts: 0)
-    },
-    Refusal("Outbox: timeToLive is 0.0 seconds. Give a positive duration, or nil for entries that never expire.") {
-      try OutboxPolicy(timeToLive: .zero)
-    },
-    Refusal("Outbox: maxHint is -1.0 seconds. Give zero to take no notice of hints, or a positive duration.") {
-      try OutboxPolicy(maxHint: .seconds(-1))
-    },
-    Refusal("Outbox: a delay is -1.0 seconds. Give zero to retry at once, or a positive duration.") {
-      try OutboxPolicy(backoff: .constant(.seconds(-1)))
-    },
   ]
 
   @Test(
@@ -261,9 +246,7 @@ struct InvalidPolicyTests {
   func standards() {
     #expect(AdaptiveThrottlePolicy.standard.factor == 2)
     #expect(Hedge.standard.maxHedges == 1)
-    #expect(LoadBalancerPolicy.standard.maxCandidates == 16)
     #expect(MetastabilityPolicy.standard.attemptsPerRequest == 1.5)
-    #expect(OutboxPolicy.standard.capacity == 1_000)
     #expect(TokenRefreshPolicy.standard.maxRefreshes == 5)
   }
 

@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

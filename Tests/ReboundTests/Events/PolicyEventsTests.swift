@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import ReboundTelemetry
 import ReboundTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// How many requests are under way at once.
 let inFlight = 8

@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// Keeps what goes over the network for an app while the inspector is open, so that a failure can be saved as a test.
 final class RunRecorder: Sendable {

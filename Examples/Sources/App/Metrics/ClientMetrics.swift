@@ -1,6 +1,7 @@
 import Combine
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 /// What the client of one app on one page has measured.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundTelemetry
 
 /// What a client did, as a few facts for a person; none as long as it did nothing.
 struct ClientTotals: Encodable, Equatable {

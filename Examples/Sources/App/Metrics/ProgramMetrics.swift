@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import ReboundTelemetry
 import WebServer
 
 /// What the whole program has measured, all apps of all pages together: the page that a collector reads.

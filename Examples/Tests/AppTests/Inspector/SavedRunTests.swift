@@ -5,6 +5,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 import ReboundTesting
 import ServerTesting
 import SignUp

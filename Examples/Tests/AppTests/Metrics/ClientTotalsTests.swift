@@ -1,4 +1,5 @@
 import Rebound
+import ReboundTelemetry
 import Testing
 
 @testable import App

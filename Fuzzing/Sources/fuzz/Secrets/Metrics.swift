@@ -1,3 +1,5 @@
+import ReboundTelemetry
+
 @testable import Rebound
 @testable import ReboundHTTP
 

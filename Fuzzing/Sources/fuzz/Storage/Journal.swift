@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Rebound
+@testable import ReboundOutbox
 
 extension FuzzTarget {
   /// The file of an outbox: torn, damaged, or none.

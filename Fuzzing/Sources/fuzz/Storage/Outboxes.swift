@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Rebound
+@testable import ReboundOutbox
 
 extension FuzzTarget {
   /// The records of an outbox, of any version or from anybody, and what an outbox does with them.

@@ -1,4 +1,5 @@
 import Foundation
+import ReboundOutbox
 
 @testable import Rebound
 @testable import ReboundHTTP

@@ -2,6 +2,7 @@ import Combine
 import Metrics
 import Rebound
 import ReboundMetrics
+import ReboundTelemetry
 import Synchronization
 import Testing
 

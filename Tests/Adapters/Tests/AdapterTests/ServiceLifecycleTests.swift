@@ -1,5 +1,7 @@
 import Rebound
+import ReboundOutbox
 import ReboundServiceLifecycle
+import ReboundTelemetry
 import ServiceLifecycle
 import Synchronization
 import Testing

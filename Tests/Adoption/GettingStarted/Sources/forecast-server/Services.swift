@@ -2,6 +2,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 
 struct Place: Decodable, Sendable {
   let name: String
@@ -20,6 +21,7 @@ struct Services: Sendable {
   let client: WebAPIClient
   let weather: Pipeline<Place>
   let events = PolicyEvents()
+  let metrics = MetricsTable()
 
   init(baseURL: URL) throws {
     client = WebAPIClient(baseURL: baseURL, transport: URLSessionTransport(), deliveringOn: nil)

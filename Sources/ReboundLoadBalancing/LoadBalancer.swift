@@ -1,0 +1,250 @@
+import Combine
+import Rebound
+import StreamSupport
+
+/// Picks the replica of a service that an attempt goes to: one that is not overloaded and answers quickly, and for a retry
+/// or a hedge another one than before.
+///
+///     let replicas = try LoadBalancer("weather", among: ["a.example.com", "b.example.com", "c.example.com"])
+///     let forecast = try await weather.run(among: replicas) { host in try await fetch(from: host) }
+///     let forecasts = weather.publisher(among: replicas) { host in forecastPublisher(from: host) }
+///
+/// It goes by what the client itself sees of each replica: requests in flight, latencies and failures. Given a probe, it asks
+/// replicas for their loads besides, a few for each attempt, and goes by their last answers, too: what one client sees is
+/// little where there are many.
+///
+/// Of the candidates, those with more requests in flight than is usual are hot. Among the others it picks the one with the
+/// least latency; if all are hot, the one with the fewest requests. A failure counts as a long latency, and is forgotten
+/// after a while, so that a replica which has come back is tried again. There is always one to pick: that all of them are
+/// down is for a breaker to see.
+///
+/// One balancer is shared by everything that calls the same service.
+///
+/// Source: Wydrowski, Kleinberg, Rumble, Archer, "Load is not what you should balance: Introducing Prequal", NSDI 2024. Unlike
+/// there, only the last answer of each replica is kept, and what the client has seen of a replica counts beside what that says.
+public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
+  /// Asks a replica for its load, once for each subscription.
+  public typealias Probe = @Sendable (Replica) -> AnyPublisher<ReplicaLoad, any Error>
+
+  /// What is balanced, for its gauge.
+  public let name: String
+  /// How it picks.
+  public var policy: LoadBalancerPolicy { core.policy }
+  @usableFromInline let core: LoadBalancerCore
+  private let probe: Probe?
+  private let known: Locked<[Replica]>
+  /// The last probe of each replica by its number, and when it was sent.
+  private let probes = Locked<[Int: (sent: Duration, subscription: AnyCancellable)]>([:])
+
+  /// Makes a balancer that knows nothing of its replicas.
+  ///
+  /// - Parameters:
+  ///   - name: What is balanced.
+  ///   - replicas: Where attempts may go; at least one.
+  ///   - policy: How it picks.
+  ///   - random: Picks whom to probe, who comes first among equals, and the candidates where there are many replicas.
+  ///   - speaksAgainst: Which errors speak against the replica; all unless told otherwise.
+  ///   - probe: Asks a replica for its load; `nil` to go by what the client itself sees. It should be answered at once or
+  ///     not at all: no attempt waits for it.
+  /// - Throws: `InvalidPolicy` if there is no replica.
+  public init(
+    _ name: String,
+    among replicas: [Replica],
+    policy: LoadBalancerPolicy = .standard,
+    random: RandomSource = .system,
+    failuresWhere speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
+    probe: Probe? = nil
+  ) throws(InvalidPolicy) {
+    let replicas = try Self.valid(replicas)
+    self.name = name
+    self.probe = probe
+    known = Locked(replicas)
+    core = LoadBalancerCore(policy, random, speaksAgainst, replicas: replicas.count)
+  }
+
+  private static func valid(_ replicas: [Replica]) throws(InvalidPolicy) -> [Replica] {
+    try PolicyKind.loadBalancer.require("replicas", replicas, "Give at least one, and none twice.") {
+      !$0.isEmpty && Set($0).count == $0.count
+    }
+    return replicas
+  }
+
+  /// Where attempts may go.
+  public var replicas: [Replica] { known.withLock { $0 } }
+
+  /// Other replicas are there from now on; what is known of those that stay is kept, and attempts under way go on.
+  ///
+  /// - Parameter replicas: At least one.
+  /// - Throws: `InvalidPolicy` if there is none; then all stays as it was.
+  public func replaceReplicas(by replicas: [Replica]) throws(InvalidPolicy) {
+    let replicas = try Self.valid(replicas)
+    let numbers = known.withLock { known in
+      let places = Dictionary(uniqueKeysWithValues: known.enumerated().map { ($0.element, $0.offset) })
+      known = replicas
+      return core.machine.withLock { machine in
+        machine.replace(by: replicas.map { places[$0] })
+        return Set(replicas.indices.map(machine.number))
+      }
+    }
+    let forNobody = probes.withLock { probes in
+      let before = probes
+      probes = probes.filter { numbers.contains($0.key) }
+      return before
+    }
+    withExtendedLifetime(forNobody) {}
+  }
+
+  /// Begins a call, which may take several attempts.
+  ///
+  /// ``Rebound/Pipeline/run(among:_:)`` and ``Rebound/Pipeline/publisher(among:_:)`` do it by themselves.
+  public func makeCall() -> BalancedCall<Replica> { BalancedCall(balancer: self) }
+
+  /// What it knows of a replica.
+  public struct Snapshot: Hashable, Sendable {
+    /// Which replica.
+    public let replica: Replica
+    /// How many attempts of this client are under way there.
+    public let requestsInFlight: Int
+    /// What its latency is taken for, failures included; zero while nothing is known.
+    public let latency: Duration
+  }
+
+  /// What it has seen of its replicas; reading it changes nothing.
+  ///
+  /// - Parameter time: Says what now is.
+  /// - Complexity: O(n) in the number of replicas.
+  public func snapshots(on time: TimeSource = .current) -> [Snapshot] {
+    let now = time.now.inSeconds
+    return known.withLock { known in
+      core.machine.withLock { machine in
+        known.indices.map { place in
+          Snapshot(
+            replica: known[place],
+            requestsInFlight: machine.inFlight(at: place),
+            latency: .seconds(machine.latency(at: place, now))
+          )
+        }
+      }
+    }
+  }
+
+  // MARK: Attempts
+
+  /// Picks the replica of an attempt, and begins it.
+  ///
+  /// - Parameter tried: The numbers of replicas where attempts of the same call have been, in order.
+  @usableFromInline
+  func begin(notAmong tried: [Int], on time: TimeSource) -> (Replica, BalancedPlace) {
+    let now = time.now
+    guard probe != nil else {
+      return known.withLock { known in
+        let place = core.begin(notAmong: tried, isProbed: false, at: now)
+        return (known[place.place], place)
+      }
+    }
+    let (picked, probed) = known.withLock { known in
+      let place = core.begin(notAmong: tried, isProbed: true, at: now)
+      let probed = core.machine.withLock { machine in
+        machine.probes(random: core.random).map { (replica: known[$0], number: machine.number(at: $0)) }
+      }
+      return ((known[place.place], place), probed)
+    }
+    for (replica, number) in probed { send(to: replica, number, on: time, at: now) }
+    return picked
+  }
+
+  private func send(to replica: Replica, _ number: Int, on time: TimeSource, at now: Duration) {
+    guard let probe else { return }
+    // One who has not answered the last one yet is not asked again before that has grown too old.
+    let isAsked = probes.withLock { probes in probes[number].map { now - $0.sent < policy.maxProbeAge } ?? false }
+    guard !isAsked else { return }
+    let core = core
+    let isOver = Locked(false)
+    let subscription = probe(replica).sink { [weak self] end in
+      isOver.withLock { $0 = true }
+      if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
+      let ended = self?.probes.withLock { $0.removeValue(forKey: number) }
+      withExtendedLifetime(ended) {}
+    } receiveValue: { load in
+      core.machine.withLock { $0.take(load, of: number, at: time.now) }
+    }
+    let before = probes.withLock { probes in
+      isOver.withLock { $0 } ? nil : probes.updateValue((now, subscription), forKey: number)
+    }
+    withExtendedLifetime(before) {}
+  }
+}
+
+/// What a balancer has, whatever its replicas are.
+@usableFromInline
+final class LoadBalancerCore: Sendable {
+  let policy: LoadBalancerPolicy
+  let random: RandomSource
+  let speaksAgainst: @Sendable (any Error) -> Bool
+  let machine: Locked<LoadBalancerMachine>
+
+  init(
+    _ policy: LoadBalancerPolicy,
+    _ random: RandomSource,
+    _ speaksAgainst: @escaping @Sendable (any Error) -> Bool,
+    replicas count: Int
+  ) {
+    (self.policy, self.random, self.speaksAgainst) = (policy, random, speaksAgainst)
+    let turn = Int(random.next() * Double(count))
+    machine = Locked(LoadBalancerMachine(policy, replicas: count, turn: turn))
+  }
+
+  func begin(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> BalancedPlace {
+    machine.withLock { machine in
+      let place = machine.pick(notAmong: tried, isProbed: isProbed, at: now, random: random)
+      machine.begin(at: place)
+      return BalancedPlace(place: place, number: machine.number(at: place), begin: now)
+    }
+  }
+}
+
+/// Where an attempt is, and since when.
+@usableFromInline
+struct BalancedPlace: Sendable {
+  /// Among the replicas that there were then.
+  let place: Int
+  /// The replica's, for good.
+  let number: Int
+  let begin: Duration
+}
+
+extension LoadBalancer: PolicyObservable {
+  /// That of load balancers.
+  public static var kind: PolicyKind { .loadBalancer }
+  /// Its ``snapshots(on:)``.
+  public var reading: (any PolicyReading)? { LoadBalancerReading(snapshots()) }
+}
+
+private struct LoadBalancerReading: PolicyReading {
+  let description: String
+  let measurements: [PolicyMeasurement]
+
+  init<Replica>(_ snapshots: [LoadBalancer<Replica>.Snapshot]) {
+    description =
+      snapshots
+      .map { "\($0.replica): \($0.requestsInFlight) in flight, \($0.latency)" }
+      .joined(separator: "; ")
+    measurements = [
+      .init(
+        "rebound_replicas_in_flight",
+        snapshots.reduce(0) { $0 + $1.requestsInFlight },
+        "How many attempts are under way at all replicas."
+      ),
+      .init(
+        "rebound_replicas_in_flight_max",
+        snapshots.map(\.requestsInFlight).max() ?? 0,
+        "How many attempts are under way at the replica that has the most."
+      ),
+    ]
+  }
+}
+
+extension PolicyKind {
+  /// That of a ``LoadBalancer``.
+  public static let loadBalancer = PolicyKind("load balancer")
+}

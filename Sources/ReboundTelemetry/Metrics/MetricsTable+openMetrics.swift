@@ -1,0 +1,122 @@
+import Rebound
+
+extension MetricsTable {
+  /// The media type of what ``openMetrics(gauges:)`` writes.
+  public static let openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+  /// All series as a text that Prometheus and its kin read.
+  ///
+  /// Written as OpenMetrics 1.0 has it: families by name, each with what ``describe(_:as:)`` was told of it, series by
+  /// label, `# EOF` at the end.
+  ///
+  /// - Parameter gauges: What shared objects hold now: see `PolicyEvents.gauges`.
+  /// - Complexity: O(s log s) for s series.
+  public func openMetrics(gauges: [PolicyGauge] = []) -> String {
+    let snapshot = snapshot
+    var page = OpenMetricsPage(descriptions: Self.ownDescriptions.merging(descriptions) { $1 })
+    for (metric, count) in snapshot.counters { page.add(metric, .counter, "\(count)") }
+    page.add(Metric("rebound_metrics_refused"), .counter, "\(snapshot.refused)")
+    for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
+    for (metric, value) in snapshot.gauges { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
+    for gauge in gauges {
+      for measurement in gauge.reading.measurements { page.add(measurement, of: gauge.name) }
+    }
+    return page.text
+  }
+
+  private static let ownDescriptions = ["rebound_metrics_refused": "Measurements that had no place in the table."]
+}
+
+/// A page of metrics while it is written.
+private struct OpenMetricsPage {
+  private struct Family {
+    let type: MetricsTable.Kind
+    let help: String?
+    var series: [String: [String]] = [:]
+  }
+
+  private var families: [String: Family] = [:]
+  private var descriptions: [String: String]
+
+  init(descriptions: [String: String]) {
+    self.descriptions = descriptions
+  }
+
+  var text: String {
+    let lines = families.sorted { $0.key < $1.key }.flatMap { name, family in
+      let unit = name.hasSuffix("_seconds") ? ["# UNIT \(name) seconds"] : []
+      let help = family.help.map { ["# HELP \(name) \(Self.escaped($0))"] } ?? []
+      return ["# TYPE \(name) \(family.type.rawValue)"] + unit + help
+        + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
+    }
+    return (lines + ["# EOF"]).map { "\($0)\n" }.joined()
+  }
+
+  /// A number that need not be one: those have names of their own.
+  static func text(of value: Double) -> String {
+    if value.isNaN { return "NaN" }
+    return value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : "\(value)"
+  }
+
+  mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ value: String) {
+    add(metric, type, ["\(Self.sample(metric, type == .counter ? "_total" : "")) \(value)"])
+  }
+
+  mutating func add(_ measurement: PolicyMeasurement, of source: String) {
+    let name = measurement.name
+    // What the program itself has said of a name counts.
+    if descriptions[name] == nil { descriptions[name] = measurement.meaning }
+    // Most are counts.
+    let value = Int(exactly: measurement.value).map { "\($0)" } ?? Self.text(of: measurement.value)
+    add(Metric(name, labels: [.init("source", source)] + measurement.labels), .gauge, value)
+  }
+
+  mutating func add(_ metric: Metric, _ histogram: MetricsTable.Histogram) {
+    var lines: [String] = []
+    var below = 0
+    for (bound, count) in zip(histogram.bounds, histogram.counts) {
+      below += count
+      lines.append("\(Self.sample(metric, "_bucket", .init("le", "\(bound)"))) \(below)")
+    }
+    lines.append("\(Self.sample(metric, "_bucket", .init("le", "+Inf"))) \(histogram.count)")
+    lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
+    lines.append("\(Self.sample(metric, "_sum")) \(histogram.sum)")
+    add(metric, .histogram, lines)
+  }
+
+  private mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ lines: [String]) {
+    let name = Self.name(metric.name)
+    let order = Self.sample(metric, "")
+    // Two objects may have one name; a page with a series twice, or with two kinds of them, is refused as a whole.
+    guard families[name]?.type ?? type == type, families[name]?.series[order] == nil else { return }
+    families[name, default: Family(type: type, help: descriptions[metric.name])].series[order] = lines
+  }
+
+  private static func sample(_ metric: Metric, _ suffix: String, _ extra: Metric.Label? = nil) -> String {
+    let labels = (metric.labels + (extra.map { [$0] } ?? [])).map { "\(name($0.name))=\"\(escaped($0.value))\"" }
+    return name(metric.name) + suffix + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+  }
+
+  /// A name with nothing in it that the format has no place for.
+  private static func name(_ text: String) -> String {
+    let bytes = text.unicodeScalars.map { scalar -> UInt8 in
+      let byte = UInt8(truncatingIfNeeded: scalar.value)
+      return scalar.isASCII && (byte.isLetter || byte.isDigit) ? byte : UInt8(ascii: "_")
+    }
+    let name = String(decoding: bytes, as: UTF8.self)
+    return bytes.first?.isDigit == false ? name : "_" + name
+  }
+
+  private static func escaped(_ text: String) -> String {
+    // Scalar by scalar: to whoever reads it, a quote with an accent on it is a quote.
+    let escaped = text.unicodeScalars.reduce(into: String.UnicodeScalarView()) { escaped, scalar in
+      switch scalar {
+      case "\\": escaped += "\\\\".unicodeScalars
+      case "\"": escaped += "\\\"".unicodeScalars
+      case "\n": escaped += "\\n".unicodeScalars
+      default: escaped.append(scalar)
+      }
+    }
+    return String(escaped)
+  }
+}

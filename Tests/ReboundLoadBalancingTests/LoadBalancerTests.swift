@@ -1,0 +1,396 @@
+import Combine
+import Rebound
+import ReboundLoadBalancing
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("A load balancer")
+struct LoadBalancerTests {
+  private typealias Answer = PassthroughSubject<Int, any Error>
+
+  private let scheduler = TestScheduler()
+  private var time: TimeSource { scheduler.time }
+
+  private func balancer(
+    among replicas: [String] = ["a", "b", "c"],
+    policy: LoadBalancerPolicy = .standard,
+    failuresWhere speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
+    probe: LoadBalancer<String>.Probe? = nil
+  ) throws -> LoadBalancer<String> {
+    let random = RandomSource.seeded(7)
+    return try LoadBalancer(
+      "weather",
+      among: replicas,
+      policy: policy,
+      random: random,
+      failuresWhere: speaksAgainst,
+      probe: probe
+    )
+  }
+
+  /// Makes an attempt of a new call that is answered after so long, or fails.
+  @discardableResult
+  private func attempt(
+    _ balancer: LoadBalancer<String>,
+    latency: (String) -> VirtualTime.Stride = { _ in .zero },
+    fails: (String) -> Bool = { _ in false }
+  ) -> String {
+    var picked = ""
+    let answer = Answer()
+    let attempt = balancer.makeCall().publisher(time: time) { replica in
+      picked = replica
+      return answer
+    }
+    attempt.subscribe(Recorder<Int, any Error>())
+    scheduler.advance(by: latency(picked))
+    answer.send(completion: fails(picked) ? .failure(TestFailure.transient) : .finished)
+    return picked
+  }
+
+  private func picks(
+    _ balancer: LoadBalancer<String>,
+    count: Int,
+    latency: (String) -> VirtualTime.Stride = { _ in .zero },
+    fails: (String) -> Bool = { _ in false }
+  ) -> [String: Int] {
+    var picks: [String: Int] = [:]
+    for _ in 0..<count { picks[attempt(balancer, latency: latency, fails: fails), default: 0] += 1 }
+    return picks
+  }
+
+  // MARK: What it goes by
+
+  @Test func goesToAllAlikeWhileNothingTellsThemApart() throws {
+    let picks = try picks(balancer(), count: 300)
+    #expect(picks.count == 3 && picks.values.allSatisfy { (70...130).contains($0) }, "\(picks)")
+  }
+
+  @Test func goesWhereTheFewestRequestsAreInFlight() throws {
+    let balancer = try balancer()
+    var picked: [String] = []
+    let open = Answer()
+    var recorders: [Recorder<Int, any Error>] = []
+    for _ in 0..<9 {
+      let recorder = Recorder<Int, any Error>()
+      recorders.append(recorder)
+      let attempt = balancer.makeCall().publisher(time: time) { replica in
+        picked.append(replica)
+        return open
+      }
+      attempt.subscribe(recorder)
+    }
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [3, 3, 3], "\(picked)")
+    open.send(completion: .finished)
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+  }
+
+  @Test func avoidsASlowReplicaAndTriesItAgainOnceItsLatencyIsForgotten() throws {
+    let balancer = try balancer()
+    let slow = { (replica: String) -> VirtualTime.Stride in .milliseconds(replica == "b" ? 2_000 : 20) }
+    _ = picks(balancer, count: 10, latency: slow)
+    #expect(picks(balancer, count: 100, latency: slow)["b"] == nil)
+    scheduler.advance(by: .seconds(60))
+    #expect(try #require(picks(balancer, count: 100, latency: slow)["b"]) <= 3)
+    scheduler.advance(by: .seconds(60))
+    #expect(picks(balancer, count: 100, latency: { _ in .milliseconds(20) })["b"] != nil)
+  }
+
+  @Test func avoidsAReplicaThatFailsAtOnceHoweverQuickItIs() throws {
+    let balancer = try balancer()
+    let latency = { (replica: String) -> VirtualTime.Stride in replica == "b" ? .zero : .milliseconds(50) }
+    _ = picks(balancer, count: 10, latency: latency, fails: { $0 == "b" })
+    #expect(picks(balancer, count: 200, latency: latency, fails: { $0 == "b" })["b"] == nil)
+    scheduler.advance(by: .seconds(120))
+    #expect(try #require(picks(balancer, count: 200, latency: latency)["b"]) > 30)
+  }
+
+  @Test func doesNotHoldAgainstAReplicaWhatDoesNotSpeakAgainstIt() throws {
+    let balancer = try balancer(failuresWhere: { ($0 as? TestFailure) != .transient })
+    let found = picks(balancer, count: 300, fails: { $0 == "b" })
+    #expect(try #require(found["b"]) > 70, "\(found)")
+  }
+
+  @Test func takesWhatWasCancelledForAsSlowAsItWasByThen() throws {
+    let balancer = try balancer(among: ["a", "b"])
+    var picked = ""
+    let attempt = balancer.makeCall().publisher(time: time) { replica in
+      picked = replica
+      return Answer()
+    }
+    let subscription = attempt.sink { _ in
+    } receiveValue: { _ in
+    }
+    scheduler.advance(by: .seconds(1))
+    subscription.cancel()
+    let snapshot = try #require(balancer.snapshots(on: time).first { $0.replica == picked })
+    #expect(snapshot.requestsInFlight == 0 && snapshot.latency == .seconds(1))
+    #expect(picks(balancer, count: 20)[picked] == nil)
+  }
+
+  @Test func picksAmongAFewOfManyAndStillSpreads() throws {
+    let replicas = (0..<200).map { "\($0)" }
+    let picks = try picks(balancer(among: replicas), count: 2_000)
+    #expect(picks.count > 180)
+  }
+
+  // MARK: Calls of several attempts
+
+  @Test func sendsNoRetryWhereAnAttemptHasBeenWhileThereIsAnother() async throws {
+    let balancer = try balancer()
+    let retry = try RetryPolicy<any Error>(maxRetries: 3, backoff: .immediate)
+    let pipeline = try Pipeline<Int>("weather", time: time) { Retry(retry) }
+    for _ in 0..<20 {
+      var picked: [String] = []
+      pipeline.publisher(among: balancer) { replica -> Fail<Int, any Error> in
+        picked.append(replica)
+        return Fail(error: TestFailure.transient)
+      }
+      .subscribe(Recorder<Int, any Error>())
+      #expect(Set(picked.prefix(3)).count == 3 && picked.count == 4)
+      #expect(picked.last != picked.dropLast().last)
+
+      let places = Log<String>()
+      await #expect(throws: TestFailure.transient) {
+        try await pipeline.run(among: balancer) { replica in
+          places.write(replica)
+          throw TestFailure.transient
+        }
+      }
+      #expect(Set(places.entries.prefix(3)).count == 3 && places.entries.count == 4)
+    }
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+  }
+
+  @Test func sendsARetryElsewhereThoughTheReplicaOfTheFirstAttemptIsTheBest() throws {
+    let balancer = try balancer(failuresWhere: { _ in false })
+    _ = picks(balancer, count: 20, latency: { $0 == "b" ? .milliseconds(1) : .milliseconds(500) })
+    let pipeline = try Pipeline<Int>("weather", time: time) {
+      Retry(RetryPolicy<any Error>(clamping: 1, backoff: .immediate))
+    }
+    var picked: [String] = []
+    pipeline.publisher(among: balancer) { replica -> Fail<Int, any Error> in
+      picked.append(replica)
+      return Fail(error: TestFailure.transient)
+    }
+    .subscribe(Recorder<Int, any Error>())
+    #expect(picked.count == 2 && picked.first == "b" && picked.last != "b", "\(picked)")
+  }
+
+  @Test func sendsAHedgeToAnotherReplica() throws {
+    let balancer = try balancer(among: ["a", "b"])
+    let hedge = try HedgePolicy<any Error>(delay: .after(.seconds(1)))
+    let pipeline = try Pipeline<Int>("weather", time: time) { Hedge(hedge) }
+    var answers: [(replica: String, answer: Answer)] = []
+    let recorder = Recorder<Int, any Error>()
+    pipeline.publisher(among: balancer) { replica in
+      answers.append((replica, Answer()))
+      return answers[answers.count - 1].answer
+    }
+    .subscribe(recorder)
+    scheduler.advance(by: .seconds(1))
+    try #require(answers.count == 2)
+    #expect(answers[0].replica != answers[1].replica)
+    answers[1].answer.send(1)
+    answers[1].answer.send(completion: .finished)
+    #expect(recorder.values == [1])
+    let snapshots = balancer.snapshots(on: time)
+    #expect(snapshots.map(\.requestsInFlight) == [0, 0])
+    #expect(snapshots.first { $0.replica == answers[0].replica }?.latency == .seconds(1))
+  }
+
+  @Test func measuresAnAsynchronousAttemptAndGivesItsPlaceBackHoweverItEnds() async throws {
+    let balancer = try balancer(among: ["a"])
+    let scheduler = scheduler
+    let answer = try await balancer.makeCall().run(time: time) { replica in
+      #expect(balancer.snapshots(on: scheduler.time).map(\.requestsInFlight) == [1])
+      scheduler.advance(by: .milliseconds(250))
+      return replica
+    }
+    #expect(answer == "a")
+    #expect(balancer.snapshots(on: time).map(\.latency) == [.milliseconds(250)])
+    let task = Task {
+      try await balancer.makeCall().run(time: scheduler.time) { _ in
+        withUnsafeCurrentTask { $0?.cancel() }
+        try Task.checkCancellation()
+      }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+  }
+
+  // MARK: Replicas that come and go
+
+  @Test func refusesToHaveNoReplicaOrOneTwice() throws {
+    #expect(throws: InvalidPolicy.self) { try self.balancer(among: []) }
+    #expect(throws: InvalidPolicy.self) { try self.balancer(among: ["a", "a"]) }
+    let balancer = try balancer()
+    #expect(throws: InvalidPolicy.self) { try balancer.replaceReplicas(by: []) }
+    #expect(balancer.replicas == ["a", "b", "c"])
+  }
+
+  @Test func goesToNewReplicasAtOnceAndLetsAttemptsAtOldOnesEnd() throws {
+    let balancer = try balancer(among: ["a", "b"])
+    let open = Answer()
+    let recorder = Recorder<Int, any Error>()
+    balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder)
+    try balancer.replaceReplicas(by: ["c"])
+    #expect(picks(balancer, count: 10) == ["c": 10])
+    open.send(1)
+    open.send(completion: .finished)
+    #expect(recorder.values == [1])
+    #expect(balancer.snapshots(on: time).map(\.replica) == ["c"])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+  }
+
+  @Test func staysWithTheOnlyReplicaHoweverOftenItFails() throws {
+    let balancer = try balancer(among: ["a"])
+    #expect(picks(balancer, count: 20, fails: { _ in true }) == ["a": 20])
+  }
+
+  // MARK: Probes
+
+  /// Loads that are told at once.
+  private func probed(_ loads: [String: ReplicaLoad]) throws -> LoadBalancer<String> {
+    let probe: LoadBalancer<String>.Probe = { replica in
+      Just(loads[replica]).compactMap(\.self).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    return try balancer(among: loads.keys.sorted(), probe: probe)
+  }
+
+  @Test func goesByWhatReplicasSayWhenTheyAreProbed() throws {
+    var loads = Dictionary(
+      uniqueKeysWithValues: (0..<10).map { ("\($0)", ReplicaLoad(requestsInFlight: 2, latency: .milliseconds(90))) }
+    )
+    loads["3"] = ReplicaLoad(requestsInFlight: 40, latency: .milliseconds(1))
+    loads["7"] = ReplicaLoad(requestsInFlight: 2, latency: .milliseconds(20))
+    let balancer = try probed(loads)
+    _ = picks(balancer, count: 20)
+    let found = picks(balancer, count: 300)
+    #expect(found["3"] == nil, "\(found)")
+    #expect(found.max { $0.value < $1.value }?.key == "7", "\(found)")
+  }
+
+  @Test func asksAFewReplicasForEachAttemptAndNoneTwice() throws {
+    let asked = Log<String>()
+    let policy = try LoadBalancerPolicy(probesPerAttempt: 2.5)
+    let balancer = try balancer(
+      among: (0..<100).map { "\($0)" },
+      policy: policy,
+      probe: { replica in
+        asked.write(replica)
+        return Answer().map { _ in ReplicaLoad(requestsInFlight: 0, latency: .zero) }.eraseToAnyPublisher()
+      }
+    )
+    attempt(balancer)
+    #expect(asked.entries.count == 2)
+    for _ in 0..<200 { attempt(balancer) }
+    // Nobody has answered, so nobody is asked again before a second has passed.
+    #expect(Set(asked.entries).count == asked.entries.count)
+    scheduler.advance(by: .seconds(2))
+    let before = asked.entries.count
+    attempt(balancer)
+    #expect(asked.entries.count > before)
+  }
+
+  @Test func doesNotGoByAnswersThatAreTooOld() throws {
+    let isSilent = Locked(false)
+    let probe: LoadBalancer<String>.Probe = { replica in
+      if isSilent.withLock({ $0 }) { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+      let load = ReplicaLoad(requestsInFlight: replica == "a" ? 0 : 200, latency: .milliseconds(50))
+      return Just(load).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let balancer = try balancer(probe: probe)
+    _ = picks(balancer, count: 20)
+    isSilent.withLock { $0 = true }
+    scheduler.advance(by: .milliseconds(1_001))
+    let blind = picks(balancer, count: 90)
+    #expect(blind.count == 3 && blind.values.allSatisfy { $0 > 20 }, "\(blind)")
+  }
+
+  @Test func doesNotGoByAnswersOfWhoFailsAProbe() throws {
+    let isDown = Locked(false)
+    let probe: LoadBalancer<String>.Probe = { replica in
+      if isDown.withLock({ $0 }) { return Fail(error: TestFailure.transient as any Error).eraseToAnyPublisher() }
+      let load = ReplicaLoad(requestsInFlight: 0, latency: replica == "a" ? .zero : .milliseconds(50))
+      return Just(load).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let balancer = try balancer(probe: probe)
+    _ = picks(balancer, count: 20)
+    #expect(picks(balancer, count: 100, latency: { _ in .milliseconds(1) })["a", default: 0] > 50)
+    isDown.withLock { $0 = true }
+    _ = picks(balancer, count: 10)
+    let blind = picks(balancer, count: 300)
+    #expect(blind.values.allSatisfy { $0 > 60 }, "\(blind)")
+  }
+
+  @Test func countsFailuresAgainstAReplicaThatSaysItIsWell() throws {
+    let load = ReplicaLoad(requestsInFlight: 0, latency: .milliseconds(20))
+    let balancer = try probed(["a": load, "b": load, "c": load])
+    _ = picks(balancer, count: 20, fails: { $0 == "b" })
+    #expect(picks(balancer, count: 100, fails: { $0 == "b" })["b", default: 0] <= 2)
+  }
+
+  @Test func letsItsProbesGo() throws {
+    let cancelled = Log<String>()
+    let probe: LoadBalancer<String>.Probe = { replica in
+      Answer().map { _ in ReplicaLoad(requestsInFlight: 0, latency: .zero) }
+        .handleEvents(receiveCancel: { cancelled.write(replica) })
+        .eraseToAnyPublisher()
+    }
+    var balancer: LoadBalancer<String>? = try balancer(probe: probe)
+    weak let weakBalancer = balancer
+    if let balancer { for _ in 0..<10 { attempt(balancer) } }
+    try balancer?.replaceReplicas(by: ["b", "c"])
+    #expect(cancelled.entries == ["a"])
+    balancer = nil
+    #expect(weakBalancer == nil)
+    #expect(cancelled.entries.sorted() == ["a", "b", "c"])
+  }
+
+  // MARK: Use
+
+  @Test func givesEveryPlaceBackUnderConcurrentUse() async throws {
+    let balancer = try balancer(among: (0..<20).map { "\($0)" })
+    let places = Log<String>()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for attempt in 0..<500 {
+            _ = try? await balancer.makeCall().run { replica in
+              places.write(replica)
+              if (attempt + number) % 3 == 0 { throw TestFailure.transient }
+            }
+            if attempt % 100 == 0 {
+              try? balancer.replaceReplicas(by: (0..<20).map { "\($0)" })
+            }
+          }
+        }
+      }
+    }
+    #expect(balancer.snapshots().allSatisfy { $0.requestsInFlight == 0 })
+    #expect(places.entries.count == 4_000)
+  }
+
+  @Test func tellsItsGaugeHowManyAttemptsAreUnderWay() throws {
+    let balancer = try balancer(among: ["a", "b"])
+    let recorder = Recorder<Int, any Error>()
+    let open = Answer()
+    balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder)
+    let reading = try #require(balancer.reading)
+    #expect(reading.measurements.map(\.value) == [1, 1])
+    #expect(reading.description.contains("1 in flight"))
+  }
+
+  @Test func refusesNumbersThatMakeNoSense() {
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(hotQuantile: 1.1) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(hotQuantile: .nan) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(memory: .zero) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(failureLatency: .seconds(-1)) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(probesPerAttempt: 0) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(maxProbeAge: .zero) }
+    #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(maxCandidates: 1) }
+    let standard = try? LoadBalancerPolicy()
+    #expect(standard == .standard)
+  }
+}

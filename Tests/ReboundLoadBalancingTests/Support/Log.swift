@@ -1,0 +1,1 @@
+../../ReboundTests/Support/Log.swift

@@ -1,0 +1,218 @@
+import Foundation
+import Rebound
+import ReboundOutbox
+import ReboundTesting
+import Testing
+
+@Suite("FileOutboxStorage")
+struct FileOutboxStorageTests {
+  private let records = ["one", "two", "three"].map { Data($0.utf8) }
+
+  /// A folder of its own, which is removed in the end.
+  private final class Folder {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("outbox-\(UUID().uuidString)")
+    var file: URL { url.appendingPathComponent("orders.outbox") }
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+
+    init() throws {
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+      try? FileManager.default.removeItem(at: url)
+    }
+  }
+
+  @Test("what is added and replaced is there when it is opened again, in files for the user alone")
+  func roundTrip() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    #expect(try storage.open().records.isEmpty)
+    try storage.append(Array(records[..<2]), durably: true)
+    try storage.append([records[2]], durably: false)
+    storage.close()
+    let again = FileOutboxStorage(at: folder.file)
+    let contents = try again.open()
+    #expect(contents.records == records)
+    #expect(contents.damage.isEmpty)
+    try again.replace(with: [records[2]])
+    try again.append([records[0]], durably: true)
+    again.close()
+    #expect(try storage.open().records == [records[2], records[0]])
+    #expect(folder.names == ["orders.outbox", "orders.outbox.lock"])
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.file.path)
+    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+  }
+
+  @Test("two outboxes cannot have one file, not even in one process; the next can once it is closed or released")
+  func lock() throws {
+    let folder = try Folder()
+    var first: FileOutboxStorage? = FileOutboxStorage(at: folder.file)
+    _ = try first?.open()
+    let second = FileOutboxStorage(at: folder.file)
+    #expect(throws: OutboxStorageFailure.inUse(folder.file.path)) { try second.open() }
+    #expect(throws: OutboxStorageFailure.inUse(folder.file.path)) { try first?.open() }
+    try first?.append(records, durably: true)
+    first = nil
+    #expect(try second.open().records == records)
+  }
+
+  #if os(Linux)
+    @Test("a process that is being started while it is open is in no way of the next outbox")
+    func inheritedLock() throws {
+      let folder = try Folder()
+      let first = FileOutboxStorage(at: folder.file)
+      _ = try first.open()
+      // A fork would have copied the descriptors.
+      var inherited: [Int32] = []
+      for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+        if let descriptor = Int32(name), path?.hasPrefix(folder.url.path) == true { inherited.append(dup(descriptor)) }
+      }
+      defer { for descriptor in inherited { close(descriptor) } }
+      first.close()
+      #expect(!inherited.isEmpty)
+      _ = try FileOutboxStorage(at: folder.file).open()
+    }
+  #endif
+
+  @Test("a last line without an end is dropped and reported, and nothing is written behind it")
+  func torn() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    _ = try storage.open()
+    try storage.append(records, durably: true)
+    storage.close()
+    let whole = try Data(contentsOf: folder.file)
+    try whole.dropLast(3).write(to: folder.file)
+    let contents = try storage.open()
+    #expect(contents.records == Array(records[..<2]))
+    #expect(contents.damage == [.torn(bytes: 12)])
+    try storage.append([records[2]], durably: true)
+    storage.close()
+    #expect(try Data(contentsOf: folder.file) == whole)
+  }
+
+  @Test("a damaged line is left out and reported, and the file as it was is kept beside under a free name")
+  func corrupt() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    for number in 1...2 {
+      _ = try storage.open()
+      try storage.replace(with: records)
+      storage.close()
+      var damaged = try Data(contentsOf: folder.file)
+      let place = try #require(damaged.range(of: Data("two".utf8))?.lowerBound)
+      damaged[place] = UInt8(ascii: "T")
+      try damaged.write(to: folder.file)
+      let contents = try storage.open()
+      #expect(contents.records == [records[0], records[2]])
+      let copy = "\(folder.file.path).damaged-\(number)"
+      #expect(contents.damage == [.corrupt(lines: [3], keptAt: copy)])
+      #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == damaged)
+      storage.close()
+    }
+    let contents = try storage.open()
+    #expect(contents.records == [records[0], records[2]])
+    #expect(contents.damage.isEmpty)
+  }
+
+  @Test("a file that is none of an outbox, or of a later version, is refused and left alone")
+  func refuses() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    let path = folder.file.path
+    try Data("Dear diary,\n".utf8).write(to: folder.file)
+    #expect(throws: OutboxStorageFailure.notAnOutbox(path)) { try storage.open() }
+    #expect(try String(contentsOf: folder.file, encoding: .utf8) == "Dear diary,\n")
+    let later = Data("c1988cd9 {\"rebound-outbox\":2}\n".utf8)
+    try later.write(to: folder.file)
+    #expect(throws: OutboxStorageFailure.laterVersion(path, version: 2)) { try storage.open() }
+    #expect(try Data(contentsOf: folder.file) == later)
+    // It does not keep others out, either.
+    try FileManager.default.removeItem(at: folder.file)
+    #expect(try FileOutboxStorage(at: folder.file).open().records.isEmpty)
+  }
+
+  @Test("a folder that is not there is an error that says so")
+  func noFolder() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.url.appendingPathComponent("none/orders.outbox"))
+    do {
+      _ = try storage.open()
+      Issue.record("it was opened in no folder")
+    } catch let failure as OutboxStorageFailure {
+      #expect("\(failure)".contains("none/orders.outbox.lock: No such file or directory"))
+    }
+  }
+
+  @Test("whichever call fails: what was there stays, and a replacement makes all good again")
+  func everyFault() throws {
+    for fault in 1...4 {
+      let disk = SimulatedDisk(seed: UInt64(fault))
+      let storage = FileOutboxStorage(path: "/box", disk: disk)
+      _ = try storage.open()
+      try storage.append([records[0]], durably: true)
+      disk.refuse(call: fault)
+      // Two calls to append, four to replace.
+      if fault < 3 {
+        #expect(throws: SimulatedDisk.Fault.refused) { try storage.append([records[1]], durably: true) }
+        #expect(throws: OutboxStorageFailure.notReady("/box")) { try storage.append([records[1]], durably: true) }
+      } else {
+        #expect(throws: SimulatedDisk.Fault.refused) { try storage.replace(with: records) }
+      }
+      try storage.replace(with: records)
+      storage.close()
+      disk.restart(losingPower: true)
+      #expect(try FileOutboxStorage(path: "/box", disk: disk).open().records == records, "call \(fault)")
+    }
+  }
+
+  @Test("what could not be stored durably is not there after a restart")
+  func refusedIsGone() throws {
+    let disk = SimulatedDisk(seed: 0)
+    let storage = FileOutboxStorage(path: "/box", disk: disk)
+    _ = try storage.open()
+    try storage.append([records[0]], durably: true)
+    // It is written, but not synced.
+    disk.refuse(call: 2)
+    #expect(throws: SimulatedDisk.Fault.refused) { try storage.append([records[1]], durably: true) }
+    storage.close()
+    disk.restart(losingPower: false)
+    #expect(try FileOutboxStorage(path: "/box", disk: disk).open().records == [records[0]])
+  }
+
+  @Test("power that goes in any call of a replacement leaves the old records or the new ones, whole")
+  func replacementIsAtomic() throws {
+    for call in 1...5 {
+      for seed in UInt64(0)..<50 {
+        let disk = SimulatedDisk(seed: seed)
+        let storage = FileOutboxStorage(path: "/box", disk: disk)
+        _ = try storage.open()
+        try storage.append(records, durably: true)
+        disk.losePower(inCall: call)
+        try? storage.replace(with: [records[1]])
+        disk.restart(losingPower: true)
+        let contents = try FileOutboxStorage(path: "/box", disk: disk).open()
+        #expect([records, [records[1]]].contains(contents.records), "call \(call), seed \(seed)")
+        #expect(contents.damage.isEmpty, "call \(call), seed \(seed)")
+      }
+    }
+  }
+
+  @Test("what is stored in a journal whose place no process has made certain survives the loss of power")
+  func placeOfTheJournal() throws {
+    for seed in UInt64(0)..<20 {
+      let disk = SimulatedDisk(seed: seed)
+      // Made, written, synced, renamed; the sync of the folder fails.
+      disk.refuse(call: 5)
+      #expect(throws: SimulatedDisk.Fault.refused) { try disk.outboxStorage(at: "/box").open() }
+      disk.restart(losingPower: false)
+      let storage = disk.outboxStorage(at: "/box")
+      _ = try storage.open()
+      try storage.append([records[0]], durably: true)
+      disk.restart(losingPower: true)
+      #expect(try disk.outboxStorage(at: "/box").open().records == [records[0]], "seed \(seed)")
+    }
+  }
+}

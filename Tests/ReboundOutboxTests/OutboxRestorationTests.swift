@@ -1,0 +1,60 @@
+import Foundation
+import Rebound
+import Testing
+
+@testable import ReboundOutbox
+
+@Suite("Outbox: what it makes of any records")
+struct OutboxRestorationTests {
+  private typealias Machine = OutboxMachine<String>
+
+  private static func entry(_ id: String, payload: String = "p", attempts: String = "0") -> String {
+    #"{"add":{"entry":{"id":\#(id),"key":"k","payload":"\#(payload)","idempotencyKey":"i","enqueuedAt":0,"#
+      + #""attempts":\#(attempts)},"replaces":[]}}"#
+  }
+
+  private static func restored(_ records: String...) -> OutboxRestoration<String> {
+    let empty = Machine(.standard, random: .system)
+    return OutboxRestoration(OutboxContents(records: records.map { Data($0.utf8) }), into: empty)
+  }
+
+  @Test(
+    "a number that leaves none for the next entry is carried along, not used",
+    arguments: ["18446744073709551615", "18446744073709551614", "9223372036854775809"]
+  )
+  func largestNumber(number: String) throws {
+    for record in [Self.entry(number), #"{"number":{"next":\#(number)}}"#, Self.entry(number, attempts: #""none""#)] {
+      let restored = Self.restored(record)
+      #expect(restored.carried.map(\.record) == [Data(record.utf8)])
+      #expect(!restored.damage.isEmpty)
+      var (machine, change) = (restored.machine, Machine.Change())
+      let date = Date(timeIntervalSince1970: 0)
+      let draft = machine.draft("new", key: "k", idempotencyKey: "i", timeToLive: nil, date: date)
+      try machine.add(draft, replacing: [], size: 1, &change)
+      #expect(machine.entries.map(\.payload) == ["new"])
+    }
+  }
+
+  @Test("attempts stay at the largest and the smallest number instead of going beyond them")
+  func attempts() {
+    let most = Self.restored(Self.entry("1", attempts: "\(Int.max)"), #"{"begin":{"id":1}}"#)
+    #expect(most.machine.entries.map(\.attempts) == [.max])
+    var (machine, change) = (most.machine, Machine.Change())
+    let now = Machine.Moment(elapsed: .zero, date: Date(timeIntervalSince1970: 0))
+    #expect(machine.begin(at: now, &change).map(\.attempts) == [.max])
+    let failed = #"{"fail":{"id":1,"failure":{"text":"t","date":1},"counts":false}}"#
+    #expect(Self.restored(Self.entry("1", attempts: "\(Int.min)"), failed).machine.entries.map(\.attempts) == [.min])
+  }
+
+  @Test("an entry that was written twice is there once, as it was written last")
+  func twice() {
+    let machine = Self.restored(Self.entry("1", payload: "old"), Self.entry("2"), Self.entry("1", payload: "new"))
+      .machine
+    #expect(machine.entries.map(\.payload) == ["new", "p"])
+    #expect(machine.waiting(for: "k") == [OutboxEntryID(1), OutboxEntryID(2)])
+    let buried = #"{"bury":{"id":1,"reason":"expired","failure":{"text":"t","date":1}}}"#
+    let again = Self.restored(Self.entry("1"), buried, Self.entry("1", payload: "new")).machine
+    #expect(again.entries.map(\.payload) == ["new"])
+    #expect(again.deadLetters.isEmpty)
+  }
+}

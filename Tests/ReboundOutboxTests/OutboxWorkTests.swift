@@ -1,0 +1,227 @@
+import Combine
+import Foundation
+import Rebound
+import ReboundOutbox
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("Outbox: its storage")
+struct OutboxWorkTests {
+  @Test("what cannot be stored is refused, and what is known catches up with the storage later")
+  func storageFails() throws {
+    let disk = SimulatedDisk(seed: 0)
+    let test = OutboxUnderTest(storage: FileOutboxStorage(path: "/box", disk: disk))
+    test.receiver.program("a", .after(.seconds(1), .delivered))
+    test.enqueue("a")
+    disk.refuse(call: 1)
+    // The verdict cannot be written down, but it is known.
+    test.scheduler.advance(by: .seconds(1))
+    #expect(test.outbox.state.isEmpty)
+    #expect(test.log.lines.contains { $0.hasPrefix("storage failed") })
+    disk.refuse(call: 1)
+    guard case .failure(.storage) = test.enqueue("b") else {
+      Issue.record("it was stored on a disk that refuses")
+      return
+    }
+    #expect(test.receiver.payloads == ["a"])
+    #expect(try test.enqueue("c")?.get() != nil)
+    disk.restart(losingPower: true)
+    let next = OutboxUnderTest(storage: FileOutboxStorage(path: "/box", disk: disk))
+    next.outbox.start()
+    next.scheduler.advance()
+    #expect(next.receiver.payloads.isEmpty)
+    #expect(next.outbox.state.isEmpty)
+  }
+
+  @Test("a storage in use is an error for each who asks, until it is free")
+  func inUse() throws {
+    let storage = InMemoryOutboxStorage()
+    _ = try storage.open()
+    let test = OutboxUnderTest(storage: storage)
+    let refusal = OutboxFailure.storage(OutboxStorageFailure.inUse("The storage in memory"))
+    #expect(test.enqueue("a")?.failureText == "\(refusal)")
+    #expect(test.log.events.map(\.severity) == [.error])
+    storage.close()
+    #expect(try test.enqueue("a")?.get() != nil)
+    #expect(test.receiver.payloads == ["a"])
+  }
+
+  @Test("what comes at the same time is stored by one call")
+  func groups() {
+    let storage = CountingStorage()
+    let test = OutboxUnderTest(storage: storage)
+    test.receiver.programAll { _ in .never }
+    for number in 0..<50 {
+      test.outbox.enqueueing("\(number)", key: "k").subscribe(Recorder<OutboxEntry<String>, OutboxFailure>())
+    }
+    test.scheduler.advance()
+    #expect(storage.appends == [51])
+    #expect(test.outbox.state.pending == 50)
+  }
+
+  @Test("the journal of many entries that came and went stays short")
+  func compacts() throws {
+    let storage = CountingStorage()
+    let test = OutboxUnderTest(storage: storage)
+    for number in 0..<1_000 { test.enqueue("\(number)", key: "\(number % 7)") }
+    #expect(test.receiver.payloads.count == 1_000)
+    #expect(storage.kept.records.count < 300)
+    #expect(storage.replacements > 5)
+    // A number is never used twice, also when nothing is left of those before.
+    let next = try test.enqueue("last")?.get().id
+    #expect(next == OutboxEntryID(1_001))
+  }
+
+  @Test("numbers go on after a restart, when nothing is left of those before")
+  func numbering() throws {
+    let storage = InMemoryOutboxStorage()
+    do {
+      let test = OutboxUnderTest(storage: storage)
+      for number in 0..<200 { test.enqueue("\(number)") }
+    }
+    let test = OutboxUnderTest(storage: storage)
+    #expect(try test.enqueue("a")?.get().id == OutboxEntryID(201))
+  }
+
+  @Test("an entry that this version cannot decode is reported, not delivered, and stays for one that can")
+  func unreadable() throws {
+    let storage = InMemoryOutboxStorage()
+    let scheduler = TestScheduler()
+    do {
+      let later = Outbox<[String: Int]>(
+        "later",
+        storage: storage,
+        scheduler: scheduler,
+        deliveringWith: { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+      )
+      later.enqueueing(["a": 1], key: "k").subscribe(Recorder<OutboxEntry<[String: Int]>, OutboxFailure>())
+      scheduler.advance()
+    }
+    do {
+      let test = OutboxUnderTest(storage: storage, scheduler: scheduler)
+      #expect(try test.enqueue("b")?.get().id == OutboxEntryID(2))
+      #expect(test.receiver.payloads == ["b"])
+      #expect(test.log.lines.first?.contains("entries that cannot be decoded (1) stay stored") == true)
+      #expect(test.log.events.first?.severity == .error)
+      for number in 0..<200 { test.enqueue("\(number)") }
+    }
+    let delivered = Log<[String: Int]>()
+    let later = Outbox<[String: Int]>(
+      "later",
+      storage: storage,
+      scheduler: scheduler,
+      deliveringWith: { entry in
+        delivered.write(entry.payload)
+        return Just(.delivered).eraseToAnyPublisher()
+      }
+    )
+    later.start()
+    scheduler.advance()
+    #expect(delivered.entries == [["a": 1]])
+  }
+
+  @Test("a payload that cannot be encoded is refused, and harms nothing")
+  func unencodable() throws {
+    let scheduler = TestScheduler()
+    let outbox = Outbox<Double>(
+      "test",
+      storage: InMemoryOutboxStorage(),
+      scheduler: scheduler,
+      deliveringWith: { _ in Empty(completeImmediately: false).eraseToAnyPublisher() }
+    )
+    let (bad, good) = (Recorder<OutboxEntry<Double>, OutboxFailure>(), Recorder<OutboxEntry<Double>, OutboxFailure>())
+    outbox.enqueueing(.nan, key: "k").subscribe(bad)
+    outbox.enqueueing(1, key: "k").subscribe(good)
+    scheduler.advance()
+    guard case .failure(.unstorable) = bad.completion else {
+      Issue.record("JSON has no such number")
+      return
+    }
+    #expect(good.values.map(\.payload) == [1])
+    #expect(good.values.map(\.id) == [OutboxEntryID(1)])
+  }
+
+  @Test("eight threads store while it delivers: each entry arrives once, those of a thread in its order")
+  func concurrency() throws {
+    let delivered = Log<String>()
+    let done = DispatchSemaphore(value: 0)
+    let outbox = Outbox<String>(
+      "test",
+      policy: .steady(capacity: 10_000),
+      storage: InMemoryOutboxStorage(),
+      deliveringWith: { entry in
+        if delivered.number(entry.payload) == 800 { done.signal() }
+        return Just(.delivered).eraseToAnyPublisher()
+      }
+    )
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      for number in 0..<100 {
+        outbox.enqueueing("\(thread) \(number)", key: "\(thread)")
+          .subscribe(Recorder<OutboxEntry<String>, OutboxFailure>())
+      }
+    }
+    done.wait()
+    #expect(Set(delivered.entries).count == 800)
+    for thread in 0..<8 {
+      let own = delivered.entries.filter { $0.hasPrefix("\(thread) ") }
+      #expect(own == (0..<100).map { "\(thread) \($0)" })
+    }
+  }
+
+  @Test("the asynchronous form stores, takes back, retries and discards, and delivers with a function")
+  func asynchronousForm() async throws {
+    let (arrivals, continuation) = AsyncStream<String>.makeStream()
+    let outbox = Outbox<String>("test", policy: .steady(), storage: InMemoryOutboxStorage()) { entry in
+      continuation.yield(entry.payload)
+      return entry.payload == "bad" && entry.attempts == 1 ? .refused(TestFailure.permanent) : .delivered
+    }
+    try await outbox.open()
+    var iterator = arrivals.makeAsyncIterator()
+    try await outbox.enqueue("a", key: "k")
+    #expect(await iterator.next() == "a")
+
+    let (letters, buried) = AsyncStream<OutboxEntryID>.makeStream()
+    outbox.onEvent { if case .buried(let letter) = $0 { buried.yield(letter.id) } }
+    try await outbox.enqueue("bad", key: "k")
+    #expect(await iterator.next() == "bad")
+    var graves = letters.makeAsyncIterator()
+    let id = try #require(await graves.next())
+    #expect(try await outbox.cancel(id) == .notThere)
+    #expect(try await outbox.discard(id))
+    #expect(try await outbox.retry(id) == false)
+
+    outbox.pause()
+    let waiting = try await outbox.enqueue("b", key: "k")
+    #expect(try await outbox.cancel(waiting.id) == .cancelled)
+    await outbox.close()
+    await #expect(throws: OutboxFailure.self) { try await outbox.enqueue("c", key: "k") }
+  }
+}
+
+/// Counts the calls of a storage in memory.
+///
+/// Unchecked, because the lock guards the counts.
+private final class CountingStorage: OutboxStorage, @unchecked Sendable {
+  let kept = InMemoryOutboxStorage()
+  private let lock = Lock()
+  private var appendSizes: [Int] = []
+  private var replacementCount = 0
+
+  var appends: [Int] { lock.withLock { appendSizes } }
+  var replacements: Int { lock.withLock { replacementCount } }
+
+  func open() throws -> OutboxContents { try kept.open() }
+
+  func append(_ records: [Data], durably: Bool) throws {
+    lock.withLock { appendSizes.append(records.count) }
+    try kept.append(records, durably: durably)
+  }
+
+  func replace(with records: [Data]) throws {
+    lock.withLock { replacementCount += 1 }
+    try kept.replace(with: records)
+  }
+
+  func close() { kept.close() }
+}

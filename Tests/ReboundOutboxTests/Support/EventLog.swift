@@ -1,0 +1,1 @@
+../../ReboundTests/Support/EventLog.swift

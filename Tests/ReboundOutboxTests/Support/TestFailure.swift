@@ -1,0 +1,1 @@
+../../ReboundTests/Support/TestFailure.swift

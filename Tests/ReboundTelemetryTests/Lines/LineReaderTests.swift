@@ -1,0 +1,92 @@
+import Combine
+import Rebound
+import ReboundTelemetry
+import ReboundTesting
+import StreamSupport
+import Testing
+
+@Suite("LineReader")
+struct LineReaderTests {
+  private let scheduler = TestScheduler()
+  private let kept = Log<String>()
+
+  private func numbers() -> [String] {
+    kept.entries.map { $0.contains("lost") ? $0 : String($0.dropFirst(8).prefix { $0.isNumber }) }
+  }
+
+  @Test("one that is slow loses the oldest lines, and is told how many before it gets the next")
+  func slow() {
+    let lines = JSONLines(time: scheduler.time, saying: [EventField("app", "demo")]) { $0 }
+    let reading = lines.read(keeping: 3, kept.write)
+    for _ in 1...5 { lines.write("own", []) }
+    scheduler.advance()
+    #expect(numbers() == [#"{"type":"lost","count":2,"app":"demo"}"#, "3", "4", "5"])
+    for _ in 6...7 { lines.write("own", []) }
+    scheduler.advance()
+    #expect(numbers().suffix(2) == ["6", "7"])
+    reading.cancel()
+  }
+
+  @Test("what is written while it is busy waits, and no more of it than the limit")
+  func busy() {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let reading = lines.read(keeping: 2) { [lines, kept] line in
+      if kept.entries.isEmpty { for _ in 1...4 { lines.write("own", []) } }
+      kept.write(line)
+    }
+    lines.write("own", [])
+    scheduler.advance()
+    #expect(numbers() == ["1", #"{"type":"lost","count":2}"#, "4", "5"])
+    reading.cancel()
+  }
+
+  @Test("a slow one costs another nothing")
+  func others() {
+    let slow = TestScheduler()
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let first = lines.read(keeping: 1, on: slow.time) { _ in }
+    let second = lines.read(kept.write)
+    for _ in 1...3 {
+      lines.write("own", [])
+      scheduler.advance()
+    }
+    #expect(numbers() == ["1", "2", "3"])
+    first.cancel()
+    second.cancel()
+  }
+
+  @Test("one that leaves gets none of the lines that wait")
+  func leaves() {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let reading = lines.read(kept.write)
+    for _ in 1...3 { lines.write("own", []) }
+    reading.cancel()
+    scheduler.advance()
+    #expect(kept.entries.isEmpty)
+  }
+
+  @Test("one that leaves while it reads gets no line after that")
+  func leavesInside() {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let reading = Locked<AnyCancellable?>(nil)
+    let own = lines.read { [kept] line in
+      kept.write(line)
+      reading.exchange(nil)?.cancel()
+    }
+    _ = reading.exchange(own)
+    for _ in 1...3 { lines.write("own", []) }
+    scheduler.advance()
+    #expect(numbers() == ["1"])
+    #expect(!lines.isRead)
+  }
+
+  @Test("a limit below one is one")
+  func noLimit() {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let reading = lines.read(keeping: -5, kept.write)
+    for _ in 1...2 { lines.write("own", []) }
+    scheduler.advance()
+    #expect(numbers() == [#"{"type":"lost","count":1}"#, "2"])
+    reading.cancel()
+  }
+}

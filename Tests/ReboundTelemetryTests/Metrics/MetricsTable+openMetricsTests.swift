@@ -1,0 +1,120 @@
+import Rebound
+import ReboundTelemetry
+import Testing
+
+@Suite("MetricsTable+openMetrics")
+struct MetricsTableOpenMetricsTests {
+  private let asked = Metric("asked", .init("source", "weather"))
+  private let lasted = Metric("lasted_seconds", .init("source", "weather"))
+
+  @Test("writes the page that collectors read")
+  func page() throws {
+    let table = MetricsTable(bounds: [0.5, 1])
+    table.add(3, to: asked)
+    table.add(1, to: Metric("asked", .init("source", "a \"b\"\\\n")))
+    table.record(0.25, in: lasted)
+    table.record(2, in: lasted)
+    table.describe("lasted_seconds", as: "How long it lasted.")
+    table.describe("app_open", as: "Pages that were open.")
+    table.describe("app_open", as: "Pages that are open now.")
+    table.describe("nothing", as: "Nobody measures it.")
+    try table.watch(Metric("app_open", .init("app", "zoo"))) { 1.5 }
+    let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 2))
+    let events = PolicyEvents()
+    events.watch(bulkhead)
+    let permit = try bulkhead.acquire()
+    #expect(
+      table.openMetrics(gauges: events.gauges) == #"""
+        # TYPE app_open gauge
+        # HELP app_open Pages that are open now.
+        app_open{app="zoo"} 1.5
+        # TYPE asked counter
+        asked_total{source="a \"b\"\\\n"} 1
+        asked_total{source="weather"} 3
+        # TYPE lasted_seconds histogram
+        # UNIT lasted_seconds seconds
+        # HELP lasted_seconds How long it lasted.
+        lasted_seconds_bucket{source="weather",le="0.5"} 1
+        lasted_seconds_bucket{source="weather",le="1.0"} 1
+        lasted_seconds_bucket{source="weather",le="+Inf"} 2
+        lasted_seconds_count{source="weather"} 2
+        lasted_seconds_sum{source="weather"} 2.25
+        # TYPE rebound_bulkhead_limit gauge
+        # HELP rebound_bulkhead_limit Calls that may run in a bulkhead at the same time.
+        rebound_bulkhead_limit{source="search"} 2
+        # TYPE rebound_bulkhead_queued gauge
+        # HELP rebound_bulkhead_queued Calls that wait for a place in a bulkhead.
+        rebound_bulkhead_queued{source="search"} 0
+        # TYPE rebound_bulkhead_running gauge
+        # HELP rebound_bulkhead_running Calls that run in a bulkhead.
+        rebound_bulkhead_running{source="search"} 1
+        # TYPE rebound_metrics_refused counter
+        # HELP rebound_metrics_refused Measurements that had no place in the table.
+        rebound_metrics_refused_total 0
+        # EOF
+
+        """#
+    )
+    permit.release()
+  }
+
+  @Test("writes names and repeated gauges so that the page can be read all the same")
+  func oddNames() throws {
+    let table = MetricsTable()
+    table.add(1, to: Metric("2 much", .init("the-label", "x")))
+    let gauge = PolicyGauge(name: "twin", kind: .rateLimiter, reading: RateLimiter.Snapshot(queued: 1, share: 1))
+    let lines = table.openMetrics(gauges: [gauge, gauge]).split(separator: "\n")
+    #expect(lines.contains(#"_2_much_total{the_label="x"} 1"#))
+    #expect(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count == 1)
+  }
+
+  @Test("a label's quotes and backslashes are escaped on the page, whatever marks follow them")
+  func labelsWithMarks() {
+    let table = MetricsTable()
+    table.add(1, to: Metric("asked", .init("source", "a\"\u{301}b\\\u{FE0F}c\n\u{301}\r\nd")))
+    let expected =
+      #"asked_total{source="a\""# + "\u{301}" + #"b\\"# + "\u{FE0F}" + #"c\n"# + "\u{301}" + "\r" + #"\nd"} 1"#
+    let lines = table.openMetrics().utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+    #expect(lines.contains(Array(expected.utf8)))
+  }
+
+  @Test("a name keeps the digits and letters of ASCII, and nothing else")
+  func namesWithMarks() {
+    let table = MetricsTable()
+    table.add(1, to: Metric("1a\u{301}٣-b"))
+    #expect(table.openMetrics().contains("\n_1a___b_total 1\n"))
+  }
+
+  @Test("what was said of a name has one line, its quotes, backslashes and line breaks escaped, whatever marks follow")
+  func help() {
+    let table = MetricsTable()
+    table.add(1, to: Metric("as ked"))
+    table.describe("as ked", as: "How \"often\"\u{301},\nwith \\\u{301}\r\nor without")
+    let expected =
+      #"# HELP as_ked How \"often\""# + "\u{301}" + #",\nwith \\"# + "\u{301}\r" + #"\nor without"#
+    let lines = table.openMetrics().utf8.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+    #expect(lines.contains(Array(expected.utf8)))
+  }
+
+  @Test(
+    "a gauge that is no plain number is written as the format calls it",
+    arguments: [
+      (Double.nan, "NaN"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (3, "3.0"), (1e300, "1e+300"), (-0.5, "-0.5"),
+    ]
+  )
+  func gaugeValues(value: Double, text: String) throws {
+    let table = MetricsTable()
+    try table.watch(Metric("app_open")) { value }
+    #expect(table.openMetrics().contains("\napp_open \(text)\n"))
+  }
+
+  @Test("a family has one kind, also when two names become one on the page")
+  func oneKind() throws {
+    let table = MetricsTable()
+    table.add(1, to: Metric("app-open"))
+    table.record(1, in: Metric("app open"))
+    try table.watch(Metric("app_open")) { 1 }
+    let lines = table.openMetrics().split(separator: "\n").filter { $0.contains("app_open") }
+    #expect(lines == ["# TYPE app_open counter", "app_open_total 1"])
+  }
+}
