@@ -284,6 +284,19 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     changing { $0.callDeadline = deadline.nearer($0.callDeadline) }
   }
 
+  /// The policy of one call, within its deadline, and with one more observer.
+  ///
+  /// Both at once, since each call makes one.
+  package func ofCall(
+    within deadline: Deadline?,
+    onEvent observer: @escaping @Sendable (RetryEvent) -> Void
+  ) -> RetryPolicy {
+    changing {
+      if let deadline { $0.callDeadline = deadline.nearer($0.callDeadline) }
+      $0.observer = both($0.observer, observer)
+    }
+  }
+
   /// The same policy, which fails with another error when the retries or the time are used up.
   ///
   ///     policy.onExhaustion { .gaveUp(after: $0.attempts, causes: $0.errors) }

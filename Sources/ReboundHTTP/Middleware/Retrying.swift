@@ -37,27 +37,23 @@ public struct Retrying: Middleware {
     next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
   ) -> HTTPExchange {
     Deferred {
-      let (attempts, verdict) = (Counter(), LastVerdict())
+      let attempts = RequestAttempts()
+      // The deadline is the call's, and only known now.
+      let policy = safe.ofCall(within: request.deadline) { event in
+        attempts.learn(event.outcome)
+        if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
+        request.tell(.retry(event))
+      }
       return Deferred { next(request.attempt(attempts.next())) }
-        .retry(policy(for: request, verdict), time: request.time)
+        .retry(policy, time: request.time)
         .mapError { failure in
           var failure = failure
           failure.earlier = Array(request.call.earlier.dropLast())
-          failure.notRetriedBecause = verdict.reason
+          failure.notRetriedBecause = attempts.lastReason
           return failure
         }
     }
     .eraseToAnyPublisher()
-  }
-
-  private func policy(for request: HTTPRequest, _ verdict: LastVerdict) -> RetryPolicy<NetworkFailure> {
-    // The deadline is the call's, and only known now.
-    let limited = request.deadline.map { safe.within($0) } ?? safe
-    return limited.onEvent { event in
-      verdict.learn(event.outcome)
-      if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
-      request.tell(.retry(event))
-    }
   }
 }
 
@@ -90,14 +86,21 @@ final class Counter: Sendable {
   }
 }
 
-/// Why the attempts of one execution have come to their end.
-private final class LastVerdict: Sendable {
-  private let last = Locked<RetryEvent.Reason?>(nil)
+/// The attempts of one execution: how many have begun, and why they have come to their end.
+private final class RequestAttempts: Sendable {
+  private let state = Locked<(count: Int, reason: RetryEvent.Reason?)>((0, nil))
 
-  var reason: RetryEvent.Reason? { last.withLock { $0 } }
+  var lastReason: RetryEvent.Reason? { state.withLock { $0.reason } }
+
+  func next() -> Int {
+    state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+  }
 
   func learn(_ outcome: RetryEvent.Outcome) {
     guard case .stopped(let reason) = outcome else { return }
-    last.withLock { $0 = reason }
+    state.withLock { $0.reason = reason }
   }
 }

@@ -10,7 +10,7 @@ struct HopTests {
 
   private static func make(into destination: (any BodyDestination)? = nil) -> Hop {
     var request = HTTPRequest(TransportRequest(.service))
-    request.destination = destination
+    request.change { $0.destination = destination }
     return Hop(SentRequest(request))
   }
 

@@ -395,7 +395,7 @@ struct WebAPIClientTests {
     _ = try test.run(Anything(limits: TransportLimits(responseBytes: nil)))
     test.client.limits.responseBytes = 1_000
     _ = try test.run(Anything())
-    let standard: Int? = 64 << 20
+    let standard: Int64? = 64 << 20
     #expect(test.transport.calls.map(\.request.limits.responseBytes) == [standard, standard, nil, 1_000])
   }
 
