@@ -135,7 +135,7 @@ struct RetryWhenTests {
     let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.transient)) })
     let recorder = record(
       upstream.retry { errors in
-        errors.zip((1...).publisher).flatMap { (error: TestFailure, count: Int) -> AnyPublisher<Void, TestFailure> in
+        errors.zip([1, 2, 3].publisher).flatMap { (error: TestFailure, count: Int) -> AnyPublisher<Void, TestFailure> in
           guard count <= 2 else { return Fail(error: error).eraseToAnyPublisher() }
           return Just(()).setFailureType(to: TestFailure.self).eraseToAnyPublisher()
         }
