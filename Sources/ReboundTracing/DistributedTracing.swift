@@ -50,10 +50,10 @@
     public var place: MiddlewarePlace { .adaptation }
 
     /// Sends the request with the tracer's fields, in a span of its own.
-    public func exchange(
+    public func answer(
       _ request: HTTPRequest,
-      next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-    ) -> HTTPExchange {
+      next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+    ) -> HTTPAnswer {
       var traced = request
       if let span = beginAttempt(of: request.id, request.attempt, request.message) {
         tracer.inject(span.context, into: &traced.message.headers, using: FieldInjector(request: request))

@@ -8,7 +8,7 @@ import Testing
 struct ClientVersion: Middleware {
   let version: String
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     guard !request.hasLeftOrigin else { return next(request) }
     var request = request
     request.message.headers["X-Client-Version"] = version
@@ -20,7 +20,7 @@ struct MinimumVersion: Middleware {
   let isTooOld: @Sendable () -> Bool
   var place: MiddlewarePlace { .fallback }
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     guard isTooOld() else { return next(request) }
     return Fail(error: request.failure(.invalidRequest, underlying: UpdateNeeded())).eraseToAnyPublisher()
   }
@@ -33,7 +33,7 @@ struct SlowAnswers: Middleware {
   let report: @Sendable (String, Duration) -> Void
   var place: MiddlewarePlace { .protection }
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     let begin = request.time.now
     return next(request)
       .handleEvents(receiveOutput: { _ in

@@ -18,8 +18,7 @@ public struct Signing: Middleware {
   public var place: MiddlewarePlace { .signing }
 
   /// Adds date, digest and signature; to no other origin than the one that the request was made for.
-  public func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange
-  {
+  public func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     guard !request.hasLeftOrigin else { return next(request) }
     var signed = request
     do {

@@ -36,10 +36,10 @@ private struct Pacing: Middleware {
 
   var place: MiddlewarePlace { .protection }
 
-  func exchange(
+  func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     next(request).rateLimited(by: limiter, time: request.time).eraseToAnyPublisher()
   }
 }

@@ -250,7 +250,7 @@ public final class HTTPCache: Sendable {
   // MARK: Renewal
 
   /// Renews a copy behind the back of those who have got the old one; once at a time.
-  func renew(_ key: Key, with exchange: HTTPExchange) {
+  func renew(_ key: Key, with exchange: HTTPAnswer) {
     let begins = state.withLock { state in
       guard state.renewals[key] == nil else { return false }
       state.renewals[key] = .some(nil)

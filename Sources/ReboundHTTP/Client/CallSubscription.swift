@@ -17,7 +17,7 @@ import StreamSupport
 final class CallSubscription: Subscriber, Subscription, CustomStringConvertible, @unchecked Sendable {
   @usableFromInline typealias Input = HTTPResponse
   @usableFromInline typealias Failure = NetworkFailure
-  typealias Next = (HTTPRequest) -> HTTPExchange
+  typealias Next = (HTTPRequest) -> HTTPAnswer
 
   /// What a subscriber is told besides values.
   @usableFromInline

@@ -75,7 +75,7 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  private typealias Next = @Sendable (HTTPRequest) -> HTTPExchange
+  private typealias Next = @Sendable (HTTPRequest) -> HTTPAnswer
 
   private(set) var shared: ClientSettings.Shared
   /// All middleware that a call goes through, made once for all calls.
@@ -359,7 +359,7 @@ public struct WebAPIClient: RequestExecutor {
 
   private static func chain(_ middleware: [any Middleware], _ last: @escaping Next) -> Next {
     middleware.reversed().reduce(last) { next, middleware in
-      { @Sendable request in middleware.exchange(request, next: next) }
+      { @Sendable request in middleware.answer(request, next: next) }
     }
   }
 }

@@ -52,10 +52,10 @@ public struct Cookies: Middleware {
   public var place: MiddlewarePlace { .cookies }
 
   /// Sends cookies along, and keeps those that come back.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     Deferred {
       var request = request
       let url = request.message.url

@@ -36,10 +36,10 @@ public struct APIKey: Middleware {
   public var place: MiddlewarePlace { .adaptation }
 
   /// Sends the request with the key.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     let isMeant = host.map { request.message.url.host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
     guard isMeant else { return next(request) }
     var request = request

@@ -12,10 +12,10 @@ import Rebound
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
 public struct Authenticating<Credential: Sendable>: Middleware {
-  @usableFromInline typealias Next = @Sendable (HTTPRequest) -> HTTPExchange
+  @usableFromInline typealias Next = @Sendable (HTTPRequest) -> HTTPAnswer
 
   // Made where the type of the credential is known: code for any type of it takes twice as long.
-  @usableFromInline let authenticate: @Sendable (HTTPRequest, @escaping Next) -> HTTPExchange
+  @usableFromInline let authenticate: @Sendable (HTTPRequest, @escaping Next) -> HTTPAnswer
 
   /// Makes the middleware.
   ///
@@ -35,7 +35,7 @@ public struct Authenticating<Credential: Sendable>: Middleware {
           when: { mayRepeat && $0.kind == .unauthorised },
           failingWith: { request.failure(refreshing: $0) },
           time: request.time
-        ) { credential -> HTTPExchange in
+        ) { credential -> HTTPAnswer in
           var request = request
           apply(&request.message.headers, credential)
           return request.invalidField.map { Fail(error: $0).eraseToAnyPublisher() } ?? next(request)
@@ -48,10 +48,10 @@ public struct Authenticating<Credential: Sendable>: Middleware {
   public var place: MiddlewarePlace { .authentication }
 
   /// Sends the request with a credential.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     request.isAuthenticated ? authenticate(request, next) : next(request)
   }
 }

@@ -22,14 +22,14 @@ public struct Caching: Middleware {
   public var place: MiddlewarePlace { .cache }
 
   /// Answers from a copy, or sends the request.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     guard request.message.method.isSafe else { return next(request).invalidating(cache, request) }
     guard let mode = mode(of: request) else { return next(request) }
     let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
-    return Deferred { () -> HTTPExchange in
+    return Deferred { () -> HTTPAnswer in
       guard let look = cache.look(key, for: request) else {
         return answer(request, mode, key, cache.kept(for: key, answering: request.message)?.copy, next)
       }
@@ -56,8 +56,8 @@ public struct Caching: Middleware {
     _ mode: CacheMode,
     _ key: HTTPCache.Key,
     _ copy: CachedCopy?,
-    _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    _ next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     let now = request.time.now
     switch mode {
     case .onlyCached:
@@ -79,7 +79,7 @@ public struct Caching: Middleware {
     return fetch(request, key, copy, next)
   }
 
-  private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> HTTPExchange {
+  private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> HTTPAnswer {
     request.tell(.cache(.hit(use, age: copy.age(now: now))))
     return Just(copy.response(use, now: now)).setFailureType(to: NetworkFailure.self).eraseToAnyPublisher()
   }
@@ -89,8 +89,8 @@ public struct Caching: Middleware {
     _ request: HTTPRequest,
     _ key: HTTPCache.Key,
     _ copy: CachedCopy?,
-    _ next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    _ next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     let question = copy?.question(request)
     request.tell(.cache(question == nil ? .miss : .revalidating))
     return next(question ?? request)
@@ -106,7 +106,7 @@ public struct Caching: Middleware {
         }
         return response
       }
-      .catch { failure -> HTTPExchange in
+      .catch { failure -> HTTPAnswer in
         let now = request.time.now
         guard let copy, failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
           return Fail(error: failure).eraseToAnyPublisher()
@@ -133,7 +133,7 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
   /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
   ///
   /// A server has no say about another origin, be it a port of the same host.
-  fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> HTTPExchange {
+  fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> HTTPAnswer {
     handleEvents(receiveOutput: { response in
       let url = request.message.url
       let others = ["Location", "Content-Location"].compactMap { name in

@@ -25,10 +25,10 @@ public struct Coalescing: Middleware {
   public var place: MiddlewarePlace { .coalescing }
 
   /// Sends the request, or joins one that is under way.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     guard request.destination == nil, request.message.method.isSafe, case .none = request.message.body else {
       return next(request)
     }

@@ -7,7 +7,7 @@ import Rebound
 struct DeadlineLimit: Middleware {
   var place: MiddlewarePlace { .deadline }
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     guard let limit = request.timeLimit else { return next(request) }
     return Deferred {
       var limited = request

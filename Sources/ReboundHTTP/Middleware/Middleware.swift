@@ -1,12 +1,12 @@
 import Combine
 
 /// The answer to one request, on its way back through the middleware.
-public typealias HTTPExchange = AnyPublisher<HTTPResponse, NetworkFailure>
+public typealias HTTPAnswer = AnyPublisher<HTTPResponse, NetworkFailure>
 
 /// Stands between a client and its transport: changes requests, answers in their place, tries again.
 ///
 ///     struct UserAgent: Middleware {
-///       func exchange(_ request: HTTPRequest, next: @escaping (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+///       func answer(_ request: HTTPRequest, next: @escaping (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
 ///         var request = request
 ///         request.message.headers["User-Agent"] = "Example/1.0"
 ///         return next(request)
@@ -29,7 +29,7 @@ public protocol Middleware: Sendable {
   /// - Parameters:
   ///   - request: As the middleware outside has left it.
   ///   - next: Passes a request on, to the middleware inside or to the network; may be called any number of times.
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer
 }
 
 extension Middleware {

@@ -64,10 +64,10 @@ public struct Protecting: Middleware {
   public var place: MiddlewarePlace { .protection }
 
   /// Sends the request, if the breaker lets it through.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     next(request)
       .protected(by: breaker(request.host), time: request.time) { open in
         request.tell(.refused(open))

@@ -32,10 +32,10 @@ public struct Retrying: Middleware {
   public var name: String { "Retrying(\(policy.maxRetries.map(String.init) ?? "for ever"))" }
 
   /// Sends the request, and again.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     Deferred {
       let attempts = RequestAttempts()
       // The deadline is the call's, and only known now.

@@ -121,10 +121,10 @@ public final class Tracing: Middleware, Sendable {
   public var place: MiddlewarePlace { .adaptation }
 
   /// Sends the request with the context of its attempt.
-  public func exchange(
+  public func answer(
     _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPExchange
-  ) -> HTTPExchange {
+    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+  ) -> HTTPAnswer {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
       return next(request)
     }

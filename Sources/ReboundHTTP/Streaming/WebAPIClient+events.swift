@@ -65,7 +65,7 @@ extension WebAPIClient {
     _ memory: StreamMemory
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
     let current = CurrentReader()
-    let network: @Sendable (HTTPRequest) -> HTTPExchange = { [transport] request in
+    let network: @Sendable (HTTPRequest) -> HTTPAnswer = { [transport] request in
       SingleAnswer(name: "Opening") { answer in
         let reader = current.renew(EventReader(request, memory))
         let opening = Opening(reader)
@@ -79,7 +79,7 @@ extension WebAPIClient {
       .eraseToAnyPublisher()
     }
     let chain = middleware.filter { $0.place >= .authentication }.reversed().reduce(network) { next, middleware in
-      { @Sendable request in middleware.exchange(request, next: next) }
+      { @Sendable request in middleware.answer(request, next: next) }
     }
     return chain(request).map { _ in EventPublisher(reader: current.reader) }
       .switchToLatest()

@@ -24,7 +24,7 @@ struct CallPublisherTests {
   )
 
   private func call<Output: Sendable>(
-    through exchange: HTTPExchange? = nil,
+    through exchange: HTTPAnswer? = nil,
     _ parse: @escaping (HTTPResponse) throws -> Output
   ) throws -> Call<Output> {
     let answers = exchange ?? answers.eraseToAnyPublisher()
@@ -196,7 +196,7 @@ struct CallPublisherTests {
 private struct Heedless: Middleware {
   let answer: HTTPResponse
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     Answers(answer: answer).eraseToAnyPublisher()
   }
 

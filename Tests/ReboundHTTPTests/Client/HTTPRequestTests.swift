@@ -8,7 +8,7 @@ import Testing
 @Suite("HTTPRequest")
 struct HTTPRequestTests {
   private struct Stamp: Middleware {
-    func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
       var request = request
       request.message.headers["X-Stamp"] = "\(request.operation) \(request.attempt) \(request.isIdempotent)"
       return next(request)
@@ -19,7 +19,7 @@ struct HTTPRequestTests {
   private struct Numbering: Middleware {
     let url: URL
 
-    func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+    func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
       next(HTTPRequest(TransportRequest(url), operation: "Number", time: request.time))
         .flatMap { answer in
           var request = request
@@ -36,7 +36,7 @@ struct HTTPRequestTests {
     message.method = .post
     let answer = HTTPResponse(head: ResponseHead(status: 204, url: .service), receivedAt: ClientUnderTest.serverStart)
     let sent = ValueLog<HTTPHeaders>()
-    let exchange = Stamp().exchange(HTTPRequest(message, operation: "Order", attempt: 2)) { request in
+    let exchange = Stamp().answer(HTTPRequest(message, operation: "Order", attempt: 2)) { request in
       Just(answer).setFailureType(to: NetworkFailure.self)
         .handleEvents(receiveSubscription: { _ in sent.append(request.message.headers) }).eraseToAnyPublisher()
     }

@@ -195,7 +195,7 @@ struct RedirectPolicyTests {
 
 /// Sees each request that goes over the wire, and leaves it as it is.
 struct Passing: Middleware {
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     next(request)
   }
 }

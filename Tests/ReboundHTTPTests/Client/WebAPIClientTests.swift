@@ -454,7 +454,7 @@ private struct Mark: Middleware {
   var place: MiddlewarePlace
   var name: String { text }
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     var request = request
     request.message.headers.add("X-Mark", text)
     return next(request)

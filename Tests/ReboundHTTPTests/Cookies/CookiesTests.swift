@@ -44,7 +44,7 @@ struct CookiesTests {
   @Test("what signs a request sees them, wherever it stands in the list")
   func signing() throws {
     struct Signing: Middleware {
-      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         var request = request
         request.message.headers["Signature"] = "of \(request.message.headers["Cookie"] ?? "none")"
         return next(request)

@@ -56,7 +56,7 @@ struct DeadlineLimitTests {
     struct Hurry: Middleware {
       let deadline: Deadline
       var place: MiddlewarePlace { .fallback }
-      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         var request = request
         request.deadline = deadline
         return next(request)

@@ -10,7 +10,7 @@ private struct Signing: Middleware {
   let key: Data
   var place: MiddlewarePlace { .signing }
 
-  func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     guard !request.hasLeftOrigin else { return next(request) }
     var signed = request
     do {

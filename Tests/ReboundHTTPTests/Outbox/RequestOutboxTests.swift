@@ -117,7 +117,7 @@ struct RequestOutboxTests {
       typealias Response = NoContent
     }
     struct SignIn: Middleware {
-      func exchange(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPExchange) -> HTTPExchange {
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         var request = request
         request.message.headers["Authorization"] = "Bearer secret"
         return next(request)
