@@ -57,7 +57,7 @@ extension CallSubscription {
       try destination.begin(head) { [weak self, weak sent] change in
         guard let self, let sent else { return }
         switch change {
-        case .ready: keepPace(sent)
+        case .ready: change(sent) { $0.paced }?.resume()
         case .failed(let error): fail(keeping: error, sent)
         }
       }
@@ -68,12 +68,13 @@ extension CallSubscription {
 
   /// Lets the network wait while the destination is behind.
   private func keepPace(_ sent: SentRequest) {
-    guard let destination = sent.request.destination, change(sent, { $0.beginPacing() }) ?? false else { return }
-    while change(sent, { $0.mayPace() }) ?? false {
-      let isReady = destination.isReady
-      let exchange = change(sent) { $0.pace(isReady: isReady) }
-      if isReady { exchange?.resume() } else { exchange?.pause() }
-    }
+    guard let destination = sent.request.destination, !destination.isReady, let exchange = change(sent, { $0.paced })
+    else { return }
+    // By the thread that brings more, so that no more comes before it, also where it was told already: a thread that lets the
+    // network go on may be late.
+    exchange.pause()
+    // It may have caught up, and said so, before there was a pause.
+    if destination.isReady { exchange.resume() }
   }
 
   private func complete(_ destination: any BodyDestination, _ sent: SentRequest) {

@@ -40,11 +40,6 @@ struct Hop {
   private var body = Data()
   /// Where the body goes, once it is known to be one that is wanted there.
   private var destination: (any BodyDestination)?
-  /// What the exchange was told last.
-  private var isPaused = false
-  /// Whether a thread tells it, and whether that has to look again at what to tell.
-  private var isPacing = false
-  private var mustPaceAgain = false
 
   init(_ sent: SentRequest) {
     self.sent = sent
@@ -119,25 +114,8 @@ struct Hop {
     self.destination = destination
   }
 
-  /// Whether the caller is the thread that tells the exchange from now on: there is one at a time, because the disk is done
-  /// on one and the network on another, and a pause that is overtaken by its resume would last for ever.
-  mutating func beginPacing() -> Bool {
-    defer { (isPacing, mustPaceAgain) = (true, true) }
-    return !isPacing
-  }
-
-  /// Whether there is something to look at; if not, the next thread begins anew.
-  mutating func mayPace() -> Bool {
-    (isPacing, mustPaceAgain) = (mustPaceAgain, false)
-    return isPacing
-  }
-
-  /// What is to be told to go on or to pause, if anything is.
-  mutating func pace(isReady: Bool) -> (any TransportExchange)? {
-    guard !isOver, destination != nil, isPaused == isReady, let exchange else { return nil }
-    isPaused = !isReady
-    return exchange
-  }
+  /// What is to be told to wait or to go on: nothing but a body that goes elsewhere waits for anybody.
+  var paced: (any TransportExchange)? { isOver || destination == nil ? nil : exchange }
 
   /// Changes it in its place, also where there may be none.
   mutating func change<Result>(_ body: (inout Hop) -> Result?) -> Result? {

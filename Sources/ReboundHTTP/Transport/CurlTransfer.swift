@@ -1,11 +1,10 @@
 #if Curl
   import CCurl
   import Foundation
-  import StreamSupport
 
   /// One request in a ``CurlLoop``.
   ///
-  /// Unchecked, because the lock guards `isPaused`, and only the loop's thread uses all else that changes.
+  /// Unchecked, because only the loop's thread uses what changes.
   final class CurlTransfer: ExchangeCarrier, @unchecked Sendable {
     enum End {
       case finished
@@ -21,9 +20,6 @@
     private let options: CurlOptions
     private let route: CurlRoute
     private let reachability: any Reachability
-
-    private let lock = Lock()
-    private var isPaused = false
 
     /// Whom it shares connections with; known once the loop has it.
     var origin: CurlOrigin?
@@ -62,12 +58,10 @@
       loop.post(.stop(self))
     }
 
-    func pause() {
-      lock.withLock { isPaused = true }
-    }
+    /// The loop asks before it hands on more.
+    func pause() {}
 
     func resume() {
-      lock.withLock { isPaused = false }
       loop.post(.resume(self))
     }
 
@@ -236,7 +230,7 @@
 
     private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       guard let bytes, count > 0 else { return 0 }
-      if lock.withLock({ isPaused }) {
+      if exchange.isPaused {
         isReceivingPaused = true
         return Int(CURL_WRITEFUNC_PAUSE)
       }
@@ -254,9 +248,8 @@
     /// Goes on with whatever need not wait any longer.
     func unpause() {
       guard let handle else { return }
-      let staysPaused = lock.withLock { isPaused }
       let waitsForBody = upload?.isWaiting ?? false
-      if !staysPaused { isReceivingPaused = false }
+      if !exchange.isPaused { isReceivingPaused = false }
       let receiving = isReceivingPaused ? CURLPAUSE_RECV : 0
       curl_easy_pause(handle.easy, receiving | (waitsForBody ? CURLPAUSE_SEND : 0))
     }

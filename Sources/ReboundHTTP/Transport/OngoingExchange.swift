@@ -47,6 +47,8 @@ public final class OngoingExchange: TransportExchange, Sendable {
     /// Whether some thread tells the carrier to pause or to read on, and what it was told last.
     var isPacing = false
     var carrierIsPaused = false
+    /// Whether a pause was asked for since the carrier was told to read on: it may have asked, and paused by itself.
+    var mustResume = false
   }
 
   let time: TimeSource
@@ -79,6 +81,10 @@ public final class OngoingExchange: TransportExchange, Sendable {
     let machine = ExchangeMachine(limits: limits, knowsConnection: knowsConnection, start: time.now)
     state = Locked(State(machine: machine, receiver: receiver))
   }
+
+  /// Whether nothing more is to be read at present, for a carrier that asks each time: a thread that tells it to pause may be
+  /// late.
+  var isPaused: Bool { state.withLock { $0.isPaused } }
 
   /// Whether it has ended or was cancelled: then nothing that happens is of interest any more.
   public var isOver: Bool { state.withLock { $0.machine.isOver } }
@@ -175,7 +181,7 @@ public final class OngoingExchange: TransportExchange, Sendable {
   public func pause() {
     state.withLock { state in
       state.machine.pause()
-      state.isPaused = true
+      (state.isPaused, state.mustResume) = (true, state.carrier != nil)
     }
     pace()
   }
@@ -204,9 +210,10 @@ public final class OngoingExchange: TransportExchange, Sendable {
 
   private func nextPace() -> (any ExchangeCarrier, isPaused: Bool)? {
     state.withLock { state in
-      guard !state.isPacing, let carrier = state.carrier, state.carrierIsPaused != state.isPaused else { return nil }
-      state.isPacing = true
-      state.carrierIsPaused = state.isPaused
+      guard !state.isPacing, let carrier = state.carrier, state.isPaused ? !state.carrierIsPaused : state.mustResume
+      else { return nil }
+      (state.isPacing, state.carrierIsPaused) = (true, state.isPaused)
+      state.mustResume = state.isPaused
       return (carrier, state.isPaused)
     }
   }

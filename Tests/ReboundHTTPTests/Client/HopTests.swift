@@ -90,31 +90,18 @@ struct HopTests {
     #expect(answer?.stopped === exchange)
   }
 
-  @Test("an exchange is told to pause and to go on once each, and only while a body goes elsewhere")
-  func pace() {
+  @Test("an exchange waits for nobody but a body that goes elsewhere, and not after the end")
+  func paced() {
     let destination = Self.chunks
     var hop = Self.make(into: destination)
     let goesOn = hop.begin(exchange)
-    let before = hop.pace(isReady: false)
+    let before = hop.paced
     hop.handOn(to: destination)
-    let told = [true, false, false, true, true].map { hop.pace(isReady: $0) != nil }
+    let during = hop.paced
     let rest = hop.end()
-    let after = hop.pace(isReady: false)
-    #expect(goesOn && before == nil)
-    #expect(told == [false, true, false, true, false])
-    #expect(rest != nil && after == nil)
-  }
-
-  @Test("one thread sets the pace, and looks again if another has come meanwhile")
-  func pacing() {
-    var hop = Self.make(into: Self.chunks)
-    let turns = [
-      hop.beginPacing(), hop.mayPace(),
-      // Another comes, and leaves it to the first.
-      hop.beginPacing(), hop.mayPace(), hop.mayPace(),
-      hop.beginPacing(),
-    ]
-    #expect(turns == [true, true, false, true, false, true])
+    #expect(goesOn && rest != nil)
+    #expect(before == nil && hop.paced == nil)
+    #expect(during === exchange)
   }
 }
 

@@ -49,7 +49,7 @@ struct ChunksTests {
     #expect(recorder.isFinished)
   }
 
-  @Test("the transport is paused while more than 64 KiB wait that nobody has asked for, and no longer")
+  @Test("the transport is paused while more than 48 KiB wait that nobody has asked for, and no longer")
   func demand() throws {
     let chunks = (0..<4).map { _ in Data(count: 32_768) }
     let test = ClientUnderTest([.chunks(200, [:], chunks, every: .seconds(1))])
@@ -222,63 +222,100 @@ struct ChunksTests {
     #expect(test.transport.count == 3)
   }
 
-  @Test("a transport is not told to go on while it is still being told to pause, but right after")
+  @Test("a transport whose reader catches up while it is being told to pause is told to go on behind that, too")
   func pace() {
-    let transport = PacedTransport((0..<3).map { _ in Data(count: 40_000) })
+    let transport = PacedTransport()
     let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
     let recorder = Recorder<Data, NetworkFailure>(requesting: .max(1), on: TestScheduler())
     transport.whenPausing { recorder.request(.unlimited) }
     client.chunks(for: Anything()).subscribe(recorder)
-    transport.send()
-    #expect(transport.pace == ["pausing", "paused", "resumed"])
+    for _ in 0..<3 { transport.send(40_000) }
+    transport.finish()
+    #expect(transport.pace == ["pausing", "resuming", "resumed", "paused", "resuming", "resumed"])
     #expect(recorder.values.count == 3 && recorder.isFinished)
+  }
+
+  @Test("no more comes than may wait while a transport takes its time to go on")
+  func lateResume() {
+    let transport = PacedTransport()
+    let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
+    let recorder = Recorder<Data, NetworkFailure>(requesting: .max(1), on: TestScheduler())
+    client.chunks(for: Anything()).subscribe(recorder)
+    for _ in 0..<3 { transport.send(40_000) }
+    // What comes meanwhile, as over a connection that another thread reads.
+    transport.whenResuming {
+      for _ in 0..<10 where !transport.isPaused { transport.send(40_000) }
+    }
+    recorder.request(.max(1))
+    #expect(transport.sent == 4)
+    #expect(transport.isPaused)
   }
 }
 
-/// Sends its pieces when the test says so, and takes its time to pause.
+/// Sends its pieces when the test says so, and takes its time to pause and to go on.
 private final class PacedTransport: Transport, TransportExchange {
-  private let chunks: [Data]
   private let log = ValueLog<String>()
-  private let answer = Locked<(@Sendable () -> Void)?>(nil)
-  private let work = Locked<(@Sendable () -> Void)?>(nil)
+  private let state = Locked(State())
 
-  init(_ chunks: [Data]) {
-    self.chunks = chunks
+  private struct State {
+    var receiver: (@Sendable (TransportEvent) -> Void)?
+    var whilePausing: (@Sendable () -> Void)?
+    var whileResuming: (@Sendable () -> Void)?
+    var isPaused = false
+    var sent = 0
   }
 
   var pace: [String] { log.values }
+  /// What it was told last, from the moment when it is told.
+  var isPaused: Bool { state.withLock { $0.isPaused } }
+  /// How many pieces.
+  var sent: Int { state.withLock { $0.sent } }
 
+  /// Done while it is being told to pause for the first time.
   func whenPausing(_ work: @escaping () -> Void) {
     // Called on the test's own thread, as all of this is.
     nonisolated(unsafe) let work = work
-    self.work.withLock { $0 = { work() } }
+    state.withLock { $0.whilePausing = { work() } }
+  }
+
+  /// The same of being told to go on.
+  func whenResuming(_ work: @escaping () -> Void) {
+    nonisolated(unsafe) let work = work
+    state.withLock { $0.whileResuming = { work() } }
   }
 
   func start(
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange {
-    answer.withLock { answer in
-      answer = { [chunks] in
-        receiver(.head(ResponseHead(status: 200, url: request.url)))
-        for chunk in chunks { receiver(.chunk(chunk)) }
-        receiver(.finished)
-      }
-    }
+    state.withLock { $0.receiver = receiver }
     return self
   }
 
-  func send() { answer.withLock { $0 }?() }
+  func send(_ count: Int) {
+    let (receiver, isFirst) = state.withLock { state in
+      defer { state.sent += 1 }
+      return (state.receiver, state.sent == 0)
+    }
+    if isFirst { receiver?(.head(ResponseHead(status: 200, url: .service))) }
+    receiver?(.chunk(Data(count: count)))
+  }
+
+  func finish() { state.withLock { $0.receiver.take() }?(.finished) }
 
   func cancel() {}
 
   func pause() {
+    state.withLock { $0.isPaused = true }
     log.append("pausing")
-    work.withLock { $0 }?()
+    state.withLock { $0.whilePausing.take() }?()
     log.append("paused")
   }
 
   func resume() {
+    state.withLock { $0.isPaused = false }
+    log.append("resuming")
+    state.withLock { $0.whileResuming.take() }?()
     log.append("resumed")
   }
 }

@@ -13,6 +13,7 @@ struct OngoingExchangeTests {
       var isReading = true
       var calls: [String] = []
       var whilePausing: (@Sendable () -> Void)?
+      var whileResuming: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -21,6 +22,7 @@ struct OngoingExchangeTests {
     var isReading: Bool { state.withLock { $0.isReading } }
 
     func meanwhile(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.whilePausing = action } }
+    func whenResuming(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.whileResuming = action } }
 
     func stop() { state.withLock { $0.calls.append("stop") } }
 
@@ -33,6 +35,7 @@ struct OngoingExchangeTests {
     }
 
     func resume() {
+      state.withLock { $0.whileResuming.take() }?()
       state.withLock { state in
         state.isReading = true
         state.calls.append("resume")
@@ -54,6 +57,23 @@ struct OngoingExchangeTests {
     exchange.pause()
     #expect(carrier.isReading)
     #expect(carrier.calls == ["pause", "resume"])
+  }
+
+  @Test("a carrier that asks, and pauses by itself, is told to read on although it was never told to pause")
+  func asked() {
+    let carrier = SlowCarrier()
+    let exchange = exchange(on: carrier)
+    let asked = ValueLog<Bool>()
+    exchange.pause()
+    // A pause and its end that come while the carrier is being told to read on.
+    carrier.whenResuming {
+      exchange.pause()
+      asked.append(exchange.isPaused)
+      exchange.resume()
+    }
+    exchange.resume()
+    #expect(asked.values == [true])
+    #expect(carrier.calls == ["pause", "resume", "resume"])
   }
 
   @Test("a pause before the carrier is there holds for it")
