@@ -57,7 +57,7 @@ extension CallSubscription {
       try destination.begin(head) { [weak self, weak sent] change in
         guard let self, let sent else { return }
         switch change {
-        case .ready: change(sent) { $0.paced }?.resume()
+        case .ready: self.change(sent) { $0.paced }?.resume()
         case .failed(let error): fail(keeping: error, sent)
         }
       }
