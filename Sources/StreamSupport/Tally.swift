@@ -6,10 +6,10 @@
 public struct Tally: ~Copyable {
   #if canImport(Darwin)
     // Atomics need a newer system than the package does.
-    private let lock = Lock()
-    private let number: UnsafeMutablePointer<Int>
+    @usableFromInline let lock = Lock()
+    @usableFromInline let number: UnsafeMutablePointer<Int>
   #else
-    private let number = Atomic<Int>(0)
+    @usableFromInline let number = Atomic<Int>(0)
   #endif
 
   /// Begins at zero.
@@ -27,6 +27,7 @@ public struct Tally: ~Copyable {
   #endif
 
   /// The number now.
+  @inlinable
   public var count: Int {
     #if canImport(Darwin)
       lock.withLock { number.pointee }

@@ -37,7 +37,8 @@ public protocol TransportExchange: AnyObject, Sendable {
 
   /// Reads no more from the network until ``resume()``, as soon as the transport can: what is under way still comes.
   ///
-  /// Time in pause counts towards the total limit, not towards the idle limit.
+  /// Time in pause counts towards the total limit, not towards the idle limit. Called once more while it holds, nothing
+  /// happens.
   func pause()
 
   /// Goes on after a ``pause()``; without one, nothing happens.

@@ -82,7 +82,7 @@ public final class JSONLines: Sendable {
   private let start: Duration
   private let common: String
   private let hide: @Sendable (String) -> String
-  private let readerCount = Tally()
+  @usableFromInline let readerCount = Tally()
   let state = Locked(State())
 
   /// Makes lines that nobody reads yet.
@@ -106,6 +106,7 @@ public final class JSONLines: Sendable {
   /// Whether anybody reads, for whom it is worth while to write.
   ///
   /// Reading it costs as good as nothing, so that it can be asked before each event.
+  @inlinable
   public var isRead: Bool { readerCount.count > 0 }
 
   /// Writes a line for each decision that is told, while somebody reads.
