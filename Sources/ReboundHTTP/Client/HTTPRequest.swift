@@ -55,23 +55,11 @@ public struct HTTPRequest: Sendable {
     let call: CallContext
   }
 
-  private final class Box: Sendable {
-    let parts: Parts
+  // One word in place of some thirty.
+  private var boxed: Boxed<Parts>
+  private var parts: Parts { boxed.value }
 
-    init(_ parts: Parts) {
-      self.parts = parts
-    }
-  }
-
-  // One word in place of some thirty: a request is copied at each step of its way, and changed at few of them.
-  private var box: Box
-  private var parts: Parts { box.parts }
-
-  mutating func change(_ change: (inout Parts) -> Void) {
-    var parts = box.parts
-    change(&parts)
-    box = Box(parts)
-  }
+  mutating func change(_ change: (inout Parts) -> Void) { boxed.change(change) }
 
   /// Makes a request by hand: for a test of middleware, or for middleware that asks something of its own.
   ///
@@ -122,7 +110,7 @@ public struct HTTPRequest: Sendable {
   }
 
   private init(_ parts: Parts) {
-    box = Box(parts)
+    boxed = Boxed(parts)
   }
 
   /// The name of the request.

@@ -140,16 +140,8 @@ public struct NetworkFailure: Error, Sendable {
   }
 
   // One word in place of half a kilobyte, which each stage of each stream would else have to move, failure or not.
-  private var box: Box
-  private var facts: Facts { box.facts }
-
-  private final class Box: Sendable {
-    let facts: Facts
-
-    init(_ facts: Facts) {
-      self.facts = facts
-    }
-  }
+  private var boxed: Boxed<Facts>
+  private var facts: Facts { boxed.value }
 
   private struct Facts: Sendable {
     var kind: Kind
@@ -163,11 +155,7 @@ public struct NetworkFailure: Error, Sendable {
     var underlying: (any Error)?
   }
 
-  private mutating func change(_ change: (inout Facts) -> Void) {
-    var facts = box.facts
-    change(&facts)
-    box = Box(facts)
-  }
+  private mutating func change(_ change: (inout Facts) -> Void) { boxed.change(change) }
 
   /// How much of a body is kept.
   public static let bodyLimit = 16_384
@@ -191,7 +179,7 @@ public struct NetworkFailure: Error, Sendable {
     retryAfter: Duration? = nil,
     underlying: (any Error)? = nil
   ) {
-    box = Box(
+    boxed = Boxed(
       Facts(
         kind: kind,
         call: call,
