@@ -84,7 +84,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   /// The name.
   public let description: String
   // Swift does not specialise what is called through a protocol, nor a deinit, so these are made where the types are known.
-  // They capture nothing.
+  // There they capture nothing.
   @usableFromInline let whenAsked: @Sendable (Emitter, Subscribers.Demand) -> Void
   @usableFromInline let whenLeft: @Sendable (Emitter) -> Void
   @usableFromInline let state: Locked<State>

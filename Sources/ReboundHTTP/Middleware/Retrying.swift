@@ -71,21 +71,6 @@ extension RetryPolicy<NetworkFailure> {
   }
 }
 
-/// Counts the attempts of one execution.
-final class Counter: Sendable {
-  private let last = Locked(0)
-
-  /// How many have begun.
-  var count: Int { last.withLock { $0 } }
-
-  func next() -> Int {
-    last.withLock { last in
-      last += 1
-      return last
-    }
-  }
-}
-
 /// The attempts of one execution: how many have begun, and why they have come to their end.
 private final class RequestAttempts: Sendable {
   private let state = Locked<(count: Int, reason: RetryEvent.Reason?)>((0, nil))

@@ -1,0 +1,16 @@
+import StreamSupport
+
+/// Counts the attempts of one execution.
+final class Counter: Sendable {
+  private let last = Locked(0)
+
+  /// How many have begun.
+  var count: Int { last.withLock { $0 } }
+
+  func next() -> Int {
+    last.withLock { last in
+      last += 1
+      return last
+    }
+  }
+}
