@@ -280,6 +280,7 @@ private final class PacedTransport: Transport, TransportExchange {
 
   /// The same of being told to go on.
   func whenResuming(_ work: @escaping () -> Void) {
+    // As above.
     nonisolated(unsafe) let work = work
     state.withLock { $0.whileResuming = { work() } }
   }

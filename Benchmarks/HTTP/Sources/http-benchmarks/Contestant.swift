@@ -16,7 +16,7 @@ struct Contestant: Sendable {
   let name: String
   /// How many requests it sends where others send one: the clock of a process counts microseconds, and without a network a
   /// request takes two of them.
-  var pace = 1
+  var repetitions = 1
   /// Sends a request, and says how many bytes came, or `nil` for a failure.
   let send: @Sendable (_ done: @escaping @Sendable (Int?) -> Void) -> Void
 
@@ -56,9 +56,9 @@ struct Contestant: Sendable {
 
 extension Contestant {
   /// The same, which sends more requests at a time.
-  func sending(_ pace: Int) -> Contestant {
+  func repeated(_ repetitions: Int) -> Contestant {
     var copy = self
-    copy.pace = pace
+    copy.repetitions = repetitions
     return copy
   }
 

@@ -18,7 +18,7 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     for contestant in round.isMultiple(of: 2) ? contestants : contestants.reversed() {
       let cost = measure(
         contestant,
-        requestCount: (round == 0 ? 200 : requestCount) * contestant.pace,
+        requestCount: (round == 0 ? 200 : requestCount) * contestant.repetitions,
         inFlight: inFlight
       )
       guard cost.failureCount == 0 else {
@@ -53,9 +53,9 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
 
 func contestants(_ url: URL) throws -> [Contestant] {
   [
-    .client("client on nothing", InstantTransport(), url).sending(20),
+    .client("client on nothing", InstantTransport(), url).repeated(20),
     .client("client, unread lines", InstantTransport(), url, writingTo: JSONLines(hiding: Redaction.standard.line))
-      .sending(20),
+      .repeated(20),
     try .stack("stack on nothing", InstantTransport(), url),
     .bareCurl(url),
     .bareURLSession(url),
