@@ -156,7 +156,7 @@ let package = Package(
     .target(name: "ReboundPresentation", dependencies: ["StreamSupport", "Rebound"] + combine),
     .target(
       name: "ReboundTesting",
-      dependencies: ["StreamSupport", "Rebound", "ReboundOutbox", "ReboundHTTP"] + combine
+      dependencies: ["StreamSupport", "Rebound", "ReboundOutbox"] + combine
     ),
     // Apart, since it imports Swift Testing, which tests of XCTest need not have.
     .target(name: "ReboundTestingTraits", dependencies: ["StreamSupport", "ReboundTesting"]),
@@ -204,10 +204,7 @@ let package = Package(
     ),
     .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
     .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
-    .testTarget(
-      name: "ReboundTestingTests",
-      dependencies: ["ReboundTesting", "ReboundHTTP", "StreamSupport"] + combine
-    ),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "StreamSupport"] + combine),
     .testTarget(
       name: "ReboundHTTPTestingTests",
       dependencies: [
@@ -227,7 +224,7 @@ let package = Package(
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.
     .testTarget(
       name: "TraitDocumentTests",
-      dependencies: ["Rebound", "ReboundHTTP", "ReboundRedis", "ReboundTesting"] + combine
+      dependencies: ["Rebound", "ReboundHTTP", "ReboundRedis", "ReboundTesting", "ReboundHTTPTesting"] + combine
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -90,7 +90,7 @@ let package = Package(
         .product(name: "ReboundPresentation", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"),
         // Writes what the inspector saves.
-        .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
       ],
       resources: [.copy("Page")]
     ),
@@ -115,6 +115,7 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
@@ -124,7 +125,7 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundTelemetry", package: "Rebound"), .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundStore", package: "Rebound"), .product(name: "ReboundStoreTesting", package: "Rebound"),
-        .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
       ]
     ),
     .testTarget(
@@ -151,7 +152,7 @@ let package = Package(
         "Animals", "App", "Attempts", "Backend", "SignUp", "Weather", "WebServer", "ServerTesting",
         .product(name: "Combine", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundTelemetry", package: "Rebound"),
-        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTP", package: "Rebound"), .product(name: "ReboundHTTPTesting", package: "Rebound"),
       ]
     ),
     .testTarget(

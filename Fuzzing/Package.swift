@@ -16,6 +16,7 @@ let package = Package(
         .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
       ]
     )
   ],

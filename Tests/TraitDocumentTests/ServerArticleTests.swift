@@ -2,6 +2,7 @@
   import Foundation
   import Rebound
   import ReboundHTTP
+  import ReboundHTTPTesting
   import ReboundRedis
   import ReboundTesting
   import Testing

@@ -3,8 +3,8 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTelemetry
-import ReboundTesting
 import ServerTesting
 import Testing
 

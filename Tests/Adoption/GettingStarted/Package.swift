@@ -69,6 +69,7 @@ let package = Package(
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
+        .product(name: "ReboundHTTPTesting", package: "Rebound"),
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
       ]
     ),

@@ -9,7 +9,7 @@ import ReboundHTTP
 extension ErrorExamples {
   static let testing = ErrorExamples(
     module: "ReboundTesting",
-    errors: [streams, chance, cassettes, simulations].flatMap { $0 }
+    errors: [streams, chance, simulations].flatMap { $0 }
   )
 
   private static let mismatch = PropertyMismatch(description: "2, expected 1")
@@ -91,7 +91,7 @@ extension ErrorExamples {
 
   static let httpTesting = ErrorExamples(
     module: "ReboundHTTPTesting",
-    errors: [
+    errors: cassettes + [
       ("``TransportContract/Violation``", violation),
       ("``TransportContract/Violations``", TransportContract.Violations(all: [violation])),
       ("``SocketError``", SocketError(call: "listen", code: 98)),

@@ -2,6 +2,7 @@ import Combine
 import Dispatch
 import Foundation
 import Rebound
+import ReboundHTTPTesting
 import ReboundTesting
 import StreamSupport
 import Testing

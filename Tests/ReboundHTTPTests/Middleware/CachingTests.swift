@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 

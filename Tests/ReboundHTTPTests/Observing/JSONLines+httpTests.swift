@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import ReboundHTTPTesting
 import ReboundTelemetry
 import ReboundTesting
 import Testing

@@ -1,5 +1,6 @@
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 

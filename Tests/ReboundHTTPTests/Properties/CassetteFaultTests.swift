@@ -1,7 +1,6 @@
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
-import ReboundTesting
 import Testing
 
 /// What a real network did, a cassette does again.

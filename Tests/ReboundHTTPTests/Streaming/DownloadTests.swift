@@ -2,7 +2,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
-import ReboundTesting
+import ReboundHTTPTesting
 import StreamSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 
 /// Answers of a server that knows ranges, or does as if it did not.

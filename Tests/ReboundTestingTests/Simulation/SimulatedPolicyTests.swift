@@ -1,14 +1,7 @@
 import Rebound
-import ReboundHTTP
 import ReboundTesting
 import StreamSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What the package makes runs in a simulation without one more parameter.
 @Suite struct SimulatedPolicyTests {
@@ -96,25 +89,5 @@ import Testing
       for call in calls[1...] { try requireEqual(try await call.value, 21) }
       _ = await calls[0].result
     }
-  }
-
-  @Test func aClientRetriesInVirtualTime() throws {
-    struct Weather: Decodable, Sendable, Equatable { let degrees: Int }
-    struct Now: Request {
-      var path: RequestPath { "weather" }
-      typealias Response = Weather
-    }
-    let report = try Simulation(seed: 1).run {
-      let transport = ScriptedTransport([.status(503, retryAfter: 20), .ok(#"{"degrees": 21}"#)], time: .current)
-      let client = WebAPIClient(
-        baseURL: URL(string: "https://weather.example"),
-        transport: transport,
-        deliveringOn: nil
-      )
-      let policy = RetryPolicy<any Error>(clamping: 2, backoff: .constant(.seconds(20)))
-      let weather = try await policy.run { try await client.value(of: Now()) }
-      try requireEqual(weather, Weather(degrees: 21))
-    }
-    #expect(report.duration >= .seconds(20))
   }
 }

@@ -1,7 +1,7 @@
 import Attempts
 import Foundation
 import Rebound
-import ReboundTesting
+import ReboundHTTPTesting
 import WebServer
 
 /// A request of an app that has failed, as a Swift test that fails in the same way until the cause is mended.

@@ -5,8 +5,8 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTelemetry
-import ReboundTesting
 import ServerTesting
 import SignUp
 import Testing
@@ -109,7 +109,7 @@ struct SavedRunTests {
     let archive = test.deletingLastPathComponent()
       .appendingPathComponent("\(test.deletingPathExtension().lastPathComponent.dropLast("Tests".count)).har")
     return try #require(throws: ReproducedFailure.self) {
-      try ReboundTesting.reproduce(
+      try ReboundHTTPTesting.reproduce(
         archive.path,
         seed: saved.recorded.seed,
         failure: saved.recorded.failure,

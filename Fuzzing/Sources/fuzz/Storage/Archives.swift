@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Rebound
 @testable import ReboundHTTP
-@testable import ReboundTesting
+@testable import ReboundHTTPTesting
 
 extension FuzzTarget {
   /// Files of HTTP Archive, from any program, as a cassette reads them.

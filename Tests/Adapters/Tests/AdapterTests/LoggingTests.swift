@@ -3,8 +3,8 @@ import Foundation
 import Logging
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundLogging
-import ReboundTesting
 import Testing
 
 @Suite struct LoggingTests {

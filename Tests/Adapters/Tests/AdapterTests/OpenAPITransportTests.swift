@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import OpenAPIRuntime
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundOpenAPI
-import ReboundTesting
 import Testing
 
 @Suite struct OpenAPITransportTests {

@@ -31,7 +31,7 @@ public struct RecordedFailure: Sendable {
   ///   - failure: How it failed.
   ///   - archive: What went over the network, as an HTTP Archive.
   ///   - seed: What chance went by, if it was known.
-  ///   - decisions: What the policies decided, as a ``PolicyEventLog`` has it; if there are any, the test compares them.
+  ///   - decisions: What the policies decided, as a `PolicyEventLog` has it; if there are any, the test compares them.
   ///   - redaction: What must not be kept.
   /// - Throws: `DecodingError` for what is no HTTP Archive, and for a body in it that is not what it says.
   public init(
@@ -56,7 +56,7 @@ public struct RecordedFailure: Sendable {
   ///
   /// - Parameters:
   ///   - folder: Where; it is made if it is not there.
-  ///   - modules: What the program needs, beside ReboundTesting.
+  ///   - modules: What the program needs, beside ReboundHTTPTesting.
   ///   - program: The statements that failed, in Swift; they have `recorded`, a ``Reproduction``.
   /// - Returns: The file of the test.
   /// - Throws: What the file system says.
@@ -84,7 +84,7 @@ public struct RecordedFailure: Sendable {
     importing modules: [String],
     running program: String
   ) -> String {
-    let imports = Set(modules + ["ReboundTesting", "Testing"]).sorted().map { "import \($0)" }
+    let imports = Set(modules + ["ReboundHTTPTesting", "Testing"]).sorted().map { "import \($0)" }
     let told = decisions.map { "\n      \($0.debugDescription)," }.joined()
     let statements = program.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     return """

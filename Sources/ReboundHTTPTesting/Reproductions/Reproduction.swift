@@ -2,6 +2,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTesting
 import StreamSupport
 
 /// What a program that failed once is run with again.
@@ -16,7 +17,7 @@ public struct Reproduction: Sendable {
 
 /// Runs a program that failed once with what was recorded then, in a simulation, and fails if it fails still.
 ///
-/// A ``RecordedFailure`` writes a test that calls it. Time, chance and the order of tasks are those of a ``Simulation``; the
+/// A ``RecordedFailure`` writes a test that calls it. Time, chance and the order of tasks are those of a `Simulation`; the
 /// network is the recording.
 ///
 /// - Parameters:
@@ -29,8 +30,8 @@ public struct Reproduction: Sendable {
 ///   - line: Where the test stands.
 ///   - column: Where the test stands.
 ///   - program: What failed.
-/// - Throws: ``ReproducedFailure`` if the program fails, and says whether it fails as it did; ``SimulationFailure`` for a
-///   problem that the simulation finds; ``CassetteFileError``; ``SimulationUnavailable``.
+/// - Throws: ``ReproducedFailure`` if the program fails, and says whether it fails as it did; `SimulationFailure` for a
+///   problem that the simulation finds; ``CassetteFileError``; `SimulationUnavailable`.
 public func reproduce(
   _ archive: String,
   seed: UInt64 = 0,

@@ -76,13 +76,3 @@ struct CassetteSchedule {
     steps.append((pause, .failed(failure)))
   }
 }
-
-extension TransportEvent {
-  /// Whether nothing comes after it.
-  var isEnd: Bool {
-    switch self {
-    case .finished, .failed: true
-    case .sent, .head, .chunk: false
-    }
-  }
-}

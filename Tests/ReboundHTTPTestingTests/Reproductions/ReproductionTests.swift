@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -137,7 +138,7 @@ import Testing
     let recording = try record([.status(503)])
     let recorded = try write(recording)
     let source = try String(contentsOf: tests.appendingPathComponent("weatherOfRomeTests.swift"), encoding: .utf8)
-    #expect(source.hasPrefix("import ReboundTesting\nimport Testing\nimport Weather\n"))
+    #expect(source.hasPrefix("import ReboundHTTPTesting\nimport Testing\nimport Weather\n"))
     #expect(source.contains("@Test(\"weather of Rome\") func weatherOfRome() throws {"))
     #expect(
       source.contains("    \"weatherOfRome.har\",\n    seed: 7,\n    failure: \(recorded.failure.debugDescription),")
