@@ -2,17 +2,19 @@ import Combine
 import StreamSupport
 
 /// Waits in an asynchronous function for an answer that comes by a closure.
+@usableFromInline
 package final class Answer<Value: Sendable>: Sendable {
-  private enum Phase {
+  @usableFromInline enum Phase {
     case open(waiter: (any Cancellable)?)
-    case waiting(CheckedContinuation<Value, any Error>, waiter: (any Cancellable)?)
+    case waiting(UnsafeContinuation<Value, any Error>, waiter: (any Cancellable)?)
     case answered(Result<Value, any Error>)
     case over
   }
 
-  private let phase = Locked(Phase.open(waiter: nil))
+  @usableFromInline let phase = Locked(Phase.open(waiter: nil))
 
-  private init() {}
+  @inlinable
+  init() {}
 
   /// Asks, and waits for the answer.
   ///
@@ -20,6 +22,7 @@ package final class Answer<Value: Sendable>: Sendable {
   ///   - ask: Called at once; has the answer come at most once, now or later, on any thread. Returns what to cancel if
   ///     nobody waits for the answer any more; `nil` if there is nothing to cancel.
   /// - Throws: The failure that was answered; `CancellationError` if the task is cancelled first.
+  @inlinable
   package static nonisolated(nonsending) func wait<Failure: Error>(
     _ ask: (_ answer: @escaping @Sendable (Result<Value, Failure>) -> Void) -> (any Cancellable)?
   ) async throws -> Value {
@@ -27,13 +30,15 @@ package final class Answer<Value: Sendable>: Sendable {
     let answer = Answer()
     if let waiter = ask({ answer.settle($0.mapError { $0 }) }) { answer.keep(waiter) }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { answer.resume($0) }
+      // Whoever takes it out of the phase resumes it, once.
+      try await withUnsafeThrowingContinuation { answer.resume($0) }
     } onCancel: {
       answer.cancel()
     }
   }
 
-  private func keep(_ waiter: any Cancellable) {
+  @inlinable
+  func keep(_ waiter: any Cancellable) {
     let isOpen = phase.withLock { phase in
       guard case .open = phase else { return false }
       phase = .open(waiter: waiter)
@@ -42,7 +47,8 @@ package final class Answer<Value: Sendable>: Sendable {
     if !isOpen { waiter.cancel() }
   }
 
-  private func resume(_ continuation: CheckedContinuation<Value, any Error>) {
+  @inlinable
+  func resume(_ continuation: UnsafeContinuation<Value, any Error>) {
     let result: Result<Value, any Error>? = phase.withLock { phase in
       switch phase {
       case .open(let waiter):
@@ -58,7 +64,8 @@ package final class Answer<Value: Sendable>: Sendable {
     if let result { continuation.resume(with: result) }
   }
 
-  private func settle(_ result: Result<Value, any Error>) {
+  @inlinable
+  func settle(_ result: Result<Value, any Error>) {
     let before = phase.withLock { phase in
       let before = phase
       switch before {
@@ -71,7 +78,8 @@ package final class Answer<Value: Sendable>: Sendable {
     if case .waiting(let continuation, _) = before { continuation.resume(with: result) }
   }
 
-  private func cancel() {
+  @inlinable
+  func cancel() {
     switch phase.withLock({ $0 }) {
     case .open(let waiter), .waiting(_, let waiter): waiter?.cancel()
     // An answer that has come is taken, whether or not the task was cancelled meanwhile.

@@ -4,23 +4,27 @@ import StreamSupport
 /// Takes the first value of a publisher, or its end if that comes first, and tells one closure.
 ///
 /// Held by the publisher until then.
+@usableFromInline
 package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, CustomStringConvertible, Sendable {
-  private enum Phase {
+  @usableFromInline enum Phase {
     case ready((Result<Input?, Failure>) -> Void)
     case running((Result<Input?, Failure>) -> Void, any Subscription)
     case over
   }
 
-  private let phase: Locked<Phase>
+  @usableFromInline let phase: Locked<Phase>
 
   /// - Parameter whenKnown: Called once at most, with the value, with `nil` for a finish without one, or with the
   ///   failure; not after a cancel.
+  @inlinable
   package init(whenKnown: @escaping (Result<Input?, Failure>) -> Void) {
     phase = Locked(.ready(whenKnown))
   }
 
+  @inlinable
   package var description: String { "FirstValue" }
 
+  @inlinable
   package func receive(subscription: any Subscription) {
     let isWanted = phase.withLock { phase in
       guard case .ready(let whenKnown) = phase else { return false }
@@ -30,6 +34,7 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
     if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
   }
 
+  @inlinable
   package func receive(_ input: Input) -> Subscribers.Demand {
     switch phase.exchange(.over) {
     case .running(let whenKnown, let subscription):
@@ -42,6 +47,7 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
     return .none
   }
 
+  @inlinable
   package func receive(completion: Subscribers.Completion<Failure>) {
     let whenKnown: (Result<Input?, Failure>) -> Void
     switch phase.exchange(.over) {
@@ -54,6 +60,7 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
     }
   }
 
+  @inlinable
   package func cancel() {
     if case .running(_, let subscription) = phase.exchange(.over) { subscription.cancel() }
   }
@@ -64,6 +71,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Returns: `nil` for a finish without one.
   /// - Throws: The failure; `CancellationError` if the task is cancelled.
+  @inlinable
   package nonisolated(nonsending) func firstValueIfAny() async throws -> Output? {
     try await Answer.wait { answer in
       let first = FirstValue<Output, Failure>(whenKnown: answer)

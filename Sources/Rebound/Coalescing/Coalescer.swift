@@ -100,6 +100,7 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ///   - key: What is wanted.
   ///   - operation: The call.
   /// - Throws: What the function throws; `CancellationError` if the task is cancelled.
+  @inlinable
   public nonisolated(nonsending) func run(
     _ key: Key,
     _ operation: @escaping @Sendable () async throws -> Value

@@ -2,19 +2,22 @@ import Combine
 import StreamSupport
 
 /// Asks for something for each subscriber, once a value is requested, publishes the answer, and finishes.
+@usableFromInline
 package struct SingleAnswer<Output, Failure: Error>: Publisher {
   /// Asks, and returns what to cancel if nobody waits any more.
-  package typealias Ask =
+  @usableFromInline package typealias Ask =
     @Sendable (_ answer: @escaping @Sendable (Result<Output, Failure>) -> Void) -> (any Cancellable)?
 
-  let name: String
-  let ask: Ask
+  @usableFromInline let name: String
+  @usableFromInline let ask: Ask
 
+  @inlinable
   package init(name: String, ask: @escaping Ask) {
     self.name = name
     self.ask = ask
   }
 
+  @inlinable
   package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let isToBeAsked = Locked(true)
     let pending = OneShot {}

@@ -15,17 +15,19 @@ extension Publishers {
     /// What the function throws.
     public typealias Failure = any Error
 
-    private let function: @Sendable () async throws -> Output
+    @usableFromInline let function: @Sendable () async throws -> Output
 
     /// Makes a publisher from an asynchronous function.
     ///
     /// - Parameter function: Called once for each subscriber that asks for a value. Its task is cancelled with the
     ///   subscription.
+    @inlinable
     public init(_ function: @escaping @Sendable () async throws -> Output) {
       self.function = function
     }
 
     /// Gives the subscriber an execution of its own.
+    @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       SingleAnswer<Output, any Error>(name: "Asynchronous") { [function] answer in
         RunningTask(
@@ -40,12 +42,15 @@ extension Publishers {
 }
 
 /// A task, stopped by whoever no longer waits for it; one that is forgotten goes on.
+@usableFromInline
 struct RunningTask: Cancellable {
-  private let task: Task<Void, Never>
+  @usableFromInline let task: Task<Void, Never>
 
+  @inlinable
   init(_ task: Task<Void, Never>) {
     self.task = task
   }
 
+  @inlinable
   func cancel() { task.cancel() }
 }

@@ -4,6 +4,7 @@ import StreamSupport
 /// Fires at the first of many times, and stops the timer that would go on; after a cancel never.
 ///
 /// What it does need not be `Sendable`: it is done once, by whoever fires first.
+@usableFromInline
 final class OneShot: Cancellable, Sendable {
   private struct State {
     var action: (() -> Void)?
@@ -12,10 +13,12 @@ final class OneShot: Cancellable, Sendable {
 
   private let state: Locked<State>
 
+  @usableFromInline
   init(_ action: @escaping () -> Void) {
     state = Locked(State(action: action))
   }
 
+  @usableFromInline
   func keep(_ timer: any Cancellable) {
     let isWaiting = state.withLock { state in
       if state.action != nil { state.timer = timer }
@@ -26,6 +29,7 @@ final class OneShot: Cancellable, Sendable {
 
   func fire() { stop().action?() }
 
+  @usableFromInline
   func cancel() { withExtendedLifetime(stop()) {} }
 
   private func stop() -> State {
