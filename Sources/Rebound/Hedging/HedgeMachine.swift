@@ -1,7 +1,8 @@
 /// Decides which attempts of one execution begin, and how it ends.
 ///
-/// It has no clock, no lock and no stream; its owner tells it the present, one event after the other. It calls the policy's
-/// closures, so it must not be asked under a lock.
+/// It has no clock, no lock and no stream; its owner tells it what happens, one event after the other, and the present, which is
+/// read once for an event or, where nothing is decided by it, not at all. It calls the policy's closures, so it must not be asked
+/// under a lock.
 @usableFromInline
 package struct HedgeMachine<Failure: Error>: Sendable {
   /// An attempt that is to begin now.
@@ -9,13 +10,12 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   package struct Launch: Sendable {
     @usableFromInline package let hedge: Int
     /// Stands for it in the budget; given back if it is forgotten.
-    @usableFromInline package let grant: RetryBudget.Retry?
+    fileprivate let grant: RetryBudget.Retry?
+    fileprivate let moment: Duration
 
+    /// Tells the budget that it begins.
     @usableFromInline
-    init(hedge: Int, grant: RetryBudget.Retry?) {
-      self.hedge = hedge
-      self.grant = grant
-    }
+    package func begin() { grant?.begin(at: moment) }
   }
 
   /// What to do now.
@@ -55,28 +55,35 @@ package struct HedgeMachine<Failure: Error>: Sendable {
 
   /// The execution begins, with the primary attempt.
   @usableFromInline
-  package mutating func begin(now: Duration) {
-    policy.budget?.begin(at: now)
-    start = now
+  package mutating func begin(now: @autoclosure () -> Duration) {
+    if policy.budget != nil || isTimed {
+      start = now()
+      policy.budget?.begin(at: start)
+    }
     primaryRuns = true
     launched = 1
   }
 
+  /// Whether anybody is told how long something took.
+  private var isTimed: Bool { policy.observer != nil || policy.delay.recorder != nil }
+
   /// From here on an attempt that does not answer is slow; before, nobody was waiting.
   @usableFromInline
-  package mutating func watch(now: Duration) -> Step {
+  package mutating func watch(now: @autoclosure () -> Duration) -> Step {
     var step = Step()
     guard !isWatching, !isOver else { return step }
     isWatching = true
-    waitForNext(now: now, &step)
+    if canHedge { waitForNext(now: now(), &step) }
     return step
   }
 
   /// The time has come to see whether a hedge is due.
   @usableFromInline
-  package mutating func timeHasCome(now: Duration) -> Step {
+  package mutating func timeHasCome(now: @autoclosure () -> Duration) -> Step {
     var step = Step()
-    guard let due, now >= due, !isOver else { return step }
+    guard let due, !isOver else { return step }
+    let now = now()
+    guard now >= due else { return step }
     launch(because: .delay(delay), now: now, &step)
     waitForNext(now: now, &step)
     return step
@@ -84,9 +91,10 @@ package struct HedgeMachine<Failure: Error>: Sendable {
 
   /// An attempt has failed.
   @usableFromInline
-  package mutating func failed(_ hedge: Int, with error: Failure, now: Duration) -> Step {
+  package mutating func failed(_ hedge: Int, with error: Failure, now: @autoclosure () -> Duration) -> Step {
     var step = Step()
     guard !isOver, remove(hedge) != nil else { return step }
+    let now = now()
     guard policy.condition(error) else {
       policy.observer?(.failed(hedge: hedge, error: error, isFatal: true, elapsed: now - start))
       end()
@@ -111,18 +119,21 @@ package struct HedgeMachine<Failure: Error>: Sendable {
 
   /// An attempt has succeeded, the first one to do so.
   @usableFromInline
-  package mutating func won(_ hedge: Int, now: Duration) {
+  package mutating func won(_ hedge: Int, now: @autoclosure () -> Duration) {
     guard !isOver, let winner = remove(hedge) else { return }
-    policy.observer?(
-      .won(hedge: hedge, cancelled: (primaryRuns ? [0] : []) + hedges.map(\.hedge), elapsed: now - start)
-    )
-    if let recorder = policy.delay.recorder {
-      recorder.record(now - winner.start)
-      if primaryRuns { recorder.record(now - start) }
-      for loser in hedges { recorder.record(now - loser.start) }
-    }
+    if isTimed { tellWin(of: winner, now: now()) }
     policy.budget?.succeed(after: winner.grant)
     end()
+  }
+
+  private func tellWin(of winner: Attempt, now: Duration) {
+    policy.observer?(
+      .won(hedge: winner.hedge, cancelled: (primaryRuns ? [0] : []) + hedges.map(\.hedge), elapsed: now - start)
+    )
+    guard let recorder = policy.delay.recorder else { return }
+    recorder.record(now - winner.start)
+    if primaryRuns { recorder.record(now - start) }
+    for loser in hedges { recorder.record(now - loser.start) }
   }
 
   private mutating func remove(_ hedge: Int) -> Attempt? {
@@ -175,7 +186,7 @@ package struct HedgeMachine<Failure: Error>: Sendable {
     launched += 1
     hedges.append(Attempt(hedge: hedge, start: now, grant: grant))
     policy.observer?(.begins(hedge: hedge, because: reason, elapsed: now - start))
-    step.launches.append(Launch(hedge: hedge, grant: grant))
+    step.launches.append(Launch(hedge: hedge, grant: grant, moment: now))
   }
 
   private mutating func exhausted(_ last: Failure, now: Duration) -> Failure {

@@ -172,7 +172,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
   ) {
     for launch in step.launches {
-      launch.grant?.begin(at: time.now)
+      launch.begin()
       begin(launch.hedge, operation)
     }
     var isNew = false

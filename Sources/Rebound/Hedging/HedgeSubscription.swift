@@ -112,7 +112,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     guard let policy else { return }
     var machine = Machine(policy)
     machine.begin(now: time.now)
-    subscribe(HedgeMachine.Launch(hedge: 0, grant: nil))
+    subscribe(0)
     work(with: machine)
   }
 
@@ -262,18 +262,17 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   @inlinable
   func act(on news: HedgeNews<Failure>, _ machine: inout Machine) {
-    let now = time.now
     let step: Machine.Step
     switch news {
-    case .watch: step = machine.watch(now: now)
+    case .watch: step = machine.watch(now: time.now)
     // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
-    case .timeHasCome(let due): step = machine.timeHasCome(now: max(now, due))
-    case .failed(let hedge, let error): step = machine.failed(hedge, with: error, now: now)
-    case .won(let hedge): return machine.won(hedge, now: now)
+    case .timeHasCome(let due): step = machine.timeHasCome(now: max(time.now, due))
+    case .failed(let hedge, let error): step = machine.failed(hedge, with: error, now: time.now)
+    case .won(let hedge): return machine.won(hedge, now: time.now)
     case .cancelled: return machine.cancel()
     }
     if let failure = step.failure { return end(with: failure) }
-    for launch in step.launches { subscribe(launch) }
+    for launch in step.launches { subscribe(launch.hedge, beginning: launch.begin) }
     setTimer(machine.due)
   }
 
@@ -286,16 +285,16 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   }
 
   @inlinable
-  func subscribe(_ launch: Machine.Launch) {
+  func subscribe(_ hedge: Int, beginning begin: () -> Void = {}) {
     let recipe: Publishers.Hedged<Upstream>? = state.withLock { state in
       // Somebody may have won while the machine was asked.
       guard state.phase.isRacing else { return nil }
-      state.attempts.append(HedgeAttempt(hedge: launch.hedge))
+      state.attempts.append(HedgeAttempt(hedge: hedge))
       return state.recipe
     }
     guard let recipe else { return }
-    launch.grant?.begin(at: time.now)
-    recipe.make(launch.hedge).subscribe(HedgeAttemptSubscriber(launch.hedge, of: self))
+    begin()
+    recipe.make(hedge).subscribe(HedgeAttemptSubscriber(hedge, of: self))
   }
 
   @usableFromInline

@@ -129,7 +129,7 @@ struct HedgeMachineTests {
     var machine = machine(try Policy(maxHedges: 1, delay: .parallel).within(budget))
     machine.begin(now: .zero)
     // One that never begins gives its tokens back by itself.
-    for launch in machine.watch(now: .zero).launches { launch.grant?.begin() }
+    for launch in machine.watch(now: .zero).launches { launch.begin() }
     #expect(budget.snapshot.available == 1)
     machine.won(winner, now: .zero)
     #expect(budget.snapshot.available == left)
