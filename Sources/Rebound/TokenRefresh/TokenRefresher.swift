@@ -33,6 +33,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     @usableFromInline var latest = Duration.zero
     /// Those who wait, by number.
     var waiters: [Int: (Result<Access, TokenRefreshFailure>) -> Void] = [:]
+    /// Those who wait for the end of the refresh and ask for nothing; whoever has left is empty.
+    var watchers: [OneShot] = []
 
     @inlinable
     mutating func clamp(_ now: Duration) -> Duration {
@@ -309,13 +311,17 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
 
   /// Waits until the refresh under way has ended and what it brought is stored, if there is one, or the task is cancelled.
   package nonisolated(nonsending) func waitForRefresh() async {
-    let (events, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    onEvent { _ in continuation.yield() }
-    guard isRefreshing else { return }
-    for await _ in events where !isRefreshing { return }
+    // It throws if the task is cancelled, and only then.
+    try? await Answer<Void>.wait { (end: @escaping @Sendable (Result<Void, Never>) -> Void) in
+      let watcher = OneShot { end(.success(())) }
+      let isRefreshing = shared.adjust { state, _ in
+        if state.machine.isRefreshing { state.watchers.append(watcher) }
+        return state.machine.isRefreshing
+      }
+      if !isRefreshing { watcher.fire() }
+      return watcher
+    }
   }
-
-  private var isRefreshing: Bool { shared.read { $0.machine.isRefreshing } }
 
   private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh, on time: TimeSource) {
     start(Refresh(refresh, of: shared)) { outcome in
@@ -342,9 +348,12 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
       // What is replaced may hold the last reference to something of the caller's.
       let before = state.machine
       let answers = change(&state, &events)
-      return (before, answers.map { (state.waiters.removeValue(forKey: $0.number), $0.answer) })
+      var watchers: [OneShot] = []
+      if !state.machine.isRefreshing { swap(&watchers, &state.watchers) }
+      return (before, answers.map { (state.waiters.removeValue(forKey: $0.number), $0.answer) }, watchers)
     }
     for (waiter, result) in answers.1 { waiter?(result) }
+    for watcher in answers.2 { watcher.fire() }
   }
 }
 

@@ -1,7 +1,8 @@
 import Combine
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("A refresher that obtains its credentials itself")
 struct ObtainedCredentialTests {
@@ -53,6 +54,25 @@ struct ObtainedCredentialTests {
     // Now nothing is under way.
     await refresher.waitForRefresh()
     #expect(obtained.count == 1)
+  }
+
+  @Test("listens to itself no more once a wait for the end of a refresh has ended, or was cancelled")
+  func leavesNoObserver() async {
+    let gate = AsyncStream<Void>.makeStream()
+    let refresher = TokenRefresher<String>(obtaining: {
+      for await _ in gate.stream { break }
+      return "token"
+    })
+    refresher.prepare(on: scheduler.time)
+    let impatient = Task { await refresher.waitForRefresh() }
+    impatient.cancel()
+    await impatient.value
+    #expect(refresher.credential == nil)
+    let patient = Task { await refresher.waitForRefresh() }
+    gate.continuation.yield()
+    await patient.value
+    #expect(refresher.credential == "token")
+    #expect(!refresher.shared.adjust { _, isListened in isListened })
   }
 
   @Test("has another one obtained when it expires, when it is refused, and after a sign-out")
