@@ -170,6 +170,7 @@ let package = Package(
       dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
     ),
     .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm", "ReboundLoadBalancing"] + combine),
+    .testTarget(name: "StreamSupportTests", dependencies: ["StreamSupport", "ReboundTesting"] + combine),
     // What events say is seen in metrics and in lines, too.
     .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting"] + combine),
     .testTarget(

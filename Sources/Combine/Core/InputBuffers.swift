@@ -1,3 +1,5 @@
+import StreamSupport
+
 /// What one of several inputs has brought and not given away yet.
 @usableFromInline
 protocol InputBuffer<Element> {

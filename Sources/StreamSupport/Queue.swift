@@ -1,36 +1,44 @@
 /// A line of waiting elements: in at the back, out at the front, both in constant time on average.
 ///
 /// The front element has a place of its own, so that a queue which never holds more than one allocates nothing.
-@usableFromInline
-struct Queue<Element> {
+@frozen
+public struct Queue<Element> {
   @usableFromInline var front: Element?
   // A ring; its length is zero or a power of two.
   @usableFromInline var ring: ContiguousArray<Element?> = []
   @usableFromInline var start = 0
   @usableFromInline var countInRing = 0
 
+  /// Makes an empty queue.
   @inlinable @inline(__always)
-  init() {}
+  public init() {}
 
+  /// What leaves next; `nil` if nothing waits.
   @inlinable @inline(__always)
-  var isEmpty: Bool { front == nil }
+  public var first: Element? { front }
 
+  /// Whether nothing waits.
+  @inlinable @inline(__always)
+  public var isEmpty: Bool { front == nil }
+
+  /// How many wait.
   @inlinable
-  var count: Int { front == nil ? 0 : countInRing + 1 }
+  public var count: Int { front == nil ? 0 : countInRing + 1 }
 
   /// The elements in order, for reflection.
-  @usableFromInline
-  var elements: [Element] {
+  public var elements: [Element] {
     [front].compactMap(\.self) + (0..<countInRing).compactMap { ring[(start + $0) & (ring.count - 1)] }
   }
 
+  /// Puts an element at the back.
   @inlinable @inline(__always)
-  mutating func append(_ element: Element) {
+  public mutating func append(_ element: Element) {
     if front == nil { front = element } else { appendToRing(element) }
   }
 
+  /// Takes out the element at the front; `nil` if nothing waits.
   @inlinable @inline(__always)
-  mutating func popFirst() -> Element? {
+  public mutating func popFirst() -> Element? {
     let element = front
     if countInRing == 0 { front = nil } else { front = popFromRing() }
     return element

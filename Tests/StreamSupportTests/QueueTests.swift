@@ -1,7 +1,7 @@
 import ReboundTesting
 import Testing
 
-@testable import Combine
+@testable import StreamSupport
 
 @Suite("Queue")
 struct QueueTests {
