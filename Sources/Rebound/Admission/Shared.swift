@@ -9,12 +9,12 @@ import StreamSupport
 /// released with the lock open.
 @usableFromInline
 package final class Shared<State, Event: Sendable>: Sendable {
-  @usableFromInline struct Guarded {
+  @usableFromInline struct Guarded: Drained {
     @usableFromInline var state: State
     @usableFromInline var observers: [@Sendable (Event) -> Void] = []
-    /// What is decided and not told yet, and whether some thread is telling it.
-    @usableFromInline var untold: [Event] = []
-    @usableFromInline var isTelling = false
+    /// What is decided and not told yet, and who tells it.
+    @usableFromInline var untold = Queue<Event>()
+    @usableFromInline var loop = DrainLoop()
 
     @inlinable
     init(_ state: State) { self.state = state }
@@ -23,10 +23,13 @@ package final class Shared<State, Event: Sendable>: Sendable {
     @inlinable
     mutating func add(_ decided: UntoldEvents<Event>) -> Bool {
       guard decided.isListened else { return false }
-      untold += decided.events
-      guard !untold.isEmpty, !isTelling else { return false }
-      isTelling = true
-      return true
+      for event in decided.events { untold.append(event) }
+      return !untold.isEmpty && loop.enter()
+    }
+
+    @inlinable
+    mutating func takeNext() -> (Event, [@Sendable (Event) -> Void])? {
+      untold.popFirst().map { ($0, observers) }
     }
   }
 
@@ -77,19 +80,8 @@ package final class Shared<State, Event: Sendable>: Sendable {
 
   @inlinable
   func tell() {
-    while let (event, observers) = nextUntold() {
+    guarded.drainEntered { event, observers in
       for observer in observers { observer(event) }
-    }
-  }
-
-  @inlinable
-  func nextUntold() -> (Event, [@Sendable (Event) -> Void])? {
-    guarded.withLock { guarded in
-      guard !guarded.untold.isEmpty else {
-        guarded.isTelling = false
-        return nil
-      }
-      return (guarded.untold.removeFirst(), guarded.observers)
     }
   }
 }

@@ -6,8 +6,7 @@ import StreamSupport
 /// were waiting.
 package final class Trampoline: Sendable {
   private struct State {
-    var waiting: [() -> Void]
-    var next = 0
+    var waiting = Queue<() -> Void>()
     var isOpen = true
   }
 
@@ -16,10 +15,9 @@ package final class Trampoline: Sendable {
 
   /// The task that the loop runs in, by its hash value; `nil` outside of tasks.
   private let task: Int?
-  private let state: Locked<State>
+  private let state = Locked(State())
 
-  private init(_ work: [() -> Void]) {
-    state = Locked(State(waiting: work))
+  private init() {
     task = Self.currentTask
   }
 
@@ -29,7 +27,8 @@ package final class Trampoline: Sendable {
     // A task that was started from inside has inherited the loop, but runs beside it, or after it has ended: it must not
     // wait for what the loop is at.
     if let current, current.task == currentTask, current.add(work) { return }
-    let trampoline = Trampoline(work)
+    let trampoline = Trampoline()
+    _ = trampoline.add(work)
     $current.withValue(trampoline) {
       while let piece = trampoline.nextPiece() { piece() }
     }
@@ -42,29 +41,15 @@ package final class Trampoline: Sendable {
   private func add(_ work: [() -> Void]) -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
-      state.waiting += work
+      for piece in work { state.waiting.append(piece) }
       return true
     }
   }
 
   private func nextPiece() -> (() -> Void)? {
-    // What was done is released by the one who did it, and what is left of the list with the lock open.
-    var done: [() -> Void] = []
-    let piece: (() -> Void)? = state.withLock { state in
-      guard state.next < state.waiting.count else {
-        state.isOpen = false
-        swap(&done, &state.waiting)
-        return nil
-      }
-      defer { state.next += 1 }
-      if state.next > 64 {
-        done = Array(state.waiting[..<state.next])
-        state.waiting.removeFirst(state.next)
-        state.next = 0
-      }
-      return state.waiting[state.next]
+    state.withLock { state in
+      state.isOpen = !state.waiting.isEmpty
+      return state.waiting.popFirst()
     }
-    withExtendedLifetime(done) {}
-    return piece
   }
 }

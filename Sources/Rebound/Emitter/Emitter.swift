@@ -28,20 +28,21 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     case completion(Subscribers.Completion<Failure>)
   }
 
-  @usableFromInline struct State {
+  @usableFromInline typealias Delivery = (step: Step, downstream: AnySubscriber<Output, Failure>)
+
+  @usableFromInline struct State: Drained {
     /// Goes when it is over.
     @usableFromInline var downstream: AnySubscriber<Output, Failure>?
     @usableFromInline var whenRequested: ((Emitter, Subscribers.Demand) -> Void)?
     @usableFromInline var whenCancelled: (() -> Void)?
     @usableFromInline var hasBegun = false
     @usableFromInline var owed = Subscribers.Demand.none
-    /// What is to come, in order, from `first` on.
-    @usableFromInline var steps: [Step] = []
-    @usableFromInline var first = 0
+    /// What is to come, in order.
+    @usableFromInline var steps = Queue<Step>()
     @usableFromInline var pause: (any Cancellable)?
     @usableFromInline var isPaused = false
-    /// Whether some thread is delivering; from the start, since the subscription comes first.
-    @usableFromInline var isDelivering = true
+    /// Entered from the start, since the subscription comes first.
+    @usableFromInline var loop = DrainLoop(isEntered: true)
     /// Whether somebody is at work whose events are delivered when it has returned.
     @usableFromInline var isHeld = false
     /// How many events were sent, also such as were dropped.
@@ -50,8 +51,9 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     @usableFromInline var isEnding = false
 
     @inlinable
-    init(downstream: AnySubscriber<Output, Failure>? = nil, steps: [Step] = []) {
-      (self.downstream, self.steps) = (downstream, steps)
+    init(downstream: AnySubscriber<Output, Failure>? = nil, values: [Output] = []) {
+      self.downstream = downstream
+      for value in values { steps.append(.value(value)) }
     }
 
     @inlinable
@@ -62,21 +64,17 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
       steps.append(step)
     }
 
-    /// What comes next, if it may come now; otherwise nobody delivers any more.
+    /// What comes next, if it may come now.
     @inlinable
-    mutating func next() -> (Step, AnySubscriber<Output, Failure>)? {
-      isDelivering = false
-      guard let downstream, first < steps.count, !isPaused, !isHeld else { return nil }
-      let step = steps[first]
+    mutating func takeNext() -> Delivery? {
+      guard let downstream, let step = steps.first, !isPaused, !isHeld else { return nil }
       switch step {
       case .value where owed == .none: return nil
       case .value: owed -= 1
       case .pause: isPaused = true
       case .excess, .completion: break
       }
-      first += 1
-      if first == steps.count { (steps, first) = ([], 0) }
-      isDelivering = true
+      _ = steps.popFirst()
       return (step, downstream)
     }
   }
@@ -107,7 +105,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     self.description = description
     whenAsked = { $0.take($1) }
     whenLeft = { $0.leave() }
-    state = Locked(State(downstream: AnySubscriber(downstream), steps: values.map(Step.value)))
+    state = Locked(State(downstream: AnySubscriber(downstream), values: values))
   }
 
   @inlinable
@@ -132,7 +130,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     }
     guard let downstream else { return false }
     downstream.receive(subscription: self)
-    deliver(from: state.withLock { $0.next() })
+    state.drainEntered(deliver)
     return true
   }
 
@@ -146,7 +144,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @inlinable
   public var requested: Subscribers.Demand {
     state.withLock { state in
-      let kept = state.steps.count - state.first
+      let kept = state.steps.count
       return state.owed > .max(kept) ? state.owed - kept : .none
     }
   }
@@ -161,7 +159,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @discardableResult @inlinable
   public func sendIfRequested(_ value: Output) -> Bool {
     let isSent = state.withLock { state in
-      guard state.downstream != nil, state.owed > .max(state.steps.count - state.first) else {
+      guard state.downstream != nil, state.owed > .max(state.steps.count) else {
         state.sent += 1
         return false
       }
@@ -199,8 +197,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   @inlinable
   func add(_ step: Step) {
-    state.withLock { $0.add(step) }
-    drain()
+    state.drain(after: { $0.add(step) }, deliver)
   }
 
   /// Whether nothing has been sent that ends it, and somebody listens.
@@ -256,24 +253,18 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// Delivers what may be delivered, unless another thread is at it, or a frame further up.
   @inlinable
-  func drain() {
-    deliver(from: state.withLock { $0.isDelivering ? nil : $0.next() })
-  }
+  func drain() { state.drain(deliver) }
 
   @inlinable
-  func deliver(from first: (Step, AnySubscriber<Output, Failure>)?) {
-    var next = first
-    while let (step, downstream) = next {
-      switch step {
-      case .value(let value), .excess(let value):
-        let more = downstream.receive(value)
-        if more > .none { take(more) }
-      case .pause(let start):
-        pauseBegins(start)
-      case .completion(let completion):
-        if state.exchange(State()).downstream != nil { downstream.receive(completion: completion) }
-      }
-      next = state.withLock { $0.next() }
+  func deliver(_ next: Delivery) {
+    switch next.step {
+    case .value(let value), .excess(let value):
+      let more = next.downstream.receive(value)
+      if more > .none { take(more) }
+    case .pause(let start):
+      pauseBegins(start)
+    case .completion(let completion):
+      if state.exchange(State()).downstream != nil { next.downstream.receive(completion: completion) }
     }
   }
 

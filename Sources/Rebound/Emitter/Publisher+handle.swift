@@ -1,4 +1,5 @@
 import Combine
+import StreamSupport
 
 extension Publisher {
   /// For each value, and for the end, has a closure send what comes of it: an operator of one's own in a few lines.
@@ -87,9 +88,9 @@ private final class HandleSubscriber<Upstream: Publisher, Memory, Output, Failur
   private let recipe: Handle<Upstream, Memory, Output, Failure>
   private let emitter: Emitter<Output, Failure>
   private var memory: Memory
-  /// Whether a closure runs, which has the memory to itself, and what has come since it began.
-  private var isRunning = false
-  private var waiting: [Event] = []
+  /// Entered while a closure runs, which has the memory to itself, and what has come since it began.
+  private var loop = DrainLoop()
+  private var waiting = Queue<Event>()
 
   init(_ recipe: Handle<Upstream, Memory, Output, Failure>, _ emitter: Emitter<Output, Failure>) {
     self.recipe = recipe
@@ -115,18 +116,10 @@ private final class HandleSubscriber<Upstream: Publisher, Memory, Output, Failur
   ///
   /// - Returns: As many values as nothing was sent for.
   private func take(_ event: Event) -> Subscribers.Demand {
-    guard !isRunning else {
-      waiting.append(event)
-      return .none
-    }
-    isRunning = true
-    var missing = run(event)
-    while !waiting.isEmpty {
-      let events = waiting
-      waiting = []
-      for event in events { missing += run(event) }
-    }
-    isRunning = false
+    waiting.append(event)
+    guard loop.enter() else { return .none }
+    var missing = Subscribers.Demand.none
+    while let event = loop.next(waiting.popFirst()) { missing += run(event) }
     emitter.drain()
     return missing
   }

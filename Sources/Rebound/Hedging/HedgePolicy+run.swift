@@ -56,9 +56,8 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
 
   @usableFromInline
   struct State {
-    /// What has come, in order; the first apart, which needs no array.
-    @usableFromInline var first: Outcome?
-    @usableFromInline var outcomes: [Outcome] = []
+    /// What has come, in order.
+    @usableFromInline var outcomes = Queue<Outcome>()
     @usableFromInline var running = 0
     /// Those of the attempts, also of such as have ended.
     @usableFromInline var tasks: [Task<Void, Never>] = []
@@ -71,13 +70,6 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
 
     @inlinable
     init() {}
-
-    @inlinable
-    mutating func takeOutcome() -> Outcome? {
-      guard let outcome = first else { return nil }
-      first = outcomes.isEmpty ? nil : outcomes.removeFirst()
-      return outcome
-    }
 
     @inlinable
     mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? { waiter.take() }
@@ -110,14 +102,14 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
   func end(_ outcome: Outcome) {
     let waiter = state.withLock { state in
       state.running -= 1
-      if state.first == nil { state.first = outcome } else { state.outcomes.append(outcome) }
+      state.outcomes.append(outcome)
       return state.takeWaiter()
     }
     waiter?.resume()
   }
 
   @inlinable
-  func takeOutcome() -> Outcome? { state.withLock { $0.takeOutcome() } }
+  func takeOutcome() -> Outcome? { state.withLock { $0.outcomes.popFirst() } }
 
   /// Goes on from where the primary attempt waits, or has failed.
   @usableFromInline
@@ -211,7 +203,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in
         let isThere = state.withLock { state in
-          if state.first != nil || state.hasRung { return true }
+          if !state.outcomes.isEmpty || state.hasRung { return true }
           state.waiter = continuation
           return false
         }
@@ -221,7 +213,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
       cancelAll()
     }
     return state.withLock { state in
-      guard state.first == nil, state.hasRung else { return nil }
+      guard state.outcomes.isEmpty, state.hasRung else { return nil }
       let due = state.due
       (state.due, state.hasRung) = (nil, false)
       return due

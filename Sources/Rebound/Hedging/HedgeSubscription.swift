@@ -35,8 +35,8 @@ struct HedgeAttempt {
 
 /// The attempts of one subscription, side by side until one of them wins.
 ///
-/// The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has taken
-/// it out of the state. What happens meanwhile is news, and that thread goes on with it.
+/// The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever drains the
+/// news. What happens meanwhile is news, and that thread goes on with it.
 @usableFromInline
 final class HedgeSubscription<Upstream: Publisher, Downstream: Subscriber>:
   Subscription, TimerTarget, CustomStringConvertible, Sendable
@@ -45,14 +45,14 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   @usableFromInline typealias Machine = HedgeMachine<Failure>
 
   @usableFromInline
-  struct State {
+  struct State: Drained {
     @usableFromInline var phase = HedgePhase.ready
     /// Both go when it is over.
     @usableFromInline var recipe: Publishers.Hedged<Upstream>?
     @usableFromInline var downstream: Downstream?
-    /// `nil` while somebody asks it.
-    @usableFromInline var machine: Machine?
-    @usableFromInline var news: [HedgeNews<Failure>] = []
+    @usableFromInline var news = Queue<HedgeNews<Failure>>()
+    /// Entered from the start, since the primary attempt comes first.
+    @usableFromInline var loop = DrainLoop(isEntered: true)
     @usableFromInline var owed = Subscribers.Demand.none
     @usableFromInline var attempts: [HedgeAttempt] = []
     /// A timer that fires under another number has been superseded.
@@ -68,6 +68,18 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
     @inlinable
     func index(of hedge: Int) -> Int? { attempts.firstIndex { $0.hedge == hedge } }
+
+    @inlinable
+    mutating func takeNext() -> HedgeNews<Failure>? {
+      while let next = news.popFirst() {
+        switch next {
+        // Once somebody has won nobody is late.
+        case .watch, .timeHasCome: if phase.isRacing { return next }
+        case .failed, .won, .cancelled: return next
+        }
+      }
+      return nil
+    }
 
     /// Ends whatever goes on.
     ///
@@ -91,10 +103,13 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   @usableFromInline let state: Locked<State>
   @usableFromInline let time: TimeSource
+  // Touched by whoever is in the loop of the state.
+  @usableFromInline nonisolated(unsafe) var machine: Machine
 
   @inlinable
   init(_ recipe: Publishers.Hedged<Upstream>, downstream: Downstream) {
     time = recipe.time
+    machine = Machine(recipe.policy)
     state = Locked(State(recipe, downstream))
   }
 
@@ -102,18 +117,17 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   @inlinable
   func begin() {
-    let policy: HedgePolicy<Failure>? = state.withLock { state in
-      guard case .ready = state.phase else { return nil }
+    let begins = state.withLock { state in
+      guard case .ready = state.phase else { return false }
       state.phase = .racing
       // Here, since a request from another thread must not be told before it.
       if state.owed > .none { state.news.append(.watch) }
-      return state.recipe?.policy
+      return true
     }
-    guard let policy else { return }
-    var machine = Machine(policy)
+    guard begins else { return }
     machine.begin(now: time.now)
     subscribe(0)
-    work(with: machine)
+    state.drainEntered(act)
   }
 
   // MARK: What the downstream asks
@@ -231,37 +245,11 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   /// An attempt that fails while it is being subscribed to is news like any other: no recursion.
   @inlinable
   func tell(_ news: HedgeNews<Failure>) {
-    let machine = state.withLock { state in
-      state.news.append(news)
-      return state.machine.take()
-    }
-    if let machine { work(with: machine) }
+    state.drain(after: { $0.news.append(news) }, act)
   }
 
   @inlinable
-  func work(with machine: Machine) {
-    var machine = machine
-    while let news = nextNews(for: machine) { act(on: news, &machine) }
-  }
-
-  @inlinable
-  func nextNews(for machine: Machine) -> HedgeNews<Failure>? {
-    state.withLock { state in
-      while !state.news.isEmpty {
-        let news = state.news.removeFirst()
-        switch news {
-        // Once somebody has won nobody is late.
-        case .watch, .timeHasCome: if state.phase.isRacing { return news }
-        case .failed, .won, .cancelled: return news
-        }
-      }
-      state.machine = machine
-      return nil
-    }
-  }
-
-  @inlinable
-  func act(on news: HedgeNews<Failure>, _ machine: inout Machine) {
+  func act(on news: HedgeNews<Failure>) {
     let step: Machine.Step
     switch news {
     case .watch: step = machine.watch(now: time.now)
