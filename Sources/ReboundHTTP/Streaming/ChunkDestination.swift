@@ -12,7 +12,7 @@ final class ChunkDestination: BodyDestination, Sendable {
     let end: (Subscribers.Completion<NetworkFailure>) -> Void
   }
 
-  private struct State {
+  private struct State: Drained {
     var partial = PartialBody()
     /// How many bytes of the present answer have come before.
     var passedOver: Int64 = 0
@@ -21,8 +21,24 @@ final class ChunkDestination: BodyDestination, Sendable {
     var demand = Subscribers.Demand.none
     var sink: Sink?
     var end: Subscribers.Completion<NetworkFailure>?
-    var isDelivering = false
+    var loop = DrainLoop()
     var changed: (@Sendable (BodyDestinationChange) -> Void)?
+
+    mutating func takeNext() -> Delivery? {
+      guard let sink else { return nil }
+      if demand > .none, let chunk = waiting.popFirst() {
+        demand -= 1
+        return .chunk(chunk, sink)
+      }
+      guard waiting.isEmpty, let end else { return nil }
+      (self.sink, self.end) = (nil, nil)
+      return .end(end, sink)
+    }
+  }
+
+  private enum Delivery {
+    case chunk(Data, Sink)
+    case end(Subscribers.Completion<NetworkFailure>, Sink)
   }
 
   private let state: Locked<State>
@@ -61,7 +77,7 @@ final class ChunkDestination: BodyDestination, Sendable {
   }
 
   func receive(_ chunk: Data) {
-    state.withLock { state in
+    deliver { state in
       let skipped = Int(min(state.passedOver, Int64(chunk.count)))
       state.passedOver -= Int64(skipped)
       guard skipped < chunk.count else { return }
@@ -69,7 +85,6 @@ final class ChunkDestination: BodyDestination, Sendable {
       state.waitingCount += chunk.count - skipped
       state.partial.count += Int64(chunk.count - skipped)
     }
-    deliver()
   }
 
   func finish(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
@@ -85,13 +100,11 @@ final class ChunkDestination: BodyDestination, Sendable {
   // MARK: What the subscriber says
 
   func ask(for demand: Subscribers.Demand) {
-    state.withLock { $0.demand += demand }
-    deliver()
+    deliver { $0.demand += demand }
   }
 
   func end(_ completion: Subscribers.Completion<NetworkFailure>) {
-    state.withLock { $0.end = completion }
-    deliver()
+    deliver { $0.end = completion }
   }
 
   func cancel() {
@@ -105,20 +118,9 @@ final class ChunkDestination: BodyDestination, Sendable {
 
   // MARK: What is handed on
 
-  private enum Delivery {
-    case chunk(Data, Sink)
-    case end(Subscribers.Completion<NetworkFailure>, Sink)
-  }
-
   /// Hands over what was asked for, one thread at a time.
-  private func deliver() {
-    let begins = state.withLock { state in
-      guard !state.isDelivering else { return false }
-      state.isDelivering = true
-      return true
-    }
-    guard begins else { return }
-    while let delivery = next() {
+  private func deliver(after change: (inout State) -> Void) {
+    state.drain(after: change) { delivery in
       switch delivery {
       case .chunk(let chunk, let sink):
         let more = sink.receive(chunk)
@@ -131,23 +133,6 @@ final class ChunkDestination: BodyDestination, Sendable {
         changed?(.ready)
       case .end(let completion, let sink): sink.end(completion)
       }
-    }
-  }
-
-  private func next() -> Delivery? {
-    state.withLock { state in
-      if let sink = state.sink {
-        if state.demand > .none, let chunk = state.waiting.popFirst() {
-          state.demand -= 1
-          return .chunk(chunk, sink)
-        }
-        if state.waiting.isEmpty, let end = state.end {
-          (state.sink, state.end) = (nil, nil)
-          return .end(end, sink)
-        }
-      }
-      state.isDelivering = false
-      return nil
     }
   }
 }

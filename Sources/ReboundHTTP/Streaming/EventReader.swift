@@ -14,7 +14,7 @@ final class EventReader: Sendable {
     let end: (Subscribers.Completion<NetworkFailure>) -> Void
   }
 
-  private struct State {
+  private struct State: Drained {
     var whenOpened: WhenOpened?
     var exchange: (any TransportExchange)?
     var isOver = false
@@ -26,8 +26,30 @@ final class EventReader: Sendable {
     var end: Subscribers.Completion<NetworkFailure>?
     var owed = Subscribers.Demand.none
     var sink: Sink?
-    var isDelivering = false
+    var loop = DrainLoop()
     var isPaused = false
+
+    mutating func takeNext() -> Delivery? {
+      guard let sink else { return nil }
+      if owed > .none, let event = waiting.popFirst() {
+        owed -= 1
+        return .event(event, sink)
+      }
+      guard waiting.isEmpty else { return nil }
+      if let end {
+        (self.sink, self.end) = (nil, nil)
+        return .end(end, sink)
+      }
+      guard isPaused, let exchange else { return nil }
+      isPaused = false
+      return .resume(exchange)
+    }
+  }
+
+  private enum Delivery {
+    case event(ServerSentEvent, Sink)
+    case end(Subscribers.Completion<NetworkFailure>, Sink)
+    case resume(any TransportExchange)
   }
 
   private let request: HTTPRequest
@@ -59,13 +81,11 @@ final class EventReader: Sendable {
 
   /// Begins to read; called once, after it is open.
   func read(into sink: Sink) {
-    state.withLock { $0.sink = sink }
-    deliver()
+    deliver { $0.sink = sink }
   }
 
   func ask(for demand: Subscribers.Demand) {
-    state.withLock { $0.owed += demand }
-    deliver()
+    deliver { $0.owed += demand }
   }
 
   func cancel() {
@@ -139,12 +159,7 @@ final class EventReader: Sendable {
   private func finish() {
     let (head, refusal) = state.withLock { ($0.head, $0.refusal) }
     if head?.status == 204 {
-      state.withLock { state in
-        state.isOver = true
-        state.end = .finished
-        state.exchange = nil
-      }
-      return deliver()
+      return deliver { ($0.isOver, $0.end, $0.exchange) = (true, .finished, nil) }
     }
     guard let head, let refusal else {
       // The server has closed the stream, or somebody in between; whoever listens wants to go on.
@@ -183,21 +198,9 @@ final class EventReader: Sendable {
 
   // MARK: What is read
 
-  private enum Delivery {
-    case event(ServerSentEvent, Sink)
-    case end(Subscribers.Completion<NetworkFailure>, Sink)
-    case resume(any TransportExchange)
-  }
-
   /// Hands over what was asked for, one thread at a time.
-  private func deliver() {
-    let begins = state.withLock { state in
-      guard !state.isDelivering, state.sink != nil else { return false }
-      state.isDelivering = true
-      return true
-    }
-    guard begins else { return }
-    while let delivery = next() {
+  private func deliver(after change: (inout State) -> Void = { _ in }) {
+    state.drain(after: change) { delivery in
       switch delivery {
       case .event(let event, let sink):
         let more = sink.receive(event)
@@ -205,27 +208,6 @@ final class EventReader: Sendable {
       case .end(let end, let sink): sink.end(end)
       case .resume(let exchange): exchange.resume()
       }
-    }
-  }
-
-  private func next() -> Delivery? {
-    state.withLock { state in
-      if let sink = state.sink {
-        if state.owed > .none, let event = state.waiting.popFirst() {
-          state.owed -= 1
-          return .event(event, sink)
-        }
-        if state.waiting.isEmpty, let end = state.end {
-          (state.sink, state.end) = (nil, nil)
-          return .end(end, sink)
-        }
-        if state.waiting.isEmpty, state.isPaused, let exchange = state.exchange {
-          state.isPaused = false
-          return .resume(exchange)
-        }
-      }
-      state.isDelivering = false
-      return nil
     }
   }
 
