@@ -2,6 +2,7 @@ import Combine
 import Dispatch
 import Foundation
 import Rebound
+import StreamSupport
 
 /// Keeps what is to be sent until it is sent: stored before it is sent, delivered at least once, in order for each key.
 ///
@@ -28,11 +29,16 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
 
   struct State {
     var machine: Machine
-    /// What is to be done, in order, and whether some thread is at it.
+    /// What is to be done, in order, and who is at it.
     var mailbox: [OutboxCommand<Payload>] = []
-    var isWorking = false
+    var loop = DrainLoop()
     var isPaused = false
     var isOnline = true
+
+    mutating func takeMail() -> [OutboxCommand<Payload>] {
+      defer { mailbox = [] }
+      return mailbox
+    }
 
     var inNumbers: OutboxState {
       OutboxState(
@@ -52,7 +58,7 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   let shared: Shared<State, OutboxEvent<Payload>>
   private let numbers = SharedSubject(CurrentValueSubject<OutboxState, Never>(OutboxState()))
   private let scheduler: any WaitingTime
-  // One thread at a time does the work: the flag in `shared` lets the next one begin only when the one before is done.
+  // One thread at a time does the work: the loop in `shared` lets the next one begin only when the one before is done.
   nonisolated(unsafe) private let work: OutboxWork<Payload>
 
   /// Makes an outbox that delivers with a publisher; nothing happens before ``start()`` or the first entry.
@@ -169,8 +175,7 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   func post(_ command: OutboxCommand<Payload>) {
     let isFirst = shared.change { state, _ in
       state.mailbox.append(command)
-      defer { state.isWorking = true }
-      return !state.isWorking
+      return state.loop.enter()
     }
     if isFirst { scheduler.perform { self.workOff() } }
   }
@@ -181,22 +186,12 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   }
 
   private func nextBatch() -> [OutboxCommand<Payload>]? {
-    shared.change { state, _ in
-      guard !state.mailbox.isEmpty else {
-        state.isWorking = false
-        return nil
-      }
-      defer { state.mailbox = [] }
-      return state.mailbox
-    }
+    shared.change { state, _ in state.loop.next(state.mailbox.isEmpty ? nil : state.takeMail()) }
   }
 
   /// What has come since the work began; for the work alone.
   func takeMail() -> [OutboxCommand<Payload>] {
-    shared.change { state, _ in
-      defer { state.mailbox = [] }
-      return state.mailbox
-    }
+    shared.change { state, _ in state.takeMail() }
   }
 
   func tellNumbers() {

@@ -58,12 +58,17 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   private let home: TimedScheduler
   private let choices = PassthroughSubject<Choice, Never>()
 
-  private struct State {
+  private struct State: Drained {
     var machine: PresentationQueueMachine
     var toastTimer: (id: Int, timer: any Cancellable)?
-    /// Whether some thread publishes, and will see what is changed meanwhile.
-    var isPublishing = false
+    /// Whether there is something to publish, and who does it.
     var isChanged = false
+    var loop = DrainLoop()
+
+    mutating func takeNext() -> Screen? {
+      defer { isChanged = false }
+      return isChanged ? screen : nil
+    }
 
     var screen: Screen {
       Screen(
@@ -150,28 +155,15 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   /// Changes the machine, then publishes the screen, one change after the other whichever threads they come from.
   @discardableResult
   private func change<Result>(_ body: (inout PresentationQueueMachine) -> Result) -> Result {
-    let (result, publishes) = state.withLock { state in
-      let result = body(&state.machine)
+    let result = state.withLock { state in
       state.isChanged = true
-      let publishes = !state.isPublishing
-      state.isPublishing = true
-      return (result, publishes)
+      return body(&state.machine)
     }
-    if publishes { publish() }
-    return result
-  }
-
-  private func publish() {
-    while true {
-      let changed: Screen? = state.withLock { state in
-        state.isPublishing = state.isChanged
-        defer { state.isChanged = false }
-        return state.isChanged ? state.screen : nil
-      }
-      guard let changed else { return }
+    state.drain { changed in
       startTimer(of: changed.toast)
       if changed != screen { screen = changed }
     }
+    return result
   }
 
   /// Starts the time of a toast when it is shown.

@@ -15,26 +15,11 @@ final class JobQueue<Job>: Sendable {
 
   private struct State {
     var phase = Phase.idle
-    /// What waits, from `first` on; the places before are empty.
-    var waiting: [Job?] = []
-    var first = 0
+    var waiting = Queue<Job>()
 
     mutating func next() -> Job? {
-      guard first < waiting.count else {
-        waiting.removeAll(keepingCapacity: first < 1024)
-        first = 0
-        phase = .idle
-        return nil
-      }
-      let job = waiting[first]
-      waiting[first] = nil
-      first += 1
-      // Long queues do not keep the places of what is done for ever.
-      if first >= 1024, first * 2 > waiting.count {
-        waiting.removeFirst(first)
-        first = 0
-      }
-      return job
+      if waiting.isEmpty { phase = .idle }
+      return waiting.popFirst()
     }
   }
 

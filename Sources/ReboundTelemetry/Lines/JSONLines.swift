@@ -63,17 +63,26 @@ import StreamSupport
 ///
 /// While nobody reads, nothing is built: what is followed has no subscriber, and ``write(_:_:)`` reads one number.
 public final class JSONLines: Sendable {
-  struct State {
+  struct State: Drained {
     var number = 0
     var readers: [LineReader] = []
     var followed: [PolicyEvents] = []
     /// Of the first ones that are followed.
     var subscriptions: [AnyCancellable] = []
-    /// Whether a thread subscribes or cancels; it looks again when it is done.
-    var isAdjusting = false
+    /// Who subscribes or cancels.
+    var loop = DrainLoop()
+
+    mutating func takeNext() -> Adjustment? {
+      if readers.isEmpty, !subscriptions.isEmpty {
+        defer { subscriptions = [] }
+        return .cancel(subscriptions)
+      }
+      guard !readers.isEmpty, subscriptions.count < followed.count else { return nil }
+      return .subscribe(followed[subscriptions.count])
+    }
   }
 
-  private enum Adjustment {
+  enum Adjustment {
     case subscribe(PolicyEvents)
     case cancel([AnyCancellable])
   }
@@ -180,7 +189,7 @@ public final class JSONLines: Sendable {
   ///
   /// One thread at a time, with no lock held: whoever tells an event holds locks of its own.
   private func adjust() {
-    while let adjustment = nextAdjustment() {
+    state.drain { adjustment in
       switch adjustment {
       case .subscribe(let events):
         let subscription = events.sink { [weak self] in self?.write($0) }
@@ -188,24 +197,6 @@ public final class JSONLines: Sendable {
       case .cancel(let subscriptions):
         for subscription in subscriptions { subscription.cancel() }
       }
-      state.withLock { $0.isAdjusting = false }
-    }
-  }
-
-  private func nextAdjustment() -> Adjustment? {
-    state.withLock { state in
-      guard !state.isAdjusting else { return nil }
-      let adjustment: Adjustment
-      if state.readers.isEmpty, !state.subscriptions.isEmpty {
-        adjustment = .cancel(state.subscriptions)
-        state.subscriptions = []
-      } else if !state.readers.isEmpty, state.subscriptions.count < state.followed.count {
-        adjustment = .subscribe(state.followed[state.subscriptions.count])
-      } else {
-        return nil
-      }
-      state.isAdjusting = true
-      return adjustment
     }
   }
 }

@@ -4,13 +4,13 @@ import StreamSupport
 
 /// Who reads lines, and the lines that wait for it: the last ones, if it is slow.
 final class LineReader: Sendable {
-  private struct State {
+  private struct State: Drained {
     /// As a ring: the oldest line is at `start` once there are as many as the limit.
     var waiting: [String] = []
     var start = 0
     var lost = 0
-    /// Whether somebody hands on lines, or is about to.
-    var isBusy = false
+    /// Entered while somebody hands on lines, or is about to.
+    var loop = DrainLoop()
     var isOver = false
     var timer: (any Cancellable)?
 
@@ -25,6 +25,10 @@ final class LineReader: Sendable {
       let lines = Array(waiting[start...] + waiting[..<start])
       (waiting, start, lost) = ([], 0, 0)
       return lines
+    }
+
+    mutating func takeNext() -> (lost: Int, lines: [String])? {
+      waiting.isEmpty ? nil : (lost, takeAll())
     }
   }
 
@@ -58,8 +62,7 @@ final class LineReader: Sendable {
     state.withLock { state in
       guard !state.isOver else { return false }
       state.add(line, limit: limit)
-      defer { state.isBusy = true }
-      return !state.isBusy
+      return state.loop.enter()
     }
   }
 
@@ -89,13 +92,7 @@ final class LineReader: Sendable {
   }
 
   private func handOn() {
-    while true {
-      let (lost, lines) = state.withLock { state in
-        let (lost, lines) = (state.lost, state.takeAll())
-        if lines.isEmpty { state.isBusy = false }
-        return (lost, lines)
-      }
-      guard !lines.isEmpty else { return }
+    state.drainEntered { lost, lines in
       if lost > 0 { hand(tellLoss(lost)) }
       for line in lines { hand(line) }
     }
