@@ -6,13 +6,14 @@ import StreamSupport
 
 /// An exchange that takes place again.
 final class CassetteExchange: TransportExchange, Sendable {
-  private struct State {
+  private struct State: Drained {
+    let steps: [CassetteSchedule.Step]
     var position = 0
     var receiver: (@Sendable (TransportEvent) -> Void)?
     /// Whether the pause before the next event is over.
     var isDue = false
     var isWaiting = false
-    var isTelling = false
+    var loop = DrainLoop()
     var isPaused = false
     var isExpired = false
     var sent: Int64 = 0
@@ -25,15 +26,35 @@ final class CassetteExchange: TransportExchange, Sendable {
       (receiver, timer, limit) = (nil, nil, nil)
       return left
     }
+
+    mutating func takeNext() -> Next? {
+      guard let receiver else { return nil }
+      if isExpired {
+        let failure = TransportFailure(.timeout(.total), bytesSent: sent, bytesReceived: received)
+        return .tell(receiver, .failed(failure), end())
+      }
+      guard !isPaused, !isWaiting, position < steps.count else { return nil }
+      let step = steps[position]
+      if step.pause > .zero, !isDue {
+        isWaiting = true
+        return .wait(step.pause, step: position)
+      }
+      position += 1
+      isDue = false
+      switch step.event {
+      case .sent(let count): sent = count
+      case .chunk(let chunk): received += Int64(chunk.count)
+      case .head, .finished, .failed: break
+      }
+      return .tell(receiver, step.event, step.event.isEnd ? end() : Left())
+    }
   }
 
   private enum Next {
-    case tell(@Sendable (TransportEvent) -> Void, TransportEvent)
+    case tell(@Sendable (TransportEvent) -> Void, TransportEvent, Left)
     case wait(Duration, step: Int)
-    case nothing
   }
 
-  private let steps: [CassetteSchedule.Step]
   private let total: Duration?
   private let time: TimeSource
   private let state: Locked<State>
@@ -43,10 +64,9 @@ final class CassetteExchange: TransportExchange, Sendable {
     in time: TimeSource,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) {
-    steps = schedule.steps
     total = schedule.total
     self.time = time
-    state = Locked(State(receiver: receiver))
+    state = Locked(State(steps: schedule.steps, receiver: receiver))
   }
 
   func begin() {
@@ -77,51 +97,14 @@ final class CassetteExchange: TransportExchange, Sendable {
 
   /// Tells all that is due, one at a time: whoever comes meanwhile leaves the rest to the one that is at it.
   private func advance() {
-    let isMine = state.withLock { state in
-      defer { state.isTelling = true }
-      return !state.isTelling
-    }
-    guard isMine else { return }
-    while true {
-      switch next() {
-      case .tell(let receiver, let event): receiver(event)
-      case .wait(let pause, let step): return wait(pause, before: step)
-      case .nothing: return
+    state.drain { next in
+      switch next {
+      case .tell(let receiver, let event, let left):
+        left.stop()
+        receiver(event)
+      case .wait(let pause, let step): wait(pause, before: step)
       }
     }
-  }
-
-  private func next() -> Next {
-    let (next, left) = state.withLock { (state) -> (Next, Left) in
-      guard let receiver = state.receiver else {
-        state.isTelling = false
-        return (.nothing, Left())
-      }
-      if state.isExpired {
-        let failure = TransportFailure(.timeout(.total), bytesSent: state.sent, bytesReceived: state.received)
-        return (.tell(receiver, .failed(failure)), state.end())
-      }
-      guard !state.isPaused, !state.isWaiting, state.position < steps.count else {
-        state.isTelling = false
-        return (.nothing, Left())
-      }
-      let step = steps[state.position]
-      if step.pause > .zero, !state.isDue {
-        state.isWaiting = true
-        state.isTelling = false
-        return (.wait(step.pause, step: state.position), Left())
-      }
-      state.position += 1
-      state.isDue = false
-      switch step.event {
-      case .sent(let count): state.sent = count
-      case .chunk(let chunk): state.received += Int64(chunk.count)
-      case .head, .finished, .failed: break
-      }
-      return (.tell(receiver, step.event), step.event.isEnd ? state.end() : Left())
-    }
-    left.stop()
-    return next
   }
 
   private func wait(_ pause: Duration, before step: Int) {

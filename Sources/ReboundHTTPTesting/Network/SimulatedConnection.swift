@@ -27,10 +27,10 @@ struct SimulatedTransport: Transport {
 
 /// One exchange of a ``SimulatedNetwork``: the request goes there in one message, the answer comes back in several.
 final class SimulatedConnection: ExchangeCarrier, Sendable {
-  private struct State {
+  private struct State: Drained {
     /// What has arrived and has not been told.
-    var inbox: [SimulatedPart] = []
-    var isTelling = false
+    var inbox = Queue<SimulatedPart>()
+    var loop = DrainLoop()
     var isPaused = false
     /// Whether the client takes nothing any more.
     var isOver = false
@@ -41,6 +41,8 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     var work: Task<Void, Never>?
     /// Whether the request is on its way, or the server at work on it: that goes on without a client.
     var isServed = false
+
+    mutating func takeNext() -> SimulatedPart? { isPaused || isOver ? nil : inbox.popFirst() }
   }
 
   /// Counts the connections of the network.
@@ -189,12 +191,11 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   // MARK: At the client
 
   private func deliver(_ part: SimulatedPart) {
-    state.withLock { if !$0.isOver { $0.inbox.append(part) } }
-    tell()
+    tell { if !$0.isOver { $0.inbox.append(part) } }
   }
 
-  private func tell() {
-    while let part = takePart() {
+  private func tell(after change: (inout State) -> Void) {
+    state.drain(after: change) { part in
       switch part {
       case .head(let head): exchange.receive(head)
       case .chunk(let data): exchange.receive(data)
@@ -205,23 +206,13 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
         end()
         exchange.fail(failure)
       }
-      state.withLock { $0.isTelling = false }
-    }
-  }
-
-  private func takePart() -> SimulatedPart? {
-    state.withLock { state in
-      guard !state.isTelling, !state.isPaused, !state.isOver, !state.inbox.isEmpty else { return nil }
-      state.isTelling = true
-      return state.inbox.removeFirst()
     }
   }
 
   func pause() { state.withLock { $0.isPaused = true } }
 
   func resume() {
-    state.withLock { $0.isPaused = false }
-    tell()
+    tell { $0.isPaused = false }
   }
 
   func stop() { end() }
@@ -230,7 +221,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   private func end() {
     let timer = state.withLock { state in
       state.isOver = true
-      state.inbox = []
+      state.inbox = Queue()
       defer { state.timer = nil }
       return state.timer
     }

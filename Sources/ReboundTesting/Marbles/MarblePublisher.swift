@@ -190,13 +190,29 @@ extension [Character: String] {
 
 /// What one subscriber hears of a row.
 final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
-  private struct State {
+  private enum Delivery {
+    case value(Output, AnySubscriber<Output, Failure>)
+    case end(Subscribers.Completion<Failure>, AnySubscriber<Output, Failure>)
+  }
+
+  private struct State: Drained {
     var subscriber: AnySubscriber<Output, Failure>?
     var owed = Subscribers.Demand.none
-    var waiting: [Output] = []
+    var waiting = Queue<Output>()
     var completion: Subscribers.Completion<Failure>?
-    var isDelivering = false
+    var loop = DrainLoop()
     var end: (time: VirtualTime, mark: MarbleRow.Mark)?
+
+    mutating func takeNext() -> Delivery? {
+      guard let subscriber else { return nil }
+      if owed > .none, let value = waiting.popFirst() {
+        owed -= 1
+        return .value(value, subscriber)
+      }
+      guard waiting.isEmpty, let completion else { return nil }
+      self.subscriber = nil
+      return .end(completion, subscriber)
+    }
   }
 
   private let scheduler: TestScheduler
@@ -220,21 +236,16 @@ final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
 
   func receive(_ frame: MarblePublisher<Output, Failure>.Frame, keeping: Bool) {
     for value in frame.values {
-      let isHeard = state.withLock { state in
-        guard keeping || state.owed > .none, state.subscriber != nil else { return false }
-        state.waiting.append(value)
-        return true
-      }
       // One by one, since each may bring the demand for the next.
-      if isHeard { deliver() }
+      deliver { state in
+        if keeping || state.owed > .none, state.subscriber != nil { state.waiting.append(value) }
+      }
     }
-    state.withLock { $0.completion = $0.completion ?? frame.completion }
-    deliver()
+    deliver { $0.completion = $0.completion ?? frame.completion }
   }
 
   func request(_ demand: Subscribers.Demand) {
-    state.withLock { $0.owed += demand }
-    deliver()
+    deliver { $0.owed += demand }
   }
 
   func cancel() {
@@ -248,37 +259,19 @@ final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
     withExtendedLifetime(subscriber) {}
   }
 
-  private func deliver() {
-    let isFirst = state.withLock { state in
-      let isFirst = !state.isDelivering
-      state.isDelivering = true
-      return isFirst
-    }
-    guard isFirst else { return }
-    while let (subscriber, value) = next() {
-      let more = subscriber.receive(value)
-      state.withLock { $0.owed += more }
-    }
-    let time = scheduler.now
-    let rest: (AnySubscriber<Output, Failure>, Subscribers.Completion<Failure>)? = state.withLock { state in
-      guard state.waiting.isEmpty, let completion = state.completion, let subscriber = state.subscriber else {
-        return nil
+  private func deliver(after change: (inout State) -> Void) {
+    state.drain(after: change) { delivery in
+      switch delivery {
+      case .value(let value, let subscriber):
+        let more = subscriber.receive(value)
+        state.withLock { $0.owed += more }
+      case .end(let completion, let subscriber):
+        let time = scheduler.now
+        state.withLock { state in
+          if case .finished = completion { state.end = (time, .finish) } else { state.end = (time, .failure) }
+        }
+        subscriber.receive(completion: completion)
       }
-      state.subscriber = nil
-      if case .finished = completion { state.end = (time, .finish) } else { state.end = (time, .failure) }
-      return (subscriber, completion)
-    }
-    if let (subscriber, completion) = rest { subscriber.receive(completion: completion) }
-  }
-
-  private func next() -> (AnySubscriber<Output, Failure>, Output)? {
-    state.withLock { state in
-      guard let subscriber = state.subscriber, state.owed > .none, !state.waiting.isEmpty else {
-        state.isDelivering = false
-        return nil
-      }
-      state.owed -= 1
-      return (subscriber, state.waiting.removeFirst())
     }
   }
 }

@@ -20,8 +20,8 @@
     private let time: TimeSource
     private let uptime: () -> UInt64
     private var serial: [ObjectIdentifier: SerialQueue] = [:]
-    private var forMain: [Work] = []
-    private var isMainAtWork = false
+    private var forMain = Queue<Work>()
+    private var mainLoop = DrainLoop()
     private var sinks: [NotedSink] = []
     /// How many were open when they were counted last.
     private var openSinks = 100
@@ -79,8 +79,7 @@
         known.scheduler.schedule(work.value)
       case .main:
         forMain.append(work)
-        guard !isMainAtWork else { return }
-        isMainAtWork = true
+        guard mainLoop.enter() else { return }
         Task { @MainActor in
           while let next = self.nextForMain() {
             next.value()
@@ -91,11 +90,7 @@
     }
 
     private func nextForMain() -> Work? {
-      guard !forMain.isEmpty else {
-        isMainAtWork = false
-        return nil
-      }
-      return forMain.removeFirst()
+      mainLoop.next(forMain.popFirst())
     }
   }
 #endif

@@ -13,8 +13,8 @@ import StreamSupport
 /// Work may be scheduled and cancelled from any thread.
 public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
   private struct State {
-    var mailbox: [Work] = []
-    var isWorking = false
+    var mailbox = Queue<Work>()
+    var loop = DrainLoop()
   }
 
   /// One thread calls an action, once, as every scheduler does.
@@ -95,8 +95,7 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
     let work = Work(action)
     let isFirst = state.withLock { state in
       state.mailbox.append(work)
-      defer { state.isWorking = true }
-      return !state.isWorking
+      return state.loop.enter()
     }
     if isFirst { workLater() }
   }
@@ -104,13 +103,10 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
   /// One piece for each timer: between two of them, others can run.
   private func workLater() {
     _ = source.after(.zero) {
-      let next: Work? = self.state.withLock { $0.mailbox.isEmpty ? nil : $0.mailbox.removeFirst() }
+      let next = self.state.withLock { $0.mailbox.popFirst() }
       next?.value()
-      let isDone = self.state.withLock { state in
-        state.isWorking = !state.mailbox.isEmpty
-        return state.mailbox.isEmpty
-      }
-      if !isDone { self.workLater() }
+      let goesOn = self.state.withLock { $0.loop.next($0.mailbox.first) != nil }
+      if goesOn { self.workLater() }
     }
   }
 }

@@ -59,16 +59,31 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, Send
 
   /// What one subscriber gets.
   private final class Delivery: Subscription {
-    private let lock = Lock()
-    private var subscriber: AnySubscriber<Output, Failure>?
-    private let values: [Output]
+    private struct State: Drained {
+      var subscriber: AnySubscriber<Output, Failure>?
+      var rest: ArraySlice<Output>
+      var owed = Subscribers.Demand.none
+      var loop = DrainLoop()
+      var isOver = false
+
+      /// A value, or the end.
+      mutating func takeNext() -> (subscriber: AnySubscriber<Output, Failure>, value: Output?)? {
+        guard let subscriber else { return nil }
+        if owed > .none, let value = rest.popFirst() {
+          owed -= 1
+          return (subscriber, value)
+        }
+        guard rest.isEmpty, !isOver else { return nil }
+        isOver = true
+        return (subscriber, nil)
+      }
+    }
+
+    private let state: Locked<State>
+    private let last: Output?
     private let completion: Subscribers.Completion<Failure>
     private let faults: PublisherFaults
     private let whenCancelled: () -> Void
-    private var next = 0
-    private var owed = Subscribers.Demand.none
-    private var isDelivering = false
-    private var isOver = false
 
     init(
       _ subscriber: AnySubscriber<Output, Failure>,
@@ -77,69 +92,37 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher, Send
       _ faults: PublisherFaults,
       whenCancelled: @escaping () -> Void
     ) {
-      self.subscriber = subscriber
-      self.values = values
+      state = Locked(State(subscriber: subscriber, rest: values[...]))
+      last = values.last
       self.completion = completion
       self.faults = faults
       self.whenCancelled = whenCancelled
     }
 
     func request(_ demand: Subscribers.Demand) {
-      let isFirst = lock.withLock {
-        owed += faults.contains(.exceedsDemand) ? .unlimited : demand
-        let isFirst = !isDelivering
-        isDelivering = true
-        return isFirst
-      }
-      guard isFirst else { return }
-      while let (subscriber, value) = nextValue() {
+      state.drain(after: { $0.owed += faults.contains(.exceedsDemand) ? .unlimited : demand }) { subscriber, value in
+        guard let value else { return end(subscriber) }
         let more = subscriber.receive(value)
-        lock.withLock { owed += more }
+        state.withLock { $0.owed += more }
       }
-      if let subscriber = takeEnd() { end(subscriber) }
     }
 
     func cancel() {
       whenCancelled()
       guard !faults.contains(.ignoresCancel) else { return }
-      let subscriber = lock.withLock {
-        let subscriber = self.subscriber
-        self.subscriber = nil
-        return subscriber
-      }
+      letGo()
+    }
+
+    private func letGo() {
+      let subscriber = state.withLock { $0.subscriber.take() }
       withExtendedLifetime(subscriber) {}
-    }
-
-    private func nextValue() -> (AnySubscriber<Output, Failure>, Output)? {
-      lock.withLock {
-        guard let subscriber, owed > .none, next < values.count else {
-          isDelivering = false
-          return nil
-        }
-        owed -= 1
-        next += 1
-        return (subscriber, values[next - 1])
-      }
-    }
-
-    private func takeEnd() -> AnySubscriber<Output, Failure>? {
-      lock.withLock {
-        guard !isOver, next == values.count, let subscriber else { return nil }
-        isOver = true
-        return subscriber
-      }
     }
 
     private func end(_ subscriber: AnySubscriber<Output, Failure>) {
       subscriber.receive(completion: completion)
-      if faults.contains(.sendsAfterCompletion), let last = values.last { _ = subscriber.receive(last) }
+      if faults.contains(.sendsAfterCompletion), let last { _ = subscriber.receive(last) }
       if faults.contains(.completesTwice) { subscriber.receive(completion: completion) }
-      let held = lock.withLock {
-        let held = self.subscriber
-        self.subscriber = nil
-        return held
-      }
-      withExtendedLifetime(held) {}
+      letGo()
     }
   }
 }

@@ -22,7 +22,7 @@ public final class ImmediateTestScheduler: Scheduler, Sendable {
   public typealias SchedulerOptions = Never
 
   private let agenda = TestScheduler()
-  private let isAtWork = Locked(false)
+  private let loop = Locked(DrainLoop())
 
   /// Makes a scheduler at ``VirtualTime/start``.
   public init() {}
@@ -66,17 +66,9 @@ public final class ImmediateTestScheduler: Scheduler, Sendable {
 
   private func work() {
     // Once more after the others were let in: one may have scheduled something and left it to this thread.
-    while agenda.nextDue != nil, begin() {
+    while agenda.nextDue != nil, loop.withLock({ $0.enter() }) {
       while let due = agenda.nextDue { agenda.advance(to: due) }
-      isAtWork.withLock { $0 = false }
-    }
-  }
-
-  private func begin() -> Bool {
-    isAtWork.withLock { isAtWork in
-      let isFirst = !isAtWork
-      isAtWork = true
-      return isFirst
+      loop.withLock { $0.leave() }
     }
   }
 
