@@ -9,10 +9,9 @@ extension PolicySubscription {
   func notice(_ event: PendingEvents) {
     lock.lock()
     pending.insert(event)
-    guard !isAsking else { return lock.unlock() }
-    isAsking = true
+    let isMine = asking.enter()
     lock.unlock()
-    work()
+    if isMine { work() }
   }
 
   /// Tells the machine what there is to tell, and subscribes as long as an attempt is due.
@@ -20,7 +19,7 @@ extension PolicySubscription {
   /// An attempt that fails while it is being subscribed to makes the next one due and returns; this loop, further up on the
   /// stack, gets to it. So any number of synchronous failures takes the same stack.
   ///
-  /// Called by whoever has set `isAsking`.
+  /// Called by whoever has entered `asking`.
   @inlinable
   func work() {
     var asks = true
@@ -44,11 +43,10 @@ extension PolicySubscription {
           // Whatever has come meanwhile is told first.
           if !pending.isEmpty, phase != .due { continue }
         }
-        isAsking = false
+        asking.leave()
         asks = false
       }
-      guard phase == .due, !isLooping else { return lock.unlock() }
-      isLooping = true
+      guard phase == .due, subscribing.enter() else { return lock.unlock() }
       phase = .subscribing
       attempt += 1
       toSkip = skipsDelivered ? delivered : 0
@@ -63,11 +61,8 @@ extension PolicySubscription {
         recipe.subscribe(next)
       }
       lock.lock()
-      isLooping = false
-      if !isAsking, !pending.isEmpty {
-        isAsking = true
-        asks = true
-      }
+      subscribing.leave()
+      if !pending.isEmpty, asking.enter() { asks = true }
     }
   }
 

@@ -36,7 +36,7 @@ final class ValueBox<Value> {
 ///
 /// Unchecked, because the lock guards all state but the machine, and is held for a few lines, never while foreign code
 /// runs. The machine calls the policy's closures, so it is asked with the lock open, by one thread at a time: whoever has
-/// set `isAsking`. What happens meanwhile is noted in `pending`, and that thread goes on with it.
+/// is in the loop `asking`. What happens meanwhile is noted in `pending`, and that thread goes on with it.
 ///
 /// What is typed lies in inline storage (see `InlineStorage`): `ends` is full until the phase is over or cut off, and whoever sets that phase
 /// empties it; `machine` is full while `hasMachine`, and emptied by whoever is asking then.
@@ -57,9 +57,10 @@ where
   @exclusivity(unchecked) @usableFromInline var upstream = SubscriptionSlot()
   @exclusivity(unchecked) @usableFromInline var phase = SubscriptionPhase.idle
   @exclusivity(unchecked) @usableFromInline var pending: PendingEvents = []
-  @exclusivity(unchecked) @usableFromInline var isAsking = false
-  /// Whether some thread is in the loop that subscribes, and will see that another attempt is due.
-  @exclusivity(unchecked) @usableFromInline var isLooping = false
+  /// Who asks the machine; entered from the start, since nobody has made it before it begins.
+  @exclusivity(unchecked) @usableFromInline var asking = DrainLoop(isEntered: true)
+  /// Who subscribes, and will see that another attempt is due.
+  @exclusivity(unchecked) @usableFromInline var subscribing = DrainLoop()
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
   @exclusivity(unchecked) @usableFromInline var observesValues = false
   /// The number of the attempt that was begun last, from 1.
@@ -131,7 +132,6 @@ where
   func begin(_ policy: Applied) {
     lock.lock()
     guard phase == .idle else { return lock.unlock() }
-    isAsking = true
     hasBegun = true
     execution.isValueAwaited = owed > .none
     // One copy for both, and not one for each.
@@ -246,7 +246,7 @@ where
     }
     phase = .idle
     let subscription = upstream.take()
-    guard !isAsking else {
+    guard asking.enter() else {
       switch completion {
       case .finished: pending.insert(.finish)
       case .failure(let error):
@@ -256,7 +256,6 @@ where
       lock.unlock()
       return subscription.release()
     }
-    isAsking = true
     execution.deliveredCount = deliveredByAttempt
     execution.isValueAwaited = owed > .none
     lock.unlock()
