@@ -128,7 +128,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
   @exclusivity(unchecked) @usableFromInline var values = Queue<Input>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var terminal: Terminal?
-  @exclusivity(unchecked) @usableFromInline var isDraining = true
+  @exclusivity(unchecked) @usableFromInline var loop = DrainLoop(isEntered: true)
   @exclusivity(unchecked) @usableFromInline var isDone = false
 
   @inlinable
@@ -166,9 +166,8 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
       return .none
     }
     // Kept in the same breath: a drain that is under way then sees it before it ends.
-    guard !isDraining, demand > .none else { return keepAndUnlock(input) }
+    guard demand > .none, loop.enter() else { return keepAndUnlock(input) }
     demand -= 1
-    isDraining = true
     lock.unlock()
     addDemand(downstream.receive(input))
     let delivered = 1 + drain()
@@ -189,10 +188,9 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     guard demand != .none else { return }
     lock.lock()
     self.demand += demand
-    let isBusy = isDraining
-    isDraining = true
+    let begins = loop.enter()
     lock.unlock()
-    if !isBusy { replace(drain()) }
+    if begins { replace(drain()) }
   }
 
   @inlinable
@@ -254,10 +252,9 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     lock.lock()
     self.terminal = terminal
     let mayWait = if case .overflowed = terminal { !values.isEmpty } else { false }
-    let startsDrain = !isDraining && !mayWait
-    if startsDrain { isDraining = true }
+    let begins = !mayWait && loop.enter()
     lock.unlock()
-    if startsDrain { _ = drain() }
+    if begins { _ = drain() }
   }
 
   @inlinable
@@ -270,7 +267,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
 
   /// Delivers what is owed and kept; says how much it was.
   ///
-  /// Called by who has set `isDraining`.
+  /// Called by who has entered the loop.
   @inlinable
   func drain() -> Int {
     var delivered = 0
@@ -293,7 +290,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     lock.lock()
     defer { lock.unlock() }
     if isDone {
-      isDraining = false
+      loop.leave()
       return .pause
     }
     if case .failed(let error) = terminal { return conclude(.failure(error)) }
@@ -305,7 +302,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     case .finished where demand > .none: return conclude(.finished)
     case .overflowed(let error): return conclude(.failure(error))
     default:
-      isDraining = false
+      loop.leave()
       return .pause
     }
   }
@@ -314,7 +311,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
   @inlinable
   func conclude(_ completion: Subscribers.Completion<Failure>) -> Next {
     isDone = true
-    isDraining = false
+    loop.leave()
     let left = values
     values = Queue()
     return .end(completion, left: left)
