@@ -55,12 +55,9 @@ public struct Locked<State>: ~Copyable {
   ///
   /// - Returns: The state before, which the caller releases with the lock open.
   @inlinable @inline(__always)
-  public func exchange(_ new: State) -> State {
-    withLock { state in
-      let before = state
-      state = new
-      return before
-    }
+  public func exchange(_ new: consuming State) -> State {
+    withLock { swap(&$0, &new) }
+    return new
   }
 }
 
