@@ -11,7 +11,9 @@ struct HedgeTimeTests {
   private let reads = EventLog<Duration>()
   private let timers = EventLog<Duration>()
 
-  /// Counts how often it is read. A timer that is set for a moment costs one more: this source turns it into a delay.
+  /// Counts how often it is read.
+  ///
+  /// A timer that is set for a moment costs one more: this source turns it into a delay.
   private var time: TimeSource {
     let time = scheduler.time
     return TimeSource(
