@@ -19,6 +19,7 @@ extension Publisher {
   /// - Demand: Passes up, unchanged.
   /// - Failure: The upstream's, or the one for a refusal.
   /// - Threads: Where the upstream sends; a refusal comes at once.
+  @inlinable
   public func protected(
     by breaker: CircuitBreaker,
     succeedingOn success: StreamSuccess = .finish,
@@ -30,6 +31,7 @@ extension Publisher {
       refusal(error as? CircuitOpen ?? CircuitOpen(name: breaker.name, retryAfter: nil))
     }
   }
+
   /// Subscribes only if a circuit breaker lets it through, and fails with ``CircuitOpen`` if not.
   ///
   /// See ``Combine/Publisher/protected(by:succeedingOn:time:refusingWith:)``.
@@ -38,6 +40,7 @@ extension Publisher {
   ///   - breaker: Shared by everything that calls the same service.
   ///   - success: When to count it as a success.
   ///   - time: Measures windows, open times and leases.
+  @inlinable
   public func protected(
     by breaker: CircuitBreaker,
     succeedingOn success: StreamSuccess,

@@ -18,6 +18,7 @@ extension Publisher {
   ///   subscription, and not even that when the delay is zero; so nothing is reordered or lost on a concurrent queue.
   /// - Note: Every retry subscribes to the upstream anew. An upstream that shares one execution (`share()`, `Future`)
   ///   only repeats its error; wrap the making of it in `Deferred`.
+  @inlinable
   public func retry(
     _ policy: RetryPolicy<Failure>,
     time: TimeSource = .current

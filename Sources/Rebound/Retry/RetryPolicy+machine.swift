@@ -2,12 +2,15 @@ extension RetryPolicy: Policy {
   /// The attempts of one execution.
   public struct Machine: PolicyMachine {
     @usableFromInline let storage: Storage
-    /// Made at the first failure, unless something has to be known before.
+    @usableFromInline let call: RetryCall?
+    /// Made at the first failure, unless a budget has to hear of the beginning.
     @usableFromInline var history: RetryHistory<Failure>?
+    /// When it began, where that matters to what comes of a failure.
+    @usableFromInline var start: Duration?
 
     @inlinable
-    init(_ storage: Storage) {
-      self.storage = storage
+    init(_ policy: RetryPolicy) {
+      (storage, call) = (policy.storage, policy.call)
     }
 
     /// Lets the attempt begin, and tells the budget of a retry.
@@ -16,8 +19,10 @@ extension RetryPolicy: Policy {
       if let history {
         // Without a budget there is nobody to tell.
         if storage.hasBudget { history.retryBegins(execution) }
-      } else if storage.hasBeginning || execution.isListened {
+      } else if storage.hasBudget {
         history = makeHistory(execution.now)
+      } else if start == nil, storage.hasBeginning || call != nil || execution.isListened {
+        start = execution.now
       }
       return .proceed
     }
@@ -31,13 +36,15 @@ extension RetryPolicy: Policy {
 
     @_specialize(where Failure == any Error)
     @usableFromInline
-    func makeHistory(_ now: Duration) -> RetryHistory<Failure> { RetryHistory(storage, start: now) }
+    func makeHistory(_ start: Duration) -> RetryHistory<Failure> {
+      RetryHistory(RetryPolicy(storage, call: call).inOnePiece, start: start)
+    }
 
     /// Asks the policy.
     @_specialize(where Failure == any Error)
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
       let now = execution.now
-      let history = history ?? makeHistory(now)
+      let history = history ?? makeHistory(start ?? now)
       self.history = history
       return history.failed(with: error, at: now, execution)
     }
@@ -61,27 +68,27 @@ extension RetryPolicy: Policy {
 
   /// Makes the machine of one execution.
   @inlinable
-  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(storage) }
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(self) }
 }
 
 /// What one execution knows of its failures; used by one thread at a time, as the machine is that has it.
 @usableFromInline
 final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
-  private let storage: RetryPolicy<Failure>.Storage
+  private let callDeadline: Deadline?
   private let start: Duration
   /// What comes of asking the budget.
   private var waiter: AnswerWaiter<RetryBudget.Retry?>?
 
-  init(_ storage: RetryPolicy<Failure>.Storage, start: Duration) {
-    self.storage = storage
+  init(_ policy: RetryPolicy<Failure>, start: Duration) {
     self.start = start
-    machine = RetryMachine(RetryPolicy(storage), now: start)
+    callDeadline = policy.settings.callDeadline
+    machine = RetryMachine(policy, now: start)
   }
 
   func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
     var deadline = execution.deadline
-    if let own = storage.settings.callDeadline { deadline = own.nearer(deadline) }
+    if let own = callDeadline { deadline = own.nearer(deadline) }
     let action = machine.failed(
       with: error,
       elapsed: now - start,

@@ -58,8 +58,15 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   }
 
   @usableFromInline let storage: Storage
+  @usableFromInline let call: RetryCall?
 
-  var settings: Settings { storage.settings }
+  var settings: Settings {
+    guard let call else { return storage.settings }
+    return changed(storage.settings) {
+      if let deadline = call.deadline { $0.callDeadline = deadline.nearer($0.callDeadline) }
+      $0.observer = both($0.observer, call.observer)
+    }
+  }
 
   /// How many attempts may follow the first, so `n` allows `n + 1` in all; `nil` means for ever.
   public var maxRetries: Int? { settings.maxRetries }
@@ -92,12 +99,19 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     return RetryPolicy(settings)
   }
 
+  /// The same policy, for whoever looks at its settings more than once.
+  @inlinable var inOnePiece: RetryPolicy { call == nil ? self : putTogether() }
+
+  @usableFromInline
+  func putTogether() -> RetryPolicy { RetryPolicy(settings) }
+
   private init(_ settings: Settings) {
-    storage = Storage(settings)
+    self.init(Storage(settings), call: nil)
   }
 
-  init(_ storage: Storage) {
-    self.storage = storage
+  @inlinable
+  init(_ storage: Storage, call: RetryCall?) {
+    (self.storage, self.call) = (storage, call)
   }
 
   /// Makes a policy, and refuses numbers that make no sense.
@@ -286,15 +300,13 @@ public struct RetryPolicy<Failure: Error>: Sendable {
 
   /// The policy of one call, within its deadline, and with one more observer.
   ///
-  /// Both at once, since each call makes one.
+  /// Each call makes one, and few calls fail: so it is put together at the first failure.
+  @inlinable
   package func ofCall(
     within deadline: Deadline?,
     onEvent observer: @escaping @Sendable (RetryEvent) -> Void
   ) -> RetryPolicy {
-    changing {
-      if let deadline { $0.callDeadline = deadline.nearer($0.callDeadline) }
-      $0.observer = both($0.observer, observer)
-    }
+    RetryPolicy(inOnePiece.storage, call: RetryCall(deadline, observer))
   }
 
   /// The same policy, which fails with another error when the retries or the time are used up.
@@ -325,5 +337,17 @@ extension Error {
     } else {
       return nil
     }
+  }
+}
+
+/// What one call adds to a policy.
+@usableFromInline
+final class RetryCall: Sendable {
+  let deadline: Deadline?
+  let observer: @Sendable (RetryEvent) -> Void
+
+  @usableFromInline
+  init(_ deadline: Deadline?, _ observer: @escaping @Sendable (RetryEvent) -> Void) {
+    (self.deadline, self.observer) = (deadline, observer)
   }
 }

@@ -24,6 +24,7 @@ extension Publisher {
   /// - Failure: The upstream's, or the one for a timeout. A failure that comes after the timeout goes to
   ///   ``DroppedErrors``.
   /// - Threads: Values and completion arrive where the upstream sends them, a timeout on a thread of the time source.
+  @inlinable
   public func timeout(
     _ policy: TimeoutPolicy,
     time: TimeSource = .current,
@@ -42,6 +43,7 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: The limits.
   ///   - time: Measures time.
+  @inlinable
   public func timeout(
     _ policy: TimeoutPolicy,
     time: TimeSource = .current
@@ -56,6 +58,7 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: The limits.
   ///   - time: Measures time.
+  @inlinable
   public func timeout(
     _ policy: TimeoutPolicy,
     time: TimeSource = .current
@@ -70,6 +73,7 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: The limits.
   ///   - time: Measures time.
+  @inlinable
   public func timeout(
     _ policy: TimeoutPolicy,
     time: TimeSource = .current

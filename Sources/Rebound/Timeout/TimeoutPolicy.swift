@@ -34,11 +34,15 @@ public struct TimeoutPolicy: Sendable {
 
     init(_ settings: Settings) {
       self.settings = settings
-      whole = [settings.total, settings.attempt].compactMap { $0 }.min()
+      whole = Storage.shorter(settings.total, settings.attempt)
       looksAtValues = settings.firstValue != nil || settings.betweenValues != nil
-      let forValue = settings.firstValue ?? settings.betweenValues
-      limitOfFunction = [whole, forValue].compactMap { $0 }.min() ?? .longestDelay
+      limitOfFunction = Storage.shorter(whole, settings.firstValue ?? settings.betweenValues) ?? .longestDelay
       isCooperative = settings.isCooperative
+    }
+
+    private static func shorter(_ left: Duration?, _ right: Duration?) -> Duration? {
+      guard let left, let right else { return left ?? right }
+      return min(left, right)
     }
   }
 
