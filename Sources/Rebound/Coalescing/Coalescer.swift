@@ -35,26 +35,44 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   where
     Upstream.Output == Value, Upstream.Failure == Failure, Downstream.Input == Value, Downstream.Failure == Failure
   {
+    var closed: Flight<Value, Failure>?
     while true {
-      let flight = shared.read { $0[key] }
-      if let flight, let passenger = flight.board(downstream) {
-        shared.change { $1.append(.joined(key, subscribers: passenger.count)) }
-        return passenger.begin()
+      let (flight, first) = shared.change { table, events in
+        // By reference, since each look into the table takes a hash of the key.
+        find(&table[key], besides: closed, key, downstream, &events)
       }
-      let new = Flight<Value, Failure> { [weak self] flight in self?.remove(flight, for: key) }
-      let passenger = new.board(downstream)
-      let hasStarted = shared.change { table, events in
-        // Another thread may have started one meanwhile, which is then joined.
-        guard table[key] === flight else { return false }
-        if flight != nil { events.append(.ended(key)) }
-        events.append(.started(key))
-        table[key] = new
-        return true
+      if let first {
+        flight.begin(first)
+        return upstream.subscribe(flight)
       }
-      guard hasStarted else { continue }
-      passenger?.begin()
-      return upstream.subscribe(new)
+      if let (passenger, count) = flight.board(downstream) {
+        shared.change { $1.append(.joined(key, subscribers: count)) }
+        return flight.begin(passenger)
+      }
+      // It has ended, and need not have left the table yet.
+      closed = flight
     }
+  }
+
+  /// What is in flight for a key, or what now begins with its first passenger.
+  @inlinable
+  func find<Downstream: Subscriber>(
+    _ flight: inout Flight<Value, Failure>?,
+    besides closed: Flight<Value, Failure>?,
+    _ key: Key,
+    _ downstream: Downstream,
+    _ events: inout UntoldEvents<CoalescingEvent<Key>>
+  ) -> (flight: Flight<Value, Failure>, first: Flight<Value, Failure>.Passenger?)
+  where Downstream.Input == Value, Downstream.Failure == Failure {
+    if let flight {
+      if flight !== closed { return (flight, nil) }
+      events.append(.ended(key))
+    }
+    events.append(.started(key))
+    let first = Flight<Value, Failure>.Passenger(number: 1, to: downstream)
+    let new = Flight(with: first) { [weak self] flight in self?.remove(flight, for: key) }
+    flight = new
+    return (new, first)
   }
 
   /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
@@ -80,12 +98,20 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
 
   @inlinable
   func remove(_ flight: Flight<Value, Failure>, for key: Key) {
-    let removed = shared.change { table, events in
-      guard table[key] === flight else { return nil as Flight<Value, Failure>? }
-      events.append(.ended(key))
-      return table.removeValue(forKey: key)
-    }
-    withExtendedLifetime(removed) {}
+    // Its caller holds it, so nothing goes with the lock held.
+    shared.change { table, events in remove(flight, from: &table[key], key, &events) }
+  }
+
+  @inlinable
+  func remove(
+    _ flight: Flight<Value, Failure>,
+    from place: inout Flight<Value, Failure>?,
+    _ key: Key,
+    _ events: inout UntoldEvents<CoalescingEvent<Key>>
+  ) {
+    guard place === flight else { return }
+    events.append(.ended(key))
+    place = nil
   }
 }
 

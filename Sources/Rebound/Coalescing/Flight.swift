@@ -4,8 +4,11 @@ import StreamSupport
 /// One upstream that several subscribers share, each at its own pace.
 ///
 /// It asks for as much as the one who wants most, and keeps the values for those who come later.
+///
+/// Unchecked, because the lock guards the state, which lies in inline storage so that it is cheap to destroy; it is emptied by the
+/// deinit, and by nobody else.
 @usableFromInline
-final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
+final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, @unchecked Sendable {
   @usableFromInline typealias Input = Value
 
   @usableFromInline struct Passenger {
@@ -14,8 +17,13 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     /// What it has requested in all.
     @usableFromInline var wanted = Subscribers.Demand.none
 
+    /// - Parameter values: What has come before.
     @inlinable
-    init(number: Int, emitter: Emitter<Value, Failure>) { (self.number, self.emitter) = (number, emitter) }
+    init<Downstream: Subscriber>(number: Int, to downstream: Downstream, after values: [Value] = [])
+    where Downstream.Input == Value, Downstream.Failure == Failure {
+      self.number = number
+      emitter = Emitter(named: "Coalesced", to: downstream, after: values)
+    }
   }
 
   @usableFromInline struct State {
@@ -30,15 +38,36 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
     @inlinable
     init(isClosed: Bool = false) { self.isClosed = isClosed }
+
+    @inlinable
+    init(_ first: Passenger) { (passengers, lastPassenger) = ([first], first.number) }
   }
 
-  @usableFromInline let state = Locked(State())
+  @usableFromInline let lock = Lock()
+  @exclusivity(unchecked) @usableFromInline var storage: InlineStorage<State>
+  // Made where the types are known; it captures nothing.
+  @usableFromInline let whenReleased: @Sendable (Flight) -> Void
   @usableFromInline let whenClosed: @Sendable (Flight) -> Void
 
   /// - Parameter whenClosed: Called once, when nobody may join any more.
   @inlinable
-  init(whenClosed: @escaping @Sendable (Flight) -> Void) {
+  init(with first: Passenger, whenClosed: @escaping @Sendable (Flight) -> Void) {
+    storage = InlineStorage { $0.initialize(to: State(first)) }
+    whenReleased = { flight in
+      flight.storage.access { _ = $0.deinitialize(count: 1) }
+      flight.storage.close()
+    }
     self.whenClosed = whenClosed
+  }
+
+  @inlinable
+  deinit { whenReleased(self) }
+
+  @inlinable @inline(__always)
+  func withState<Result>(_ body: (inout State) -> Result) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return storage.access { body(&$0.pointee) }
   }
 
   @inlinable
@@ -46,29 +75,32 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   /// Lets one more subscriber in.
   ///
-  /// - Returns: How many there are with it, and what it begins with; `nil` if it is too late.
+  /// - Returns: What is to begin, and how many there are with it; `nil` if it is too late.
   @inlinable
-  func board<Downstream: Subscriber>(_ downstream: Downstream) -> (count: Int, begin: () -> Void)?
+  func board<Downstream: Subscriber>(_ downstream: Downstream) -> (passenger: Passenger, count: Int)?
   where Downstream.Input == Value, Downstream.Failure == Failure {
-    state.withLock { state in
+    withState { state in
       guard !state.isClosed else { return nil }
-      let emitter = Emitter(named: description, to: downstream, after: state.values)
       state.lastPassenger += 1
-      let number = state.lastPassenger
-      state.passengers.append(Passenger(number: number, emitter: emitter))
-      let begin = {
-        _ = emitter.begin(
-          whenRequested: { self.request($1, of: number) },
-          whenCancelled: { self.leave(number) }
-        )
-      }
-      return (state.passengers.count, begin)
+      let passenger = Passenger(number: state.lastPassenger, to: downstream, after: state.values)
+      state.passengers.append(passenger)
+      return (passenger, state.passengers.count)
     }
+  }
+
+  /// Gives a passenger its subscription, and what has come before it.
+  @inlinable
+  func begin(_ passenger: Passenger) {
+    let number = passenger.number
+    passenger.emitter.begin(
+      whenRequested: { self.request($1, of: number) },
+      whenCancelled: { self.leave(number) }
+    )
   }
 
   @inlinable
   func receive(subscription: any Subscription) {
-    let demand: Subscribers.Demand? = state.withLock { state in
+    let demand: Subscribers.Demand? = withState { state in
       guard !state.isClosed, state.subscription == nil else { return nil }
       state.subscription = subscription
       return state.requested
@@ -79,7 +111,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @inlinable
   func receive(_ input: Value) -> Subscribers.Demand {
-    let passengers = state.withLock { state in
+    let passengers = withState { state in
       guard !state.isClosed, state.requested > .max(state.values.count) else { return [] as [Passenger] }
       state.values.append(input)
       return state.passengers
@@ -90,7 +122,11 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    let before = state.exchange(State(isClosed: true))
+    let before = withState { state in
+      var before = State(isClosed: true)
+      swap(&before, &state)
+      return before
+    }
     guard !before.isClosed else { return }
     whenClosed(self)
     for passenger in before.passengers { passenger.emitter.send(completion: completion) }
@@ -100,7 +136,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   @inlinable
   func request(_ demand: Subscribers.Demand, of number: Int) {
     var more = Subscribers.Demand.none
-    let subscription: (any Subscription)? = state.withLock { state in
+    let subscription: (any Subscription)? = withState { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
       state.passengers[index].wanted += demand
       let wanted = state.passengers[index].wanted
@@ -115,12 +151,12 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   /// One wants nothing any more; with the last one it all ends.
   @inlinable
   func leave(_ number: Int) {
-    let rest: State? = state.withLock { state in
+    let rest: State? = withState { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
       state.passengers.remove(at: index)
       guard state.passengers.isEmpty else { return nil }
-      let rest = state
-      state = State(isClosed: true)
+      var rest = State(isClosed: true)
+      swap(&rest, &state)
       return rest
     }
     guard let rest else { return }

@@ -30,11 +30,24 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   @usableFromInline typealias Delivery = (step: Step, downstream: AnySubscriber<Output, Failure>)
 
+  /// Who sends. In a struct, since a function that is read under a lock by itself gets a wrapper each time.
+  @usableFromInline struct Source {
+    @usableFromInline let whenRequested: (Emitter, Subscribers.Demand) -> Void
+    @usableFromInline let whenCancelled: () -> Void
+
+    @inlinable
+    init(
+      whenRequested: @escaping (Emitter, Subscribers.Demand) -> Void,
+      whenCancelled: @escaping () -> Void
+    ) {
+      (self.whenRequested, self.whenCancelled) = (whenRequested, whenCancelled)
+    }
+  }
+
   @usableFromInline struct State: Drained {
     /// Goes when it is over.
     @usableFromInline var downstream: AnySubscriber<Output, Failure>?
-    @usableFromInline var whenRequested: ((Emitter, Subscribers.Demand) -> Void)?
-    @usableFromInline var whenCancelled: (() -> Void)?
+    @usableFromInline var source: Source?
     @usableFromInline var hasBegun = false
     @usableFromInline var owed = Subscribers.Demand.none
     /// What is to come, in order.
@@ -62,6 +75,13 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
       guard downstream != nil, !isEnding else { return }
       if case .completion = step { isEnding = true }
       steps.append(step)
+    }
+
+    /// Whether the next event can be delivered by whoever sends it, without being kept; if so, the caller is to.
+    @inlinable
+    mutating func pass() -> Bool {
+      guard downstream != nil, !isPaused, !isHeld, !isEnding, steps.isEmpty else { return false }
+      return loop.enter()
     }
 
     /// What comes next, if it may come now.
@@ -125,7 +145,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     let downstream: AnySubscriber<Output, Failure>? = state.withLock { state in
       guard !state.hasBegun, let downstream = state.downstream else { return nil }
       state.hasBegun = true
-      (state.whenRequested, state.whenCancelled) = (whenRequested, whenCancelled)
+      state.source = Source(whenRequested: whenRequested, whenCancelled: whenCancelled)
       return downstream
     }
     guard let downstream else { return false }
@@ -151,7 +171,17 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// Sends a value, once it is asked for: until then it is kept, with all others, without a limit.
   @inlinable
-  public func send(_ value: Output) { add(.value(value)) }
+  public func send(_ value: Output) {
+    let downstream: AnySubscriber<Output, Failure>? = state.withLock { state in
+      guard state.owed > .none, state.pass() else { return nil }
+      state.sent += 1
+      state.owed -= 1
+      return state.downstream
+    }
+    guard let downstream else { return add(.value(value)) }
+    hand(value, to: downstream)
+    state.drainEntered(deliver)
+  }
 
   /// Sends a value if it is asked for, beyond what is kept already; otherwise it is dropped.
   ///
@@ -182,17 +212,23 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   /// Sends the end, behind all else.
   @inlinable
-  public func send(completion: Subscribers.Completion<Failure>) { add(.completion(completion)) }
+  public func send(completion: Subscribers.Completion<Failure>) {
+    let rest: State? = state.withLock { state in
+      guard state.pass() else { return nil }
+      // Swapped, since a copy counts all references in it.
+      var rest = State()
+      swap(&rest, &state)
+      return rest
+    }
+    if let rest { rest.downstream?.receive(completion: completion) } else { add(.completion(completion)) }
+  }
 
   /// Asks nothing more of the source, which has ended or is to be cancelled.
   @inlinable
   func letGoOfSource(cancelling: Bool) {
-    let (whenRequested, whenCancelled) = state.withLock { state in
-      defer { (state.whenRequested, state.whenCancelled) = (nil, nil) }
-      return (state.whenRequested, state.whenCancelled)
-    }
-    if cancelling { whenCancelled?() }
-    withExtendedLifetime(whenRequested) {}
+    let source = state.withLock { $0.source.take() }
+    if cancelling { source?.whenCancelled() }
+    withExtendedLifetime(source) {}
   }
 
   @inlinable
@@ -230,11 +266,11 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @inlinable
   func take(_ demand: Subscribers.Demand) {
     guard demand > .none else { return }
-    let whenRequested = state.withLock { state in
+    let source = state.withLock { state in
       state.owed += demand
-      return state.whenRequested
+      return state.source
     }
-    whenRequested?(self, demand)
+    source?.whenRequested(self, demand)
     drain()
   }
 
@@ -246,7 +282,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   func leave() {
     let rest = state.exchange(State())
     rest.pause?.cancel()
-    rest.whenCancelled?()
+    rest.source?.whenCancelled()
   }
 
   // MARK: Delivery
@@ -258,14 +294,18 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @inlinable
   func deliver(_ next: Delivery) {
     switch next.step {
-    case .value(let value), .excess(let value):
-      let more = next.downstream.receive(value)
-      if more > .none { take(more) }
+    case .value(let value), .excess(let value): hand(value, to: next.downstream)
     case .pause(let start):
       pauseBegins(start)
     case .completion(let completion):
       if state.exchange(State()).downstream != nil { next.downstream.receive(completion: completion) }
     }
+  }
+
+  @inlinable @inline(__always)
+  func hand(_ value: Output, to downstream: AnySubscriber<Output, Failure>) {
+    let more = downstream.receive(value)
+    if more > .none { take(more) }
   }
 
   @inlinable
