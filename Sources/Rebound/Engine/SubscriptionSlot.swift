@@ -6,14 +6,14 @@ import Combine
 /// is nothing. Whoever has the lock that guards it moves the subscription in and out; what is moved out is copied bit by bit,
 /// so that nothing foreign runs with the lock held, and is released with the lock open.
 @usableFromInline
-struct SubscriptionSlot {
+package struct SubscriptionSlot {
   @usableFromInline typealias Words = (UInt, UInt, UInt, UInt, UInt)
 
   @usableFromInline var words: Words = (0, 0, 0, 0, 0)
-  @usableFromInline private(set) var isFull = false
+  @usableFromInline package private(set) var isFull = false
 
   @inlinable
-  init() {}
+  package init() {}
 
   /// Room for an existential with one witness table, whose size no platform of Swift has otherwise.
   @inlinable @inline(__always)
@@ -25,7 +25,7 @@ struct SubscriptionSlot {
 
   /// Puts a subscription into the empty place.
   @inlinable @inline(__always)
-  mutating func put(_ subscription: any Subscription) {
+  package mutating func put(_ subscription: any Subscription) {
     access { $0.initialize(to: subscription) }
     isFull = true
   }
@@ -34,7 +34,7 @@ struct SubscriptionSlot {
   ///
   /// - Returns: What was in it, to be released once.
   @inlinable @inline(__always)
-  mutating func take() -> SubscriptionSlot {
+  package mutating func take() -> SubscriptionSlot {
     let before = self
     isFull = false
     return before
@@ -42,20 +42,20 @@ struct SubscriptionSlot {
 
   /// The subscription in a place that is full.
   @inlinable @inline(__always)
-  var subscription: any Subscription {
+  package var subscription: any Subscription {
     mutating get { access { $0.pointee } }
   }
 
   /// Lets go of what was taken out.
   @inlinable @inline(__always)
-  consuming func release() {
+  package consuming func release() {
     guard isFull else { return }
     access { _ = $0.deinitialize(count: 1) }
   }
 
   /// Cancels what was taken out, and lets go of it.
   @inlinable @inline(__always)
-  consuming func cancel() {
+  package consuming func cancel() {
     guard isFull else { return }
     access { $0.pointee.cancel() }
     access { _ = $0.deinitialize(count: 1) }

@@ -28,20 +28,7 @@ extension TokenRefresher {
     time: TimeSource = .current,
     _ request: @escaping (Credential) -> Request
   ) -> some Publisher<Request.Output, Request.Failure> {
-    Deferred {
-      let access = AccessSlot<Credential>()
-      return Publishers.WithPolicy(
-        upstream: Deferred {
-          // The machine lets no attempt begin before there is a credential.
-          access.credential.map { request($0).eraseToAnyPublisher() } ?? Empty().eraseToAnyPublisher()
-        },
-        policy: AuthenticationPolicy(self, when: isUnauthorised, access),
-        time: time
-      ) { error in
-        // Nothing else refuses.
-        failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
-      }
-    }
+    Authenticated(refresher: self, isUnauthorised: isUnauthorised, failure: failure, time: time, request: request)
   }
 
   /// Makes a publisher that sends requests with the shared credential, and fails with ``TokenRefreshFailure`` if there
@@ -60,6 +47,67 @@ extension TokenRefresher {
     _ request: @escaping (Credential) -> Request
   ) -> some Publisher<Request.Output, any Error> where Request.Failure == any Error {
     authenticated(when: isUnauthorised, failingWith: { $0 }, time: time, request)
+  }
+}
+
+/// A publisher that sends each subscriber's requests with a shared credential.
+@usableFromInline
+struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
+  @usableFromInline typealias Output = Request.Output
+  @usableFromInline typealias Failure = Request.Failure
+
+  /// The request as the credential makes it that is there when it is sent.
+  @usableFromInline
+  struct Attempt: Publisher {
+    @usableFromInline typealias Output = Request.Output
+    @usableFromInline typealias Failure = Request.Failure
+
+    @usableFromInline let access: AccessSlot<Credential>
+    @usableFromInline let request: (Credential) -> Request
+
+    @inlinable
+    init(_ access: AccessSlot<Credential>, _ request: @escaping (Credential) -> Request) {
+      (self.access, self.request) = (access, request)
+    }
+
+    @inlinable
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      // The machine lets no attempt begin before there is a credential.
+      guard let credential = access.credential else { return Empty().subscribe(subscriber) }
+      request(credential).subscribe(subscriber)
+    }
+  }
+
+  @usableFromInline let refresher: TokenRefresher<Credential>
+  @usableFromInline let isUnauthorised: (Failure) -> Bool
+  @usableFromInline let failure: (TokenRefreshFailure) -> Failure
+  @usableFromInline let time: TimeSource
+  @usableFromInline let request: (Credential) -> Request
+
+  @inlinable
+  init(
+    refresher: TokenRefresher<Credential>,
+    isUnauthorised: @escaping (Failure) -> Bool,
+    failure: @escaping (TokenRefreshFailure) -> Failure,
+    time: TimeSource,
+    request: @escaping (Credential) -> Request
+  ) {
+    (self.refresher, self.time) = (refresher, time)
+    (self.isUnauthorised, self.failure, self.request) = (isUnauthorised, failure, request)
+  }
+
+  @inlinable
+  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let access = AccessSlot<Credential>()
+    Publishers.WithPolicy(
+      upstream: Attempt(access, request),
+      policy: AuthenticationPolicy(refresher, when: isUnauthorised, access),
+      time: time
+    ) { [failure] error in
+      // Nothing else refuses.
+      failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
+    }
+    .subscribe(subscriber)
   }
 }
 
@@ -174,19 +222,40 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
 }
 
 /// What the request of one execution is sent with.
+///
+/// Unchecked, because the lock guards the access, which lies in inline storage so that it is cheap to destroy.
 @usableFromInline
-final class AccessSlot<Credential: Sendable>: Sendable {
-  @usableFromInline let access = Locked<TokenRefresher<Credential>.Access?>(nil)
+final class AccessSlot<Credential: Sendable>: @unchecked Sendable {
+  @usableFromInline let lock = Lock()
+  @exclusivity(unchecked) @usableFromInline var storage: InlineStorage<TokenRefresher<Credential>.Access?>
+  // Made where the type is known; it captures nothing.
+  @usableFromInline let whenReleased: @Sendable (AccessSlot) -> Void
 
   @inlinable
-  init() {}
+  init() {
+    storage = InlineStorage { $0.initialize(to: nil) }
+    whenReleased = { slot in
+      slot.storage.access { _ = $0.deinitialize(count: 1) }
+      slot.storage.close()
+    }
+  }
+
+  @inlinable
+  deinit { whenReleased(self) }
 
   /// There when the request is sent.
   @inlinable
-  var credential: Credential? { access.withLock { $0?.credential } }
+  var credential: Credential? { lock.withLock { storage.access { $0.pointee?.credential } } }
 
   @inlinable
   func keep(_ new: TokenRefresher<Credential>.Access) {
-    _ = access.exchange(new)
+    let before = lock.withLock {
+      storage.access { place in
+        let before = place.pointee
+        place.pointee = new
+        return before
+      }
+    }
+    withExtendedLifetime(before) {}
   }
 }
