@@ -5,6 +5,8 @@ import Rebound
 struct CachedCopy: Sendable {
   /// Heuristic lifetimes are a tenth of the time since the last change (RFC 9111 §4.2.2), and a day at most.
   private static let longestGuess = Duration.seconds(86_400)
+  /// Without any of these an answer has no lifetime, and cannot be asked about.
+  private static let grounds = ["Cache-Control", "ETag", "Last-Modified", "Expires"]
   /// What belongs to a message on its way and not to the copy (RFC 9111 §3.2).
   private static let unchangedBy304 = ["Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection"]
 
@@ -27,6 +29,8 @@ struct CachedCopy: Sendable {
   ///   - message: What was asked.
   ///   - now: The client's time.
   init?(_ response: HTTPResponse, to message: TransportRequest, now: Duration) {
+    // Most that is answered says nothing about its keeping, and is looked at no further.
+    guard CachedCopy.grounds.contains(where: { response.head.headers.contains(name: $0) }) else { return nil }
     let control = CacheControl(response.head.headers)
     let vary = response.head.headers.members(of: "Vary")
     guard
@@ -96,7 +100,7 @@ struct CachedCopy: Sendable {
 
   private var mayBeStale: Bool { !control.has("must-revalidate") && !control.has("no-cache") }
 
-  private var hasValidator: Bool { head.headers["ETag"] != nil || head.headers["Last-Modified"] != nil }
+  private var hasValidator: Bool { head.headers.contains(name: "ETag") || head.headers.contains(name: "Last-Modified") }
 
   /// The request that asks whether it is still good; `nil` if that cannot be asked.
   func question(_ request: HTTPRequest) -> HTTPRequest? {

@@ -192,8 +192,9 @@ public final class HTTPCache: Sendable {
   func kept(for key: Key, answering message: TransportRequest) -> KeptCopy? {
     state.withLock { state in
       state.uses += 1
+      guard let copies = state.slots[key]?.copies else { return nil }
       state.slots[key]?.lastUse = state.uses
-      return state.slots[key]?.copies.last { $0.copy.answers(message) }
+      return copies.last { $0.copy.answers(message) }
     }
   }
 

@@ -28,17 +28,22 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// Whether the field may be sent: a line break in it would let its author write further fields.
     public var isValid: Bool {
-      !name.isEmpty && name.utf8.allSatisfy(Field.isTokenByte)
-        && value.utf8.allSatisfy { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
+      !name.isEmpty && Field.consists(name, of: Field.isTokenByte)
+        && Field.consists(value) { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+
+    private static func consists(_ text: String, of isAllowed: (UInt8) -> Bool) -> Bool {
+      // By its bytes in memory, as names are compared.
+      text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? text.utf8.allSatisfy(isAllowed)
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
         return true
       default:
-        return "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        return "!#$%&'*+.^_`|~".utf8.contains(byte)
       }
     }
   }
@@ -56,20 +61,26 @@ public struct HTTPHeaders: Hashable, Sendable {
   /// not be joined, so reading it gives the first; use ``values(of:)``.
   public subscript(name: String) -> String? {
     get {
-      guard let first = fields.firstIndex(where: { HTTPHeaders.equal($0.name, name) }) else { return nil }
+      guard let first = firstIndex(of: name) else { return nil }
       // Most fields are there once, and that takes no array.
-      let isOnlyOne = !fields[(first + 1)...].contains { HTTPHeaders.equal($0.name, name) }
-      if isOnlyOne || HTTPHeaders.equal(name, "Set-Cookie") { return fields[first].value }
-      return values(of: name).joined(separator: ", ")
+      for other in (first + 1)..<fields.count where HTTPHeaders.equal(fields[other].name, name) {
+        return HTTPHeaders.equal(name, "Set-Cookie") ? fields[first].value : values(of: name).joined(separator: ", ")
+      }
+      return fields[first].value
     }
     set {
-      guard let place = fields.firstIndex(where: { HTTPHeaders.equal($0.name, name) }) else {
+      guard let place = firstIndex(of: name) else {
         if let newValue { add(name, newValue) }
         return
       }
       fields.removeAll { HTTPHeaders.equal($0.name, name) }
       if let newValue { fields.insert(Field(name, newValue), at: place) }
     }
+  }
+
+  private func firstIndex(of name: String) -> Int? {
+    // By their places in memory: elsewhere a field is copied to be looked at.
+    fields.withUnsafeBufferPointer { fields in fields.indices.first { HTTPHeaders.equal(fields[$0].name, name) } }
   }
 
   /// The values of all fields of a name, in order.

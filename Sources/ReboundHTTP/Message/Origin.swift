@@ -8,7 +8,8 @@ struct Origin: Equatable {
 
   init(_ url: URL) {
     scheme = url.scheme?.lowercased()
-    host = url.host?.lowercased()
-    port = url.port ?? (scheme == "https" ? 443 : 80)
+    let authority = Authority(url)
+    host = authority.host?.lowercased()
+    port = authority.port ?? (scheme == "https" ? 443 : 80)
   }
 }

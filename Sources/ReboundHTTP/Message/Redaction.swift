@@ -117,7 +117,9 @@ public struct Redaction: Hashable, Sendable {
   public func url(_ url: URL) -> String {
     let plain = url.absoluteString
     // Without an @, ?, or # there is nothing to leave out.
-    if url.baseURL == nil, !plain.utf8.contains(where: { $0 == 0x40 || $0 == 0x3F || $0 == 0x23 }) { return plain }
+    let mayBeSecret = { (byte: UInt8) in byte == 0x40 || byte == 0x3F || byte == 0x23 }
+    let isPlain = plain.utf8.withContiguousStorageIfAvailable { !$0.contains(where: mayBeSecret) }
+    if url.baseURL == nil, isPlain ?? !plain.utf8.contains(where: mayBeSecret) { return plain }
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return replacement }
     let credentials = components.percentEncodedUser != nil ? "\(replacement)@" : ""
     let query = components.percentEncodedQuery.map { "?\(pairs($0))" } ?? ""

@@ -44,8 +44,9 @@ public struct Span: Hashable, Sendable {
     init(_ method: HTTPMethod, _ url: URL, _ redaction: Redaction) {
       self.method = method
       self.url = redaction.url(url)
-      host = url.host
-      port = url.port ?? Target.defaultPort(of: url.scheme)
+      let authority = Authority(url)
+      host = authority.host
+      port = authority.port ?? Target.defaultPort(of: url.scheme)
     }
 
     private static func defaultPort(of scheme: String?) -> Int? {

@@ -21,8 +21,9 @@ public struct SpanContext: Hashable, Sendable {
   ///   - attempt: The number of the attempt; `nil` for the call.
   ///   - parent: What has set the call off; `nil` where nothing has, so that it is a trace of its own.
   init(ofCall id: String, attempt: Int? = nil, under parent: SpanContext?) {
-    (high, low) = parent.map { ($0.high, $0.low) } ?? (SpanContext.number(id, 1), SpanContext.number(id, 2))
-    span = SpanContext.number(id, 3, attempt)
+    let hash = SpanContext.hash(id)
+    (high, low) = parent.map { ($0.high, $0.low) } ?? (SpanContext.number(hash, 1), SpanContext.number(hash, 2))
+    span = SpanContext.number(hash, 3, attempt)
     isSampled = parent?.isSampled ?? true
   }
 
@@ -68,12 +69,20 @@ public struct SpanContext: Hashable, Sendable {
     return number
   }
 
-  /// A number that depends on each byte of an id and on the number of the attempt, and is never zero.
+  /// A number that depends on each byte of an id: FNV-1a.
+  private static func hash(_ id: String) -> UInt64 {
+    var (id, hash): (String, UInt64) = (id, 0xcbf2_9ce4_8422_2325)
+    id.withUTF8 { bytes in
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+    return hash
+  }
+
+  /// A number that depends on that of an id and on the number of the attempt, and is never zero.
   ///
-  /// FNV-1a, then the finaliser of SplitMix64, so that ids that differ in one digit differ in half of the bits.
-  private static func number(_ id: String, _ salt: UInt64, _ attempt: Int? = nil) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
-    for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+  /// Mixed by the finaliser of SplitMix64, so that ids that differ in one digit differ in half of the bits.
+  private static func number(_ hash: UInt64, _ salt: UInt64, _ attempt: Int? = nil) -> UInt64 {
+    var hash = hash &+ salt &* 0x9e37_79b9_7f4a_7c15
     if let attempt { hash = (hash ^ UInt64(truncatingIfNeeded: attempt) << 8) &* 0x0000_0100_0000_01b3 }
     hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
     hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
