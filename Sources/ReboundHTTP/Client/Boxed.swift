@@ -1,9 +1,11 @@
-/// A value in an object that never changes: one word to copy, however large the value is.
+/// A value in an object of its own: one word to copy, however large the value is.
 ///
-/// For what is handed on at each step of its way, and changed at few of them.
+/// For what is handed on at each step of its way, and changed at few of them. It is copied before it is changed, unless nobody
+/// else has it.
 struct Boxed<Value: Sendable>: Sendable {
-  private final class Box: Sendable {
-    let value: Value
+  /// Unchecked, because its value is changed only by whoever has the only reference.
+  private final class Box: @unchecked Sendable {
+    @exclusivity(unchecked) var value: Value
 
     init(_ value: Value) {
       self.value = value
@@ -16,12 +18,11 @@ struct Boxed<Value: Sendable>: Sendable {
     box = Box(value)
   }
 
-  var value: Value { box.value }
-
-  /// Puts a changed copy in the place of the value.
-  mutating func change(_ change: (inout Value) -> Void) {
-    var value = box.value
-    change(&value)
-    box = Box(value)
+  var value: Value {
+    get { box.value }
+    _modify {
+      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      yield &box.value
+    }
   }
 }

@@ -1,7 +1,7 @@
 import StreamSupport
 
 /// The failures of a call's attempts, of which the last ten are kept.
-final class FailureHistory: Sendable {
+struct FailureHistory: ~Copyable, Sendable {
   private static let limit = 10
 
   private let failures = Locked<[NetworkFailure]>([])

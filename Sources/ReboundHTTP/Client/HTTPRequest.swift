@@ -8,27 +8,27 @@ public struct HTTPRequest: Sendable {
   /// What goes over the wire; middleware may change it.
   public var message: TransportRequest {
     get { parts.message }
-    set { change { $0.message = newValue } }
+    _modify { yield &parts.message }
   }
   /// The number of the attempt, from 1.
   public var attempt: Int {
     get { parts.attempt }
-    set { change { $0.attempt = newValue } }
+    set { parts.attempt = newValue }
   }
   /// The moment by which the call is to be done.
   public var deadline: Deadline? {
     get { parts.deadline }
-    set { change { $0.deadline = newValue } }
+    set { parts.deadline = newValue }
   }
   /// What the cache may do for it.
   public var cacheMode: CacheMode {
     get { parts.cacheMode }
-    set { change { $0.cacheMode = newValue } }
+    set { parts.cacheMode = newValue }
   }
   /// Whether 304 is an answer, because a copy is there.
   public var takesNotModified: Bool {
     get { parts.takesNotModified }
-    set { change { $0.takesNotModified = newValue } }
+    set { parts.takesNotModified = newValue }
   }
   /// When the attempt began.
   var start: Duration { parts.start }
@@ -57,9 +57,12 @@ public struct HTTPRequest: Sendable {
 
   // One word in place of some thirty.
   private var boxed: Boxed<Parts>
-  private var parts: Parts { boxed.value }
+  private var parts: Parts {
+    get { boxed.value }
+    _modify { yield &boxed.value }
+  }
 
-  mutating func change(_ change: (inout Parts) -> Void) { boxed.change(change) }
+  mutating func change(_ change: (inout Parts) -> Void) { change(&parts) }
 
   /// Makes a request by hand: for a test of middleware, or for middleware that asks something of its own.
   ///
@@ -147,8 +150,9 @@ public struct HTTPRequest: Sendable {
 
   /// The host that it goes to, with its port: what fails together.
   public var host: String {
-    let port = message.url.port.map { ":\($0)" } ?? ""
-    return (message.url.host?.lowercased() ?? "") + port
+    let authority = Authority(message.url)
+    let host = authority.host?.lowercased() ?? ""
+    return authority.port.map { "\(host):\($0)" } ?? host
   }
 
   /// Tells those who watch the client; without any, the event is not even made.

@@ -155,7 +155,7 @@ public struct NetworkFailure: Error, Sendable {
     var underlying: (any Error)?
   }
 
-  private mutating func change(_ change: (inout Facts) -> Void) { boxed.change(change) }
+  private mutating func change(_ change: (inout Facts) -> Void) { change(&boxed.value) }
 
   /// How much of a body is kept.
   public static let bodyLimit = 16_384
