@@ -4,8 +4,6 @@ import StreamSupport
 /// Makes a call for each subscriber: prepares it, sends it through all middleware, parses the answer, and tells those who
 /// watch.
 ///
-/// For middleware it makes an attempt, or a hop, whose answer comes as it is.
-///
 /// One stage in place of a chain of operators, because each of those costs every request some microseconds. What depends
 /// on the types is here and made in the caller's module; all else is in ``CallSubscription``.
 @usableFromInline

@@ -15,7 +15,7 @@ extension CallSubscription {
   private func receive(_ event: TransportEvent, of sent: SentRequest) {
     var isFollowed = false
     // Asked before the lock: it parses addresses.
-    if case .head(let head) = event { isFollowed = sent.request.isFollowed?(head) ?? false }
+    if case .head(let head) = event { isFollowed = follows(head, sent) }
     switch change(sent, { $0.receive(event, isFollowed: isFollowed) }) {
     case .tell(let event):
       sent.request.tell(event)
@@ -47,7 +47,7 @@ extension CallSubscription {
   /// Begins to hand on the body, if it is one that is wanted.
   private func handOn(_ head: ResponseHead, to destination: any BodyDestination, _ sent: SentRequest) {
     let request = sent.request
-    let answer = response(head, Data(), to: request)
+    let answer = response(head, Data(), to: sent)
     guard destination.use(of: head) == .body, request.call.accepts(answer), !request.isPageInPlace(of: answer) else {
       return
     }
@@ -81,7 +81,7 @@ extension CallSubscription {
     destination.finish { [self] result in
       if case .failure(let error) = result { return fail(keeping: error, sent) }
       guard let (_, head) = change(sent, { $0.end() }), let head else { return }
-      succeed(response(head, Data(), to: sent.request), sent)
+      succeed(response(head, Data(), to: sent), sent)
     }
   }
 
@@ -89,22 +89,23 @@ extension CallSubscription {
     guard let (exchange, head) = change(sent, { $0.end() }) else { return }
     exchange?.cancel()
     let request = sent.request
-    let answer = head.map { response($0, Data(), to: request) }
-    fail(request.failure(keeping: answer, error, duration: settings.time.now - request.start), sent)
+    let answer = head.map { response($0, Data(), to: sent) }
+    fail(request.failure(keeping: answer, error, duration: settings.time.now - sent.start), sent)
   }
 
   // MARK: The end of a hop
 
   private func leave(for redirect: ResponseHead, _ sent: SentRequest) {
     // Outside of the middleware that sees each hop, its attempt follows.
-    if part == .hop { return answer(with: response(redirect, Data(), to: sent.request)) }
-    if leaveHop() != nil { follow(redirect, after: sent.request) }
+    if part == .hop { return answer(with: response(redirect, Data(), to: sent)) }
+    look(at: redirect, sent)
+    if leaveHop() != nil { follow(redirect, after: sent) }
   }
 
   private func judge(_ head: ResponseHead?, _ body: Data, _ sent: SentRequest) {
     guard let head else { return fail(TransportFailure(.protocol), sent) }
     let request = sent.request
-    let response = response(head, body, to: request)
+    let response = response(head, body, to: sent)
     if let failure = request.rejection(of: response) { return fail(failure, sent) }
     if request.destination != nil {
       // A valid status whose body is none that was asked for.
@@ -113,18 +114,19 @@ extension CallSubscription {
     succeed(response, sent)
   }
 
-  func response(_ head: ResponseHead, _ body: Data, to request: HTTPRequest) -> HTTPResponse {
+  func response(_ head: ResponseHead, _ body: Data, to sent: SentRequest) -> HTTPResponse {
     HTTPResponse(
       head: head,
       body: body,
       receivedAt: HTTPDate(since1970: settings.time.wallClock),
-      duration: settings.time.now - request.start,
-      attempt: request.attempt
+      duration: settings.time.now - sent.start,
+      attempt: sent.request.attempt
     )
   }
 
   private func succeed(_ response: HTTPResponse, _ sent: SentRequest) {
     sent.request.tell(.attemptSucceeded(sent.request.attempt, response))
+    look(at: response.head, sent)
     answer(with: response)
   }
 
@@ -137,22 +139,36 @@ extension CallSubscription {
     let request = sent.request
     var failure = failure
     failure.redirects = request.redirects
-    let duration = settings.time.now - request.start
+    let duration = settings.time.now - sent.start
     fail(request.failure(.transport(failure.kind), underlying: failure, duration: duration), sent)
   }
 
   private func fail(_ failure: NetworkFailure, _ sent: SentRequest) {
-    guard let destination = sent.request.destination else { return end(with: failure, sent.request) }
+    guard let destination = sent.request.destination else { return end(with: failure, sent) }
     // Whoever hears of it may go on at once with what has come.
     destination.interrupt { [self] in
       // Nobody wants to hear of it after a cancel.
-      if change(sent, { _ in true }) ?? false { end(with: failure, sent.request) }
+      if change(sent, { _ in true }) ?? false { end(with: failure, sent) }
     }
   }
 
-  /// Ends it because a hop has failed, or cannot be sent.
+  private func end(with failure: NetworkFailure, _ sent: SentRequest) {
+    sent.request.tell(.attemptFailed(sent.request.attempt, failure))
+    if let head = failure.head { look(at: head, sent) }
+    finish(.failure(failure))
+  }
+
+  /// Ends it because a hop cannot be sent.
   func end(with failure: NetworkFailure, _ hop: HTTPRequest) {
     hop.tell(.attemptFailed(hop.attempt, failure))
     finish(.failure(failure))
+  }
+
+  // MARK: What adapts requests
+
+  /// Shows what has come to whoever has adapted the request.
+  func look(at head: ResponseHead, _ sent: SentRequest) {
+    guard part != .hop else { return }
+    settings.adapters.look(head, sent.request)
   }
 }

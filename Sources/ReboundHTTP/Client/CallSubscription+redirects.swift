@@ -17,20 +17,23 @@ extension CallSubscription {
   }
 
   private func send(_ request: HTTPRequest, startedAt start: Duration) {
-    var request = request
-    request.change { hop in
-      hop.start = start
-      if let deadline = self.request.deadline { limit(&hop.message, deadline) }
-      let redirects = settings.redirects
-      guard redirects.limit > 0 || hop.destination != nil else { return }
-      let count = hop.redirection?.count ?? 0
-      hop.isFollowed = { [message = hop.message, destination = hop.destination] head in
-        if destination?.use(of: head) == .startAnew { return true }
-        if case .deliver = redirects.step(after: message, head, followed: count) { return false }
-        return true
+    // Copied once, if anything is changed at all.
+    var adapted = request
+    if let deadline = self.request.deadline { limit(&adapted.message, deadline) }
+    if next != nil {
+      adapted.change { hop in
+        hop.attemptStart = start
+        // Middleware sees the answer before this does, and its body need not come.
+        hop.isFollowed = { [redirects = settings.redirects] in redirects.follow($0, after: request) }
       }
     }
-    pass(SentRequest(request))
+    settings.adapters.adapt(&adapted)
+    pass(SentRequest(adapted, of: request, startedAt: start))
+  }
+
+  /// Whether an answer with this head is followed by another request, so that its body need not come.
+  func follows(_ head: ResponseHead, _ sent: SentRequest) -> Bool {
+    part == .hop ? sent.request.isFollowed?(head) ?? false : settings.redirects.follow(head, after: sent.plain)
   }
 
   /// Leaves a message no more time than there is, as transport and server get to know it.
@@ -42,10 +45,11 @@ extension CallSubscription {
   }
 
   /// Sends the request where the answer to the last hop wants it.
-  func follow(_ head: ResponseHead, after hop: HTTPRequest) {
+  func follow(_ head: ResponseHead, after sent: SentRequest) {
+    let hop = sent.plain
     if let destination = hop.destination, destination.use(of: head) == .startAnew {
       destination.startAnew()
-      return sendPrepared(request, startedAt: hop.start)
+      return sendPrepared(request, startedAt: sent.start)
     }
     let count = hop.redirects
     switch settings.redirects.step(after: hop.message, head, followed: count) {
@@ -55,11 +59,11 @@ extension CallSubscription {
       let failure = hop.failure(
         .transport(.tooManyRedirects),
         underlying: TransportFailure(.tooManyRedirects, redirects: count),
-        duration: settings.time.now - hop.start
+        duration: settings.time.now - sent.start
       )
       end(with: failure, hop)
     case .refuse(let refusal):
-      let answer = response(head, Data(), to: hop)
+      let answer = response(head, Data(), to: sent)
       end(with: hop.failure(.redirectRefused, response: answer, underlying: refusal), hop)
     case .follow(let message):
       var following = hop
@@ -73,8 +77,18 @@ extension CallSubscription {
         )
       }
       hop.tell(.redirected(status: head.status, to: message.url))
-      send(following, startedAt: hop.start)
+      send(following, startedAt: sent.start)
     }
+  }
+}
+
+extension RedirectPolicy {
+  /// Whether another request follows an answer: where a redirect leads, or anew for a body that has changed.
+  fileprivate func follow(_ head: ResponseHead, after hop: HTTPRequest) -> Bool {
+    if let destination = hop.destination, destination.use(of: head) == .startAnew { return true }
+    guard concerns(status: head.status) else { return false }
+    if case .deliver = step(after: hop.message, head, followed: hop.redirects) { return false }
+    return true
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import StreamSupport
 
 /// One call under way, between the transport, or the middleware, and the subscriber; or for the middleware an attempt of
@@ -17,7 +18,6 @@ import StreamSupport
 final class CallSubscription: Subscriber, Subscription, CustomStringConvertible, @unchecked Sendable {
   @usableFromInline typealias Input = HTTPResponse
   @usableFromInline typealias Failure = NetworkFailure
-  typealias Next = (HTTPRequest) -> HTTPAnswer
 
   /// What a subscriber is told besides values.
   @usableFromInline
@@ -39,16 +39,37 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     case over
   }
 
-  private struct Sink {
-    let answered: (HTTPResponse, CallSubscription) throws -> Subscribers.Demand
-    let turned: (Turn) -> Void
+  /// Who gets what comes.
+  private enum Sink {
+    /// As it comes: of an attempt or a hop.
+    case subscriber(AnswerSubscriber)
+    /// Parsed: of a call.
+    case parser(
+      answered: (HTTPResponse, CallSubscription) throws -> Subscribers.Demand,
+      turned: (Turn) -> Void
+    )
+
+    func turn(_ turn: Turn) {
+      switch (self, turn) {
+      case (.subscriber(let subscriber), .begun(let subscription)): subscriber.receive(subscription: subscription)
+      case (.subscriber(let subscriber), .ended(let completion)): subscriber.receive(completion: completion)
+      case (.parser(_, let turned), _): turned(turn)
+      }
+    }
+
+    func answer(_ answer: HTTPResponse, to subscription: CallSubscription) throws -> Subscribers.Demand {
+      switch self {
+      case .subscriber(let subscriber): subscription.accepts(answer) ? subscriber.receive(answer) : .none
+      case .parser(let answered, _): try answered(answer, subscription)
+      }
+    }
   }
 
-  /// What there is until the end.
+  /// What there is until the end; who gets it lets go of what comes through middleware, once.
   private struct Rest {
     let exchange: (any TransportExchange)?
     let hop: Hop?
-    let upstream: (any Subscription)?
+    let upstream: SubscriptionSlot
     let sink: Sink?
     let isAnswered: Bool
   }
@@ -57,7 +78,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   let part: Part
   private let client: ClientSettings.Shared
   /// The middleware that a call goes through, or each hop of an attempt; `nil` where the transport is next.
-  private let next: Next?
+  let next: RequestHandler?
   private let lock = Lock()
   // All guarded by `lock`.
   @exclusivity(unchecked) private var phase = Phase.ready
@@ -65,19 +86,21 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   /// The present hop; `nil` between two, and for a call that goes through middleware.
   @exclusivity(unchecked) private var hop: Hop?
   /// What comes through middleware.
-  @exclusivity(unchecked) private var upstream: (any Subscription)?
+  @exclusivity(unchecked) private var upstream = SubscriptionSlot()
   /// Whether its response was told: who wants no more than that cancels, which is no end of another kind.
   @exclusivity(unchecked) private var isAnswered = false
   /// There until the end.
   @exclusivity(unchecked) private var sink: Sink?
 
-  init(_ request: HTTPRequest, of client: ClientSettings.Shared, _ part: Part, through next: Next?) {
+  init(_ request: HTTPRequest, of client: ClientSettings.Shared, _ part: Part, through next: RequestHandler?) {
     self.request = request
     self.client = client
     self.part = part
     self.next = next
-    if part == .hop { hop = Hop(SentRequest(request)) }
+    if part == .hop { hop = Hop(SentRequest(request, startedAt: request.attemptStart)) }
   }
+
+  deinit { upstream.take().release() }
 
   /// Hands this to its subscriber.
   ///
@@ -89,8 +112,14 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     whenAnswered: @escaping (HTTPResponse, CallSubscription) throws -> Subscribers.Demand,
     whenTurned: @escaping (Turn) -> Void
   ) {
-    sink = Sink(answered: whenAnswered, turned: whenTurned)
-    if part == .call, let next { next(request).subscribe(self) } else { whenTurned(.begun(self)) }
+    sink = .parser(answered: whenAnswered, turned: whenTurned)
+    if let next { next.handle(request, ErasedAnswerSubscriber(self)) } else { whenTurned(.begun(self)) }
+  }
+
+  /// Hands this to the subscriber of an attempt, or of a hop, which gets what comes as it is.
+  func start(_ subscriber: AnswerSubscriber) {
+    sink = .subscriber(subscriber)
+    subscriber.receive(subscription: self)
   }
 
   @usableFromInline var description: String { part.rawValue }
@@ -106,7 +135,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     let begins = phase == .ready
     if begins { phase = .running }
     self.demand += demand
-    let (upstream, sent) = (upstream, hop?.sent)
+    let sent = begins ? hop?.sent : nil
+    let upstream = !begins && upstream.isFull ? upstream.subscription : nil
     lock.unlock()
     guard begins else { return upstream?.request(demand) ?? () }
     if let sent { return begin(sent) }
@@ -129,7 +159,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     if isWanted { hop = Hop(sent) }
     lock.unlock()
     guard isWanted else { return }
-    if let next { next(sent.request).subscribe(self) } else { begin(sent) }
+    if let next { next.handle(sent.request, ErasedAnswerSubscriber(self)) } else { begin(sent) }
   }
 
   /// Changes the hop that has sent this; `nil` if it is no longer the present one.
@@ -144,15 +174,14 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   /// none.
   func leaveHop() -> (sent: SentRequest, redirect: ResponseHead)? {
     lock.lock()
-    let rest = (hop, upstream)
     guard let last = hop, let redirect = last.redirect else {
       lock.unlock()
       return nil
     }
-    (hop, upstream) = (nil, nil)
+    hop = nil
+    let before = upstream.take()
     lock.unlock()
-    // What they hold may run foreign code as it goes.
-    withExtendedLifetime(rest) {}
+    before.release()
     return (last.sent, redirect)
   }
 
@@ -161,14 +190,17 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   @usableFromInline
   func receive(subscription: any Subscription) {
     lock.lock()
-    let isWanted = phase != .over && upstream == nil
+    let isWanted = phase != .over && !upstream.isFull
     let begins = phase == .ready
-    if isWanted { (phase, upstream) = (.running, subscription) }
+    if isWanted {
+      phase = .running
+      upstream.put(subscription)
+    }
     let (demand, sink) = (demand, sink)
     lock.unlock()
     guard isWanted else { return subscription.cancel() }
     // A call begins with it; of a hop something was asked before.
-    if begins { sink?.turned(.begun(self)) } else { subscription.request(demand) }
+    if begins { sink?.turn(.begun(self)) } else { subscription.request(demand) }
   }
 
   @usableFromInline
@@ -176,7 +208,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     let (sent, isLeaving) = lock.withLock { (hop?.sent, hop?.redirect != nil) }
     guard !isLeaving else { return .none }
     guard let sent else { return deliver(answer) }
-    if sent.request.isFollowed?(answer.head) ?? false {
+    look(at: answer.head, sent)
+    if follows(answer.head, sent) {
       change(sent) { $0.follow(answer.head) }
       return .none
     }
@@ -191,7 +224,12 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<NetworkFailure>) {
-    if case .finished = completion, let (sent, redirect) = leaveHop() { return follow(redirect, after: sent.request) }
+    switch completion {
+    case .finished:
+      if let (sent, redirect) = leaveHop() { return follow(redirect, after: sent) }
+    case .failure(let failure):
+      if let head = failure.head, let sent = lock.withLock({ hop?.sent }) { look(at: head, sent) }
+    }
     if lock.withLock({ phase == .running }) { finish(completion) }
   }
 
@@ -201,7 +239,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   func deliver(_ answer: HTTPResponse) -> Subscribers.Demand {
     let sink = lock.withLock { phase == .running ? self.sink : nil }
     do {
-      return try sink?.answered(answer, self) ?? .none
+      return try sink?.answer(answer, to: self) ?? .none
     } catch {
       finish(.failure(request.failure(parsing: answer, error)), stopping: true)
       return .none
@@ -223,9 +261,9 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   /// - Parameter stopping: Whether there is still something under way.
   func finish(_ completion: Subscribers.Completion<NetworkFailure>, stopping: Bool = false) {
     guard let rest = end() else { return }
-    if stopping { stop(rest) }
+    if stopping { stop(rest) } else { rest.upstream.release() }
     if part == .call, case .failure(let failure) = completion { request.call.tell(.failed(failure)) }
-    rest.sink?.turned(.ended(completion))
+    rest.sink?.turn(.ended(completion))
   }
 
   /// Ends it, and hands out what is left to the first caller, who releases it with the lock open.
@@ -235,13 +273,17 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     guard phase != .over else { return nil }
     phase = .over
     let exchange = hop?.end()?.exchange
-    let rest = Rest(exchange: exchange, hop: hop, upstream: upstream, sink: sink, isAnswered: isAnswered)
-    (hop, upstream, sink) = (nil, nil, nil)
-    return rest
+    return Rest(
+      exchange: exchange,
+      hop: hop.take(),
+      upstream: upstream.take(),
+      sink: sink.take(),
+      isAnswered: isAnswered
+    )
   }
 
   private func stop(_ rest: Rest) {
-    rest.upstream?.cancel()
+    rest.upstream.cancel()
     rest.exchange?.cancel()
     if next == nil { rest.hop?.sent.request.destination?.interrupt {} }
   }

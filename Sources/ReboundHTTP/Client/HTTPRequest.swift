@@ -30,8 +30,8 @@ public struct HTTPRequest: Sendable {
     get { parts.takesNotModified }
     set { parts.takesNotModified = newValue }
   }
-  /// When the attempt began.
-  var start: Duration { parts.start }
+  /// When the attempt began, for a hop that goes through middleware.
+  var attemptStart: Duration { parts.attemptStart }
   /// `nil` unless a redirect has led here.
   var redirection: Redirection? { parts.redirection }
   /// Whether an answer with this head is followed by another request, so that its body need not come.
@@ -48,7 +48,7 @@ public struct HTTPRequest: Sendable {
     var cacheMode: CacheMode
     var takesNotModified = false
     /// Set by the stage of the attempt, as is what follows.
-    var start = Duration.zero
+    var attemptStart = Duration.zero
     var redirection: Redirection?
     var isFollowed: (@Sendable (ResponseHead) -> Bool)?
     var destination: (any BodyDestination)?

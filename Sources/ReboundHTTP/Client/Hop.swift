@@ -4,10 +4,15 @@ import Foundation
 ///
 /// A reference, by which what comes of one hop is told from what comes late of another.
 final class SentRequest: Sendable {
+  /// As it goes over the wire, or to the middleware inside.
   let request: HTTPRequest
+  /// As it was before anything was added for this hop alone: of this a redirect makes the next one.
+  let plain: HTTPRequest
+  /// When the attempt began.
+  let start: Duration
 
-  init(_ request: HTTPRequest) {
-    self.request = request
+  init(_ request: HTTPRequest, of plain: HTTPRequest? = nil, startedAt start: Duration) {
+    (self.request, self.plain, self.start) = (request, plain ?? request, start)
   }
 }
 

@@ -75,11 +75,9 @@ public struct WebAPIClient: RequestExecutor {
     }
   }
 
-  private typealias Next = @Sendable (HTTPRequest) -> HTTPAnswer
-
   private(set) var shared: ClientSettings.Shared
   /// All middleware that a call goes through, made once for all calls.
-  private var chain: Next
+  private var chain: RequestHandler
 
   var settings: ClientSettings {
     get { shared.settings }
@@ -135,6 +133,9 @@ public struct WebAPIClient: RequestExecutor {
     _ random: RandomSource,
     delivery: (any Scheduler & Sendable)?
   ) {
+    let aroundHops = WebAPIClient.inOrder(middleware.filter { $0.place > .redirects })
+    let adapters = aroundHops.prefix { $0 is any RequestAdapter }
+    let aroundAttempts = WebAPIClient.inOrder((middleware + [DeadlineLimit()]).filter { $0.place <= .redirects })
     shared = ClientSettings.Shared(
       ClientSettings(
         baseURL: baseURL,
@@ -142,8 +143,10 @@ public struct WebAPIClient: RequestExecutor {
         service: baseURL.flatMap { try? ServiceAddress($0) },
         transport: transport,
         middleware: WebAPIClient.inOrder(middleware),
-        aroundAttempts: WebAPIClient.inOrder((middleware + [DeadlineLimit()]).filter { $0.place <= .redirects }),
-        aroundHops: WebAPIClient.inOrder(middleware.filter { $0.place > .redirects }),
+        aroundAttempts: aroundAttempts,
+        adapters: RequestAdapters(adapters.compactMap { $0 as? any RequestAdapter }),
+        aroundHops: Array(aroundHops.dropFirst(adapters.count)),
+        hasStages: middleware.count > adapters.count,
         delivery: delivery,
         time: time,
         random: random,
@@ -336,31 +339,22 @@ public struct WebAPIClient: RequestExecutor {
   }
 
   /// All middleware that a call goes through; `nil` where there is none that it could concern.
-  private func middleware(for request: HTTPRequest) -> Next? {
-    shared.settings.middleware.isEmpty && request.timeLimit == nil ? nil : chain
+  private func middleware(for request: HTTPRequest) -> RequestHandler? {
+    shared.settings.hasStages || request.timeLimit != nil ? chain : nil
   }
 
-  private static func chain(of client: ClientSettings.Shared) -> Next {
-    let aroundHops = client.settings.aroundHops
-    let hops = aroundHops.isEmpty ? nil : chain(aroundHops, sending(.hop, of: client))
-    return chain(client.settings.aroundAttempts, sending(.attempt, of: client, through: hops))
+  private static func chain(of client: ClientSettings.Shared) -> RequestHandler {
+    let around = client.settings.aroundHops
+    let hops = around.isEmpty ? nil : RequestHandler(around, next: subscribing(.hop, of: client))
+    return RequestHandler(client.settings.aroundAttempts, next: subscribing(.attempt, of: client, through: hops))
   }
 
-  private static func sending(
+  private static func subscribing(
     _ part: CallSubscription.Part,
     of client: ClientSettings.Shared,
-    through next: Next? = nil
-  ) -> Next {
-    { request in
-      CallPublisher { Call(CallSubscription(request, of: client, part, through: next), parse: { $0 }) }
-        .eraseToAnyPublisher()
-    }
-  }
-
-  private static func chain(_ middleware: [any Middleware], _ last: @escaping Next) -> Next {
-    middleware.reversed().reduce(last) { next, middleware in
-      { @Sendable request in middleware.answer(request, next: next) }
-    }
+    through next: RequestHandler? = nil
+  ) -> RequestHandler {
+    RequestHandler { CallSubscription($0, of: client, part, through: next).start($1) }
   }
 }
 

@@ -12,7 +12,7 @@ import StreamSupport
 /// refusal. A request that has a Cookie field of its own keeps that.
 ///
 /// A jar is one user's. A cache of the same client tells users apart by ``WebAPIClient/identifying(_:)`` alone.
-public struct Cookies: Middleware {
+public struct Cookies: Middleware, RequestAdapter {
   private final class Box: Sendable {
     let jar: Locked<CookieJar>
 
@@ -56,23 +56,18 @@ public struct Cookies: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
-    Deferred {
-      var request = request
-      let url = request.message.url
-      if !request.message.headers.contains(name: "Cookie") {
-        let now = HTTPDate(since1970: request.time.wallClock)
-        if let field = box.jar.withLock({ $0.field(for: url, now: now) }) { request.message.headers["Cookie"] = field }
-      }
-      let time = request.time
-      let keep = { (head: ResponseHead?) in
-        guard let head, head.headers.contains(name: "Set-Cookie") else { return }
-        box.jar.withLock { $0.store(head.headers, from: url, now: HTTPDate(since1970: time.wallClock)) }
-      }
-      return next(request).handleEvents(
-        receiveOutput: { keep($0.head) },
-        receiveCompletion: { if case .failure(let failure) = $0 { keep(failure.head) } }
-      )
-    }
-    .eraseToAnyPublisher()
+    handled(request, next: next)
+  }
+
+  func adapt(_ request: inout HTTPRequest) {
+    guard !request.message.headers.contains(name: "Cookie") else { return }
+    let (url, now) = (request.message.url, HTTPDate(since1970: request.time.wallClock))
+    if let field = box.jar.withLock({ $0.field(for: url, now: now) }) { request.message.headers["Cookie"] = field }
+  }
+
+  func look(at head: ResponseHead, of request: HTTPRequest) {
+    guard head.headers.contains(name: "Set-Cookie") else { return }
+    let now = HTTPDate(since1970: request.time.wallClock)
+    box.jar.withLock { $0.store(head.headers, from: request.message.url, now: now) }
   }
 }

@@ -6,7 +6,7 @@ import Foundation
 ///     APIKey(.header("X-API-Key"), key, for: "api.example.org")
 ///
 /// The key is left out of everything that is written for people, where its name is in the client's ``Redaction``.
-public struct APIKey: Middleware {
+public struct APIKey: Middleware, RequestAdapter {
   /// Where the key goes.
   public enum Placement: Hashable, Sendable {
     /// Into a header field.
@@ -40,9 +40,13 @@ public struct APIKey: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
-    let isMeant = host.map { request.message.url.host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
-    guard isMeant else { return next(request) }
-    var request = request
+    handled(request, next: next)
+  }
+
+  func adapt(_ request: inout HTTPRequest) {
+    let isMeant =
+      host.map { Authority(request.message.url).host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
+    guard isMeant else { return }
     switch placement {
     case .header(let name):
       request.message.headers[name] = key()
@@ -54,6 +58,5 @@ public struct APIKey: Middleware {
         request.message.url = components.url ?? request.message.url
       }
     }
-    return next(request)
   }
 }

@@ -11,11 +11,9 @@ import Rebound
 /// is not sent again, and neither is one that says that it is not authenticated sent with a credential.
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
-public struct Authenticating<Credential: Sendable>: Middleware {
-  @usableFromInline typealias Next = @Sendable (HTTPRequest) -> HTTPAnswer
-
+public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddleware {
   // Made where the type of the credential is known: code for any type of it takes twice as long.
-  @usableFromInline let authenticate: @Sendable (HTTPRequest, @escaping Next) -> HTTPAnswer
+  @usableFromInline let authenticate: @Sendable (HTTPRequest, AnswerSubscriber, RequestHandler) -> Void
 
   /// Makes the middleware.
   ///
@@ -27,20 +25,19 @@ public struct Authenticating<Credential: Sendable>: Middleware {
     with refresher: TokenRefresher<Credential>,
     _ apply: @escaping @Sendable (inout HTTPHeaders, Credential) -> Void
   ) {
-    authenticate = { request, next in
+    authenticate = { request, subscriber, next in
       let mayRepeat = request.message.body.isReplayable
-      return
-        refresher
+      refresher
         .authenticated(
           when: { mayRepeat && $0.kind == .unauthorised },
           failingWith: { request.failure(refreshing: $0) },
           time: request.time
-        ) { credential -> HTTPAnswer in
+        ) { credential -> RequestHandler.Answer in
           var request = request
           apply(&request.message.headers, credential)
-          return request.invalidField.map { Fail(error: $0).eraseToAnyPublisher() } ?? next(request)
+          return (request.invalidField.map(RequestHandler.init(failingWith:)) ?? next)(request)
         }
-        .eraseToAnyPublisher()
+        .subscribe(subscriber)
     }
   }
 
@@ -52,7 +49,11 @@ public struct Authenticating<Credential: Sendable>: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
-    request.isAuthenticated ? authenticate(request, next) : next(request)
+    handled(request, next: next)
+  }
+
+  func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
+    if request.isAuthenticated { authenticate(request, subscriber, next) } else { next.handle(request, subscriber) }
   }
 }
 

@@ -8,7 +8,10 @@ import Rebound
 ///
 /// Every response says where it comes from, how old it is and why it was used (``ResponseSource``), so that a screen can
 /// say "saved copy". Copies of an address are forgotten when it is written to.
-public struct Caching: Middleware {
+public struct Caching: Middleware, HandlingMiddleware {
+  /// An answer, or a failure, that is there already.
+  private typealias Known = Result<HTTPResponse, NetworkFailure>.Publisher
+
   private let cache: HTTPCache
 
   /// Makes the middleware.
@@ -26,16 +29,22 @@ public struct Caching: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
-    guard request.message.method.isSafe else { return next(request).invalidating(cache, request) }
-    guard let mode = mode(of: request) else { return next(request) }
-    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
-    return Deferred { () -> HTTPAnswer in
-      guard let look = cache.look(key, for: request) else {
-        return answer(request, mode, key, cache.kept(for: key, answering: request.message)?.copy, next)
-      }
-      return look.flatMap { answer(request, mode, key, $0, next) }.eraseToAnyPublisher()
+    handled(request, next: next)
+  }
+
+  func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
+    guard request.message.method.isSafe else {
+      return next(request).invalidating(cache, request).subscribe(subscriber)
     }
-    .eraseToAnyPublisher()
+    guard let mode = mode(of: request) else { return next.handle(request, subscriber) }
+    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
+    if let look = cache.look(key, for: request) {
+      look.flatMap { copy in RequestHandler { answer($0, mode, key, copy, for: $1, next) }(request) }.subscribe(
+        subscriber
+      )
+    } else {
+      answer(request, mode, key, cache.kept(for: key, answering: request.message)?.copy, for: subscriber, next)
+    }
   }
 
   /// What the cache may do; `nil` if it has no part in the request.
@@ -56,32 +65,36 @@ public struct Caching: Middleware {
     _ mode: CacheMode,
     _ key: HTTPCache.Key,
     _ copy: CachedCopy?,
-    _ next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
+    for subscriber: AnswerSubscriber,
+    _ next: RequestHandler
+  ) {
     let now = request.time.now
     switch mode {
     case .onlyCached:
       guard let copy else {
         request.tell(.cache(.miss))
-        return Fail(error: request.failure(.notCached)).eraseToAnyPublisher()
+        return Fail(error: request.failure(.notCached)).subscribe(subscriber)
       }
-      return use(copy, copy.isFresh(now: now) ? .fresh : .onlyCached, for: request, now: now)
+      return use(copy, copy.isFresh(now: now) ? .fresh : .onlyCached, for: request, now: now).subscribe(subscriber)
     case .standard:
-      if let copy, copy.isFresh(now: now) { return use(copy, .fresh, for: request, now: now) }
+      if let copy, copy.isFresh(now: now) {
+        return use(copy, .fresh, for: request, now: now).subscribe(subscriber)
+      }
       if let copy, copy.mayBeRenewedLater(now: now) {
         let answer = use(copy, .staleWhileRevalidating, for: request, now: now)
-        cache.renew(key, with: fetch(request, key, copy, next))
-        return answer
+        let renewal = RequestHandler { fetch($0, key, copy, for: $1, next) }
+        cache.renew(key, with: renewal(request).eraseToAnyPublisher())
+        return answer.subscribe(subscriber)
       }
     case .revalidate, .bypass:
       break
     }
-    return fetch(request, key, copy, next)
+    fetch(request, key, copy, for: subscriber, next)
   }
 
-  private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> HTTPAnswer {
+  private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> Known {
     request.tell(.cache(.hit(use, age: copy.age(now: now))))
-    return Just(copy.response(use, now: now)).setFailureType(to: NetworkFailure.self).eraseToAnyPublisher()
+    return Known(copy.response(use, now: now))
   }
 
   /// Asks the server: whether the copy is still good, or for a new answer.
@@ -89,31 +102,32 @@ public struct Caching: Middleware {
     _ request: HTTPRequest,
     _ key: HTTPCache.Key,
     _ copy: CachedCopy?,
-    _ next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
+    for subscriber: AnswerSubscriber,
+    _ next: RequestHandler
+  ) {
     let question = copy?.question(request)
     request.tell(.cache(question == nil ? .miss : .revalidating))
-    return next(question ?? request)
-      .map { response -> HTTPResponse in
-        let now = request.time.now
-        if response.status == 304, let copy {
-          let refreshed = copy.refreshed(by: response, now: now)
-          if cache.keep(refreshed, for: key, of: request) { request.tell(.cache(.stored)) }
-          return refreshed.response(.revalidated, now: now)
-        }
-        if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key, of: request) {
-          request.tell(.cache(.stored))
-        }
-        return response
+    let answer = next(question ?? request).map { response -> HTTPResponse in
+      let now = request.time.now
+      if response.status == 304, let copy {
+        let refreshed = copy.refreshed(by: response, now: now)
+        if cache.keep(refreshed, for: key, of: request) { request.tell(.cache(.stored)) }
+        return refreshed.response(.revalidated, now: now)
       }
-      .catch { failure -> HTTPAnswer in
-        let now = request.time.now
-        guard let copy, failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
-          return Fail(error: failure).eraseToAnyPublisher()
-        }
-        return use(copy, .staleIfError, for: request, now: now)
+      if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key, of: request) {
+        request.tell(.cache(.stored))
       }
-      .eraseToAnyPublisher()
+      return response
+    }
+    guard let copy else { return answer.subscribe(subscriber) }
+    answer.catch { failure -> Known in
+      let now = request.time.now
+      guard failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
+        return Known(failure)
+      }
+      return use(copy, .staleIfError, for: request, now: now)
+    }
+    .subscribe(subscriber)
   }
 }
 
@@ -133,7 +147,7 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
   /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
   ///
   /// A server has no say about another origin, be it a port of the same host.
-  fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> HTTPAnswer {
+  fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> Publishers.HandleEvents<Self> {
     handleEvents(receiveOutput: { response in
       let url = request.message.url
       let others = ["Location", "Content-Location"].compactMap { name in
@@ -142,6 +156,5 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
       for changed in [url] + others where Origin(changed) == Origin(url) { cache.invalidate(changed.absoluteString) }
       request.tell(.cache(.invalidated))
     })
-    .eraseToAnyPublisher()
   }
 }

@@ -5,7 +5,7 @@ import Rebound
 ///
 /// The same thing is the same address with the same header fields, asked for by the same user with a safe method, and
 /// with the same limit of time. The last one that loses interest cancels it; a failure is shared, too, and not kept.
-public struct Coalescing: Middleware {
+public struct Coalescing: Middleware, HandlingMiddleware {
   private struct Key: Hashable, Sendable {
     let method: HTTPMethod
     let url: String
@@ -14,6 +14,9 @@ public struct Coalescing: Middleware {
     let isAuthenticated: Bool
     let timeLimit: Duration?
     let mode: CacheMode
+
+    /// The address tells nearly all apart, and a hash is made several times in a call.
+    func hash(into hasher: inout Hasher) { hasher.combine(url) }
   }
 
   private let coalescer = Coalescer<Key, HTTPResponse, NetworkFailure>()
@@ -29,8 +32,12 @@ public struct Coalescing: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
+    handled(request, next: next)
+  }
+
+  func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     guard request.destination == nil, request.message.method.isSafe, case .none = request.message.body else {
-      return next(request)
+      return next.handle(request, subscriber)
     }
     let key = Key(
       method: request.message.method,
@@ -42,6 +49,6 @@ public struct Coalescing: Middleware {
       timeLimit: request.timeLimit,
       mode: request.cacheMode
     )
-    return next(request).coalesced(by: coalescer, for: key).eraseToAnyPublisher()
+    next(request).coalesced(by: coalescer, for: key).subscribe(subscriber)
   }
 }

@@ -11,7 +11,7 @@ import Rebound
 ///
 /// Calls that are under way when the breaker opens go on: of many that begin at the same moment all are sent, whatever
 /// becomes of the first.
-public struct Protecting: Middleware {
+public struct Protecting: Middleware, HandlingMiddleware {
   private let breaker: @Sendable (_ host: String) -> CircuitBreaker
 
   /// Makes the middleware, with a breaker for each host, which has the host's name.
@@ -68,12 +68,16 @@ public struct Protecting: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
+    handled(request, next: next)
+  }
+
+  func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     next(request)
-      .protected(by: breaker(request.host), time: request.time) { open in
-        request.tell(.refused(open))
-        return request.failure(.circuitOpen, underlying: open)
+      .protected(by: breaker(request.host), time: request.time) { (error: any Error) in
+        if let open = error as? CircuitOpen { request.tell(.refused(open)) }
+        return request.failure(.circuitOpen, underlying: error)
       }
-      .eraseToAnyPublisher()
+      .subscribe(subscriber)
   }
 }
 

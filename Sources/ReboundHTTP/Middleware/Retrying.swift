@@ -12,7 +12,7 @@ import StreamSupport
 ///
 /// No wait begins that would end after the deadline of the call: the failure comes at once then, and its
 /// ``NetworkFailure/notRetriedBecause`` is `deadlineExceeded`.
-public struct Retrying: Middleware {
+public struct Retrying: Middleware, HandlingMiddleware {
   /// When, how often and how late.
   public let policy: RetryPolicy<NetworkFailure>
   /// The same, for what may be sent again.
@@ -36,24 +36,16 @@ public struct Retrying: Middleware {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
-    Deferred {
-      let attempts = RequestAttempts()
-      // The deadline is the call's, and only known now.
-      let policy = safe.ofCall(within: request.deadline) { event in
-        attempts.learn(event.outcome)
-        if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
-        request.tell(.retry(event))
-      }
-      return Deferred { next(request.attempt(attempts.next())) }
-        .retry(policy, time: request.time)
-        .mapError { failure in
-          var failure = failure
-          failure.earlier = Array(request.call.earlier.dropLast())
-          failure.notRetriedBecause = attempts.lastReason
-          return failure
-        }
-    }
-    .eraseToAnyPublisher()
+    handled(request, next: next)
+  }
+
+  func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
+    let attempts = RequestAttempts(of: request, next: next)
+    // Each closure holds that one object, and needs no memory of its own.
+    Deferred { attempts.next() }
+      .retry(safe.ofCall(within: request.deadline) { attempts.learn($0) }, time: request.time)
+      .mapError { attempts.last($0) }
+      .subscribe(subscriber)
   }
 }
 
@@ -71,21 +63,36 @@ extension RetryPolicy<NetworkFailure> {
   }
 }
 
-/// The attempts of one execution: how many have begun, and why they have come to their end.
+/// The attempts of one request: how many have begun, and why they have come to their end.
 private final class RequestAttempts: Sendable {
-  private let state = Locked<(count: Int, reason: RetryEvent.Reason?)>((0, nil))
+  private let request: HTTPRequest
+  private let handler: RequestHandler
+  private let state = Locked<(count: Int, lastReason: RetryEvent.Reason?)>((0, nil))
 
-  var lastReason: RetryEvent.Reason? { state.withLock { $0.reason } }
+  init(of request: HTTPRequest, next handler: RequestHandler) {
+    (self.request, self.handler) = (request, handler)
+  }
 
-  func next() -> Int {
-    state.withLock { state in
+  func next() -> RequestHandler.Answer {
+    let number = state.withLock { state in
       state.count += 1
       return state.count
     }
+    return handler(request.attempt(number))
   }
 
-  func learn(_ outcome: RetryEvent.Outcome) {
-    guard case .stopped(let reason) = outcome else { return }
-    state.withLock { $0.reason = reason }
+  /// What the policy has decided about a failure.
+  func learn(_ event: RetryEvent) {
+    if case .stopped(let reason) = event.outcome { state.withLock { $0.lastReason = reason } }
+    if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
+    request.tell(.retry(event))
+  }
+
+  /// The failure of the last attempt, with those before it.
+  func last(_ failure: NetworkFailure) -> NetworkFailure {
+    var failure = failure
+    failure.earlier = Array(request.call.earlier.dropLast())
+    failure.notRetriedBecause = state.withLock { $0.lastReason }
+    return failure
   }
 }

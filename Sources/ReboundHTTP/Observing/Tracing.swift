@@ -11,7 +11,7 @@ import StreamSupport
 /// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none, also where a redirect leads;
 /// to another origin only if the client's ``RedirectPolicy`` carries that field. As an observer it makes the spans. An
 /// attempt that is a resend says so in `http.request.resend_count`.
-public final class Tracing: Middleware, Sendable {
+public final class Tracing: Middleware, RequestAdapter, Sendable {
   // A reference, since a dictionary moves what it holds to change it. Touched with the lock held, or when it is taken out.
   private final class Call {
     let context: SpanContext
@@ -125,17 +125,19 @@ public final class Tracing: Middleware, Sendable {
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {
+    handled(request, next: next)
+  }
+
+  func adapt(_ request: inout HTTPRequest) {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
-      return next(request)
+      return
     }
     let key = request.call.watched.map { ObjectIdentifier($0) }
     let parent = key.flatMap { key in calls.withLock { $0[key]?.parent } }
     let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent)
     let injected = Injected(text: context.traceparent, context: context)
     if let key { calls.withLock { $0[key]?.injected = injected } }
-    var request = request
     request.message.headers.add("traceparent", injected.text)
-    return next(request)
   }
 
   /// Makes spans of what happens in calls; to be handed to ``WebAPIClient/onEvent(_:)``.

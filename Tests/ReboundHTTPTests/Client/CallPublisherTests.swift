@@ -2,6 +2,7 @@ import Combine
 import Foundation
 import Rebound
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @testable import ReboundHTTP
@@ -27,13 +28,13 @@ struct CallPublisherTests {
     through exchange: HTTPAnswer? = nil,
     _ parse: @escaping (HTTPResponse) throws -> Output
   ) throws -> Call<Output> {
-    let answers = exchange ?? answers.eraseToAnyPublisher()
-    return Call(try subscription(over: test) { _ in answers }, parse: parse)
+    let answers = Confined(exchange ?? answers.eraseToAnyPublisher())
+    return Call(try subscription(over: test, through: RequestHandler { answers.value.subscribe($1) }), parse: parse)
   }
 
   private func subscription(
     over test: ClientUnderTest,
-    through next: CallSubscription.Next? = nil
+    through next: RequestHandler? = nil
   ) throws -> CallSubscription {
     let request = RequestParts(Anything(), Anything().parser)
     let context = test.client.context(for: request, test.log.write)

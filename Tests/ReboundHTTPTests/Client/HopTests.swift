@@ -11,7 +11,7 @@ struct HopTests {
   private static func make(into destination: (any BodyDestination)? = nil) -> Hop {
     var request = HTTPRequest(TransportRequest(.service))
     request.change { $0.destination = destination }
-    return Hop(SentRequest(request))
+    return Hop(SentRequest(request, startedAt: .zero))
   }
 
   private static var chunks: ChunkDestination {

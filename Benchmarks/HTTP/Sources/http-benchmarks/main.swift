@@ -43,7 +43,7 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     Limit("client on it", over: "URLSession, bare", 1.1),
     Limit("CurlTransport", over: "libcurl, bare", nil),
     // Meant to be 1.25 and 1.5. What the stack costs more is spread over its stages: a subscription and some closures for
-    // each, in all some 125 objects and 900 counts of references.
+    // each, in all some 65 objects and 600 counts of references.
     Limit("client on curl", over: "libcurl, bare", 1.5),
     Limit("stack on curl", over: "libcurl, bare", 2.7),
     Limit("CurlTransport", over: "URLSessionTransport", 0.2),
