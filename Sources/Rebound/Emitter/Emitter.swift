@@ -30,7 +30,9 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
 
   @usableFromInline typealias Delivery = (step: Step, downstream: AnySubscriber<Output, Failure>)
 
-  /// Who sends. In a struct, since a function that is read under a lock by itself gets a wrapper each time.
+  /// Who sends.
+  ///
+  /// In a struct, since a function that is read under a lock by itself gets a wrapper each time.
   @usableFromInline struct Source {
     @usableFromInline let whenRequested: (Emitter, Subscribers.Demand) -> Void
     @usableFromInline let whenCancelled: () -> Void

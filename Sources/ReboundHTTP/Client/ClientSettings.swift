@@ -13,8 +13,9 @@ struct ClientSettings: Sendable {
   var middleware: [any Middleware]
   /// That of them, with what every client has, which sees each attempt as one.
   var aroundAttempts: [any Middleware]
-  /// That of them which sees each request that goes over the wire: an attempt, and what redirects make of it. The first ones
-  /// only adapt it.
+  /// That of them which sees each request that goes over the wire: an attempt, and what redirects make of it.
+  ///
+  /// The first ones only adapt it.
   var adapters: RequestAdapters
   /// All behind them.
   var aroundHops: [any Middleware]

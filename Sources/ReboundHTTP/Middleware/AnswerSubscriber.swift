@@ -46,8 +46,10 @@ where Downstream.Input == HTTPResponse, Downstream.Failure == NetworkFailure {
   init(_ downstream: Downstream) {
     self.downstream = downstream
     super.init(
-      // Each hands over itself.
-      receivesSubscription: { unsafeDowncast($0, to: ErasedAnswerSubscriber.self).downstream.receive(subscription: $1) },
+      receivesSubscription: {
+        // Each hands over itself.
+        unsafeDowncast($0, to: ErasedAnswerSubscriber.self).downstream.receive(subscription: $1)
+      },
       // As above.
       receivesAnswer: { unsafeDowncast($0, to: ErasedAnswerSubscriber.self).downstream.receive($1) },
       // As above.

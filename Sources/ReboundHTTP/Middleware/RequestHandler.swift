@@ -6,7 +6,9 @@ import Combine
 /// publisher that waits to be subscribed to, nor hides the type of one.
 @usableFromInline
 struct RequestHandler: Sendable {
-  /// Begins to answer a request. The subscriber gets a subscription, and what comes is for its demand.
+  /// Begins to answer a request.
+  ///
+  /// The subscriber gets a subscription, and what comes is for its demand.
   @usableFromInline let handle: @Sendable (HTTPRequest, AnswerSubscriber) -> Void
 
   init(_ handle: @escaping @Sendable (HTTPRequest, AnswerSubscriber) -> Void) {
