@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
