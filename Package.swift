@@ -164,15 +164,21 @@ let package = Package(
       name: "ReboundHTTPTesting",
       dependencies: ["StreamSupport", "Rebound", "ReboundHTTP", "ReboundTesting"] + combine
     ),
-    .target(name: "ReboundStoreTesting", dependencies: ["ReboundStore", "ReboundTesting"] + combine),
+    .target(name: "ReboundStoreTesting", dependencies: ["StreamSupport", "ReboundStore", "ReboundTesting"] + combine),
     .target(
       name: "ReboundStorm",
       dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
     ),
-    .testTarget(name: "ReboundStormTests", dependencies: ["ReboundStorm", "ReboundLoadBalancing"] + combine),
+    .testTarget(
+      name: "ReboundStormTests",
+      dependencies: ["ReboundStorm", "ReboundLoadBalancing", "Rebound"] + combine
+    ),
     .testTarget(name: "StreamSupportTests", dependencies: ["StreamSupport", "ReboundTesting"] + combine),
     // What events say is seen in metrics and in lines, too.
-    .testTarget(name: "ReboundTests", dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting"] + combine),
+    .testTarget(
+      name: "ReboundTests",
+      dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting", "StreamSupport"] + combine
+    ),
     .testTarget(
       name: "ReboundLoadBalancingTests",
       dependencies: ["ReboundLoadBalancing", "Rebound", "ReboundTesting", "StreamSupport"] + combine
@@ -188,8 +194,8 @@ let package = Package(
     .testTarget(
       name: "ReboundHTTPTests",
       dependencies: [
-        "ReboundHTTP", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting", "StreamSupport",
-        .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+        "ReboundHTTP", "Rebound", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting",
+        "StreamSupport", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
       ] + combine,
       // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
       linkerSettings: [
@@ -201,15 +207,22 @@ let package = Package(
     ),
     .testTarget(
       name: "ReboundRedisTests",
-      dependencies: ["ReboundRedis", "ReboundOutbox", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["ReboundRedis", "Rebound", "ReboundOutbox", "ReboundTesting", "StreamSupport"] + combine
     ),
-    .testTarget(name: "ReboundStoreTests", dependencies: ["ReboundStore", "ReboundStoreTesting"] + combine),
-    .testTarget(name: "ReboundPresentationTests", dependencies: ["ReboundPresentation", "ReboundTesting"] + combine),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "StreamSupport"] + combine),
+    .testTarget(
+      name: "ReboundStoreTests",
+      dependencies: ["ReboundStore", "ReboundStoreTesting", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+    ),
+    .testTarget(
+      name: "ReboundPresentationTests",
+      dependencies: ["ReboundPresentation", "Rebound", "ReboundTesting"] + combine
+    ),
+    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "Rebound", "StreamSupport"] + combine),
     .testTarget(
       name: "ReboundHTTPTestingTests",
       dependencies: [
-        "ReboundHTTPTesting", "ReboundTesting", "ReboundHTTP", "ReboundOutbox", "ReboundStore", "StreamSupport",
+        "ReboundHTTPTesting", "Rebound", "ReboundTesting", "ReboundHTTP", "ReboundOutbox", "ReboundStore",
+        "StreamSupport",
       ] + combine
     ),
     .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
@@ -218,8 +231,7 @@ let package = Package(
       dependencies: [
         "Rebound", "ReboundLoadBalancing", "ReboundOutbox", "ReboundTelemetry", "ReboundHTTP", "ReboundStore",
         "ReboundPresentation", "ReboundRedis", "ReboundStorm", "ReboundTesting", "ReboundHTTPTesting",
-        "ReboundStoreTesting",
-        "ReboundTestingTraits",
+        "ReboundStoreTesting", "ReboundTestingTraits", "StreamSupport",
       ] + combine
     ),
     // What documents say of the traits, apart, so that the traits' build need not have all that documents are about.
@@ -235,8 +247,11 @@ if buildsCombine {
   package.products.append(.library(name: "Combine", targets: ["Combine"]))
   package.targets += [
     .target(name: "Combine", dependencies: ["StreamSupport"]),
-    .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting"]),
-    .testTarget(name: "CombineStressTests", dependencies: ["Combine", "Rebound", "ReboundTesting"]),
+    .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting", "StreamSupport"]),
+    .testTarget(
+      name: "CombineStressTests",
+      dependencies: ["Combine", "Rebound", "ReboundTesting", "StreamSupport"]
+    ),
     .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
     // The same files three times: code written for Apple's Combine compiles in both language modes, and where all that says
     // nothing else is the main actor's, as new projects of Xcode 26 have it.
