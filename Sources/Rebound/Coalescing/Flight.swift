@@ -4,11 +4,8 @@ import StreamSupport
 /// One upstream that several subscribers share, each at its own pace.
 ///
 /// It asks for as much as the one who wants most, and keeps the values for those who come later.
-///
-/// Unchecked, because the lock guards the state, which lies in inline storage so that it is cheap to destroy; it is emptied by the
-/// deinit, and by nobody else.
 @usableFromInline
-final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, @unchecked Sendable {
+final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
   @usableFromInline typealias Input = Value
 
   @usableFromInline struct Passenger {
@@ -43,31 +40,14 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     init(_ first: Passenger) { (passengers, lastPassenger) = ([first], first.number) }
   }
 
-  @usableFromInline let lock = Lock()
-  @exclusivity(unchecked) @usableFromInline var storage: InlineStorage<State>
-  // Made where the types are known; it captures nothing.
-  @usableFromInline let whenReleased: @Sendable (Flight) -> Void
+  @usableFromInline let state: Locked<State>
   @usableFromInline let whenClosed: @Sendable (Flight) -> Void
 
   /// - Parameter whenClosed: Called once, when nobody may join any more.
   @inlinable
   init(with first: Passenger, whenClosed: @escaping @Sendable (Flight) -> Void) {
-    storage = InlineStorage { $0.initialize(to: State(first)) }
-    whenReleased = { flight in
-      flight.storage.access { _ = $0.deinitialize(count: 1) }
-      flight.storage.close()
-    }
+    state = Locked(State(first))
     self.whenClosed = whenClosed
-  }
-
-  @inlinable
-  deinit { whenReleased(self) }
-
-  @inlinable @inline(__always)
-  func withState<Result>(_ body: (inout State) -> Result) -> Result {
-    lock.lock()
-    defer { lock.unlock() }
-    return storage.access { body(&$0.pointee) }
   }
 
   @inlinable
@@ -79,7 +59,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   @inlinable
   func board<Downstream: Subscriber>(_ downstream: Downstream) -> (passenger: Passenger, count: Int)?
   where Downstream.Input == Value, Downstream.Failure == Failure {
-    withState { state in
+    state.withLock { state in
       guard !state.isClosed else { return nil }
       state.lastPassenger += 1
       let passenger = Passenger(number: state.lastPassenger, to: downstream, after: state.values)
@@ -100,7 +80,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @inlinable
   func receive(subscription: any Subscription) {
-    let demand: Subscribers.Demand? = withState { state in
+    let demand: Subscribers.Demand? = state.withLock { state in
       guard !state.isClosed, state.subscription == nil else { return nil }
       state.subscription = subscription
       return state.requested
@@ -111,7 +91,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @inlinable
   func receive(_ input: Value) -> Subscribers.Demand {
-    let passengers = withState { state in
+    let passengers = state.withLock { state in
       guard !state.isClosed, state.requested > .max(state.values.count) else { return [] as [Passenger] }
       state.values.append(input)
       return state.passengers
@@ -122,11 +102,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
-    let before = withState { state in
-      var before = State(isClosed: true)
-      swap(&before, &state)
-      return before
-    }
+    let before = state.exchange(State(isClosed: true))
     guard !before.isClosed else { return }
     whenClosed(self)
     for passenger in before.passengers { passenger.emitter.send(completion: completion) }
@@ -136,7 +112,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   @inlinable
   func request(_ demand: Subscribers.Demand, of number: Int) {
     var more = Subscribers.Demand.none
-    let subscription: (any Subscription)? = withState { state in
+    let subscription: (any Subscription)? = state.withLock { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
       state.passengers[index].wanted += demand
       let wanted = state.passengers[index].wanted
@@ -151,7 +127,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   /// One wants nothing any more; with the last one it all ends.
   @inlinable
   func leave(_ number: Int) {
-    let rest: State? = withState { state in
+    let rest: State? = state.withLock { state in
       guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
       state.passengers.remove(at: index)
       guard state.passengers.isEmpty else { return nil }

@@ -222,40 +222,19 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
 }
 
 /// What the request of one execution is sent with.
-///
-/// Unchecked, because the lock guards the access, which lies in inline storage so that it is cheap to destroy.
 @usableFromInline
-final class AccessSlot<Credential: Sendable>: @unchecked Sendable {
-  @usableFromInline let lock = Lock()
-  @exclusivity(unchecked) @usableFromInline var storage: InlineStorage<TokenRefresher<Credential>.Access?>
-  // Made where the type is known; it captures nothing.
-  @usableFromInline let whenReleased: @Sendable (AccessSlot) -> Void
+final class AccessSlot<Credential: Sendable>: Sendable {
+  @usableFromInline let access = Locked<TokenRefresher<Credential>.Access?>(nil)
 
   @inlinable
-  init() {
-    storage = InlineStorage { $0.initialize(to: nil) }
-    whenReleased = { slot in
-      slot.storage.access { _ = $0.deinitialize(count: 1) }
-      slot.storage.close()
-    }
-  }
-
-  @inlinable
-  deinit { whenReleased(self) }
+  init() {}
 
   /// There when the request is sent.
   @inlinable
-  var credential: Credential? { lock.withLock { storage.access { $0.pointee?.credential } } }
+  var credential: Credential? { access.withLock { $0?.credential } }
 
   @inlinable
   func keep(_ new: TokenRefresher<Credential>.Access) {
-    let before = lock.withLock {
-      storage.access { place in
-        let before = place.pointee
-        place.pointee = new
-        return before
-      }
-    }
-    withExtendedLifetime(before) {}
+    withExtendedLifetime(access.exchange(new)) {}
   }
 }
