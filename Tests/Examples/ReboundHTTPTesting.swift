@@ -3,6 +3,7 @@ import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
 import ReboundTesting
+import Testing
 
 // What the examples in the doc comments of ReboundHTTPTesting take for granted. No target: scripts/check-examples compiles
 // it.
@@ -12,6 +13,8 @@ func given<Value>() -> Value {
   fatalError("an example is no program")
 }
 
+let service = URL(fileURLWithPath: "")
+var scheduler: TestScheduler { given() }
 let server: MisbehavingServer = given()
 let transport: any Transport = given()
 let request: TransportRequest = given()
@@ -24,4 +27,21 @@ struct MyTransport: Transport {
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
   ) -> any TransportExchange { given() }
+}
+
+// MARK: What only the examples of one file take for granted
+
+enum CassetteRuleExamples {
+  static var file: URL { given() }
+}
+
+enum CassetteTransportExamples {
+  static var file: URL { given() }
+}
+
+enum RecordedFailureExamples {
+  static var log: HARLog { given() }
+  static var decisions: PolicyEventLog { given() }
+  static var folder: URL { given() }
+  static var error: any Error { given() }
 }

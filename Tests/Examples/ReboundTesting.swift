@@ -1,7 +1,6 @@
 import Combine
 import Foundation
 import Rebound
-import ReboundHTTP
 import ReboundOutbox
 import ReboundTesting
 import Testing
@@ -51,7 +50,6 @@ struct Point {
 
 let api = API()
 let city = ""
-let service = URL(fileURLWithPath: "")
 let file = URL(fileURLWithPath: "")
 var scheduler: TestScheduler { given() }
 var request: AnyPublisher<Int, any Error> { given() }
@@ -64,23 +62,8 @@ var events: PolicyEvents { given() }
 
 // MARK: What only the examples of one file take for granted
 
-enum CassetteRuleExamples {
-  static var file: URL { given() }
-}
-
-enum CassetteTransportExamples {
-  static var file: URL { given() }
-}
-
 enum PolicyEventLogExamples {
   static var recorder: Recorder<Int, any Error> { given() }
-}
-
-enum RecordedFailureExamples {
-  static var log: HARLog { given() }
-  static var decisions: PolicyEventLog { given() }
-  static var folder: URL { given() }
-  static var error: any Error { given() }
 }
 
 enum RunDiagramExamples {
