@@ -2,6 +2,7 @@ import Combine
 import Foundation
 import Observation
 import Rebound
+import ReboundHTTP
 import ReboundTesting
 import StreamSupport
 import Testing
