@@ -44,8 +44,8 @@ func compare(_ url: URL, rounds: Int, requestCount: Int) throws -> Bool {
     Limit("CurlTransport", over: "libcurl, bare", nil),
     // Meant to be 1.25 and 1.5. What the stack costs more is spread over its stages: a subscription and some closures for
     // each, in all some 65 objects and 600 counts of references.
-    Limit("client on curl", over: "libcurl, bare", 1.5),
-    Limit("stack on curl", over: "libcurl, bare", 2.7),
+    Limit("client on curl", over: "libcurl, bare", 1.4),
+    Limit("stack on curl", over: "libcurl, bare", 2.3),
     Limit("CurlTransport", over: "URLSessionTransport", 0.2),
   ]
   return limits.map { $0.isKept(in: costs) }.allSatisfy { $0 }
