@@ -174,7 +174,7 @@ public final class CassetteTransport: Transport, Sendable {
     var message = request
     if case .stream(let stream) = request.body {
       // It may be read once only, and has been. Its length stays unknown if it was, so that it goes over the wire as before.
-      message.body = .stream(BodyStream(length: stream.length) { CassetteBodyReader(body) })
+      message.body = .stream(BodyStream(length: stream.length) { try TransportBody.data(body).open() })
     }
     let start = time.now
     let recorder = CassetteRecorder(request, body: body, at: HTTPDate(since1970: time.wallClock))
@@ -190,20 +190,5 @@ public final class CassetteTransport: Transport, Sendable {
     var all = Data()
     while case let piece = try reader.read(upTo: 65_536), !piece.isEmpty { all += piece }
     return all
-  }
-}
-
-/// Gives bytes that were read before.
-private final class CassetteBodyReader: BodyReader {
-  private var rest: Data
-
-  init(_ body: Data) {
-    rest = body
-  }
-
-  func read(upTo count: Int) throws -> Data {
-    let piece = rest.prefix(count)
-    rest = rest.dropFirst(count)
-    return piece
   }
 }
