@@ -1,7 +1,7 @@
 import StreamSupport
 
 /// Counts the attempts of one execution.
-final class Counter: Sendable {
+struct Counter: ~Copyable, Sendable {
   private let last = Locked(0)
 
   /// How many have begun.

@@ -67,23 +67,18 @@ extension RetryPolicy<NetworkFailure> {
 private final class RequestAttempts: Sendable {
   private let request: HTTPRequest
   private let handler: RequestHandler
-  private let state = Locked<(count: Int, lastReason: RetryEvent.Reason?)>((0, nil))
+  private let counter = Counter()
+  private let lastReason = Locked<RetryEvent.Reason?>(nil)
 
   init(of request: HTTPRequest, next handler: RequestHandler) {
     (self.request, self.handler) = (request, handler)
   }
 
-  func next() -> RequestHandler.Answer {
-    let number = state.withLock { state in
-      state.count += 1
-      return state.count
-    }
-    return handler(request.attempt(number))
-  }
+  func next() -> RequestHandler.Answer { handler(request.attempt(counter.next())) }
 
   /// What the policy has decided about a failure.
   func learn(_ event: RetryEvent) {
-    if case .stopped(let reason) = event.outcome { state.withLock { $0.lastReason = reason } }
+    if case .stopped(let reason) = event.outcome { lastReason.withLock { $0 = reason } }
     if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
     request.tell(.retry(event))
   }
@@ -92,7 +87,7 @@ private final class RequestAttempts: Sendable {
   func last(_ failure: NetworkFailure) -> NetworkFailure {
     var failure = failure
     failure.earlier = Array(request.call.earlier.dropLast())
-    failure.notRetriedBecause = state.withLock { $0.lastReason }
+    failure.notRetriedBecause = lastReason.withLock { $0 }
     return failure
   }
 }

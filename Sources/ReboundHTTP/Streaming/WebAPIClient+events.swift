@@ -42,7 +42,8 @@ extension WebAPIClient {
     prepared.message.limits.responseBytes = nil
     prepared.message.headers.set(["Accept": "text/event-stream", "Cache-Control": "no-store"])
     context.tell(.began(prepared.message.method, prepared.message.url))
-    let (first, memory, attempts) = (prepared, StreamMemory(), Counter())
+    let (first, memory) = (prepared, StreamMemory())
+    let attempts = Counter()
     return Deferred {
       var attempt = first.attempt(attempts.next())
       let lastEventID = HTTPHeaders.Field("Last-Event-ID", memory.lastEventID)
