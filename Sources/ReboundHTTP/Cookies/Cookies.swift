@@ -35,12 +35,7 @@ public struct Cookies: Middleware, RequestAdapter {
 
   /// Puts others in the place of all that are there, such as those that were kept of an earlier run.
   public func replaceAll(with jar: CookieJar) {
-    let before = box.jar.withLock { current in
-      let before = current
-      current = jar
-      return before
-    }
-    withExtendedLifetime(before) {}
+    withExtendedLifetime(box.jar.exchange(jar)) {}
   }
 
   /// Forgets those that end with the session.

@@ -103,13 +103,6 @@ private final class SharedTexts: Sendable {
 
   var texts: NetworkFailure.Texts {
     get { value.withLock { $0 } }
-    set {
-      let old = value.withLock { value in
-        let old = value
-        value = newValue
-        return old
-      }
-      withExtendedLifetime(old) {}
-    }
+    set { withExtendedLifetime(value.exchange(newValue)) {} }
   }
 }

@@ -102,12 +102,7 @@ private final class CurrentReader: Sendable {
   var reader: EventReader? { current.withLock { $0 } }
 
   func renew(_ reader: EventReader) -> EventReader {
-    let before = current.withLock { current in
-      let before = current
-      current = reader
-      return before
-    }
-    withExtendedLifetime(before) {}
+    withExtendedLifetime(current.exchange(reader)) {}
     return reader
   }
 }

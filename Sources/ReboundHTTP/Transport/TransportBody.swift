@@ -158,12 +158,7 @@ private final class OnceOnly: Sendable {
   }
 
   func take() throws -> any BodyReader {
-    let read = unread.withLock { unread in
-      let read = unread
-      unread = nil
-      return read
-    }
-    guard let read else { throw BodyStream.AlreadyRead() }
+    guard let read = unread.exchange(nil) else { throw BodyStream.AlreadyRead() }
     return ClosureReader(read)
   }
 }

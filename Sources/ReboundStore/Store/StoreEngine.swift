@@ -86,12 +86,7 @@ final class StoreEngine<State, Action>: @unchecked Sendable {
       // A copy, since replaying asks the reducer, and the lock is for our own code only.
       guard var moved = history, let state = change(&moved) else { return }
       runner?.cancelAll()
-      let before = log.withLock { log in
-        let before = log
-        log = moved
-        return before
-      }
-      withExtendedLifetime(before) {}
+      withExtendedLifetime(log.exchange(moved)) {}
       self.state = state
       publish(state)
     }
