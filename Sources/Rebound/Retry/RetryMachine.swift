@@ -26,7 +26,8 @@ package struct RetryMachine<Failure: Error>: Sendable {
     }
   }
 
-  private let policy: RetryPolicy<Failure>
+  /// The object, whose fields are read where they lie: a copy of all settings costs more than most of what is decided.
+  private let policy: RetryPolicy<Failure>.Storage
   private var delays: Backoff.Delays
   /// In all, or since the last value for a policy that counts in a row.
   private var retries = 0
@@ -42,11 +43,9 @@ package struct RetryMachine<Failure: Error>: Sendable {
   /// The failure that the budget is asked about.
   private var asked: Asked?
 
-  private var settings: RetryPolicy<Failure>.Settings { policy.settings }
-
   package init(_ policy: RetryPolicy<Failure>, now: Duration = .zero) {
-    self.policy = policy
-    let settings = policy.settings
+    self.policy = policy.inOnePiece.storage
+    let settings = self.policy.settings
     delays = settings.backoff.delays(random: settings.random)
     settings.budget?.begin(at: now)
   }
@@ -68,27 +67,27 @@ package struct RetryMachine<Failure: Error>: Sendable {
     delivered: Int = 0,
     telling tell: ((RetryEvent) -> Void)? = nil
   ) -> Action {
-    (self.now, callLeft) = (now ?? elapsed, left ?? settings.callDeadline?.remaining)
+    (self.now, callLeft) = (now ?? elapsed, left ?? policy.settings.callDeadline?.remaining)
     attempts += 1
     if delivered > 0 {
       hasDelivered = true
-      if settings.countsInARow {
+      if policy.settings.countsInARow {
         retries = 0
-        delays = settings.backoff.delays(random: settings.random)
+        delays = policy.settings.backoff.delays(random: policy.settings.random)
       }
     }
-    if let kept = settings.exhaustion?.kept {
+    if let kept = policy.settings.exhaustion?.kept {
       errors.append(error)
       if errors.count > kept { errors.removeFirst(errors.count - kept) }
     }
-    let hint = settings.hint(error)?.clampedToDelay
+    let hint = policy.settings.hint(error)?.clampedToDelay
     let context = RetryContext(attempt: attempts, elapsed: elapsed, hint: hint)
     return conclude(judge(error, context), error, context, telling: tell)
   }
 
   /// Asks the budget for the retry.
   package func ask(at now: Duration, _ answer: @escaping @Sendable (RetryBudget.Retry?) -> Void) {
-    settings.budget?.account.ask(at: now, answer)
+    policy.settings.budget?.account.ask(at: now, answer)
   }
 
   /// The budget has answered.
@@ -114,9 +113,9 @@ package struct RetryMachine<Failure: Error>: Sendable {
       asked = Asked(error, context, .retry(after: delay, source))
       return .ask
     }
-    if settings.observer != nil || tell != nil {
+    if policy.settings.observer != nil || tell != nil {
       let event = RetryEvent(context, error: error, verdict: verdict)
-      settings.observer?(event)
+      policy.settings.observer?(event)
       tell?(event)
     }
     switch verdict {
@@ -128,6 +127,9 @@ package struct RetryMachine<Failure: Error>: Sendable {
     case .ask: return .ask
     }
   }
+
+  /// The policy's own, besides the one that executions bring.
+  var callDeadline: Deadline? { policy.settings.callDeadline }
 
   /// Whether the next attempt is to be told to the budget.
   package var hasGrant: Bool { granted != nil }
@@ -142,12 +144,13 @@ package struct RetryMachine<Failure: Error>: Sendable {
     guard !hasEnded else { return }
     hasEnded = true
     granted?.giveBack(at: now)
-    if succeeded { settings.budget?.succeed(after: granted) }
+    if succeeded { policy.settings.budget?.succeed(after: granted) }
     granted = nil
   }
 
   private func exhausted(_ reason: RetryEvent.Reason, _ error: Failure, _ elapsed: Duration) -> Failure? {
-    guard let exhaustion = settings.exhaustion, reason == .attemptsExhausted || reason == .deadlineExceeded else {
+    guard let exhaustion = policy.settings.exhaustion, reason == .attemptsExhausted || reason == .deadlineExceeded
+    else {
       return nil
     }
     let all = RetryExhausted(attempts: attempts, elapsed: elapsed, errors: errors, underlying: error)
@@ -162,37 +165,40 @@ package struct RetryMachine<Failure: Error>: Sendable {
   }
 
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
-    guard settings.condition(error) else { return .stop(.notRetryable, with: nil) }
+    guard policy.settings.condition(error) else { return .stop(.notRetryable, with: nil) }
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
     if isExactly(error, CircuitOpen.self) || isExactly(error, TracedError.self),
       let open = error.withoutTrace as? CircuitOpen
     {
-      guard settings.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left else {
+      guard policy.settings.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left
+      else {
         return .stop(.circuitOpen, with: nil)
       }
     }
-    settings.budget?.fail()
-    if settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
+    policy.settings.budget?.fail()
+    if policy.settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     let limit: Int?
     let decided: Duration?
-    switch (settings.decision?(error, context) ?? .retry()).kind {
+    switch (policy.settings.decision?(error, context) ?? .retry()).kind {
     case .stop(let other): return .stop(.decided, with: other)
     case .retry(let ownLimit, let delay): (limit, decided) = (ownLimit, delay?.clampedToDelay)
     }
 
-    if let maxRetries = settings.maxRetries, retries >= maxRetries { return .stop(.attemptsExhausted, with: nil) }
+    if let maxRetries = policy.settings.maxRetries, retries >= maxRetries {
+      return .stop(.attemptsExhausted, with: nil)
+    }
     if let limit, retries >= limit { return .stop(.attemptsExhausted, with: nil) }
 
     let left = timeLeft(context)
     if let left, left <= .zero { return .stop(.deadlineExceeded, with: nil) }
     // Measured before chance lengthens it: the server's word is what the limit is about.
-    if let hint = context.hint, hint > settings.maxHint { return .stop(.hintTooLong, with: nil) }
+    if let hint = context.hint, hint > policy.settings.maxHint { return .stop(.hintTooLong, with: nil) }
 
     let (delay, source) = nextDelay(decided: decided, hint: context.hint)
     // To sleep into certain failure would only keep the error from the user.
     if let left, delay >= left { return .stop(.deadlineExceeded, with: nil) }
     // Last, since a retry that is granted counts from here on.
-    if let budget = settings.budget {
+    if let budget = policy.settings.budget {
       if budget.account.answersLater { return .ask(after: delay, source) }
       guard let retry = budget.grant(at: now) else { return .stop(.budgetExhausted, with: nil) }
       granted = retry
@@ -202,7 +208,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
 
   /// The time until the nearer of the policy's deadline and that of the call; `nil` if there is neither.
   private func timeLeft(_ context: RetryContext) -> Duration? {
-    let own = settings.deadline.map { $0 - context.elapsed }
+    let own = policy.settings.deadline.map { $0 - context.elapsed }
     guard let callLeft else { return own }
     return own.map { min($0, callLeft) } ?? callLeft
   }
@@ -214,7 +220,7 @@ package struct RetryMachine<Failure: Error>: Sendable {
     guard let hint, hint > own else { return (own, decided == nil ? .computed : .decided) }
     // All clients were told the same moment, so chance has to spread them; upward only, since none may come too early.
     guard decided == nil else { return (hint, .hint) }
-    let spread = Duration(saturatingSeconds: step.width.inSeconds * settings.random.next())
+    let spread = Duration(saturatingSeconds: step.width.inSeconds * policy.settings.random.next())
     return ((hint + spread).clampedToDelay, .hint)
   }
 }

@@ -37,7 +37,7 @@ extension RetryPolicy: Policy {
     @_specialize(where Failure == any Error)
     @usableFromInline
     func makeHistory(_ start: Duration) -> RetryHistory<Failure> {
-      RetryHistory(RetryPolicy(storage, call: call).inOnePiece, start: start)
+      RetryHistory(RetryPolicy(storage, call: call), start: start)
     }
 
     /// Asks the policy.
@@ -75,20 +75,18 @@ extension RetryPolicy: Policy {
 @usableFromInline
 final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
-  private let callDeadline: Deadline?
   private let start: Duration
   /// What comes of asking the budget.
   private var waiter: AnswerWaiter<RetryBudget.Retry?>?
 
   init(_ policy: RetryPolicy<Failure>, start: Duration) {
     self.start = start
-    callDeadline = policy.settings.callDeadline
     machine = RetryMachine(policy, now: start)
   }
 
   func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
     var deadline = execution.deadline
-    if let own = callDeadline { deadline = own.nearer(deadline) }
+    if let own = machine.callDeadline { deadline = own.nearer(deadline) }
     let action = machine.failed(
       with: error,
       elapsed: now - start,
