@@ -50,3 +50,17 @@ where Call.Output == Stage.Output, Call.Failure == any Error {
     try await box.stage.run(ExecutionContext(time: time, origin: origin), call)
   }
 }
+
+/// A call that is compiled once, wherever it is made.
+@usableFromInline
+struct OutlinedCall<Call: AsyncCall>: AsyncCall {
+  @usableFromInline let call: Call
+
+  @inlinable
+  init(call: Call) {
+    self.call = call
+  }
+
+  @inlinable @inline(never)
+  nonisolated(nonsending) func callAsFunction() async throws(Call.Failure) -> Call.Output { try await call() }
+}

@@ -51,7 +51,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
   // Made where the types of all stages are known, so that each is one loop.
   @usableFromInline let runs:
     nonisolated(nonsending) @Sendable (ExecutionContext, @escaping Operation) async throws -> Output
-  @usableFromInline let subscribes: ErasedUpstream<Output>.Subscribe
+  @usableFromInline let stages: StageChain<Output>
 
   /// Puts policies together, and refuses an order that makes no sense.
   ///
@@ -79,7 +79,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
       events: events,
       time: time,
       runs: { try await box.stage.run($0, ClosureCall($1)) },
-      subscribes: { box.stage.subscribe($0, to: $1) }
+      stages: stages.put(around: StageChain())
     )
     stages.register(with: events, pipeline: name)
   }
@@ -92,7 +92,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
     events: PolicyEvents?,
     time: TimeSource?,
     runs: nonisolated(nonsending) @escaping @Sendable (ExecutionContext, @escaping Operation) async throws -> Output,
-    subscribes: @escaping ErasedUpstream<Output>.Subscribe
+    stages: StageChain<Output>
   ) throws {
     try PipelineRules(pipeline: name, repetition: repetition, stages: traits).check()
     self.name = name
@@ -101,7 +101,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
     self.events = events
     self.time = time
     self.runs = runs
-    self.subscribes = subscribes
+    self.stages = stages
     context = ExecutionContext(time: time, origin: DecisionOrigin(source: name, events: events))
   }
 
@@ -133,7 +133,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
   @inlinable
   func protect<Upstream: Publisher>(_ upstream: Upstream) -> Stream
   where Upstream.Output == Output, Upstream.Failure == any Error {
-    ProtectedPublisher(TypedUpstream(upstream, context.surroundings, subscribes)).eraseToAnyPublisher()
+    ProtectedPublisher(TypedUpstream(upstream, context.surroundings, stages)).eraseToAnyPublisher()
   }
 }
 

@@ -11,9 +11,6 @@ public protocol PipelineStage<Output>: Sendable {
   /// What the pipeline knows about it before it runs, outermost first.
   var traits: [StageTraits] { get }
 
-  /// Whether nothing is put around anything, since a condition has left it out; `false` if nothing is said.
-  var isAbsent: Bool { get }
-
   /// A pipeline with these events has been made of it.
   func register(with events: PolicyEvents?, pipeline: String)
 
@@ -22,24 +19,18 @@ public protocol PipelineStage<Output>: Sendable {
   where Call.Output == Output, Call.Failure == any Error
 
   /// Subscribes to a publisher under it.
-  func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error
+  func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: consuming StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error
+
+  /// Puts it around the stages inside of it, once for a pipeline; only a stage that is made of others says how.
+  func put(around inner: StageChain<Output>) -> StageChain<Output>
 }
 
 extension PipelineStage {
-  /// It is there.
-  @inlinable public var isAbsent: Bool { false }
   /// Nothing is shared.
   public func register(with events: PolicyEvents?, pipeline: String) {}
-}
-
-/// What a stage is put around: the publisher that the pipeline protects, or that publisher under the stages inside of this
-/// one.
-public protocol StageUpstream<Output>: Publisher where Failure == any Error {
-  /// The pipeline that it runs under.
-  var surroundings: StageSurroundings { get }
+  /// As one stage.
+  @inlinable public func put(around inner: StageChain<Output>) -> StageChain<Output> { StageChain(self, around: inner) }
 }
 
 /// The pipeline that a stage belongs to, where it is put around a publisher.
@@ -131,12 +122,10 @@ public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage wher
 
   /// Subscribes to a publisher under the policy.
   @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: consuming StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     let surroundings = upstream.surroundings
-    let execution = PolicySubscription<Upstream, Applied, Downstream>(
+    let execution = PolicySubscription<StageUpstream<Output>, Applied, Downstream>(
       upstream,
       downstream,
       nil,
@@ -166,9 +155,6 @@ where Outer.Output == Inner.Output {
 
   /// Those of both.
   public var traits: [StageTraits] { outer.traits + inner.stage.traits }
-  /// Whether both are.
-  @inlinable public var isAbsent: Bool { inner.isAbsent && outer.isAbsent }
-
   /// Lets what both share be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
     outer.register(with: events, pipeline: pipeline)
@@ -185,12 +171,15 @@ where Outer.Output == Inner.Output {
 
   /// Subscribes to a publisher under both.
   @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
-    if inner.isAbsent { return outer.subscribe(downstream, to: upstream) }
-    outer.subscribe(downstream, to: PublisherInStage(upstream: upstream, stage: inner))
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: consuming StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.under(self).receive(subscriber: downstream)
+  }
+
+  /// The outer one around the inner one.
+  @inlinable
+  public func put(around inner: StageChain<Output>) -> StageChain<Output> {
+    outer.put(around: self.inner.stage.put(around: inner))
   }
 }
 
@@ -198,130 +187,10 @@ where Outer.Output == Inner.Output {
 @usableFromInline
 final class StageBox<Stage: PipelineStage>: Sendable {
   @usableFromInline let stage: Stage
-  @usableFromInline let isAbsent: Bool
 
   @inlinable
   init(_ stage: Stage) {
     self.stage = stage
-    isAbsent = stage.isAbsent
-  }
-}
-
-/// A publisher under a stage.
-@usableFromInline
-struct PublisherInStage<Upstream: StageUpstream, Stage: PipelineStage>: StageUpstream
-where Upstream.Output == Stage.Output {
-  @usableFromInline typealias Output = Stage.Output
-  @usableFromInline typealias Failure = any Error
-
-  @usableFromInline let upstream: Upstream
-  @usableFromInline let box: StageBox<Stage>
-
-  @inlinable
-  init(upstream: Upstream, stage: StageBox<Stage>) {
-    self.upstream = upstream
-    box = stage
-  }
-
-  @inlinable var surroundings: StageSurroundings { upstream.surroundings }
-
-  @inlinable
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    box.stage.subscribe(subscriber, to: upstream)
-  }
-}
-
-/// The publisher that a pipeline protects, in a pipeline that does not know its type.
-@usableFromInline
-struct ProtectedUpstream<Output>: StageUpstream {
-  @usableFromInline typealias Failure = any Error
-
-  /// Who subscribes: the attempt of a policy as it is, so that nothing has to be made for it.
-  @usableFromInline
-  enum Subscribing {
-    case attempt(PolicyAttempt<Output, any Error>)
-    case other(AnySubscriber<Output, any Error>)
-  }
-
-  @usableFromInline let upstream: ErasedUpstream<Output>
-
-  @inlinable
-  init(_ upstream: ErasedUpstream<Output>) {
-    self.upstream = upstream
-  }
-
-  @inlinable var surroundings: StageSurroundings { upstream.surroundings }
-
-  @inlinable
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    if let attempt = subscriber as? PolicyAttempt<Output, any Error> {
-      upstream.attach(upstream, .attempt(attempt))
-    } else {
-      upstream.attach(upstream, .other(AnySubscriber(subscriber)))
-    }
-  }
-}
-
-/// The publisher that a pipeline protects, under all of its stages.
-///
-/// One reference and no more, so that it needs no memory of its own when its type is hidden.
-@usableFromInline
-struct ProtectedPublisher<Output>: Publisher {
-  @usableFromInline typealias Failure = any Error
-
-  @usableFromInline let upstream: ErasedUpstream<Output>
-
-  @inlinable
-  init(_ upstream: ErasedUpstream<Output>) {
-    self.upstream = upstream
-  }
-
-  @inlinable
-  func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    upstream.subscribes(AnySubscriber(subscriber), ProtectedUpstream(upstream))
-  }
-}
-
-/// The protected publisher with its type hidden: what each stage copies of it is one reference.
-@usableFromInline
-class ErasedUpstream<Output> {
-  @usableFromInline typealias Subscribe =
-    @Sendable (AnySubscriber<Output, any Error>, ProtectedUpstream<Output>) -> Void
-
-  @usableFromInline let surroundings: StageSurroundings
-  /// Subscribes to it under the stages of its pipeline.
-  @usableFromInline let subscribes: Subscribe
-  /// Captures nothing; see ``PolicyExecution``.
-  @usableFromInline let attach: (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
-
-  @inlinable
-  init(
-    _ surroundings: StageSurroundings,
-    _ subscribes: @escaping Subscribe,
-    attach: @escaping (ErasedUpstream, ProtectedUpstream<Output>.Subscribing) -> Void
-  ) {
-    self.surroundings = surroundings
-    self.subscribes = subscribes
-    self.attach = attach
-  }
-}
-
-@usableFromInline
-final class TypedUpstream<Upstream: Publisher>: ErasedUpstream<Upstream.Output>
-where Upstream.Failure == any Error {
-  @usableFromInline let upstream: Upstream
-
-  @inlinable
-  init(_ upstream: Upstream, _ surroundings: StageSurroundings, _ subscribes: @escaping Subscribe) {
-    self.upstream = upstream
-    // A downcast: who is handed over is always this object.
-    super.init(surroundings, subscribes) { erased, subscribing in
-      let upstream = unsafeDowncast(erased, to: TypedUpstream.self).upstream
-      switch subscribing {
-      case .attempt(let attempt): upstream.receive(subscriber: attempt)
-      case .other(let other): upstream.receive(subscriber: other)
-      }
-    }
   }
 }
 
@@ -339,8 +208,6 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
 
   /// Those of the stage, if it is there.
   public var traits: [StageTraits] { stage?.traits ?? [] }
-  /// Whether the stage is left out, or absent itself.
-  @inlinable public var isAbsent: Bool { stage?.isAbsent ?? true }
 
   /// Lets what the stage shares be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
@@ -352,20 +219,20 @@ public struct OptionalStage<Wrapped: PipelineStage>: PipelineStage {
   public nonisolated(nonsending) func run<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
     -> Output
   where Call.Output == Output, Call.Failure == any Error {
+    // What is inside is compiled once for both ways: pipelines with many conditions would double with each.
+    let call = OutlinedCall(call: call)
     if let stage { return try await stage.run(execution, call) }
     return try await call()
   }
 
   /// Subscribes to a publisher under the stage, if it is there.
   @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: consuming Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
-    if let stage {
-      stage.subscribe(downstream, to: upstream)
-    } else {
-      upstream.subscribe(downstream)
-    }
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: consuming StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
+    upstream.under(self).receive(subscriber: downstream)
   }
+
+  /// The stage if it is there, and nothing in its place.
+  @inlinable
+  public func put(around inner: StageChain<Output>) -> StageChain<Output> { stage?.put(around: inner) ?? inner }
 }

@@ -45,10 +45,8 @@ extension CacheFirst: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.cached(in: cache, for: key, time: upstream.surroundings.time).map(\.value).receive(subscriber: downstream)
   }
 }

@@ -19,10 +19,8 @@ public struct ChaosStage<Output: Sendable>: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.chaos(observed(in: upstream.surroundings), time: upstream.surroundings.time).receive(
       subscriber: downstream
     )

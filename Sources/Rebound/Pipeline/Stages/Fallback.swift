@@ -75,10 +75,8 @@ extension Fallback: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     let policy = policy(in: upstream.surroundings)
     switch replacement {
     case .now(let value):

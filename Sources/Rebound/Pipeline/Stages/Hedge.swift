@@ -61,10 +61,8 @@ public struct HedgeStage<Output: Sendable>: PipelineStage {
 
   /// Subscribes to a publisher under it.
   @inlinable
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.hedged(hedge.observed(in: upstream.surroundings), time: upstream.surroundings.time).receive(
       subscriber: downstream
     )

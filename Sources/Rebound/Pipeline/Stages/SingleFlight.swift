@@ -45,10 +45,8 @@ extension SingleFlight: PipelineStage {
   }
 
   /// Subscribes to a publisher under it.
-  public func subscribe<Upstream: StageUpstream<Output>, Downstream: Subscriber>(
-    _ downstream: Downstream,
-    to upstream: Upstream
-  ) where Downstream.Input == Output, Downstream.Failure == any Error {
+  public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: StageUpstream<Output>)
+  where Downstream.Input == Output, Downstream.Failure == any Error {
     upstream.coalesced(by: coalescer, for: key).receive(subscriber: downstream)
   }
 }
