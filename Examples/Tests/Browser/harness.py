@@ -5,6 +5,7 @@ Every test has fresh processes, a fresh database and a fresh browser context: no
 
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -33,9 +34,15 @@ class HarnessError(Exception):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """None that the system gives to whoever asks for any: on Linux those begin at 32768. So nobody gets it meanwhile."""
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def poll(question, seconds, complaint):

@@ -71,7 +71,7 @@
       private let maker: ShellKeeper
 
       init() async throws {
-        plainPort = try RefusingPort().port
+        plainPort = try FreePort.draw()
         server = try await NginxServer.start(
           """
           listen 127.0.0.1:\(plainPort);

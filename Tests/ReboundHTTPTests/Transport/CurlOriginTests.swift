@@ -205,7 +205,7 @@
 
     @Test("a host that is an IPv6 address is a host like any other")
     func addressOfIPv6() async throws {
-      let port = try RefusingPort().port
+      let port = try FreePort.draw()
       let server = try await NginxServer.start("listen [::1]:\(port) ssl http2;")
       let url = try #require(URL(string: "https://[::1]:\(port)/"))
       var configuration = CurlTransport.Configuration()

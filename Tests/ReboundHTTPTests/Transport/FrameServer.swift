@@ -25,7 +25,7 @@
     }
 
     private init(_ lines: String) throws {
-      port = try RefusingPort().port
+      port = try FreePort.draw()
       keeper = try ShellKeeper(files: ["answers": lines + "\n"], Self.script(port, try TestCertificates.folder.path))
     }
 

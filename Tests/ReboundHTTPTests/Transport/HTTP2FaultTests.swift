@@ -53,7 +53,7 @@
       func versionsOfFoundation() async {
         await #expect(processExitsWith: .success) {
           try TrustedAuthority.trustTests()
-          let plain = try RefusingPort().port
+          let plain = try FreePort.draw()
           let server = try await NginxServer.start("listen 127.0.0.1:\(plain) http2;")
           let transport = URLSessionTransport(reachability: ManualReachability())
           let (secure, bare) = (TransportLog(), TransportLog())

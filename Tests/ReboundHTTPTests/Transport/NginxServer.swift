@@ -40,14 +40,14 @@
       folder = keeper.folder
     }
 
-    /// Nobody keeps the port between the look and the start, so another process may take it.
+    /// Another process may have drawn the same port.
     private static func keeper(
       _ certificate: String,
       _ protocols: String,
       _ directives: String,
       attempts: Int
     ) throws -> (UInt16, ShellKeeper) {
-      let port = try RefusingPort().port
+      let port = try FreePort.draw()
       let text = configuration(port, try TestCertificates.folder.path, certificate, protocols, directives)
       do {
         return (port, try ShellKeeper(files: ["nginx.conf": text], script))
