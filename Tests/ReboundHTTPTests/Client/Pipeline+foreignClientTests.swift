@@ -58,6 +58,15 @@ final class PipelineForeignClientTests: Sendable {
     #expect(try await send([answer(status)]).status == status)
   }
 
+  @Test("to the stages, too: even a policy that tries anything again makes the call once", arguments: [404, 501])
+  func noFailureToStages(status: Int) async throws {
+    let always = try Pipeline<ResponseHead>("weather", time: scheduler.time) {
+      Retry(try RetryPolicy<any Error>(maxRetries: 3, backoff: .constant(.zero)))
+    }
+    #expect(try await send([answer(status)], in: always).status == status)
+    #expect(attempts.withLock { $0 } == 1)
+  }
+
   @Test("policies see the status, the attempt and Retry-After of an answer")
   func whatPoliciesSee() async throws {
     let seen = Locked<[NetworkFailure]>([])

@@ -52,8 +52,13 @@ struct DeadlineLimitTests {
     #expect(try alone.run(Anything()).failure?.notRetriedBecause == nil)
   }
 
-  @Test("of two deadlines the nearer one counts, whoever has set it", arguments: [(2, 2), (9, 5)])
-  func nearer(outer: Int, expected: Int) throws {
+  @Test(
+    "of two deadlines the nearer one counts, whoever has set it",
+    arguments: [
+      (2, nil, 2), (9, nil, 5), (2, 60, 2), (9, 60, 5), (9, 3, 3),
+    ] as [(Int, Int?, Int)]
+  )
+  func nearer(outer: Int, current: Int?, expected: Int) throws {
     struct Hurry: Middleware {
       let deadline: Deadline
       var place: MiddlewarePlace { .fallback }
@@ -73,7 +78,9 @@ struct DeadlineLimitTests {
       time: scheduler.time
     )
     let recorder = Recorder<Data, NetworkFailure>()
-    client.publisher(for: Anything(deadline: .seconds(5))).subscribe(recorder)
+    Deadline.$current.withValue(current.map { Deadline(in: .seconds($0), on: scheduler.time) }) {
+      client.publisher(for: Anything(deadline: .seconds(5))).subscribe(recorder)
+    }
     try scheduler.run()
     #expect(transport.calls.map(\.request.limits.total) == [.seconds(expected)])
     #expect(recorder.failure != nil)

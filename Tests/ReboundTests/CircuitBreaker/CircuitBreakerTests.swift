@@ -160,14 +160,18 @@ struct CircuitBreakerTests {
     let breaker = try makeRatioBreaker(minimumCalls: 1)
     // From the second call on, what changes nothing passes the breaker without its lock.
     try succeed(1, on: breaker)
-    let early = try breaker.admit()
+    let early = [try breaker.admit(), try breaker.admit()]
     breaker.open(scheduler)
     try succeed(1, on: breaker)
     #expect(breaker.state == .closed)
-    early.succeed()
+    early[0].succeed()
     #expect(breaker.metrics.calls == 0)
-    try succeed(1, on: breaker)
-    #expect(breaker.metrics.calls == 1)
+    try succeed(2, on: breaker)
+    #expect(breaker.metrics.calls == 2)
+    // Of those that pass without the lock now, this is none.
+    try succeed(2, on: breaker)
+    early[1].succeed()
+    #expect(breaker.metrics.calls == 4)
   }
 
   @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
