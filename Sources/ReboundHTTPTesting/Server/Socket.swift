@@ -14,15 +14,15 @@ final class Socket: Sendable {
     #endif
   }
 
-  /// Makes a socket that is bound to a free port of the loopback interface, and does not listen yet.
-  static func boundToLoopback() throws -> Socket {
+  /// Makes a socket that is bound to a port of the loopback interface, and does not listen yet; port 0 is any that is free.
+  static func boundToLoopback(port: UInt16 = 0) throws -> Socket {
     #if canImport(Darwin)
       let type = SOCK_STREAM
     #else
       let type = Int32(SOCK_STREAM.rawValue)
     #endif
     let socket = Socket(descriptor: try check("socket", Foundation.socket(AF_INET, type, 0)))
-    _ = try socket.withLoopbackAddress(port: 0) { try check("bind", bind(socket.descriptor, $0, $1)) }
+    _ = try socket.withLoopbackAddress(port: port) { try check("bind", bind(socket.descriptor, $0, $1)) }
     return socket
   }
 
