@@ -155,6 +155,7 @@ where Outer.Output == Inner.Output {
 
   /// Those of both.
   public var traits: [StageTraits] { outer.traits + inner.stage.traits }
+
   /// Lets what both share be seen.
   public func register(with events: PolicyEvents?, pipeline: String) {
     outer.register(with: events, pipeline: pipeline)

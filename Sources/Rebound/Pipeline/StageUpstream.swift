@@ -82,7 +82,7 @@ struct ProtectedPublisher<Output: Sendable>: Publisher {
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    upstream.stages.subscribe(.other(AnySubscriber(subscriber)), upstream)
+    StageUpstream(upstream, under: upstream.stages).receive(subscriber: subscriber)
   }
 }
 

@@ -23,6 +23,13 @@ final class PipelineForeignClientTests: Sendable {
     }
   }
 
+  /// One that tries anything again, three times.
+  private func unconditional() throws -> Pipeline<ResponseHead> {
+    try Pipeline("weather", time: scheduler.time) {
+      Retry(try RetryPolicy<any Error>(maxRetries: 3, backoff: .constant(.zero)))
+    }
+  }
+
   private func send(
     _ script: [Result<ResponseHead, any Error>],
     as call: NetworkFailure.Call = .init(operation: "getWeather"),
@@ -60,10 +67,7 @@ final class PipelineForeignClientTests: Sendable {
 
   @Test("to the stages, too: even a policy that tries anything again makes the call once", arguments: [404, 501])
   func noFailureToStages(status: Int) async throws {
-    let always = try Pipeline<ResponseHead>("weather", time: scheduler.time) {
-      Retry(try RetryPolicy<any Error>(maxRetries: 3, backoff: .constant(.zero)))
-    }
-    #expect(try await send(Array(repeating: answer(status), count: 4), in: always).status == status)
+    #expect(try await send(Array(repeating: answer(status), count: 4), in: unconditional()).status == status)
     #expect(attempts.withLock { $0 } == 1)
   }
 
@@ -102,10 +106,7 @@ final class PipelineForeignClientTests: Sendable {
   @Test("what can be sent once is not, even under a policy that tries anything again")
   func notReplayable() async throws {
     let call = NetworkFailure.Call(operation: "order", isReplayable: false)
-    let always = try Pipeline<ResponseHead>("weather", time: scheduler.time) {
-      Retry(try RetryPolicy<any Error>(maxRetries: 3, backoff: .constant(.zero)))
-    }
-    #expect(try await send([answer(503)], as: call, in: always).status == 503)
+    #expect(try await send([answer(503)], as: call, in: unconditional()).status == 503)
     #expect(attempts.withLock { $0 } == 1)
   }
 
