@@ -2,4 +2,4 @@
 # request. The compiler then takes a tenth less of the processor's time.
 #
 # Not for tests that weigh their own process, which large pages round up.
-export GLIBC_TUNABLES=glibc.malloc.hugetlb=1
+export GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}glibc.malloc.hugetlb=1
