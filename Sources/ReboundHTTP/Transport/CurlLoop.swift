@@ -127,7 +127,8 @@
       case .add(let transfer): add(transfer)
       case .stop(let transfer):
         guard let handle = transfer.handle else { return transfer.isStopped = true }
-        remove(handle, multi)
+        remove(transfer, handle, multi)
+        handle.free()
       case .resume(let transfer): transfer.unpause()
       }
     }
@@ -190,23 +191,30 @@
         else { continue }
         let result = rebound_curl_result(message)
         let end = transfer.end(result)
-        remove(handle, multi)
+        remove(transfer, handle, multi)
         switch end {
-        case .finished: transfer.exchange.finish()
-        case .failed(let failure): transfer.exchange.fail(failure)
+        case .finished:
+          recycle(handle)
+          transfer.exchange.finish()
+        case .failed(let failure):
+          handle.free()
+          transfer.exchange.fail(failure)
         }
       }
     }
 
-    private func remove(_ handle: CurlHandle, _ multi: UnsafeMutableRawPointer) {
-      guard let transfer = active.removeValue(forKey: handle.easy) else { return }
+    private func remove(_ transfer: CurlTransfer, _ handle: CurlHandle, _ multi: UnsafeMutableRawPointer) {
+      active[handle.easy] = nil
       curl_multi_remove_handle(multi, handle.easy)
       transfer.release()
-      recycle(handle)
       transfer.origin?.noteEnded(wasConnected: transfer.isConnected)
       stir(transfer.origin)
     }
 
+    /// Keeps the handle of a transfer that has ended well, or has not begun, for another.
+    ///
+    /// Any other end may leave something behind that `curl_easy_reset` does not undo: if a server has refused to look at a
+    /// request, libcurl 7.88 tries to begin the body of the next one anew.
     private func recycle(_ handle: CurlHandle) {
       guard idle.count < CurlLoop.idleHandles else { return handle.free() }
       curl_easy_reset(handle.easy)

@@ -148,7 +148,10 @@
       server.program("/other", .answer())
       server.program("/there", .answer())
       let delegate = WorkingDelegate {}
-      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      let configuration = URLSessionConfiguration.ephemeral
+      // The server goes on once this test does, which may be later than a minute while thousands of others take their turns.
+      configuration.timeoutIntervalForRequest = 3600
+      let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
       let task = session.dataTask(with: server.url())
       task.resume()
       await server.stallsReached()

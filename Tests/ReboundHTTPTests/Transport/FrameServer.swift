@@ -65,7 +65,7 @@
       go() {
         part=${rest%%P*}
         if [ "$part" = "$rest" ]; then rest=; else rest=${rest#*P}; fi
-        if [ "$part" = close ]; then kill -KILL "$server"; else send "${part//D/}"; fi
+        if [ "$part" = close ]; then >closed; kill -KILL "$server"; else send "${part//D/}"; fi
         case $part in *D*) exec cat <&3 >/dev/null ;; esac
       }
       serve() {
@@ -95,11 +95,16 @@
           esac
         done
       }
+      # With a group of its own, since it waits for a frame in a process of its own.
+      set -m
       serve 0</dev/null &
+      set +m
       until grep -q ":$(printf %04X \(port)) 00000000:0000 0A" /proc/net/tcp; do sleep 0.01; done
       echo ready
       read -r line
-      kill -KILL "$server" "$!"
+      # Once it is closed, its number may be anybody's.
+      [ -e closed ] || kill -KILL "$server"
+      kill -KILL -- "-$!"
       """
     }
   }

@@ -107,7 +107,7 @@
     @Test(
       "a client that tries again sends an order again that a server has refused to look at, and no other",
       arguments: [
-        ([.goAway(last: 0)], 2), ([.goAway(last: 1), .reset(2)], 1), ([.reset(2)], 1),
+        ([.reset(7)], 2), ([.goAway(last: 0)], 2), ([.goAway(last: 1), .reset(2)], 1), ([.reset(2)], 1),
       ] as [([Frame], Int)]
     )
     func repeatedOrder(frames: [Frame], requestCount: Int) async throws {
