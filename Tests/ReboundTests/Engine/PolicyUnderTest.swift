@@ -1,4 +1,5 @@
 import Combine
+import Foundation
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -99,12 +100,12 @@ final class MachineLog: Sendable {
   }
 
   private let state = Locked((counts: Counts(), inside: Set<Int>()))
-  private let reading = Locked((count: 0, mostInADecision: 0))
+  private let reading = Locked((byThread: [ObjectIdentifier: Int](), mostInADecision: 0))
 
   var counts: Counts { state.withLock { $0.counts } }
 
   /// How often the time was read, by machines and by drivers.
-  var reads: Int { reading.withLock { $0.count } }
+  var reads: Int { reading.withLock { $0.byThread.values.reduce(0, +) } }
   /// How often it was read for one decision at most.
   var mostReadsInADecision: Int { reading.withLock { $0.mostInADecision } }
 
@@ -112,15 +113,23 @@ final class MachineLog: Sendable {
   fileprivate func counting(_ time: TimeSource) -> TimeSource {
     TimeSource(
       now: { [self] in
-        reading.withLock { $0.count += 1 }
+        reading.withLock { $0.byThread[Self.thread, default: 0] += 1 }
         return time.now
       },
       after: { time.after($0, $1) }
     )
   }
 
-  fileprivate func decided(after readsBefore: Int) {
-    reading.withLock { $0.mostInADecision = max($0.mostInADecision, $0.count - readsBefore) }
+  private static var thread: ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+  /// Counts what is read while a machine decides: by its thread, since another may read for something else meanwhile.
+  fileprivate func deciding<Result>(_ decide: () -> Result) -> Result {
+    let readsBefore = reading.withLock { $0.byThread[Self.thread, default: 0] }
+    let result = decide()
+    reading.withLock {
+      $0.mostInADecision = max($0.mostInADecision, $0.byThread[Self.thread, default: 0] - readsBefore)
+    }
+    return result
   }
 
   fileprivate func begin() -> Int {
@@ -166,9 +175,7 @@ private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Err
       _ question: (inout Base.Machine) -> Decision<any Error>
     ) -> Decision<any Error> {
       log.enter(number)
-      let readsBefore = log.reads
-      let decision = question(&base)
-      log.decided(after: readsBefore)
+      let decision = log.deciding { question(&base) }
       let hasEnded =
         switch decision {
         case .proceed: endsByProceeding
@@ -193,17 +200,13 @@ private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Err
 
     mutating func cancelled(_ execution: ExecutionContext) {
       log.enter(number)
-      let readsBefore = log.reads
-      base.cancelled(execution)
-      log.decided(after: readsBefore)
+      log.deciding { base.cancelled(execution) }
       log.leave(number, hasEnded: true, isCancelled: true)
     }
 
     mutating func valuesCame(_ execution: ExecutionContext) {
       log.enter(number)
-      let readsBefore = log.reads
-      base.valuesCame(execution)
-      log.decided(after: readsBefore)
+      log.deciding { base.valuesCame(execution) }
       log.leave(number, hasEnded: false)
     }
 
