@@ -57,18 +57,19 @@
       """
       mkfifo up down
       exec 3<>up 4<>down
-      openssl s_server -quiet -alpn h2 -accept 127.0.0.1:\(port) \\
-        -cert \(certificates)/server.pem -key \(certificates)/server.key <down >up 3>&- 4>&- &
-      server=$!
       take() { head -c "$1" <&3 | od -An -v -tx1 | tr -d ' \\n'; }
       send() { printf "$(sed 's/../\\\\x&/g' <<<"$1")" >&4; }
       go() {
         part=${rest%%P*}
         if [ "$part" = "$rest" ]; then rest=; else rest=${rest#*P}; fi
-        if [ "$part" = close ]; then >closed; kill -KILL "$server"; else send "${part//D/}"; fi
+        if [ "$part" = close ]; then kill -KILL "$server"; else send "${part//D/}"; fi
         case $part in *D*) exec cat <&3 >/dev/null ;; esac
       }
       serve() {
+        set +m
+        openssl s_server -quiet -alpn h2 -accept 127.0.0.1:\(port) \\
+          -cert \(certificates)/server.pem -key \(certificates)/server.key <down >up 3>&- 4>&- &
+        server=$!
         mapfile -t answers <answers
         next=0
         rest=
@@ -95,15 +96,13 @@
           esac
         done
       }
-      # With a group of its own, since it waits for a frame in a process of its own.
+      # In a group of its own, with all that it starts: whoever of it still runs is ended at once, and nobody else.
       set -m
       serve 0</dev/null &
       set +m
       until grep -q ":$(printf %04X \(port)) 00000000:0000 0A" /proc/net/tcp; do sleep 0.01; done
       echo ready
       read -r line
-      # Once it is closed, its number may be anybody's.
-      [ -e closed ] || kill -KILL "$server"
       kill -KILL -- "-$!"
       """
     }

@@ -78,6 +78,7 @@
       await settle { living.count == 0 && ProcessResources.openConnections <= connections }
       let before = ProcessResources.now
 
+      let partCount = requestCount / Self.parts
       var (requests, growth) = (0, 0)
       do {
         let transport = kind.make(reachability: ManualReachability())
@@ -85,8 +86,8 @@
         while memory.count < Self.parts
           || growth > allowedMemory(after: requests) && memory.count < Self.parts + Self.moreParts
         {
-          try await sendPart(requestCount / Self.parts, over: transport, memory.count + 1, living, idled)
-          requests += requestCount / Self.parts
+          try await sendPart(partCount, over: transport, memory.count + 1, living, idled)
+          requests += partCount
           ProcessResources.trimMemory()
           memory.append(ProcessResources.now.memory)
           growth = memory.count > 2 ? memory[memory.count - 1] - memory[1] : 0
