@@ -139,7 +139,7 @@ struct ContractTests {
         stage.close()
         withExtendedLifetime(spectator) {}
       }
-      #expect(register.count > 100)
+      #expect(register.count > 100, "\(register.count)")
     }
   }
 
@@ -168,7 +168,7 @@ struct ContractTests {
         stage.close()
         withExtendedLifetime(spectator) {}
       }
-      #expect(count > 200)
+      #expect(count > 200, "\(count)")
     }
   }
 

@@ -64,10 +64,11 @@ struct IntrospectionTests {
           "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)", "did start",
           "did attach", "will receive 1", "did receive 1, wants max(2)", "will cancel", "did cancel", "will attach",
           "will start PassthroughSubject", "did start", "did attach", "will end finished", "did end",
-        ]
+        ],
+        "\(watcher.log)"
       )
-      #expect(recorder.values == [1])
-      #expect(other.isFinished)
+      #expect(recorder.values == [1], "\(recorder.values)")
+      #expect(other.isFinished, "\(other.events)")
     }
   }
 
@@ -124,7 +125,7 @@ struct IntrospectionTests {
       _ = upstream?.receive(1)
       upstream?.receive(completion: .finished)
       held?.cancel()
-      #expect(log == ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] })
+      #expect(log == ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] }, "\(log)")
     }
   }
 
@@ -142,9 +143,9 @@ struct IntrospectionTests {
       upstream.subscribe(sink)
       _ = seen?.receive(1)
 
-      #expect(seen?.description == "Sink")
-      #expect(seen?.combineIdentifier == sink.combineIdentifier)
-      #expect(values == [1])
+      #expect(seen?.description == "Sink", "\(String(describing: seen))")
+      #expect(seen?.combineIdentifier == sink.combineIdentifier, "not the sink's")
+      #expect(values == [1], "\(values)")
     }
   }
 
@@ -170,9 +171,9 @@ struct IntrospectionTests {
       var seen: [Any] = []
       let looking = Looking { seen.append($0) }
       looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
-      #expect(seen.count == 2)
+      #expect(seen.count == 2, "\(seen)")
       for tap in seen {
-        #expect(!(tap is any CustomReflectable) && !(tap is any CustomPlaygroundDisplayConvertible))
+        #expect(!(tap is any CustomReflectable) && !(tap is any CustomPlaygroundDisplayConvertible), "\(tap)")
       }
       idle.disable()
       looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
@@ -197,15 +198,16 @@ struct IntrospectionTests {
       let subject = PassthroughSubject<Int, Never>()
       subject.map { $0 }.removeDuplicates().subscribe(Recorder<Int, Never>())
       for register in registers {
-        #expect(register.publishers == ["RemoveDuplicates", "Map", "PassthroughSubject"])
+        #expect(register.publishers == ["RemoveDuplicates", "Map", "PassthroughSubject"], "\(register.publishers)")
       }
 
       registers[1].disable()
       subject.eraseToAnyPublisher().subscribe(Recorder<Int, Never>())
       Deferred { subject }.subscribe(Recorder<Int, Never>())
       subject.receive(subscriber: Recorder<Int, Never>())
-      #expect(registers[0].publishers.dropFirst(3) == ["AnyPublisher", "Deferred", "PassthroughSubject"])
-      #expect(registers[1].publishers.count == 3)
+      let later = registers[0].publishers.dropFirst(3)
+      #expect(later == ["AnyPublisher", "Deferred", "PassthroughSubject"], "\(later)")
+      #expect(registers[1].publishers.count == 3, "\(registers[1].publishers)")
     }
   }
 
@@ -218,18 +220,18 @@ struct IntrospectionTests {
       do {
         let watcher = Watcher()
         released = watcher
-        #expect(!watcher.isEnabled)
+        #expect(!watcher.isEnabled, "before it is enabled")
         watcher.enable()
         watcher.enable()
-        #expect(watcher.isEnabled)
+        #expect(watcher.isEnabled, "after it was enabled")
         subject.subscribe(recorder)
       }
-      #expect(released?.log.count { $0 == "will attach" } == 1)
+      #expect(released?.log.count { $0 == "will attach" } == 1, "\(released?.log ?? [])")
 
       released?.disable()
-      #expect(released == nil)
+      #expect(released == nil, "kept after it was disabled")
       subject.send(1)
-      #expect(recorder.values == [1])
+      #expect(recorder.values == [1], "\(recorder.values)")
     }
   }
 
@@ -261,7 +263,8 @@ struct IntrospectionTests {
           "will attach", "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)",
           "did start", "did attach", "did attach", "will receive 1", "did receive 1, wants max(0)", "will cancel",
           "did cancel",
-        ]
+        ],
+        "\(watcher.log)"
       )
     }
   }

@@ -363,8 +363,10 @@ struct FileHTTPCacheStorageTests {
         try storage.remove(Self.name(3))
         await #expect(processExitsWith: .success) { [path = path as String] in
           let storage = FileHTTPCacheStorage.folder(URL(filePath: path))
-          #expect(try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(1)) == Data("one".utf8))
-          #expect(try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(3)) == nil)
+          let stored = try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(1))
+          #expect(stored == Data("one".utf8), "\(String(describing: stored))")
+          let removed = try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(3))
+          #expect(removed == nil, "\(String(describing: removed))")
           // Of the same length as before.
           _ = try storage.store(Data("two".utf8), as: FileHTTPCacheStorageTests.name(1))
           try storage.remove(FileHTTPCacheStorageTests.name(2))
@@ -386,7 +388,8 @@ struct FileHTTPCacheStorageTests {
             group.addTask {
               await #expect(processExitsWith: .success) { [path = path as String] in
                 let storage = FileHTTPCacheStorageTests.boundedStorage(at: URL(filePath: path))
-                #expect(FileHTTPCacheStorageTests.complaints(of: [storage]) == [])
+                let complaints = FileHTTPCacheStorageTests.complaints(of: [storage])
+                #expect(complaints == [], "\(complaints)")
               }
             }
           }

@@ -73,7 +73,8 @@
             try await client.value(of: order)
           }
           #expect(failure?.kind == .transport(.reset), "\(secureFault.name): \(String(describing: failure))")
-          #expect(setting.backend.requests.map(\.method) == ["POST"], "\(secureFault.name)")
+          let methods = setting.backend.requests.map(\.method)
+          #expect(methods == ["POST"], "\(secureFault.name): \(methods)")
           setting.backend.stop()
           await breaking.value
         }
@@ -103,7 +104,7 @@
               log.failure.map { FaultCase.Verdict.failure($0.kind) } ?? .answer(log.heads.first?.status ?? 0)
             let expected = path.hasSuffix("body") ? secureFault.inBody : secureFault.beforeHead
             #expect(verdict == expected, "\(secureFault.name), \(path): \(String(describing: log.failure))")
-            #expect(log.failure?.provesNothingWasSent == false)
+            #expect(log.failure?.provesNothingWasSent == false, "\(secureFault.name), \(path)")
           }
         }
       }

@@ -27,12 +27,12 @@
         let transport = URLSessionTransport(reachability: ManualReachability())
         let exchange = transport.start(request, telling: log.add)
         await log.end()
-        #expect(log.failure?.kind == .tooLarge)
+        #expect(log.failure?.kind == .tooLarge, "\(String(describing: log.failure))")
         // Behind it, in the same session: by its end all has been unpacked that is going to be.
         let next = TransportLog()
         let behind = transport.start(TransportRequest(server.url()), telling: next.add)
         await next.end()
-        #expect(next.failure == nil)
+        #expect(next.failure == nil, "\(String(describing: next.failure))")
         behind.cancel()
         // The sanitizers keep memory of their own beside each byte.
         #if !ASAN && !TSAN
