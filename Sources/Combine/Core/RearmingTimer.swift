@@ -6,6 +6,9 @@ import StreamSupport
 /// runs and the timer was postponed meanwhile, a new one is scheduled for the rest of the time; else the timer fires, with
 /// the payload that it was postponed with last.
 ///
+/// A calendar clock may be set back. Then a job that waits for a time of the old reckoning is replaced when the timer is
+/// postponed next, and none is ever scheduled for longer than the interval.
+///
 /// It fires when the scheduler runs the job: the clock is read only to tell how long to wait. With a scheduler that
 /// does all work at once it therefore fires at once.
 @usableFromInline
@@ -53,10 +56,10 @@ final class RearmingTimer<Context: Scheduler, Payload> {
     let replaced = self.payload
     self.payload = payload
     self.due = due
-    if armedFor == nil {
-      arm(unlockingWith: makeJob())
-    } else {
+    if let armedFor, due >= armedFor {
       lock.unlock()
+    } else {
+      arm(unlockingWith: makeJob())
     }
     // Outside the lock: values may run code of their own when they go.
     withExtendedLifetime(replaced) {}
@@ -75,6 +78,7 @@ final class RearmingTimer<Context: Scheduler, Payload> {
     let done = job
     job = nil
     if due > armedFor, due > now {
+      due = min(due, now.advanced(by: interval))
       arm(unlockingWith: work)
       done?.cancel()
       return nil
@@ -87,15 +91,17 @@ final class RearmingTimer<Context: Scheduler, Payload> {
     return payload
   }
 
-  /// Schedules a job for `due`.
+  /// Schedules a job for `due`, in place of the one under way.
   ///
   /// Called with the lock held, and opens it.
   @usableFromInline
   func arm(unlockingWith work: @escaping (Int) -> Void) {
     number &+= 1
-    let (number, due) = (number, due)
+    let (number, due, outdated) = (number, due, job)
     armedFor = due
+    job = nil
     lock.unlock()
+    outdated?.cancel()
     let job = scheduler.schedule(
       after: due,
       interval: interval,

@@ -29,7 +29,7 @@ class SubscriberList {
   @exclusivity(unchecked) private var snapshot: Snapshot?
   @exclusivity(unchecked) @usableFromInline var first: UnsafeMutablePointer<Unmanaged<ListedSubscription>>?
   @exclusivity(unchecked) @usableFromInline var count = 0
-  @exclusivity(unchecked) private var olderSnapshots: [Snapshot] = []
+  @exclusivity(unchecked) private(set) var olderSnapshots: [Snapshot] = []
 
   // Whether the snapshot differs from `subscriptions`; changed under `lock`.
   @usableFromInline let isStale = Atomic<Bool>(false)
@@ -62,7 +62,10 @@ class SubscriberList {
     let current = Snapshot(subscriptions)
     lock.unlock()
     let previous = snapshot
-    if !combiningLock.isOutermost, let previous { olderSnapshots.append(previous) }
+    if !combiningLock.isOutermost, let previous {
+      olderSnapshots.append(previous)
+      hasPendingWork.store(true, ordering: .sequentiallyConsistent)
+    }
     snapshot = current
     first = current.first
     count = current.count
@@ -198,7 +201,12 @@ class SubscriberList {
       if !gone.isEmpty { markStale() }
       lock.unlock()
       // Only then is the snapshot made anew.
-      if !gone.isEmpty { dismissed.append((gone, takeSnapshots())) }
+      if !gone.isEmpty {
+        dismissed.append((gone, takeSnapshots()))
+      } else if let snapshot, !olderSnapshots.isEmpty {
+        dismissed.append((gone, (snapshot, olderSnapshots)))
+        olderSnapshots = []
+      }
       for subscription in waiting { subscription.serve() }
       combiningLock.leave()
     }

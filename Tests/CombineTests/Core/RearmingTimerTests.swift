@@ -82,6 +82,65 @@ struct RearmingTimerTests {
     #expect(rig.log == ["1 at 1.0 s", "2 at 2.0 s"])
   }
 
+  @Test("when the clock is set back, it waits for an interval of the new time at most")
+  func clockSetBack() {
+    let scheduler = NotingScheduler()
+    let timer = RearmingTimer<NotingScheduler, Int>(on: scheduler, nil, after: 1)
+    func setClock(_ milliseconds: Int) { scheduler.time = .start.advanced(by: .milliseconds(milliseconds)) }
+    setClock(100_000)
+    timer.postpone(1) { { _ in } }
+    setClock(50_000)
+    timer.postpone(2) { { _ in } }
+    #expect(timer.fire(1, { _ in }) == nil)
+
+    setClock(50_500)
+    timer.postpone(3) { { _ in } }
+    setClock(20_000)
+    #expect(timer.fire(2, { _ in }) == nil)
+    setClock(21_000)
+    #expect(timer.fire(3, { _ in }) == 3)
+    #expect(scheduler.log == [101_000, 51_000, 21_000].map { "every \(VirtualTime.Stride.seconds(1)) after \($0) ms" })
+  }
+
+  @Test("a job that is replaced, since the clock was set back, is cancelled")
+  func cancelsReplacedJob() {
+    let scheduler = ClockScheduler()
+    let timer = RearmingTimer<ClockScheduler, Int>(on: scheduler, nil, after: 1)
+    scheduler.now = .start.advanced(by: .seconds(100))
+    timer.postpone(1) { { _ in } }
+    scheduler.now = .start
+    timer.postpone(2) { { _ in } }
+    #expect(scheduler.jobs.map(\.cancelCount) == [1, 0])
+  }
+
+  /// A scheduler with a clock that a test sets, which keeps its jobs and does none.
+  private final class ClockScheduler: Scheduler {
+    var now = VirtualTime.start
+    var minimumTolerance: VirtualTime.Stride { .zero }
+    private(set) var jobs: [SubscriptionSpy] = []
+
+    func schedule(options: Never?, _ action: @escaping () -> Void) {}
+
+    func schedule(
+      after date: VirtualTime,
+      tolerance: VirtualTime.Stride,
+      options: Never?,
+      _ action: @escaping () -> Void
+    ) {}
+
+    func schedule(
+      after date: VirtualTime,
+      interval: VirtualTime.Stride,
+      tolerance: VirtualTime.Stride,
+      options: Never?,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let job = SubscriptionSpy()
+      jobs.append(job)
+      return job
+    }
+  }
+
   @Test("a scheduler that does everything at once lets it fire at once, though its clock stands still")
   func immediate() {
     let timer = RearmingTimer<ImmediateScheduler, Int>(on: .shared, nil, after: 5)

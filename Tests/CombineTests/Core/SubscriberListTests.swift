@@ -1,8 +1,9 @@
-import Combine
 import Dispatch
 import ReboundTesting
 import StreamSupport
 import Testing
+
+@testable import Combine
 
 @Suite("a list of subscribers")
 struct SubscriberListTests {
@@ -49,6 +50,29 @@ struct SubscriberListTests {
     #expect(staying.values.count == 600)
     subject.send(0)
     #expect(nursery.count == 0)
+  }
+
+  @Test("what inner rounds replaced goes when the outermost round ends, though nobody has left")
+  func snapshotsOfInnerRounds() {
+    let subject = PassthroughSubject<Int, Never>()
+    let list = subject.broadcaster
+    var (cancellables, counts): ([AnyCancellable], [Int]) = ([], [])
+    cancellables.append(
+      subject.sink { value in
+        guard value > 0 else { return }
+        for _ in 0..<3 {
+          cancellables.append(subject.sink { _ in })
+          subject.send(0)
+        }
+        counts.append(list.olderSnapshots.count)
+      }
+    )
+    for _ in 0..<2 {
+      subject.send(1)
+      #expect(list.olderSnapshots.isEmpty)
+    }
+
+    #expect(counts == [3, 3])
   }
 
   @Test("who leaves between rounds is let go at once")

@@ -4,7 +4,8 @@ extension Publisher {
   /// Keeps values that were not asked for yet.
   ///
   /// - Parameters:
-  ///   - size: how many values are kept at most, not negative.
+  ///   - size: how many values are kept at most, not negative. A value that was asked for, and waits only until the one
+  ///     before it has been delivered, does not count.
   ///   - prefetch: how the upstream is asked.
   ///   - whenFull: what happens to a value that does not fit.
   /// - Demand: not passed on; see `prefetch`. The normal end comes after the last value kept, upon one request more.
@@ -219,7 +220,8 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
   /// Called under `lock`, which it opens.
   @inlinable
   func keepAndUnlock(_ input: Input) -> Subscribers.Demand {
-    if values.count < size {
+    // What is owed, and waits only for the drain that is under way, takes no room.
+    if demand > values.count - size {
       values.append(input)
       lock.unlock()
       return .none

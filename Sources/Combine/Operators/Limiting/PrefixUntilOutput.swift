@@ -5,7 +5,8 @@ extension Publisher {
   ///   its failure change nothing. If it publishes while being subscribed to, the stream finishes without a subscription.
   /// - Demand: passes as it is.
   /// - Failure: passes as it is.
-  /// - Threads: values pass where the upstream sends, the end comes where the other publisher sends; never both at once.
+  /// - Threads: values pass where the upstream sends, the end comes where the other publisher sends; never both at once. Who
+  ///   finds the other inside leaves its event to that thread.
   @inlinable @inline(__always)
   public func prefix<P>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> where P: Publisher {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
@@ -46,16 +47,15 @@ extension Publishers {
 
 /// Passes values on until a notifier signals.
 @usableFromInline
-final class PrefixUntilOutputSubscriber<NotifierFailure: Error, Downstream: Subscriber>: UpstreamSubscription,
-  Subscriber, Notified
+final class PrefixUntilOutputSubscriber<NotifierFailure: Error, Downstream: Subscriber>: SerialSubscription, Subscriber,
+  Notified
 {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
 
   @usableFromInline let downstream: Downstream
+  @usableFromInline let source = UpstreamSubscription()
   @usableFromInline let notifier = UpstreamSubscription()
-  // Upstream and notifier may send on two threads.
-  @usableFromInline let combiningLock = CombiningLock()
 
   @inlinable
   init(to downstream: Downstream) {
@@ -66,36 +66,51 @@ final class PrefixUntilOutputSubscriber<NotifierFailure: Error, Downstream: Subs
   @inlinable
   func receive(subscription: any Subscription) {
     // Inside the combining lock, so that a signal on another thread does not get ahead of the subscription.
-    combiningLock.pass {
-      if hold(subscription) { downstream.receive(subscription: self) }
-    }
+    guard enter() else { return delegate { [self] in receive(subscription: subscription) } }
+    if source.hold(subscription) { downstream.receive(subscription: self) }
+    leave()
   }
 
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
-    combiningLock.pass { isHolding ? downstream.receive(input) : .none }
+    guard enter() else { return delegate({ [self] in receive(input) }, from: { [self] in source.held }) }
+    let answer = source.isHolding ? downstream.receive(input) : .none
+    leave()
+    return answer
   }
 
   @inlinable
   func receive(completion: Subscribers.Completion<Failure>) {
     notifier.endForGood()?.cancel()
-    guard end() != nil else { return }
-    combiningLock.pass { downstream.receive(completion: completion) }
+    guard mayProceed() else { return delegate { [self] in receive(completion: completion) } }
+    if source.end() != nil { deliver(completion) }
   }
 
   @usableFromInline
   func notify() {
-    guard let ending = conclude() else { return }
+    guard mayProceed() else { return delegate { [self] in notify() } }
+    guard let ending = source.conclude() else { return }
     ending.upstream?.cancel()
-    combiningLock.pass { downstream.receive(completion: .finished) }
+    deliver(.finished)
+  }
+
+  @usableFromInline
+  func deliver(_ completion: Subscribers.Completion<Failure>) {
+    guard enter() else { return delegate { [self] in deliver(completion) } }
+    if outstanding.close() != nil { downstream.receive(completion: completion) }
+    leave()
   }
 
   @usableFromInline
   func notifierEnded(_ completion: Subscribers.Completion<NotifierFailure>) {}
 
   @usableFromInline
+  override func request(_ demand: Subscribers.Demand) { source.held?.request(demand) }
+
+  @usableFromInline
   override func cancel() {
-    endForGood()?.cancel()
+    _ = outstanding.close()
+    source.endForGood()?.cancel()
     notifier.endForGood()?.cancel()
   }
 }

@@ -49,9 +49,11 @@ extension Publishers {
 @usableFromInline
 final class SharedConnection {
   private let lock = Lock()
-  // Both guarded by `lock`.
+  // All guarded by `lock`.
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var connection: (any Cancellable)?
+  // Whether somebody is about to connect, or at it: who comes meanwhile joins that, even if all others have left.
+  @exclusivity(unchecked) private var isPending = false
 
   @usableFromInline
   init() {}
@@ -62,14 +64,17 @@ final class SharedConnection {
     lock.lock()
     defer { lock.unlock() }
     count += 1
-    return count == 1
+    guard !isPending, connection == nil else { return false }
+    isPending = true
+    return true
   }
 
   /// Keeps what the first subscriber's connecting made; if nobody is left by then, it is cancelled at once.
   @usableFromInline
   func keep(_ made: any Cancellable) {
     lock.lock()
-    let isWanted = count > 0 && connection == nil
+    isPending = false
+    let isWanted = count > 0
     if isWanted { connection = made }
     lock.unlock()
     if !isWanted { made.cancel() }

@@ -138,9 +138,10 @@ final class ThrottleSubscriber<Context: Scheduler, Downstream: Subscriber>: Upst
 
   @inlinable
   func schedule(after lastEmission: Time?) {
-    if let due = lastEmission?.advanced(by: interval), due > scheduler.now {
+    if let due = lastEmission?.advanced(by: interval), case let now = scheduler.now, due > now {
       scheduler.schedule(
-        after: due,
+        // Never longer than the interval, though the clock may have been set back.
+        after: min(due, now.advanced(by: interval)),
         tolerance: scheduler.minimumTolerance,
         options: nil
       ) { [weak self] in self?.emit() }

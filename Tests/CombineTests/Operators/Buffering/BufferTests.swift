@@ -207,6 +207,39 @@ struct BufferTests {
     #expect(recorder.values == [1, 2])
   }
 
+  @Test("values sent from inside a value take no room if they were asked for; those beyond that do")
+  func reentrantValuesTakeNoRoom() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(3),
+      answering: { [upstream] value, _ in
+        if value == 1 { for inner in 2...5 { upstream.send(inner) } }
+        return .none
+      }
+    )
+    upstream.buffer(size: 1, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
+    upstream.send(1)
+    #expect(recorder.values == [1, 2, 3])
+
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1, 2, 3, 4])
+  }
+
+  @Test("a buffer never overflows while everything was asked for")
+  func reentrantValuesWithoutLimit() {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .unlimited,
+      answering: { [upstream] value, _ in
+        if value == 1 { for inner in 2...5 { upstream.send(inner) } }
+        return .none
+      }
+    )
+    upstream.buffer(size: 0, prefetch: .byRequest, whenFull: .customError { .other }).subscribe(recorder)
+    upstream.send(1)
+
+    #expect(recorder.events == [.subscription] + (1...5).map { .value($0) })
+    #expect(upstream.cancelCount == 0)
+  }
+
   @Test("a cancel from inside a value stops the delivery and drops the rest")
   func cancelInside() {
     let recorder = Recorder<Int, TestFailure>(

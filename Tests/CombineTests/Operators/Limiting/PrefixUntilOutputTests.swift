@@ -134,6 +134,86 @@ struct PrefixUntilOutputTests {
     }
   }
 
+  @Test("a value that sends to the other publisher, while another thread comes from there, stops neither thread")
+  func sendsToOther() {
+    let (values, stop) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
+    let (isInside, isStopping) = (Signal(), Signal())
+    let recorder = Recorder<Int, Never>(answering: { _, _ in
+      isInside.send()
+      #expect(isStopping.wait())
+      stop.send()
+      return .none
+    })
+    values.prefix(untilOutputFrom: stop.handleEvents(receiveOutput: { isStopping.send() })).subscribe(recorder)
+    let areDone = RaceCrew(size: 2).run([
+      { values.send(1) },
+      {
+        #expect(isInside.wait())
+        stop.send()
+      },
+    ])
+
+    #expect(areDone)
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+  }
+
+  @Test("an end that sends to the upstream, while another thread comes from there, stops neither thread")
+  func sendsToUpstream() {
+    let (values, stop) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
+    let (isSending, isEnding) = (Signal(), Signal())
+    let recorder = Recorder<Int, Never>(whenCompleted: {
+      isEnding.send()
+      values.send(2)
+    })
+    let upstream = values.handleEvents(receiveOutput: { _ in
+      isSending.send()
+      #expect(isEnding.wait())
+    })
+    upstream.prefix(untilOutputFrom: stop).subscribe(recorder)
+    let areDone = RaceCrew(size: 2).run([
+      { values.send(1) },
+      {
+        #expect(isSending.wait())
+        stop.send()
+      },
+    ])
+
+    #expect(areDone)
+    #expect(recorder.events == [.subscription, .completion(.finished)])
+  }
+
+  @Test("a value sent while the subscription is handed over comes behind it, before a later end, and its answer counts")
+  func sendsDuringSubscription() {
+    for ends in [false, true] {
+      let (upstream, other) = (TestPublisher<Int, TestFailure>(), TestPublisher<Int, Never>())
+      let crew = RaceCrew(size: 1)
+      var log: [String] = []
+      upstream.prefix(untilOutputFrom: other).subscribe(
+        AnySubscriber<Int, TestFailure>(
+          receiveSubscription: { subscription in
+            subscription.request(.max(1))
+            let hasReturned = crew.run([
+              {
+                #expect(upstream.send(1) == .none)
+                if ends { other.send(0) }
+              }
+            ])
+            #expect(hasReturned)
+            log.append("subscription")
+          },
+          receiveValue: { value in
+            log.append("value \(value)")
+            return .max(2)
+          },
+          receiveCompletion: { log.append("\($0)") }
+        )
+      )
+
+      #expect(log == ["subscription", "value 1"] + (ends ? ["finished"] : []))
+      #expect(upstream.requests == [.max(1)] + (ends ? [] : [.max(2)]))
+    }
+  }
+
   @Test("an end of the upstream before its subscription passes nothing on, and cancels the other publisher")
   func endBeforeSubscription() {
     let recorder = Recorder<Int, TestFailure>()

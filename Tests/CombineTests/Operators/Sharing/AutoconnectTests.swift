@@ -115,6 +115,45 @@ struct AutoconnectTests {
     #expect(upstream.subscriptionCount == 1)
   }
 
+  @Test("who subscribes while the first, which has left already, is being attached shares its connection")
+  func firstLeavesAtOnce() {
+    let upstream = TestPublisher<Int, Never>()
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    let second = Recorder<Int, Never>()
+    shared.subscribe(
+      AnySubscriber<Int, Never>(receiveSubscription: { subscription in
+        subscription.cancel()
+        shared.subscribe(second)
+      })
+    )
+    upstream.send(1)
+
+    #expect(second.values == [1])
+    #expect(upstream.subscriptionCount == 1)
+    #expect(upstream.cancelCount == 0)
+    second.cancel()
+    #expect(upstream.cancelCount == 1)
+  }
+
+  @Test("who subscribes after the only one has left while connecting joins the connection that is being made")
+  func joinsWhenAllHaveLeft() {
+    let upstream = TestPublisher<Int, Never>(whenSubscribed: { $0.send(1) })
+    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
+    let late = Recorder<Int, Never>()
+    shared.subscribe(
+      Recorder<Int, Never>(answering: { _, recorder in
+        recorder.cancel()
+        shared.subscribe(late)
+        return .none
+      })
+    )
+    upstream.send(2)
+
+    #expect(late.values == [2])
+    #expect(upstream.subscriptionCount == 1)
+    #expect(upstream.cancelCount == 0)
+  }
+
   @Test("the end counts nobody out: a connection that has ended is not made again")
   func completion() {
     let upstream = TestPublisher<Int, Never>()

@@ -52,6 +52,18 @@ struct ThrottleTests {
     #expect(noting.log == ["at once", "after 1000 ms, tolerance 0.007 s", "at once", "at once"])
   }
 
+  @Test("when the clock is set back, a value waits for an interval at most")
+  func clockSetBack() {
+    let noting = NotingScheduler()
+    upstream.throttle(for: 1, scheduler: noting, latest: true).subscribe(Recorder<Int, TestFailure>())
+    for seconds in [100, 50] {
+      noting.time = .start.advanced(by: .seconds(seconds))
+      upstream.send(seconds)
+      noting.run()
+    }
+    #expect(noting.log == ["at once", "after 51000 ms, tolerance 0.007 s"])
+  }
+
   @Test("everything is asked for before the subscriber gets its subscription")
   func requests() {
     let log = Shared<[String]>([])
