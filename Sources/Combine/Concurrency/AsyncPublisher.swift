@@ -3,7 +3,8 @@ extension Publisher where Failure == Never {
   ///
   /// Each iterator has a subscription of its own, and asks for one value whenever one is awaited. Nothing is kept in
   /// between: what a subject or a timer sends while nobody waits is missed; use `buffer` before this if it must not be.
-  /// Cancelling the task, or leaving the loop, cancels the subscription.
+  /// Only of what a publisher sends without being asked, as `objectWillChange` does, the newest value is kept for the
+  /// next time. Cancelling the task, or leaving the loop, cancels the subscription.
   public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 }
 

@@ -2,6 +2,9 @@ import StreamSupport
 
 /// Hands the values of a publisher to the tasks that wait for them, one value asked for each.
 ///
+/// Some publishers send without being asked: `objectWillChange`, or the last group of `collect` by time. Of what nobody
+/// waits for, the newest value is kept for who comes next.
+///
 /// Unchecked, because the lock guards every access to what it knows, and a value goes to one task only.
 final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
   /// What a task gets: a value, nil at the end, or the failure.
@@ -23,7 +26,8 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
   // All guarded by `lock`.
   private var phase = Phase.awaitingSubscription(.none)
   private var waiters: [Waiter] = []
-  // Kept until somebody takes it.
+  // Both kept until somebody takes them: a value that came while nobody waited, and then the failure.
+  private var unasked: Input?
   private var failure: Failure?
 
   /// The next value; nil at the end.
@@ -39,6 +43,10 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
 
   private func wait(_ waiter: Waiter) {
     lock.lock()
+    if let value = unasked.take() {
+      lock.unlock()
+      return waiter.resume(returning: Delivery(.success(value)))
+    }
     switch phase {
     case .awaitingSubscription(let demand):
       waiters.append(waiter)
@@ -79,12 +87,12 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
       resume(waiters)
     case .subscribed:
       guard !waiters.isEmpty else {
+        let replaced = unasked
+        unasked = input
         lock.unlock()
-        violation(
-          "values",
-          "received a value that nobody waits for",
-          advice: "A publisher must not send more values than it was asked for."
-        )
+        // Outside the lock: a value may run code of its own when it goes.
+        withExtendedLifetime(replaced) {}
+        return .none
       }
       let waiter = waiters.removeFirst()
       lock.unlock()
@@ -120,9 +128,12 @@ final class AsyncSubscriber<Input, Failure: Error>: Subscriber, Cancellable, @un
     let ended = phase
     phase = .over
     let waiters = takeWaiters()
+    let dropped = unasked.take()
     lock.unlock()
     if case .subscribed(let subscription) = ended { subscription.cancel() }
     resume(waiters)
+    // Outside the lock, as the subscription.
+    withExtendedLifetime(dropped) {}
   }
 
   /// Called under the lock.

@@ -1,14 +1,26 @@
 import StreamSupport
 import Synchronization
 
+/// A subscription that tells when a subject need not keep it any longer.
+@usableFromInline
+protocol SubjectUpstream: Subscription {
+  /// Whether it was cancelled or has ended; asked under a lock, of one that was held before.
+  var isOver: Bool { get }
+}
+
 /// The upstream subscriptions that a subject was sent, which it keeps and cancels when it goes.
+///
+/// Those that are over, as far as they can tell, are swept out each time there are twice as many as the last sweep left.
 @usableFromInline
 final class SubjectUpstreams {
   private let lock = Lock()
-  // Guarded by `lock`.
+  // Both guarded by `lock`.
   @exclusivity(unchecked) private var subscriptions: [any Subscription] = []
+  @exclusivity(unchecked) private var sizeToSweep = SubjectUpstreams.smallestSizeToSweep
   // Changed under `lock`; once set it stays.
   private let started: Atomic<Bool>
+
+  private static let smallestSizeToSweep = 16
 
   @usableFromInline
   init(startsAtOnce: Bool) {
@@ -27,10 +39,23 @@ final class SubjectUpstreams {
   @usableFromInline
   func add(_ subscription: any Subscription) {
     lock.lock()
+    let swept = subscriptions.count < sizeToSweep ? [] : sweep()
     subscriptions.append(subscription)
     let isWanted = started.load(ordering: .relaxed)
     lock.unlock()
+    // Outside the lock: a subscription may run code of its own when it goes.
+    withExtendedLifetime(swept) {}
     if isWanted { subscription.request(.unlimited) }
+  }
+
+  /// Forgets those that are over, and gives back what must not be released under the lock.
+  ///
+  /// Called under the lock.
+  private func sweep() -> [any Subscription] {
+    let all = subscriptions
+    subscriptions = all.filter { ($0 as? any SubjectUpstream)?.isOver != true }
+    sizeToSweep = max(Self.smallestSizeToSweep, subscriptions.count * 2)
+    return all
   }
 
   /// Asks all subscriptions for everything, the first time.

@@ -6,7 +6,8 @@
     /// A publisher of the present date, again and again once it is connected.
     ///
     /// - Parameters:
-    ///   - interval: the seconds from connecting to the first date, and from each date to the next.
+    ///   - interval: the seconds from connecting to the first date, and from each date to the next; 0.0001 if that is not
+    ///     above 0.
     ///   - tolerance: not used, as in Apple's Combine; the initializer of ``TimerPublisher`` takes one.
     ///   - runLoop: where the dates are published.
     ///   - mode: the mode in which the run loop does so.
@@ -52,7 +53,8 @@
       /// Makes a publisher of dates.
       ///
       /// - Parameters:
-      ///   - interval: the seconds from connecting to the first date, and from each date to the next.
+      ///   - interval: the seconds from connecting to the first date, and from each date to the next; 0.0001 if that is
+      ///     not above 0.
       ///   - tolerance: the seconds by which a date may come late; 0 if nil.
       ///   - runLoop: where the dates are published.
       ///   - mode: the mode in which the run loop does so.
@@ -83,9 +85,8 @@
       /// - Returns: a handle that stops it, and ends all subscriptions.
       public func connect() -> any Cancellable {
         let tick = TimerAction { self.tick() }
-        let timer = Timer(fire: Date(timeIntervalSinceNow: interval), interval: interval, repeats: true) { _ in
-          tick.run()
-        }
+        let period = interval.asPeriod
+        let timer = Timer(fire: Date(timeIntervalSinceNow: period), interval: period, repeats: true) { _ in tick.run() }
         timer.tolerance = tolerance ?? 0
         runLoop.add(timer, forMode: mode)
         return TimerConnection(timer, tick, of: self)

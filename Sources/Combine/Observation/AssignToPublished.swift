@@ -13,7 +13,7 @@ extension Publisher where Failure == Never {
 }
 
 /// Sets a property to what it receives, without keeping it alive; the property keeps this as a subscription of its own.
-private final class PublishedSubscriber<Value>: Subscriber, Subscription {
+private final class PublishedSubscriber<Value>: Subscriber, SubjectUpstream {
   private let lock = Lock()
   // Guarded by `lock`.
   @exclusivity(unchecked) private weak var state: PublishedSubject<Value>?
@@ -54,6 +54,8 @@ private final class PublishedSubscriber<Value>: Subscriber, Subscription {
   func cancel() {
     end()?.cancel()
   }
+
+  var isOver: Bool { lock.withLock { upstream == nil } }
 
   private func end() -> (any Subscription)? {
     lock.lock()

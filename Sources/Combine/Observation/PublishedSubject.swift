@@ -46,11 +46,13 @@ final class PublishedSubject<Value>: AtomicBox<Value> {
   func publish(_ value: Value, to values: CurrentValueBroadcaster<Value, Never>) {
     values.broadcaster.beginRound()
     // A value sent from inside a subscriber goes round and is kept first, then the outer one: the outer one stays.
-    let outer = values.underway
+    let (outer, outerRound) = (values.underway, values.roundUnderway)
     values.underway = value
+    values.roundUnderway = values.latestRound &+ 1
     values.deliver(value)
     replace(with: value)
     values.underway = outer
+    values.roundUnderway = outerRound
     values.broadcaster.endRound()
   }
 

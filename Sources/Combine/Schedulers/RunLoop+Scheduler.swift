@@ -117,17 +117,18 @@
 
     private var whenDiverted: DivertedQueue { self === RunLoop.main ? .main : .serial(self) }
 
-    /// Makes the loop notice new work if it sleeps: only on its own thread it is known to be awake.
+    /// Makes the loop notice new work, on its own thread as well: it may be doing the work of this turn, which has been
+    /// counted out, and would sleep after that.
     private func wakeUp() {
       if self === RunLoop.main {
         // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
-        if !Thread.isMainThread { DispatchQueue.main.async {} }
-      } else if RunLoop.current !== self {
+        DispatchQueue.main.async {}
+      } else {
         add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
       }
     }
 
-    /// Does work on the run loop in its default mode once a moment has come.
+    /// Does work on the run loop in its default mode once a moment has come; one that is not a number has.
     public func schedule(
       after date: SchedulerTimeType,
       tolerance: SchedulerTimeType.Stride,
@@ -138,13 +139,15 @@
         return queues.schedule(on: whenDiverted, after: now.distance(to: date).nanoseconds, action)
       }
       let action = TimerAction(action)
-      let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in action.runAndLetGo() }
+      let timer = Timer(fire: date.date.orNow, interval: 0, repeats: false) { _ in action.runAndLetGo() }
       timer.tolerance = tolerance.timeInterval
       add(timer, forMode: .default)
     }
 
     /// Does work on the run loop in its default mode at a moment and again after each interval, until the handle returned
     /// is cancelled or released.
+    ///
+    /// An interval that is not above 0 counts as 0.1 milliseconds, a moment that is not a number as the present one.
     public func schedule(
       after date: SchedulerTimeType,
       interval: SchedulerTimeType.Stride,
@@ -158,7 +161,9 @@
         return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: every, action))
       }
       let action = TimerAction(action)
-      let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in action.run() }
+      let timer = Timer(fire: date.date.orNow, interval: interval.timeInterval.asPeriod, repeats: true) { _ in
+        action.run()
+      }
       timer.tolerance = tolerance.timeInterval
       add(timer, forMode: .default)
       return AnyCancellable {
@@ -166,6 +171,17 @@
         action.letGo()
       }
     }
+  }
+
+  extension TimeInterval {
+    /// What Foundation's timers can repeat after, by the rule of Apple's: its own fire once for 0 and below, and stop the
+    /// process for what is not a number.
+    var asPeriod: TimeInterval { self > 0 ? self : 0.0001 }
+  }
+
+  extension Date {
+    /// What Foundation's timers can begin at: the present for what is not a number, which stops the process.
+    fileprivate var orNow: Date { timeIntervalSinceReferenceDate.isNaN ? Date() : self }
   }
 
   extension RunLoop.SchedulerTimeType.Stride {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Puts into a subject what it receives, without keeping the subject alive.
 @usableFromInline
-final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, CustomStringConvertible,
+final class SubjectSubscriber<Downstream: Subject>: Subscriber, SubjectUpstream, CustomStringConvertible,
   CustomReflectable, CustomPlaygroundDisplayConvertible
 {
   @usableFromInline typealias Input = Downstream.Output
@@ -20,7 +20,7 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   private let lock = Lock()
   // All guarded by `lock`.
   @exclusivity(unchecked) private var upstream: (any Subscription)?
-  @exclusivity(unchecked) private var isOver = false
+  @exclusivity(unchecked) private var hasEnded = false
   // A publisher may hand over its subscription long after somebody has cancelled, from a scheduler for
   // example; the cancel has to reach it then.
   @exclusivity(unchecked) private var isCancelled = false
@@ -38,7 +38,7 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
   @usableFromInline
   func receive(subscription: any Subscription) {
     lock.lock()
-    guard upstream == nil, !isOver, let subject else {
+    guard upstream == nil, !hasEnded, let subject else {
       let isCancelled = isCancelled
       lock.unlock()
       if isCancelled { subscription.cancel() }
@@ -74,7 +74,7 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
     lock.lock()
     let subscription = upstream
     upstream = nil
-    isOver = true
+    hasEnded = true
     isActive.store(false, ordering: .releasing)
     isCancelled = true
     lock.unlock()
@@ -87,17 +87,19 @@ final class SubjectSubscriber<Downstream: Subject>: Subscriber, Subscription, Cu
     let subscription = upstream
     guard subscription != nil else { return nil }
     upstream = nil
-    isOver = true
+    hasEnded = true
     isActive.store(false, ordering: .releasing)
     return subscription
   }
+
+  @usableFromInline var isOver: Bool { lock.withLock { hasEnded } }
 
   @usableFromInline var description: String { "Subject" }
   @usableFromInline var playgroundDescription: Any { description }
   @usableFromInline
   var customMirror: Mirror {
     lock.lock()
-    let subject = isOver ? nil : subject
+    let subject = hasEnded ? nil : subject
     let upstream = upstream
     lock.unlock()
     return Mirror(

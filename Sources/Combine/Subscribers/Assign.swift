@@ -14,6 +14,8 @@ extension Subscribers {
       case terminal
     }
 
+    // Whether nobody but the handle cancels this.
+    private let isStoppedByHandle: Bool
     private let lock = Lock()
     // Guarded by `lock`.
     @exclusivity(unchecked) private var target: Root?
@@ -29,6 +31,14 @@ extension Subscribers {
     public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
       target = object
       self.keyPath = keyPath
+      isStoppedByHandle = false
+    }
+
+    /// Makes a subscriber that only a handle stops.
+    fileprivate init(stoppedByHandle object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
+      target = object
+      self.keyPath = keyPath
+      isStoppedByHandle = true
     }
 
     /// Keeps the subscription and asks for everything; cancels a second one, or one that comes too late.
@@ -58,20 +68,26 @@ extension Subscribers {
 
     /// Lets the object and the subscription go.
     public func receive(completion: Subscribers.Completion<Never>) {
-      withExtendedLifetime(end()) {}
+      withExtendedLifetime(end(evenEarly: false)) {}
     }
 
     /// Cancels the subscription, and lets it and the object go; without a subscription it does nothing.
     public func cancel() {
-      end()?.subscription.cancel()
+      // A handle will not be there any more when the subscription comes late, from a scheduler for example.
+      end(evenEarly: isStoppedByHandle)?.subscription?.cancel()
     }
 
-    /// Ends the subscription if there is one, and gives back what must not be released under the lock.
-    private func end() -> (subscription: any Subscription, target: Root?)? {
+    /// Ends the subscription if there is one, or early before it comes, and gives back what must not be released under
+    /// the lock.
+    private func end(evenEarly: Bool) -> (subscription: (any Subscription)?, target: Root?)? {
       lock.lock()
       defer { lock.unlock() }
-      guard case .subscribed(let subscription) = status else { return nil }
-      let held = (subscription, target)
+      let held: (subscription: (any Subscription)?, target: Root?)
+      switch status {
+      case .subscribed(let subscription): held = (subscription, target)
+      case .awaitingSubscription where evenEarly: held = (nil, target)
+      default: return nil
+      }
       status = .terminal
       target = nil
       return held
@@ -101,7 +117,7 @@ extension Publisher where Failure == Never {
   /// - Threads: the property is set where this publisher sends.
   /// - Returns: a handle that ends the subscription when it is cancelled or released. Keep it.
   public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root) -> AnyCancellable {
-    let assign = Subscribers.Assign(object: object, keyPath: keyPath)
+    let assign = Subscribers.Assign(stoppedByHandle: object, keyPath: keyPath)
     subscribe(assign)
     return AnyCancellable(stopping: assign)
   }

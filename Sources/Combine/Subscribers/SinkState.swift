@@ -90,6 +90,9 @@ struct SinkState: ~Copyable {
   }
 
   /// Ends and cancels the upstream, and tells the one caller who did whether the sink was entrusted; nil without an upstream.
+  ///
+  /// A sink that only a handle stops ends even so: its upstream may come later, from a scheduler for example, and the
+  /// handle will not be there any more.
   @usableFromInline
   func cancel() -> Bool? {
     guard let last = conclude(needsUpstream: true) else { return nil }
@@ -100,7 +103,7 @@ struct SinkState: ~Copyable {
   /// Notes the end, and gives the word before it, with the reference that it held, to the one caller who did.
   private func conclude(needsUpstream: Bool) -> UInt? {
     var current = word.load(ordering: .acquiring)
-    while current & Flag.over == 0, !needsUpstream || current & ~Flag.all != 0 {
+    while current & Flag.over == 0, !needsUpstream || current & (~Flag.all | Flag.trustful) != 0 {
       let (exchanged, original) = word.compareExchange(
         expected: current,
         desired: current & Flag.all | Flag.over,

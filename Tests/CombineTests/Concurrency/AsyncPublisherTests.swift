@@ -195,14 +195,56 @@ struct AsyncPublisherTests {
     withExtendedLifetime(iterator) {}
   }
 
-  @Test("a value that nobody waits for stops the process")
+  @Test("of what comes without being asked for, the newest value is kept for who waits next, past the end as well")
   func valueBeyondDemand() async {
-    await #expect(processExitsWith: .failure) {
-      let publisher = TestPublisher<Int, Never>()
-      let iterator = publisher.values.makeAsyncIterator()
-      publisher.send(1)
-      withExtendedLifetime(iterator) {}
+    let publisher = TestPublisher<Int, Never>()
+    var iterator = publisher.values.makeAsyncIterator()
+    publisher.send(1)
+    publisher.send(2)
+    #expect(await iterator.next() == 2)
+    publisher.send(3)
+    publisher.send(completion: .finished)
+    #expect(await iterator.next() == 3)
+    #expect(await iterator.next() == nil)
+    #expect(publisher.requests == [])
+  }
+
+  @Test("a change of an object that nobody waits for is there the next time")
+  func changeBeyondDemand() async {
+    let publisher = ObservableObjectPublisher()
+    let executor = ReadersExecutor()
+    let iterator = SharedUnchecked(publisher.values.makeAsyncIterator())
+    // From the first request on it sends everything.
+    let reader = Task(executorPreference: executor) {
+      var own = iterator.value
+      return await own.next() != nil
     }
+    executor.waitUntilIdle()
+    publisher.send()
+    #expect(await reader.value)
+    publisher.send()
+    publisher.send()
+    var own = iterator.value
+    let isTold = await own.next() != nil
+    #expect(isTold)
+  }
+
+  @Test("a value that is kept goes with a cancel")
+  func keptValueGoes() async {
+    final class Value: Sendable {}
+    let subscriber = AsyncSubscriber<Value, Never>()
+    weak var released: Value?
+    do {
+      let value = Value()
+      released = value
+      subscriber.receive(subscription: SubscriptionSpy())
+      _ = subscriber.receive(value)
+    }
+    #expect(released != nil)
+    subscriber.cancel()
+    #expect(released == nil)
+    let next = await subscriber.next().get()
+    #expect(next == nil)
   }
 
   @Test("a value that comes before the subscription ends the waiting, and is lost; what was to be asked for still is")

@@ -93,6 +93,40 @@ struct CurrentValueBroadcasterTests {
     #expect(recorder.values == [0, 1, 2])
   }
 
+  @Test("who is asked for from inside another's value gets that value once, and the next by the demand that is left")
+  func askedForInside() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let waiting = Recorder<Int, Never>(requesting: .none)
+    let asking = Recorder<Int, Never>(answering: { value, _ in
+      if value == 1 { waiting.request(.max(2)) }
+      return .none
+    })
+    subject.subscribe(asking)
+    subject.subscribe(waiting)
+    subject.send(1)
+    #expect(waiting.values == [1])
+    subject.send(2)
+    subject.send(3)
+    #expect(waiting.values == [1, 2])
+  }
+
+  @Test("who was passed by the round already misses nothing by it")
+  func askedForBehind() {
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let waiting = Recorder<Int, Never>(requesting: .none)
+    let asking = Recorder<Int, Never>(answering: { value, _ in
+      if value == 1 { waiting.request(.max(2)) }
+      return .none
+    })
+    subject.subscribe(waiting)
+    subject.subscribe(asking)
+    subject.send(1)
+    #expect(waiting.values == [1])
+    subject.send(2)
+    subject.send(3)
+    #expect(waiting.values == [1, 2])
+  }
+
   @Test("two subjects combined, with a request for each value, don't wait for each other")
   func combined() {
     for seed in 0..<20 {

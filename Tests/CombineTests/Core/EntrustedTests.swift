@@ -172,7 +172,7 @@ struct EntrustedTests {
     #expect(witness == nil)
   }
 
-  @Test("that are subscribed after their handle has gone take values and the end, and let go")
+  @Test("that are subscribed after their handle has gone take nothing, and have let go by then")
   func handleGoneBefore() {
     let subject = PassthroughSubject<Int, Never>()
     var attach: (() -> Void)?
@@ -182,7 +182,6 @@ struct EntrustedTests {
     do {
       let captured = Witness()
       witness = captured
-      // A cancel without a subscription does nothing, also when it comes from a handle that goes.
       _ = late.sink(
         receiveCompletion: { _ in events.append("end") },
         receiveValue: {
@@ -191,12 +190,11 @@ struct EntrustedTests {
         }
       )
     }
+    #expect(witness == nil)
     attach?()
-    attach = nil
     subject.send(1)
     subject.send(completion: .finished)
-    #expect(events == ["1", "end"])
-    withExtendedLifetime(subject) { #expect(witness == nil) }
+    #expect(events == [])
   }
 
   @Test("let the handle go on the thread that ends them, while it is released on another")

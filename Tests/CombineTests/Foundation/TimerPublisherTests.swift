@@ -62,6 +62,16 @@
       connecting.cancel()
     }
 
+    @Test("an interval that is not above 0 counts as a short one")
+    func oddIntervals() {
+      for interval in [0, -1, -.infinity, .nan] as [TimeInterval] {
+        let recorder = Recorder<Date, Never>()
+        Timer.publish(every: interval, on: .current, in: .default).autoconnect().subscribe(recorder)
+        #expect(turnRunLoop { recorder.values.count >= 3 })
+        recorder.cancel()
+      }
+    }
+
     @Test("cancelling one connection ends the subscriptions of all")
     func cancelsConnection() {
       let publisher = makePublisher()

@@ -46,6 +46,15 @@ struct AssignToPublishedTests {
     #expect(model.number == 3)
   }
 
+  @Test("a property keeps few of the subscriptions that have ended")
+  func forgetsEnded() {
+    let publisher = CensusPublisher(Just(1))
+    let model = Model()
+    for _ in 0..<200 { publisher.assign(to: &model.$number) }
+    #expect(publisher.livingCount <= 16)
+    #expect(model.number == 1)
+  }
+
   @Test("a second subscription is cancelled, and the first goes on")
   func secondSubscription() {
     let (upstream, spy) = (TestPublisher<Int, Never>(), SubscriptionSpy())

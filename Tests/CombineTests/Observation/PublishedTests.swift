@@ -110,6 +110,26 @@ struct PublishedTests {
     subscribing.cancel()
   }
 
+  @Test("who is asked for while a value goes round gets it once, also after another one was set from inside")
+  func askedForInside() {
+    let model = Model()
+    let waiting = Recorder<Int, Never>(requesting: .none)
+    let asking = Recorder<Int, Never>(answering: { value, _ in
+      guard value == 1 else { return .none }
+      model.number = 2
+      waiting.request(.max(2))
+      return .none
+    })
+    model.$number.subscribe(asking)
+    model.$number.subscribe(waiting)
+
+    model.number = 1
+    #expect(waiting.values == [1])
+    model.number = 3
+    model.number = 4
+    #expect(waiting.values == [1, 3])
+  }
+
   @Test("the stream outlives the object, without an end")
   func outlivesObject() {
     let recorder = Recorder<Int, Never>()

@@ -33,9 +33,9 @@
       #expect(turnRunLoop { log.value.contains("work") })
     }
 
-    @Test("a loop that sleeps wakes up for work from another thread")
-    func wakesUp() throws {
-      let (loop, ready, answered) = (Shared<LoopHandle?>(nil), Signal(), Signal())
+    /// A loop on a thread of its own, which sleeps between its work; it ends when its keeper is cancelled there.
+    private func startLoop() throws -> LoopHandle {
+      let (loop, ready) = (Shared<LoopHandle?>(nil), Signal())
       Thread.detachNewThread {
         // Without it the loop would have nothing to wait for.
         let keeper = RunLoop.current.schedule(after: Time(.distantFuture), interval: 1) {}
@@ -44,12 +44,43 @@
         while RunLoop.current.run(mode: .default, before: .distantFuture) {}
       }
       #expect(ready.wait())
-      let handle = try #require(loop.value)
+      return try #require(loop.value)
+    }
+
+    @Test("a loop that sleeps wakes up for work from another thread")
+    func wakesUp() throws {
+      let (handle, answered) = (try startLoop(), Signal())
       for _ in 0..<20 {
         handle.runLoop.schedule { answered.send() }
         #expect(answered.wait())
       }
       handle.runLoop.schedule { handle.keeper.cancel() }
+    }
+
+    @Test("a loop does not go to sleep over work that its own work has put on it")
+    func staysAwake() throws {
+      let (handle, answered) = (try startLoop(), Signal())
+      @Sendable func goOn(_ times: Int) {
+        guard times > 0 else { return answered.send() }
+        handle.runLoop.schedule { goOn(times - 1) }
+      }
+      handle.runLoop.schedule { goOn(8) }
+      #expect(answered.wait())
+      handle.runLoop.schedule { handle.keeper.cancel() }
+    }
+
+    @Test("an interval that is not above 0 counts as a short one, and a moment that is not a number as the present")
+    func oddNumbers() {
+      let loop = RunLoop.current
+      for seconds in [0, -1, -.infinity, .nan] as [TimeInterval] {
+        let count = Shared(0)
+        let moment = Time(Date(timeIntervalSinceNow: seconds))
+        loop.schedule(after: moment) { count.change { $0 += 1 } }
+        #expect(turnRunLoop { count.value == 1 })
+        let handle = loop.schedule(after: moment, interval: .seconds(seconds)) { count.change { $0 += 1 } }
+        #expect(turnRunLoop { count.value >= 4 })
+        handle.cancel()
+      }
     }
 
     @Test("work for a later moment is done no sooner, in the order of the moments")

@@ -118,6 +118,18 @@ struct SubjectSubscriberTests {
     withExtendedLifetime(subscriber) {}
   }
 
+  @Test("is forgotten by its subject some time after a cancel, and not before")
+  func forgetsCancelled() {
+    let publisher = CensusPublisher(Empty(completeImmediately: false))
+    let subject = CurrentValueSubject<Int, Never>(0)
+    let handles = (0..<100).map { _ in publisher.subscribe(subject) }
+    #expect(publisher.livingCount == 100)
+    for handle in handles { handle.cancel() }
+    for _ in 0..<200 { publisher.subscribe(subject).cancel() }
+    // The handles let go of what they have cancelled.
+    #expect(publisher.livingCount <= 100)
+  }
+
   @Test("does not keep its subject while the upstream sends", arguments: [true, false])
   func weakSubject(isPassthrough: Bool) {
     weak var released: AnyObject?

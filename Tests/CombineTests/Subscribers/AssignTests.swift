@@ -82,6 +82,27 @@ struct AssignTests {
     #expect(model.number == 2)
   }
 
+  @Test(
+    "a handle that is cancelled before the subscription lets the object go, and cancels the subscription when it comes"
+  )
+  func handleCancelledEarly() {
+    var subscriber: AnySubscriber<Int, Never>?
+    weak var released: Model?
+    let handle = {
+      let model = Model()
+      released = model
+      return TestPublisher<Int, Never>(handingOver: { subscriber = $0 }).assign(to: \.number, on: model)
+    }()
+    #expect(released != nil)
+    handle.cancel()
+    #expect(released == nil)
+
+    let spy = SubscriptionSpy()
+    subscriber?.receive(subscription: spy)
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests == [])
+  }
+
   @Test("a second subscription is cancelled, and so is one after the end")
   func secondSubscription() {
     let first = TestPublisher<Int, Never>()

@@ -49,6 +49,36 @@ struct SinkTests {
     }
   }
 
+  @Test(
+    "of sink(), cancelled before the subscription, lets its closures go, and cancels the subscription when it comes"
+  )
+  func handleCancelledEarly() {
+    final class Token {}
+    weak var token: Token?
+    var subscriber: AnySubscriber<Int, TestFailure>?
+    var events: [String] = []
+    let handle: AnyCancellable
+    do {
+      let captured = Token()
+      token = captured
+      handle = TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).sink(
+        receiveCompletion: { _ in events.append("end") },
+        receiveValue: { _ in withExtendedLifetime(captured) { events.append("value") } }
+      )
+    }
+    #expect(token != nil)
+    handle.cancel()
+    #expect(token == nil)
+
+    let spy = SubscriptionSpy()
+    subscriber?.receive(subscription: spy)
+    _ = subscriber?.receive(1)
+    subscriber?.receive(completion: .finished)
+    #expect(spy.cancelCount == 1)
+    #expect(spy.requests == [])
+    #expect(events == [])
+  }
+
   @Test("lets its subscription go at the end and on a cancel", arguments: [true, false])
   func releasesSubscription(ends: Bool) {
     let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
