@@ -28,7 +28,7 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) (Replica) async throws -> Value
   ) async throws -> Value {
-    let (replica, place) = begin(on: time ?? .current)
+    let (replica, place) = pick(on: time ?? .current)
     let attempt = BalancedAttempt<any Error>(place: place, balancer: balancer.core)
     return try await attempt.run(time: time) { () async throws -> Value in try await operation(replica) }
   }
@@ -47,24 +47,24 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
     _ request: @escaping (Replica) -> Attempt
   ) -> some Publisher<Attempt.Output, Attempt.Failure> {
     Deferred { [self] in
-      let (replica, place) = begin(on: time)
+      let (replica, place) = pick(on: time)
       let attempt = BalancedAttempt<Attempt.Failure>(place: place, balancer: balancer.core)
       return request(replica).protected(by: attempt, time: time)
     }
   }
 
   @usableFromInline
-  func begin(on time: TimeSource) -> (Replica, BalancedPlace) {
-    let begun = balancer.begin(notAmong: tried.withLock { $0 }, on: time)
+  func pick(on time: TimeSource) -> (Replica, BalancedPlace) {
+    let picked = balancer.pick(notAmong: tried.withLock { $0 }, on: time)
     tried.withLock { tried in
-      tried.removeAll { $0 == begun.1.number }
-      tried.append(begun.1.number)
+      tried.removeAll { $0 == picked.1.number }
+      tried.append(picked.1.number)
     }
-    return begun
+    return picked
   }
 }
 
-/// Tells a balancer how an attempt goes that has begun.
+/// Tells a balancer that an attempt begins, and how it goes.
 @usableFromInline
 struct BalancedAttempt<Failure: Error>: Policy {
   let place: BalancedPlace
@@ -84,6 +84,14 @@ struct BalancedAttempt<Failure: Error>: Policy {
   @usableFromInline
   struct Machine: PolicyMachine {
     let attempt: BalancedAttempt
+
+    /// Counted here and not where the replica is picked, since an attempt that is cancelled before it begins has no end.
+    @usableFromInline
+    mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      let place = attempt.place
+      attempt.balancer.machine.withLock { $0.begin(at: place.number, place: place.place) }
+      return .proceed
+    }
 
     @usableFromInline
     mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure> {

@@ -130,20 +130,20 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
 
   // MARK: Attempts
 
-  /// Picks the replica of an attempt, and begins it.
+  /// Picks the replica of an attempt, which counts there once it begins.
   ///
   /// - Parameter tried: The numbers of replicas where attempts of the same call have been, in order.
   @usableFromInline
-  func begin(notAmong tried: [Int], on time: TimeSource) -> (Replica, BalancedPlace) {
+  func pick(notAmong tried: [Int], on time: TimeSource) -> (Replica, BalancedPlace) {
     let now = time.now
     guard probe != nil else {
       return known.withLock { known in
-        let place = core.begin(notAmong: tried, isProbed: false, at: now)
+        let place = core.pick(notAmong: tried, isProbed: false, at: now)
         return (known[place.place], place)
       }
     }
     let (picked, probed) = known.withLock { known in
-      let place = core.begin(notAmong: tried, isProbed: true, at: now)
+      let place = core.pick(notAmong: tried, isProbed: true, at: now)
       let probed = core.machine.withLock { machine in
         machine.probes(random: core.random).map { (replica: known[$0], number: machine.number(at: $0)) }
       }
@@ -194,10 +194,9 @@ final class LoadBalancerCore: Sendable {
     machine = Locked(LoadBalancerMachine(policy, replicas: count, turn: turn))
   }
 
-  func begin(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> BalancedPlace {
+  func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> BalancedPlace {
     machine.withLock { machine in
       let place = machine.pick(notAmong: tried, isProbed: isProbed, at: now, random: random)
-      machine.begin(at: place)
       return BalancedPlace(place: place, number: machine.number(at: place), begin: now)
     }
   }

@@ -152,7 +152,14 @@ struct LoadBalancerMachine: Sendable {
 
   // MARK: What is seen
 
-  mutating func begin(at place: Int) { entries[place].inFlight += 1 }
+  /// An attempt begins.
+  ///
+  /// - Parameters:
+  ///   - number: That of its replica, which may be there no more.
+  ///   - place: Where it was when it was picked.
+  mutating func begin(at number: Int, place: Int) {
+    if let place = self.place(of: number, formerly: place) { entries[place].inFlight += 1 }
+  }
 
   /// How an attempt ended.
   enum End { case answered, failed, cancelled }
@@ -161,10 +168,9 @@ struct LoadBalancerMachine: Sendable {
   ///
   /// - Parameters:
   ///   - number: That of its replica, which may be there no more.
-  ///   - place: Where it was when the attempt began.
+  ///   - place: Where it was when it was picked.
   mutating func end(_ end: End, at number: Int, place: Int, after latency: Duration, now: Duration) {
-    let isThere = entries.indices.contains(place) && entries[place].number == number
-    guard let place = isThere ? place : entries.firstIndex(where: { $0.number == number }) else { return }
+    guard let place = self.place(of: number, formerly: place) else { return }
     entries[place].inFlight -= 1
     let (now, latency) = (now.inSeconds, latency.inSeconds)
     switch end {
@@ -178,6 +184,12 @@ struct LoadBalancerMachine: Sendable {
       guard latency > entries[place].latency.value(at: now, memory) else { return }
       entries[place].latency.add(latency, at: now, memory)
     }
+  }
+
+  /// Where a replica is now, if it is still there.
+  private func place(of number: Int, formerly place: Int) -> Int? {
+    let isThere = entries.indices.contains(place) && entries[place].number == number
+    return isThere ? place : entries.firstIndex { $0.number == number }
   }
 
   func inFlight(at place: Int) -> Int { entries[place].inFlight }
@@ -210,7 +222,9 @@ struct LoadBalancerMachine: Sendable {
     loads.add(load.requestsInFlight)
     if answered.count >= policy.maxCandidates { entries[answered.removeFirst()].answer = nil }
     answered.append(place)
-    entries[place].answer = Answer(inFlight: load.requestsInFlight, latency: load.latency.inSeconds, at: now)
+    // The number is the server's, and is counted up here.
+    let inFlight = min(load.requestsInFlight, 1_000_000_000)
+    entries[place].answer = Answer(inFlight: inFlight, latency: load.latency.inSeconds, at: now)
   }
 }
 

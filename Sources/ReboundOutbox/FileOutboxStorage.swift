@@ -97,7 +97,9 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
       try fresh.sync()
       try disk.rename(path + ".new", to: path)
     } catch {
+      // The room that it takes is needed by the journal that stays.
       fresh.close()
+      try? disk.remove(path + ".new")
       throw error
     }
     // From here on the name means the new file, whether or not that survives the loss of power.
@@ -157,9 +159,15 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
     let copy = "\(path).damaged-\(number)"
     let file = try disk.create(copy)
     defer { file.close() }
-    try file.write(bytes)
-    try file.sync()
-    try disk.syncFolder(of: copy)
+    do {
+      try file.write(bytes)
+      try file.sync()
+      try disk.syncFolder(of: copy)
+    } catch {
+      // The next time, a part of it would count as a copy.
+      try? disk.remove(copy)
+      throw error
+    }
     return copy
   }
 }

@@ -14,6 +14,8 @@ package protocol OutboxDisk: Sendable {
   func create(_ path: String) throws -> any OutboxDiskFile
   /// Gives a file the name of another, which goes, at once.
   func rename(_ path: String, to other: String) throws
+  /// Takes a file's name away; what it held gives its room back once nobody has it open.
+  func remove(_ path: String) throws
   /// Makes the names in the folder of a file survive the loss of power.
   func syncFolder(of path: String) throws
 }

@@ -66,9 +66,18 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
 
   /// The fewest records that lead to the same.
   var records: [OutboxRecord<Payload>] {
-    let all = (Array(pending.values) + dead.values.map(\.entry)).sorted { $0.id < $1.id }
+    let all = (pending.values.map(beforeAttempt) + dead.values.map(\.entry)).sorted { $0.id < $1.id }
     return [.number(next: nextNumber)] + all.map { .add(entry: $0, replaces: []) }
+      + lanes.values.compactMap(\.underWay).sorted().map { .begin(id: $0) }
       + deadLetters.map { .bury(id: $0.id, reason: $0.reason, failure: .init(text: $0.text, date: $0.date)) }
+  }
+
+  /// An entry without the attempt that is under way, which is told by a record of its own.
+  private func beforeAttempt(_ entry: Entry) -> Entry {
+    guard isUnderWay(entry.id) else { return entry }
+    var before = entry
+    before.discountAttempt()
+    return before
   }
 
   // MARK: The app

@@ -45,16 +45,23 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
     case .add(_, let replaced):
       for id in replaced { drop(id) }
     case .begin(let id):
-      interrupted.insert(id)
+      if !carry(data, about: id) { interrupted.insert(id) }
     case .remove(let id):
       drop(id)
     case .fail(let id, _, _), .bury(let id, _, _), .revive(let id, _):
       interrupted.remove(id)
-      if carried.contains(where: { $0.id == id }) { carried.append((id, data)) }
+      _ = carry(data, about: id)
     case .number:
       break
     }
     machine.replay(record, size: data.count)
+  }
+
+  /// Carries a record along if the entry that it is about is.
+  private mutating func carry(_ data: Data, about id: OutboxEntryID) -> Bool {
+    guard carried.contains(where: { $0.id == id }) else { return false }
+    carried.append((id, data))
+    return true
   }
 
   private mutating func drop(_ id: OutboxEntryID) {

@@ -59,6 +59,10 @@ import StreamSupport
       if systemRename(path, other) != 0 { throw SystemDisk.failure("rename", path, errno) }
     }
 
+    func remove(_ path: String) throws {
+      if systemUnlink(path) != 0 { throw SystemDisk.failure("remove", path, errno) }
+    }
+
     func syncFolder(of path: String) throws {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       let descriptor = try SystemDisk.open(folder, O_RDONLY)
@@ -89,6 +93,7 @@ import StreamSupport
   // The methods above have the names of the functions that they call.
   private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
   private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
+  private func systemUnlink(_ path: String) -> Int32 { unlink(path) }
   private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)
   }

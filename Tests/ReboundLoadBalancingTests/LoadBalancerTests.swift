@@ -219,6 +219,16 @@ struct LoadBalancerTests {
     #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
   }
 
+  @Test func countsNoAttemptThatIsCancelledBeforeItBegins() throws {
+    let balancer = try balancer()
+    for _ in 0..<5 {
+      let subscriber = LeavingSubscriber<Int, any Error>()
+      balancer.makeCall().publisher(time: time) { _ in Answer() }.subscribe(subscriber)
+      #expect(subscriber.isSubscribed)
+    }
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+  }
+
   // MARK: Replicas that come and go
 
   @Test func refusesToHaveNoReplicaOrOneTwice() throws {
@@ -248,6 +258,22 @@ struct LoadBalancerTests {
     #expect(picks(balancer, count: 20, fails: { _ in true }) == ["a": 20])
   }
 
+  @Test func letsAnAttemptRunAtAReplicaThatGoesWhileItIsBeingMade() throws {
+    let balancer = try balancer(among: ["a"])
+    let open = Answer()
+    let recorder = Recorder<Int, any Error>()
+    let attempt = balancer.makeCall().publisher(time: time) { _ in
+      try? balancer.replaceReplicas(by: ["b"])
+      return open
+    }
+    attempt.subscribe(recorder)
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+    open.send(1)
+    open.send(completion: .finished)
+    #expect(recorder.values == [1])
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+  }
+
   // MARK: Probes
 
   /// Loads that are told at once.
@@ -269,6 +295,16 @@ struct LoadBalancerTests {
     let found = picks(balancer, count: 300)
     #expect(found["3"] == nil, "\(found)")
     #expect(found.max { $0.value < $1.value }?.key == "7", "\(found)")
+  }
+
+  @Test func takesAnyNumberThatAReplicaSays() throws {
+    let most = ReplicaLoad(requestsInFlight: .max, latency: .zero)
+    let least = ReplicaLoad(requestsInFlight: .min, latency: .zero)
+    let found = try picks(probed(["a": most, "b": most]), count: 20)
+    #expect(found.count == 2, "\(found)")
+    let balancer = try probed(["a": most, "b": least])
+    _ = picks(balancer, count: 20)
+    #expect(picks(balancer, count: 20) == ["b": 20])
   }
 
   @Test func asksAFewReplicasForEachAttemptAndNoneTwice() throws {
@@ -393,4 +429,17 @@ struct LoadBalancerTests {
     let standard = try? LoadBalancerPolicy()
     #expect(standard == .standard)
   }
+}
+
+/// Cancels as soon as it has its subscription.
+private final class LeavingSubscriber<Input, Failure: Error>: Subscriber {
+  private(set) var isSubscribed = false
+
+  func receive(subscription: any Subscription) {
+    isSubscribed = true
+    subscription.cancel()
+  }
+
+  func receive(_ input: Input) -> Subscribers.Demand { .none }
+  func receive(completion: Subscribers.Completion<Failure>) {}
 }

@@ -2,6 +2,7 @@ import Foundation
 import Rebound
 import ReboundOutbox
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("FileOutboxStorage")
@@ -168,6 +169,46 @@ struct FileOutboxStorageTests {
     }
   }
 
+  @Test("a replacement for which there is no room gives back what it took, and what is added then fits")
+  func noRoomForReplacement() throws {
+    let disk = SmallDisk(room: 200)
+    let storage = FileOutboxStorage(path: "/box", disk: disk)
+    _ = try storage.open()
+    try storage.append([Data(repeating: UInt8(ascii: "x"), count: 80)], durably: true)
+    #expect(throws: SmallDisk.Full.self) { try storage.replace(with: [Data(repeating: UInt8(ascii: "x"), count: 160)]) }
+    #expect(disk.names == ["/box"])
+    try storage.append(records, durably: true)
+    storage.close()
+    #expect(try storage.open().records.count == 4)
+  }
+
+  @Test("a replacement that cannot be put in its place leaves nothing beside the journal")
+  func noPlaceForReplacement() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    _ = try storage.open()
+    // No file takes the name of a folder.
+    try FileManager.default.removeItem(at: folder.file)
+    try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
+    #expect(throws: OutboxStorageFailure.self) { try storage.replace(with: records) }
+    #expect(folder.names == ["orders.outbox", "orders.outbox.lock"])
+  }
+
+  @Test("a damaged file for whose copy there is no room stays as it is, and no part of it is left as a copy")
+  func noRoomForCopy() throws {
+    let disk = SmallDisk(room: 200)
+    let storage = FileOutboxStorage(path: "/box", disk: disk)
+    _ = try storage.open()
+    try storage.append([Data(repeating: UInt8(ascii: "x"), count: 100)], durably: true)
+    storage.close()
+    var damaged = try #require(disk.read("/box"))
+    damaged[damaged.count - 2] = UInt8(ascii: "y")
+    try disk.create("/box").write(damaged)
+    #expect(throws: SmallDisk.Full.self) { try storage.open() }
+    #expect(disk.names == ["/box"])
+    #expect(disk.read("/box") == damaged)
+  }
+
   @Test("what could not be stored durably is not there after a restart")
   func refusedIsGone() throws {
     let disk = SimulatedDisk(seed: 0)
@@ -214,5 +255,85 @@ struct FileOutboxStorageTests {
       disk.restart(losingPower: true)
       #expect(try disk.outboxStorage(at: "/box").open().records == [records[0]], "seed \(seed)")
     }
+  }
+}
+
+/// A disk in memory with room for so many bytes; of what does not fit, what does is written.
+private final class SmallDisk: OutboxDisk {
+  struct Full: Error {}
+
+  private struct State {
+    var names: [String: Int] = [:]
+    var files: [Int: Data] = [:]
+    var lastFile = 0
+  }
+
+  private final class File: OutboxDiskFile, OutboxDiskLock {
+    private let disk: SmallDisk
+    private let number: Int?
+
+    init(_ disk: SmallDisk, _ number: Int? = nil) {
+      (self.disk, self.number) = (disk, number)
+    }
+
+    func write(_ data: Data) throws {
+      guard let number else { return }
+      try disk.write(data, to: number)
+    }
+
+    func truncate(to length: Int) {
+      guard let number else { return }
+      disk.state.withLock { $0.files[number] = $0.files[number].map { Data($0.prefix(length)) } }
+    }
+
+    func sync() {}
+    func close() {}
+    func unlock() {}
+  }
+
+  private let room: Int
+  private let state = Locked(State())
+
+  init(room: Int) { self.room = room }
+
+  var names: [String] { state.withLock { $0.names.keys.sorted() } }
+
+  func lock(_ path: String) -> (any OutboxDiskLock)? { File(self) }
+  func read(_ path: String) -> Data? { state.withLock { state in state.names[path].flatMap { state.files[$0] } } }
+  func openForAppending(_ path: String) -> any OutboxDiskFile { File(self, state.withLock { $0.names[path] }) }
+
+  func create(_ path: String) -> any OutboxDiskFile {
+    let number = state.withLock { state in
+      if let before = state.names[path] { state.files[before] = nil }
+      state.lastFile += 1
+      state.names[path] = state.lastFile
+      state.files[state.lastFile] = Data()
+      return state.lastFile
+    }
+    return File(self, number)
+  }
+
+  func rename(_ path: String, to other: String) {
+    state.withLock { state in
+      if let before = state.names[other] { state.files[before] = nil }
+      state.names[other] = state.names.removeValue(forKey: path)
+    }
+  }
+
+  func remove(_ path: String) {
+    state.withLock { state in
+      if let number = state.names.removeValue(forKey: path) { state.files[number] = nil }
+    }
+  }
+
+  func syncFolder(of path: String) {}
+
+  private func write(_ data: Data, to number: Int) throws {
+    let isFull = state.withLock { state in
+      let left = room - state.files.values.reduce(0) { $0 + $1.count }
+      state.files[number]?.append(data.prefix(left))
+      return data.count > left
+    }
+    if isFull { throw Full() }
   }
 }

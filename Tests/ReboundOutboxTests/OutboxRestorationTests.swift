@@ -46,6 +46,19 @@ struct OutboxRestorationTests {
     #expect(Self.restored(Self.entry("1", attempts: "\(Int.min)"), failed).machine.entries.map(\.attempts) == [.min])
   }
 
+  @Test("all that is stored of an entry that cannot be decoded is carried along, its attempts too")
+  func carriesAttempts() {
+    let add = #"{"add":{"entry":{"id":1,"payload":{"later":1}},"replaces":[]}}"#
+    let begin = #"{"begin":{"id":1}}"#
+    let failed = #"{"fail":{"id":1,"failure":{"text":"t","date":1},"counts":false}}"#
+    let restored = Self.restored(add, begin, failed, begin)
+    #expect(restored.carried.map(\.record) == [add, begin, failed, begin].map { Data($0.utf8) })
+    // It is not sent by this version.
+    #expect(restored.interrupted.isEmpty)
+    let removed = Self.restored(add, begin, #"{"remove":{"id":1}}"#)
+    #expect(removed.carried.isEmpty)
+  }
+
   @Test("an entry that was written twice is there once, as it was written last")
   func twice() {
     let machine = Self.restored(Self.entry("1", payload: "old"), Self.entry("2"), Self.entry("1", payload: "new"))

@@ -73,6 +73,31 @@ struct OutboxWorkTests {
     #expect(next == OutboxEntryID(1_001))
   }
 
+  @Test("what was under way when the process ended is said to be, also if the journal was written anew meanwhile")
+  func compactsWhatIsUnderWay() {
+    let storage = CountingStorage()
+    let scheduler = TestScheduler()
+    let receiver = Receiver(on: scheduler)
+    receiver.program("a", .never)
+    receiver.program("b", .now(.tryLater(TestFailure.transient)), .never)
+    var first: OutboxUnderTest? = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
+    first?.enqueue("a", key: "a")
+    first?.enqueue("b", key: "b")
+    scheduler.advance(by: .seconds(10))
+    let before = first?.outbox.entries
+    #expect(before?.map(\.attempts) == [1, 2])
+    for number in 0..<200 { first?.enqueue("\(number)") }
+    #expect(storage.replacements > 0)
+    #expect(first?.outbox.state.delivering == 2)
+    first = nil
+    let second = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
+    second.outbox.pause()
+    second.outbox.start()
+    scheduler.advance()
+    #expect(second.log.lines.contains("opened with 2 pending, 2 of them to be sent again, 0 dead letters"))
+    #expect(second.outbox.entries == before)
+  }
+
   @Test("numbers go on after a restart, when nothing is left of those before")
   func numbering() throws {
     let storage = InMemoryOutboxStorage()

@@ -78,13 +78,20 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
 
   /// Keeps a value that came another way, such as the answer to a change.
   ///
+  /// A call under way for its key may bring what was there before the change: it goes on for those who wait, and is neither
+  /// kept nor joined.
+  ///
   /// - Parameters:
   ///   - value: What is kept.
   ///   - key: What the value answers.
   ///   - now: The present, from which its age counts.
   public func store(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
     let (lifetime, cost) = (lifetime(value), cost(value))
-    change(at: now) { $0.store(value, lifetime, cost: cost, for: key, now: $1, events: &$2) }
+    change(at: now) {
+      $0.forgetFetch(key)
+      $0.store(value, lifetime, cost: cost, for: key, now: $1, events: &$2)
+    }
+    flights.forget(key)
     storage?.store(value, lifetime: lifetime ?? policy.lifetime, for: key, under: nil)
   }
 
@@ -138,21 +145,20 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   where Upstream.Output == Value, Upstream.Failure == Failure {
     let call: AnyPublisher<Cached<Value>, Failure>
     if let storage {
-      call = Deferred {
+      let found = Deferred {
         let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
-        return SingleAnswer<CacheFinding<Value>, Failure>(name: "Cache") { answer in
+        return SingleAnswer<Found, Failure>(name: "Cache") { answer in
           RunningTask(
             Task {
               let finding = await storage.look(key)
-              if Task.isCancelled, let claim = finding.claim { storage.release(claim, for: key) }
-              answer(.success(finding))
+              answer(.success((finding.stored, finding.claim.map { HeldClaim($0, of: key, in: storage) })))
             }
           )
         }
         .handleEvents(receiveCancel: { self.change { machine, _, _ in machine.endFetch(key, fetch) } })
-        .flatMap { finding in self.fetch(key, upstream, finding, fetch, isMissed: isMissed, on: time) }
+        .flatMap { found in self.fetch(key, upstream, found, fetch, isMissed: isMissed, on: time) }
       }
-      .eraseToAnyPublisher()
+      call = FirstWhenRequested(name: "Cache", upstream: found).eraseToAnyPublisher()
     } else {
       call = Deferred {
         let fetch = self.change { machine, _, _ in machine.beginFetch(key) }
@@ -163,25 +169,28 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     return call.coalesced(by: flights, for: key)
   }
 
+  /// What the storage has, and the right to fetch, if it is this cache's.
+  private typealias Found = (stored: StoredValue<Value>?, claim: HeldClaim<Key, Value>?)
+
   /// Goes by what the storage has found.
   private func fetch<Upstream: Publisher>(
     _ key: Key,
     _ upstream: Upstream,
-    _ finding: CacheFinding<Value>,
+    _ found: Found,
     _ fetch: Int,
     isMissed: Bool,
     on time: TimeSource
   ) -> AnyPublisher<Cached<Value>, Failure>
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    let call = call(key, upstream, fetch, under: finding.claim, on: time)
-    guard let stored = finding.stored else { return call.eraseToAnyPublisher() }
+    let call = call(key, upstream, fetch, under: found.claim, on: time)
+    guard let stored = found.stored else { return call.eraseToAnyPublisher() }
     let cost = cost(stored.value)
     change(at: time.now) {
       $0.fetched(stored.value, stored.lifetime, age: stored.age, cost: cost, for: key, by: fetch, now: $1, events: &$2)
     }
     let isGood = stored.isFresh || stored.isGoodWhileRevalidated
-    guard isGood, isMissed || finding.claim == nil else { return call.eraseToAnyPublisher() }
-    if finding.claim == nil {
+    guard isGood, isMissed || found.claim == nil else { return call.eraseToAnyPublisher() }
+    if found.claim == nil {
       change { machine, _, _ in machine.endFetch(key, fetch) }
     } else {
       // Those who wait need not: it is fetched behind their backs.
@@ -196,7 +205,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     _ key: Key,
     _ upstream: Upstream,
     _ fetch: Int,
-    under claim: CacheClaim?,
+    under claim: HeldClaim<Key, Value>?,
     on time: TimeSource
   ) -> some Publisher<Cached<Value>, Failure>
   where Upstream.Output == Value, Upstream.Failure == Failure {
@@ -207,9 +216,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
           self.change(at: time.now) {
             $0.fetched(value, lifetime, age: .zero, cost: cost, for: key, by: fetch, now: $1, events: &$2)
           }
-          if let claim {
-            self.storage?.store(value, lifetime: lifetime ?? self.policy.lifetime, for: key, under: claim)
-          }
+          claim?.store(value, lifetime: lifetime ?? self.policy.lifetime)
         },
         receiveCompletion: { completion in
           let error: Failure? = if case .failure(let error) = completion { error } else { nil }
@@ -217,11 +224,11 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
             if let error { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
             $0.endFetch(key, fetch)
           }
-          if let claim { self.storage?.release(claim, for: key) }
+          claim?.giveUp()
         },
         receiveCancel: {
           self.change { machine, _, _ in machine.endFetch(key, fetch) }
-          if let claim { self.storage?.release(claim, for: key) }
+          claim?.giveUp()
         }
       )
       .map { Cached(value: $0) }

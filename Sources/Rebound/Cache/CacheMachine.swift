@@ -100,7 +100,7 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
 
   /// A fetch has brought a value.
   ///
-  /// Not kept if the key was removed meanwhile.
+  /// Not kept if the key was removed meanwhile, or a value stored that came another way.
   mutating func fetched(
     _ value: Value,
     _ lifetime: CacheLifetime?,
@@ -173,7 +173,10 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     }
     guard lifetime.end > .zero else { return remove(key) }
     events.append(.stored(key))
-    put(Entry(content: .value(value, lifetime, cost: max(cost, 0)), stored: now), for: key, events: &events)
+    remove(key)
+    // Together no more than a number holds: what is over that is not counted, and not taken away again either.
+    let counted = min(max(cost, 0), .max - self.cost)
+    put(Entry(content: .value(value, lifetime, cost: counted), stored: now), for: key, events: &events)
   }
 
   @inlinable
@@ -184,6 +187,11 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
   /// Forgets a key, and keeps nothing of a fetch that is under way.
   mutating func forget(_ key: Key) {
     remove(key)
+    forgetFetch(key)
+  }
+
+  /// Keeps nothing of a fetch that is under way.
+  mutating func forgetFetch(_ key: Key) {
     fetches[key] = nil
     revalidated.remove(key)
   }

@@ -123,7 +123,9 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
     at now: Duration = TimeSource.current.now
   ) async -> Saved? {
     let own = value(for: key, maxAge: maxAge, at: now)
-    guard let storage, let stored = await storage.peek(key), stored.age <= maxAge ?? stored.age else { return own }
+    guard let storage, let stored = await storage.peek(key), stored.isFresh, stored.age <= maxAge ?? stored.age else {
+      return own
+    }
     if let own, own.age <= stored.age { return own }
     return Saved(value: stored.value, age: stored.age)
   }

@@ -54,11 +54,12 @@ extension Publisher {
           let saved = store.value(for: key, maxAge: maxAge, at: time.now)
           return store.answer(saved, after: error, policy).map { Result.Publisher($0).eraseToAnyPublisher() }
         }
-        return SingleAnswer<Sourced<Output>, Failure>(name: "LastGood") { answer in
+        // Looked up at once: a failure that stays one waits for no request.
+        return Publishers.Create<Sourced<Output>, Failure>("LastGood") { emitter in
           RunningTask(
             Task {
               let saved = await store.latestValue(for: key, maxAge: maxAge, at: time.now)
-              answer(store.answer(saved, after: error, policy).map { .success($0) } ?? .failure(error))
+              emitter.end(with: store.answer(saved, after: error, policy).map { .success($0) } ?? .failure(error))
             }
           )
         }

@@ -35,12 +35,15 @@ package struct HedgeMachine<Failure: Error>: Sendable {
 
   private let policy: HedgePolicy<Failure>
   private var start = Duration.zero
+  /// Since when somebody waits, where nobody did at first; what an attempt takes counts from there.
+  private var awaitedSince: Duration?
   /// The primary attempt, which needs no array, and the hedges.
   private var primaryRuns = false
   private var hedges: [Attempt] = []
   private var failures: [(hedge: Int, error: Failure)] = []
   private var launched = 0
   private var mayHedge = true
+  private var isAwaited = true
   private var isWatching = false
   private var isOver = false
   /// The delay of the hedge that is next.
@@ -54,8 +57,11 @@ package struct HedgeMachine<Failure: Error>: Sendable {
   }
 
   /// The execution begins, with the primary attempt.
+  ///
+  /// - Parameter isAwaited: Whether somebody waits for it from the start, and not only once it is watched.
   @usableFromInline
-  package mutating func begin(now: @autoclosure () -> Duration) {
+  package mutating func begin(isAwaited: Bool = true, now: @autoclosure () -> Duration) {
+    self.isAwaited = isAwaited
     if policy.budget != nil || isTimed {
       start = now()
       policy.budget?.begin(at: start)
@@ -73,7 +79,11 @@ package struct HedgeMachine<Failure: Error>: Sendable {
     var step = Step()
     guard !isWatching, !isOver else { return step }
     isWatching = true
-    if canHedge { waitForNext(now: now(), &step) }
+    let isLate = !isAwaited && policy.delay.recorder != nil
+    guard canHedge || isLate else { return step }
+    let now = now()
+    if isLate { awaitedSince = now }
+    if canHedge { waitForNext(now: now, &step) }
     return step
   }
 
@@ -131,9 +141,10 @@ package struct HedgeMachine<Failure: Error>: Sendable {
       .won(hedge: winner.hedge, cancelled: (primaryRuns ? [0] : []) + hedges.map(\.hedge), elapsed: now - start)
     )
     guard let recorder = policy.delay.recorder else { return }
-    recorder.record(now - winner.start)
-    if primaryRuns { recorder.record(now - start) }
-    for loser in hedges { recorder.record(now - loser.start) }
+    func record(from start: Duration) { recorder.record(now - max(start, awaitedSince ?? start)) }
+    record(from: winner.start)
+    if primaryRuns { record(from: start) }
+    for loser in hedges { record(from: loser.start) }
   }
 
   private mutating func remove(_ hedge: Int) -> Attempt? {

@@ -117,15 +117,15 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   @inlinable
   func begin() {
-    let begins = state.withLock { state in
-      guard case .ready = state.phase else { return false }
+    let isAwaited: Bool? = state.withLock { state in
+      guard case .ready = state.phase else { return nil }
       state.phase = .racing
       // Here, since a request from another thread must not be told before it.
       if state.owed > .none { state.news.append(.watch) }
-      return true
+      return state.owed > .none
     }
-    guard begins else { return }
-    machine.begin(now: time.now)
+    guard let isAwaited else { return }
+    machine.begin(isAwaited: isAwaited, now: time.now)
     subscribe(0)
     state.drainEntered(act)
   }

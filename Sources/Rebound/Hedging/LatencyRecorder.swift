@@ -9,7 +9,8 @@ import StreamSupport
 /// them when it is asked, which is exact and, for a few hundred, fast enough.
 ///
 /// A hedged execution tells it how long the winner took, and of each attempt that it cancelled how long that had taken so
-/// far. Without the latter the slow calls would be missing, the estimate would sink, and ever more calls be hedged.
+/// far, both from when somebody waited for it. Without the latter the slow calls would be missing, the estimate would sink,
+/// and ever more calls be hedged.
 public final class LatencyRecorder: Sendable {
   private struct Ring {
     var latencies: [Duration] = []

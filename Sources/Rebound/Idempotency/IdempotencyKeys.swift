@@ -12,7 +12,7 @@ import Foundation
 /// leaves the key free when its claim is over, so what is called should know the key, too.
 public final class IdempotencyKeys<Value: Sendable>: Sendable {
   private let storage: any CacheStorage<String, Value>
-  private let lifetime: CacheLifetime
+  let lifetime: CacheLifetime
   private let runsAlone: Bool
 
   /// Keeps answers in memory, for this process.
@@ -72,10 +72,10 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
     case .runs(let claim):
       do {
         let value = try await operation()
-        succeeded(value, key, claim)
+        claim?.store(value, lifetime: lifetime)
         return value
       } catch {
-        failed(key, claim)
+        claim?.giveUp()
         throw error
       }
     }
@@ -83,26 +83,19 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
 
   enum Beginning: Sendable {
     case answered(Value)
-    case runs(CacheClaim?)
+    case runs(HeldClaim<String, Value>?)
   }
 
   func begin(_ key: String) async throws -> Beginning {
     let finding = await storage.look(key)
+    let claim = finding.claim.map { HeldClaim($0, of: key, in: storage) }
     guard !Task.isCancelled else {
-      failed(key, finding.claim)
+      claim?.giveUp()
       throw CancellationError()
     }
     if let stored = finding.stored, stored.isFresh { return .answered(stored.value) }
-    guard finding.claim != nil || runsAlone else { throw IdempotencyKeyUnknown(key: key) }
-    return .runs(finding.claim)
-  }
-
-  func succeeded(_ value: Value, _ key: String, _ claim: CacheClaim?) {
-    if let claim { storage.store(value, lifetime: lifetime, for: key, under: claim) }
-  }
-
-  func failed(_ key: String, _ claim: CacheClaim?) {
-    if let claim { storage.release(claim, for: key) }
+    guard claim != nil || runsAlone else { throw IdempotencyKeyUnknown(key: key) }
+    return .runs(claim)
   }
 }
 

@@ -13,21 +13,20 @@ extension Publisher where Output: Sendable, Failure == any Error {
   /// - Failure: The upstream's, and ``IdempotencyKeyUnknown``.
   /// - Threads: Where the upstream sends, or the keys answer.
   public func idempotent(by keys: IdempotencyKeys<Output>, for key: String) -> AnyPublisher<Output, any Error> {
-    Publishers.Asynchronous { try await keys.begin(key) }
+    let answer = Publishers.Asynchronous { try await keys.begin(key) }
       .flatMap { beginning -> AnyPublisher<Output, any Error> in
         switch beginning {
         case .answered(let value): return Result.Publisher(value).eraseToAnyPublisher()
         case .runs(let claim):
           return prefix(1)
             .handleEvents(
-              receiveOutput: { keys.succeeded($0, key, claim) },
-              // After a value the claim is gone, and this does nothing.
-              receiveCompletion: { _ in keys.failed(key, claim) },
-              receiveCancel: { keys.failed(key, claim) }
+              receiveOutput: { claim?.store($0, lifetime: keys.lifetime) },
+              receiveCompletion: { _ in claim?.giveUp() },
+              receiveCancel: { claim?.giveUp() }
             )
             .eraseToAnyPublisher()
         }
       }
-      .eraseToAnyPublisher()
+    return FirstWhenRequested(name: "Idempotent", upstream: answer).eraseToAnyPublisher()
   }
 }

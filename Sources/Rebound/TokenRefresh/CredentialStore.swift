@@ -1,3 +1,5 @@
+import StreamSupport
+
 /// Where several processes keep the one credential that they share: an app, its widgets, its extensions.
 ///
 /// Servers that rotate refresh tokens accept each of them once, so two processes that redeem the same one sign the user
@@ -19,13 +21,20 @@ public struct CredentialStore<Credential: Sendable>: Sendable {
   private let read: @Sendable () async throws -> Credential?
   private let write: @Sendable (Credential) async throws -> Void
   private let exclusively: @Sendable (_ body: @escaping @Sendable () async -> Void) async throws -> Void
+  private let leftover = Leftover()
+
+  /// What is stored though it is used up, since its successor could not be.
+  private final class Leftover: Sendable {
+    let credential = Locked<Credential?>(nil)
+  }
 
   /// Describes a store.
   ///
   /// - Parameters:
   ///   - isSame: Whether two credentials are the same one, that is, whether renewing one uses the other up.
   ///   - read: What is stored; `nil` if nothing is.
-  ///   - write: Stores a new credential. If it throws, the credential is used all the same: the old one is used up.
+  ///   - write: Stores a new credential. If it throws, the credential is used all the same: the old one is used up, and
+  ///     what is stored is not taken over before another process has stored something.
   ///   - exclusively: Runs a function, once, while no other process runs one.
   public init(
     isSame: @escaping @Sendable (Credential, Credential) -> Bool,
@@ -60,8 +69,10 @@ public struct CredentialStore<Credential: Sendable>: Sendable {
     _ request: TokenRefresher<Credential>.Refresh,
     with redeem: @Sendable (TokenRefresher<Credential>.Refresh) async -> RefreshOutcome<Credential>
   ) async -> RefreshOutcome<Credential> {
+    let stored: Credential?
     do {
-      if let stored = try await read(), !isSame(stored, request.credential) { return .refreshed(stored) }
+      stored = try await read()
+      if let stored, !isSame(stored, request.credential), !isUsedUp(stored) { return .refreshed(stored) }
     } catch {
       // To redeem without knowing what another process has done might use up its credential.
       return .failed(error)
@@ -71,9 +82,16 @@ public struct CredentialStore<Credential: Sendable>: Sendable {
     guard case .refreshed(let credential) = outcome, request.isCurrent else { return outcome }
     do {
       try await write(credential)
+      _ = leftover.credential.exchange(nil)
     } catch {
+      _ = leftover.credential.exchange(stored)
       request.reportNotStored(error)
     }
     return outcome
+  }
+
+  /// Whether this process has redeemed what is stored, and no other has stored anything since.
+  private func isUsedUp(_ stored: Credential) -> Bool {
+    leftover.credential.withLock { $0 }.map { isSame(stored, $0) } ?? false
   }
 }

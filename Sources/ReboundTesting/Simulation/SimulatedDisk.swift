@@ -161,6 +161,12 @@ extension SimulatedDisk: OutboxDisk {
     }
   }
 
+  package func remove(_ path: String) throws {
+    try change { state, outcome in
+      if state.survives(outcome) { state.names[path] = nil }
+    }
+  }
+
   package func syncFolder(of path: String) throws {
     try change { state, outcome in
       if state.survives(outcome) { state.syncedNames = state.names }
@@ -253,6 +259,7 @@ private struct DiskOfProcess: OutboxDisk {
   }
   func create(_ path: String) throws -> any OutboxDiskFile { try whileRunning { try $0.create(path) } }
   func rename(_ path: String, to other: String) throws { try whileRunning { try $0.rename(path, to: other) } }
+  func remove(_ path: String) throws { try whileRunning { try $0.remove(path) } }
   func syncFolder(of path: String) throws { try whileRunning { try $0.syncFolder(of: path) } }
 
   private func whileRunning<Result>(_ body: (SimulatedDisk) throws -> Result) throws -> Result {

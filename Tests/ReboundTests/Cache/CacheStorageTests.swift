@@ -119,6 +119,24 @@ struct CacheStorageTests {
     #expect(try await ask(caches[0]) { 9 }.value == 9)
   }
 
+  @Test("keeps what was stored another way while a call was under way that began before")
+  func storeInFlight() async throws {
+    let cache = try caches(1)[0]
+    let calls = Log<Void>()
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    async let before = ask(cache) {
+      calls.write(())
+      for await _ in gate {}
+      return 1
+    }
+    await calls.until(1)
+    cache.store(2, for: "oslo", at: time.source.now)
+    opener.finish()
+    #expect(try await before.value == 1)
+    #expect(cache.peek("oslo", on: time.source)?.value == 2)
+    #expect(await storage.peek("oslo")?.value == 2)
+  }
+
   @Test("has no call when nobody wants a value")
   func demand() throws {
     let upstream = TestPublisher<Int, any Error>()
@@ -127,5 +145,40 @@ struct CacheStorageTests {
     #expect(upstream.subscriptionCount == 0)
     recorder.cancel()
     #expect(upstream.subscriptionCount == 0)
+  }
+
+  @Test("asks the storage once a value is wanted, and not before")
+  func demandOfStorage() async throws {
+    let storage = ClaimCountingStorage()
+    let cache = Subject(policy: try CachePolicy(fresh: .seconds(10)), storage: storage)
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Cached<Int>, any Error>(requesting: .none, whenCompleted: { ended.continuation.yield() })
+    Just(7).setFailureType(to: (any Error).self).cached(in: cache, for: "oslo", time: time.source).subscribe(recorder)
+    // Whoever looks has this from whoever has it look.
+    ClaimCountingStorage.$isWanted.withValue(true) { recorder.request(.max(1)) }
+    for await _ in ended.stream { break }
+    #expect(recorder.values.map(\.value) == [7])
+    #expect(storage.looks.entries == [true])
+  }
+
+  @Test("gives a claim up that comes while everybody leaves")
+  func leavesWithClaim() async throws {
+    let old = StoredValue(1, age: .seconds(20), lifetime: CacheLifetime(fresh: .seconds(10)))
+    let storage = ClaimCountingStorage(stored: old)
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Cached<Int>, any Error>()
+    let cache = Subject(
+      policy: try CachePolicy(fresh: .seconds(10)),
+      // Asked on the way from the storage to the call.
+      cost: { value in
+        recorder.cancel()
+        return value
+      },
+      storage: storage
+    )
+    upstream.cached(in: cache, for: "oslo", time: time.source).subscribe(recorder)
+    await storage.releases.until(1)
+    #expect(storage.releases.entries == [storage.claim])
+    #expect(storage.looks.count == 1)
   }
 }

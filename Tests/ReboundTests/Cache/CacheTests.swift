@@ -284,6 +284,27 @@ struct CacheTests {
     #expect(cache.count == 0)
   }
 
+  @Test("neither keeps nor shares a call that began before a value was stored that came another way")
+  func storeInFlight() throws {
+    let cache = try makeCache(staleWhileRevalidate: .seconds(20))
+    let before = ask(cache)
+    store(2, for: "oslo", in: cache)
+    upstream.send(1)
+    #expect(before.values.map(\.value) == [1])
+    #expect(peek("oslo", in: cache)?.value == 2)
+    // The same where the call is made behind the back of who gets the stale value: the next one is made anew.
+    scheduler.advance(by: 15)
+    #expect(ask(cache).values.map(\.value) == [2])
+    store(3, for: "oslo", in: cache)
+    scheduler.advance(by: 15)
+    #expect(ask(cache).values.map(\.value) == [3])
+    try #require(upstream.subscriptionCount == 3)
+    upstream.connections[1].send(1)
+    #expect(peek("oslo", in: cache)?.value == 3)
+    upstream.connections[2].send(4)
+    #expect(peek("oslo", in: cache)?.value == 4)
+  }
+
   // MARK: Limits
 
   @Test("keeps as many values as it may, those used last")
@@ -317,6 +338,19 @@ struct CacheTests {
     store(-5, for: "e", in: cache)
     #expect(cache.totalCost == 2)
     cache.removeAll()
+    #expect(cache.totalCost == 0)
+  }
+
+  @Test("any cost is counted, together no more than a number holds")
+  func highestCosts() throws {
+    let cache = try makeCache(maxCost: .max)
+    store(.max, for: "a", in: cache)
+    store(.max, for: "b", in: cache)
+    #expect(cache.totalCost == .max)
+    store(5, for: "a", in: cache)
+    cache.remove("b")
+    #expect(cache.totalCost == 5)
+    cache.remove("a")
     #expect(cache.totalCost == 0)
   }
 

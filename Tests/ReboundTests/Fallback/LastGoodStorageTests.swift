@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundTesting
 import Testing
 
 /// Last good values of many processes, with a storage that they share.
@@ -41,6 +42,53 @@ struct LastGoodStorageTests {
     await #expect(throws: TestFailure.transient) {
       for try await _ in failing.fallback(to: stores[1], for: "bern", time: time.source).values {}
     }
+  }
+
+  @Test("passes on at once a failure that nothing stands in for, though no value is wanted")
+  func failureWithoutDemand() async throws {
+    let upstream = TestPublisher<Int, TestFailure>()
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Sourced<Int>, TestFailure>(
+      requesting: .max(1),
+      whenCompleted: { ended.continuation.yield() }
+    )
+    upstream.fallback(to: try stores()[0], for: "oslo", time: time.source).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.transient))
+    for await _ in ended.stream { break }
+    #expect(recorder.values.map(\.value) == [1])
+    #expect(recorder.failure == .transient)
+  }
+
+  @Test("holds a value that stands in for a failure until one is wanted")
+  func valueWithoutDemand() async throws {
+    let stores = try stores()
+    stores[0].remember(1, for: "oslo", at: time.source.now)
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Sourced<Int>, TestFailure>(
+      requesting: .none,
+      whenCompleted: { ended.continuation.yield() }
+    )
+    Fail<Int, TestFailure>(error: .transient).fallback(to: stores[1], for: "oslo", time: time.source).subscribe(
+      recorder
+    )
+    #expect(recorder.values.isEmpty)
+    recorder.request(.max(1))
+    for await _ in ended.stream { break }
+    #expect(recorder.values.map(\.value) == [1])
+    #expect(recorder.isFinished)
+  }
+
+  @Test("delivers nothing from the storage that was to be kept for a shorter time")
+  func keptFor() async throws {
+    let stores = try stores()
+    stores[0].remember(1, for: "oslo", at: time.source.now)
+    time.advance(by: .seconds(3_599))
+    #expect(await stores[1].latestValue(for: "oslo", at: time.source.now)?.value == 1)
+    time.advance(by: .seconds(1))
+    #expect(await stores[1].latestValue(for: "oslo", at: time.source.now) == nil)
+    // What this process has kept itself is of any age.
+    #expect(await stores[0].latestValue(for: "oslo", at: time.source.now)?.age == .seconds(3_600))
   }
 
   @Test("forgets a key for all")

@@ -163,6 +163,27 @@ struct HedgeMachineTests {
     #expect(running(policy).0.due == .seconds(4))
   }
 
+  @Test("learns nothing from the time before anybody waits")
+  func latenciesOfWaits() throws {
+    let recorder = LatencyRecorder(capacity: 10, minimumCount: 1)
+    let policy = try Policy(maxHedges: 2, delay: .percentile(0.95, of: recorder, atFirst: .seconds(3)))
+    var machine = machine(policy)
+    machine.begin(isAwaited: false, now: .zero)
+    // A hedge that begins after a failure is not waited for, either.
+    #expect(machine.failed(0, with: .transient, now: .seconds(10)).launches.map(\.hedge) == [1])
+    _ = machine.watch(now: .seconds(600))
+    _ = machine.timeHasCome(now: .seconds(603))
+    machine.won(1, now: .seconds(604))
+    #expect(recorder.count == 2)
+    #expect(recorder.percentile(1) == .seconds(4))
+    #expect(recorder.percentile(0) == .seconds(1))
+    // Whoever waits from the start waits for the begin of the attempt, too.
+    var (early, _) = running(policy)
+    _ = early.watch(now: .seconds(1))
+    early.won(0, now: .seconds(9))
+    #expect(recorder.percentile(1) == .seconds(9))
+  }
+
   @Test("takes no notice of what comes after the end, or from an attempt that is not under way")
   func late() throws {
     var (machine, _) = running(try Policy(maxHedges: 1, delay: .after(.seconds(1))))

@@ -27,6 +27,20 @@ struct PublisherHedgedTests {
     #expect(budget.snapshot.waiting == 0)
   }
 
+  @Test("learns how long a call takes from when a value is wanted")
+  func latencyOfDemand() throws {
+    let latencies = LatencyRecorder(minimumCount: 1)
+    let policy = try HedgePolicy<any Error>(delay: .percentile(0.95, of: latencies))
+    let recorder = Recorder<Int, any Error>(requesting: .none)
+    upstream.hedged(policy, time: scheduler.time).subscribe(recorder)
+    scheduler.advance(by: 600)
+    recorder.request(.max(1))
+    scheduler.advance(by: 1)
+    upstream.send(1)
+    #expect(recorder.values == [1])
+    #expect(latencies.percentile(1) == .seconds(1))
+  }
+
   @Test("limits each attempt by a timeout inside, after which the next begins at once")
   func aroundTimeout() throws {
     let recorder = Recorder<Int, any Error>()

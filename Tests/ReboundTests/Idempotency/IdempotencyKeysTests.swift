@@ -1,7 +1,9 @@
 import Combine
 import Foundation
-import Rebound
+import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("IdempotencyKeys")
 struct IdempotencyKeysTests {
@@ -78,6 +80,41 @@ struct IdempotencyKeysTests {
       for try await _ in failing.idempotent(by: keys, for: "another").values {}
     }
     #expect(try await keys.run("another") { 7 } == 7)
+  }
+
+  @Test("asks its storage once a value is wanted, and not before")
+  func demand() async throws {
+    let storage = ClaimCountingStorage()
+    let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage)
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Int, any Error>(requesting: .none, whenCompleted: { ended.continuation.yield() })
+    Just(7).setFailureType(to: (any Error).self).idempotent(by: keys, for: "order").subscribe(recorder)
+    // Whoever looks has this from whoever has it look.
+    ClaimCountingStorage.$isWanted.withValue(true) { recorder.request(.max(1)) }
+    for await _ in ended.stream { break }
+    #expect(recorder.values == [7])
+    #expect(recorder.isFinished)
+    #expect(storage.looks.entries == [true])
+    #expect(storage.releases.count == 0)
+  }
+
+  @Test("finishes without a value where the call does, and frees the key")
+  func noValue() async throws {
+    let storage = ClaimCountingStorage()
+    let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage)
+    for try await _ in Empty<Int, any Error>().idempotent(by: keys, for: "order").values {
+      Issue.record("there is no value")
+    }
+    #expect(storage.releases.entries == [storage.claim])
+  }
+
+  @Test("frees the key when nobody is left who would make the call that has its turn")
+  func forgotten() async throws {
+    let storage = ClaimCountingStorage()
+    let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage)
+    // As a cancel drops it on its way to whoever has asked.
+    _ = try await keys.begin("order")
+    #expect(storage.releases.entries == [storage.claim])
   }
 
   @Test("refuses to keep nothing")

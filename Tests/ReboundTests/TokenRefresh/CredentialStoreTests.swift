@@ -100,6 +100,33 @@ struct CredentialStoreTests {
     #expect(log.lines.contains("credential 1: its successor could not be stored (transient)"))
   }
 
+  @Test("redeems its own credential while what is stored is used up, however often its successors cannot be stored")
+  func usedUp() async throws {
+    let process = makeProcess()
+    await machine.fail(writing: .transient)
+    for renewed in ["A'", "A''", "A'''"] {
+      if renewed == "A'''" { await machine.fail() }
+      let value = try await process.run(when: { _ in true }) {
+        if $0 == renewed { $0 } else { throw TestFailure.permanent }
+      }
+      #expect(value == renewed)
+    }
+    #expect(await machine.redeemed == ["A", "A'", "A''"])
+    #expect(await machine.stored == "A'''")
+  }
+
+  @Test("takes over what another process has stored after a credential could not be stored")
+  func storedByAnother() async throws {
+    let process = makeProcess()
+    await machine.fail(writing: .transient)
+    let own = try await process.run(when: { _ in true }) { if $0 == "A" { throw TestFailure.permanent } else { $0 } }
+    await machine.fail()
+    try await machine.write("B")
+    let other = try await process.run(when: { _ in true }) { if $0 == own { throw TestFailure.permanent } else { $0 } }
+    #expect(other == "B")
+    #expect(await machine.redeemed == ["A"])
+  }
+
   @Test("stores nothing that comes after a sign-out")
   func signOut() async throws {
     let refreshers = EventLog<TokenRefresher<String>>()

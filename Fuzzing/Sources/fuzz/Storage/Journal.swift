@@ -98,5 +98,6 @@ private final class FuzzDisk: OutboxDisk, @unchecked Sendable {
     return file
   }
   func rename(_ path: String, to other: String) { files[other] = files.removeValue(forKey: path) }
+  func remove(_ path: String) { files[path] = nil }
   func syncFolder(of path: String) {}
 }
