@@ -9,9 +9,9 @@ import StreamSupport
 ///     }
 ///
 /// A refusal here costs the service nothing, one of the service's own costs it work. Unlike a breaker it does not switch: each
-/// call is refused with the probability `max(0, (requests − K·accepts) / (requests + 1))`, over the calls of a window. So some
-/// calls always go through, and the service is found well as soon as it is. One throttle is shared by everything that calls
-/// the same service.
+/// call is refused with the probability `(requests − K·accepts) / (requests + 1)`, not under 0 and not over 0.9, over the calls
+/// of a window that have ended. So some calls always go through, and the service is found well as soon as it is. One throttle
+/// is shared by everything that calls the same service. A cancelled call counts only after a value: as accepted.
 ///
 /// Inside of a retry it refuses attempts; so does ``Throttled``, which a retry takes for a failure like another, unless a
 /// condition says otherwise.
@@ -49,11 +49,11 @@ public final class AdaptiveThrottle: Sendable {
 
   /// What it has counted within its window.
   public struct Snapshot: Hashable, Sendable {
-    /// How many calls were made, those that were refused here included.
+    /// How many calls have ended, those that were refused here included.
     public let requests: Int
     /// How many of them the service accepted.
     public let accepts: Int
-    /// How likely the next call is to be refused here, in `0...1`.
+    /// How likely the next call is to be refused here, in `0...0.9`.
     public let refusalProbability: Double
 
     /// Describes what a throttle has counted.
@@ -78,14 +78,15 @@ public final class AdaptiveThrottle: Sendable {
   }
 
   fileprivate func refusal(at now: Duration) -> Throttled? {
-    let probability = state.withLock { $0.request(at: now) }
+    let probability = state.withLock { $0.refusalProbability(at: now) }
     // Nothing is drawn while nothing is to be decided.
     guard probability > 0, random.next() < probability else { return nil }
+    count(isAccepted: false, at: now)
     return Throttled(name: name, refusalProbability: probability)
   }
 
-  fileprivate func accept(at now: Duration) {
-    state.withLock { $0.accept(at: now) }
+  fileprivate func count(isAccepted: Bool, at now: Duration) {
+    state.withLock { $0.count(isAccepted: isAccepted, at: now) }
   }
 }
 
@@ -112,7 +113,7 @@ extension AdaptiveThrottle: Policy {
   public struct Machine: PolicyMachine {
     let throttle: AdaptiveThrottle
 
-    /// Counts the call, and refuses it or not.
+    /// Refuses the call, which is counted then, or lets it through.
     public mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
       guard let refusal = throttle.refusal(at: execution.now) else { return .proceed }
       execution.tell(AdaptiveThrottleEvent.refused(probability: refusal.refusalProbability))
@@ -121,14 +122,19 @@ extension AdaptiveThrottle: Policy {
 
     /// Counts it as accepted.
     public mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
-      throttle.accept(at: execution.now)
+      throttle.count(isAccepted: true, at: execution.now)
       return .proceed
     }
 
-    /// Counts it as accepted if the failure does not speak against the service.
+    /// Counts it, and as accepted if the failure does not speak against the service.
     public mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
-      if !throttle.isOverload(error) { throttle.accept(at: execution.now) }
+      throttle.count(isAccepted: !throttle.isOverload(error), at: execution.now)
       return .proceed
+    }
+
+    /// Counts it as accepted after a value, and not at all before.
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      if execution.delivered > 0 { throttle.count(isAccepted: true, at: execution.now) }
     }
   }
 }

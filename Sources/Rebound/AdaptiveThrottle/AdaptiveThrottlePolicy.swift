@@ -51,22 +51,20 @@ struct AdaptiveThrottleMachine: Sendable {
   var requests: Int { calls.total.requests }
   var accepts: Int { calls.total.accepts }
 
+  /// Not so near to 1 that hardly any call finds out whether the service is well again.
   var refusalProbability: Double {
-    max(0, (Double(requests) - factor * Double(accepts)) / Double(requests + 1))
+    min(max(0, (Double(requests) - factor * Double(accepts)) / Double(requests + 1)), 0.9)
   }
 
-  /// Counts a call, refused or not.
-  ///
-  /// - Returns: How likely it is to be refused.
-  mutating func request(at now: Duration) -> Double {
+  mutating func refusalProbability(at now: Duration) -> Double {
     move(to: now)
-    defer { calls.add(Calls(requests: 1)) }
     return refusalProbability
   }
 
-  mutating func accept(at now: Duration) {
+  /// Counts a call that has ended, or was refused here: one under way says nothing yet.
+  mutating func count(isAccepted: Bool, at now: Duration) {
     move(to: now)
-    calls.add(Calls(accepts: 1))
+    calls.add(Calls(requests: 1, accepts: isAccepted ? 1 : 0))
   }
 
   mutating func move(to now: Duration) { calls.move(to: now) }

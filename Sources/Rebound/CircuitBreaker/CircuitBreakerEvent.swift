@@ -53,7 +53,7 @@ extension PolicyKind {
 public struct CircuitBreakerMetrics: Hashable, Sendable {
   /// What the breaker does with calls.
   public let state: CircuitBreaker.State
-  /// How many calls are in the window; none unless it is closed.
+  /// How many calls are in the window; none unless it is closed, nor where only failures in a row are counted.
   public let calls: Int
   /// How many of them failed.
   public let failures: Int
@@ -105,8 +105,11 @@ public struct CircuitBreakerMetrics: Hashable, Sendable {
 }
 
 extension CircuitBreakerMetrics: PolicyReading {
-  /// One line for a log: "closed, 1 of 20 calls failed".
-  public var description: String { "\(state), \(failures) of \(calls) calls failed" }
+  /// One line for a log: "closed, 1 of 20 calls failed", or "closed, 2 failures in a row" where nothing else is counted.
+  public var description: String {
+    calls == 0 && failuresInARow > 0
+      ? "\(state), \(failuresInARow) failures in a row" : "\(state), \(failures) of \(calls) calls failed"
+  }
 
   /// `state` in a word, `failures_in_a_row`, `refused`; `retry_after` if it is open.
   public var details: [EventField] {

@@ -173,7 +173,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
       case .failure: probing.failures += 1
       }
       phase = .halfOpen(probing)
-      let threshold = policy.probeFailureRatio * Double(policy.probes)
+      let threshold = Self.threshold(policy.probeFailureRatio, of: policy.probes)
       if Double(probing.failures) >= threshold {
         open(hint: outcome.hint, now: now, chance)
       } else if Double(policy.probes - probing.successes) < threshold {
@@ -184,6 +184,12 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     }
   }
 
+  /// From how many on, of so many calls, a share is reached.
+  private static func threshold(_ ratio: Double, of calls: Int) -> Double {
+    // A thousandth of a millionth less, since 0.28 times 25 is just over 7.
+    max((ratio * Double(calls) - 1e-9).rounded(.up), 1)
+  }
+
   private mutating func settleClosed(
     _ outcome: Outcome,
     isSlow: Bool,
@@ -192,16 +198,16 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   ) {
     if outcome == .ignored { return }
     let isFailure = outcome != .success
-    window.add(isFailure: isFailure, isSlow: isSlow, now: now)
+    // Where only failures in a row matter, successes come by the fast path and are not counted, so nothing is.
+    if policy.countsCalls { window.add(isFailure: isFailure, isSlow: isSlow, now: now) }
     failuresInARow = isFailure ? failuresInARow + 1 : 0
     if let limit = policy.consecutiveFailures, failuresInARow >= limit {
       return open(hint: outcome.hint, now: now, chance)
     }
     let counts = window.counts
     guard counts.calls >= policy.minimumCalls else { return }
-    let calls = Double(counts.calls)
-    let fails = policy.failureRatio.map { Double(counts.failures) >= $0 * calls } ?? false
-    let drags = policy.slowness.map { Double(counts.slow) >= $0.ratio * calls } ?? false
+    let fails = policy.failureRatio.map { Double(counts.failures) >= Self.threshold($0, of: counts.calls) } ?? false
+    let drags = policy.slowness.map { Double(counts.slow) >= Self.threshold($0.ratio, of: counts.calls) } ?? false
     if fails || drags { open(hint: outcome.hint, now: now, chance) }
   }
 

@@ -102,7 +102,7 @@ final class AttemptPhase: Sendable {
 }
 
 /// Asks a machine when the time has come that it has named, while its attempt runs.
-private final class AttemptTimer<Machine: TimedMachine>: Sendable {
+private final class AttemptTimer<Machine: TimedMachine>: TimerTarget {
   struct State {
     var machine: Machine
     var verdict: Decision<Machine.Failure>?
@@ -129,7 +129,8 @@ private final class AttemptTimer<Machine: TimedMachine>: Sendable {
 
   func set(for due: Duration) {
     state.withLock { $0.due = due }
-    let timer = execution.time.soon(.at(due)) { self.ring(due) }
+    // Elsewhere than where all timers ring: observers are told, and the handlers of a cancel run, which may take their time.
+    let timer = execution.time.ring(self, 0, .at(due))
     let before: (any Cancellable)? = state.withLock { state in
       // Otherwise it has rung before it was returned, and another was set.
       guard state.due == due else { return nil }
@@ -140,11 +141,12 @@ private final class AttemptTimer<Machine: TimedMachine>: Sendable {
     withExtendedLifetime(before) {}
   }
 
-  private func ring(_ due: Duration) {
+  /// There is one timer at a time, which needs no number.
+  func timerRang(_: Int) {
     guard phase.beginAsking() else { return }
     // Nobody else has the machine as long as it is asked.
-    var machine = state.withLock { $0.machine }
-    var moment = execution
+    let (before, due) = state.withLock { ($0.machine, $0.due) }
+    var (machine, moment) = (before, execution)
     moment.floor = due
     let decision = machine.timerFired(moment)
     if case .proceed = decision {

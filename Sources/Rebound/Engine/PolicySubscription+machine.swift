@@ -51,11 +51,15 @@ extension PolicySubscription {
       attempt += 1
       toSkip = skipsDelivered ? delivered : 0
       deliveredByAttempt = 0
-      let deadline = attemptDeadline
+      let (deadline, setsDeadline) = (attemptDeadline, setsDeadline)
       let recipe = ends.access { $0.pointee.upstream }
       let next = PolicyAttempt(attempt, of: self)
+      // What the attempt before was given up for says nothing about this one.
+      let before = isJudging ? rejected.take() : nil
       lock.unlock()
-      if let deadline {
+      withExtendedLifetime(before) {}
+      // Also none in place of one: this may go on in the task of somebody who has a deadline of their own.
+      if setsDeadline, deadline != nil || Deadline.current != nil {
         Deadline.$current.withValue(deadline) { recipe.subscribe(next) }
       } else {
         recipe.subscribe(next)
@@ -76,11 +80,12 @@ extension PolicySubscription {
     let own = machine.access { $0.pointee.deadline }
     let skips = machine.access { $0.pointee.skipsDelivered }
     let outer = execution.ownDeadline
-    let deadline = own.map { $0.nearer(outer) } ?? (isFirst ? nil : outer)
+    let deadline = own.map { $0.nearer(outer) } ?? outer
     lock.lock()
     if phase == .idle {
       phase = .due
       attemptDeadline = deadline
+      setsDeadline = !isFirst || own != nil
       skipsDelivered = skips
     }
     lock.unlock()
@@ -167,6 +172,8 @@ extension PolicySubscription {
       lock.unlock()
       let decision = machine.access { $0.pointee.timerFired(execution) }
       execution.floor = nil
+      // What runs, runs on, and what waits, waits on.
+      if case .proceed = decision { return }
       carryOut(decision)
     default: break
     }
@@ -199,6 +206,9 @@ extension PolicySubscription {
       lock.unlock()
       keep(execution.time.ring(self, -number, .after(pause)), asWait: number)
     case .park(let register):
+      lock.lock()
+      hasParked = true
+      lock.unlock()
       register(Waker(self))
     case .finish: end(with: .finished)
     case .fail(let error): end(with: .failure(error))
@@ -284,12 +294,33 @@ extension PolicySubscription {
     let failure = failure.take()
     let rejected = rejected.take()
     pending = []
+    let isHeld = deliveries > 0
+    if isHeld { hold(completion, for: rest.downstream) }
     lock.unlock()
     forgetMachine()
     subscription.cancel()
     timers.cancel()
-    rest.downstream.receive(completion: completion)
+    if isHeld { letEndCome() } else { rest.downstream.receive(completion: completion) }
     withExtendedLifetime(failure) {}
     withExtendedLifetime(rejected) {}
+  }
+
+  /// Leaves an end to whoever delivers a value just now, since one event goes down at a time; with the lock held.
+  ///
+  /// The caller is one of those who keep it waiting, until the upstream is cancelled.
+  @usableFromInline
+  func hold(_ completion: Subscribers.Completion<Failure>, for downstream: Downstream) {
+    deliveries += 1
+    heldEnd = ValueBox { downstream.receive(completion: completion) }
+  }
+
+  /// No longer keeps the end waiting, and delivers it if nobody else does.
+  @usableFromInline
+  func letEndCome() {
+    lock.lock()
+    deliveries -= 1
+    let end = deliveries == 0 ? heldEnd.take() : nil
+    lock.unlock()
+    end?.value()
   }
 }

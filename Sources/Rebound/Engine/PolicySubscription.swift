@@ -75,8 +75,15 @@ where
   @exclusivity(unchecked) @usableFromInline var failure: ValueBox<Failure>?
   @exclusivity(unchecked) @usableFromInline var rejected: ValueBox<Upstream.Output>?
   @exclusivity(unchecked) @usableFromInline var timers = PolicyTimers()
-  /// What the next attempt is subscribed to with.
+  /// Whether a waker may end it while an attempt runs, as a timer may.
+  @exclusivity(unchecked) @usableFromInline var hasParked = false
+  /// Who keeps the end waiting: values that are being delivered, and whoever ends it meanwhile and is not done with that.
+  @exclusivity(unchecked) @usableFromInline var deliveries = 0
+  /// Delivers the end that has come while a value was delivered; done by the last of them.
+  @exclusivity(unchecked) @usableFromInline var heldEnd: ValueBox<() -> Void>?
+  /// What the next attempt is subscribed to with, and whether that is to be said: the first one has it from where it is made.
   @exclusivity(unchecked) @usableFromInline var attemptDeadline: Deadline?
+  @exclusivity(unchecked) @usableFromInline var setsDeadline = false
   @exclusivity(unchecked) @usableFromInline var skipsDelivered = false
   @exclusivity(unchecked) @usableFromInline var execution: ExecutionContext
 
@@ -142,6 +149,8 @@ where
     if made.observesValues {
       lock.lock()
       observesValues = true
+      // What was requested while the machine was asked is not in what it was told, and nobody else tells it.
+      if owed > .none, !execution.isValueAwaited { pending.insert(.values) }
       lock.unlock()
     }
     machine.access { $0.initialize(to: made) }
@@ -185,9 +194,13 @@ where
     deliveredByAttempt += 1
     let downstream = ends.access { $0.pointee.downstream }
     let isObserved = observesValues
+    // All others end it where their upstream sends, and that is one event at a time.
+    let holdsEnd = Applied.Machine.isTimed || hasParked
+    if holdsEnd { deliveries += 1 }
     lock.unlock()
     if isObserved { notice(.values) }
     let more = downstream.receive(input)
+    if holdsEnd { letEndCome() }
     return more > .none ? answer(more, of: attempt) : .none
   }
 
@@ -295,7 +308,12 @@ where
   @inlinable
   func cancel() {
     lock.lock()
-    guard !isOver else { return lock.unlock() }
+    guard !isOver else {
+      // The end may still wait for a value, from inside of which this may come.
+      let unwanted = heldEnd.take()
+      lock.unlock()
+      return withExtendedLifetime(unwanted) {}
+    }
     let rest = takeAll()
     let subscription = upstream.take()
     let timers = timers.takeAll()

@@ -187,12 +187,16 @@ public final class RateLimiter: Sendable {
   }
 
   private func recover(at present: Duration) {
-    shared.change { state, events in
-      let before = state.machine.share
-      state.machine.succeed(now: state.latest.advance(to: present))
+    let steps: Steps = shared.change { state, events in
+      let (before, now) = (state.machine.share, state.latest.advance(to: present))
+      state.machine.succeed(now: now)
       isLowered.set(state.machine.isLowered ? 1 : 0)
-      if state.machine.share != before { events.append(.recovered(share: state.machine.share)) }
+      guard state.machine.share != before else { return Steps() }
+      events.append(.recovered(share: state.machine.share))
+      // The turn of whoever waits comes sooner now.
+      return state.machine.queued > 0 ? advance(&state, now: now, &events, rearms: true) : Steps()
     }
+    carryOut(steps)
   }
 
   private func isWaiting(_ number: Int) -> Bool { shared.read { $0.waiters[number] != nil } }

@@ -177,10 +177,11 @@ public struct Backoff: Sendable {
       case .smoothDecorrelated:
         let t = Double(retry) + random.next()
         let f = exp2(t) * tanh((4 * t).squareRoot())
-        let drawn = curveDelay(0) * (f - (memory ?? 0)) / 1.4
+        let base = curveDelay(0)
+        let drawn = base * (f - (memory ?? 0)) / 1.4
         memory = f
-        // Infinity minus infinity, once both powers have overflowed.
-        return drawn.isNaN ? cap : drawn
+        // Infinity minus infinity, once both powers have overflowed; a base of zero stays zero.
+        return base == 0 ? 0 : drawn.isNaN ? cap : drawn
       }
     }
   }

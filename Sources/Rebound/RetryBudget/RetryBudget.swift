@@ -14,6 +14,8 @@ import StreamSupport
 /// ``RetryAccount`` keeps it: also for many processes together.
 public final class RetryBudget: Sendable {
   package let account: any RetryAccount
+  /// As good as endless, and low enough for sums.
+  private static let most = Int.max / 4
 
   /// Makes a budget whose account is kept elsewhere.
   ///
@@ -49,7 +51,7 @@ public final class RetryBudget: Sendable {
     try PolicyKind.budget.require("floor", floor, "Give 0 for none, or how many retries are always allowed.") {
       $0 >= 0
     }
-    return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: floor))
+    return RetryBudget(.ratio(ratio, window: window.clampedToDelay, floor: min(floor, most)))
   }
 
   /// Retries while more than half of the tokens are left: a failure costs one, a success earns a part of one.
@@ -85,7 +87,7 @@ public final class RetryBudget: Sendable {
     try PolicyKind.budget.require("the number of tokens", tokens, "Give at least 1.") { $0 >= 1 }
     let advice = "Give at least 1, and no more than the number of tokens, which is \(tokens)."
     try PolicyKind.budget.require("cost", cost, advice) { (1...tokens).contains($0) }
-    return RetryBudget(.bucket(max: tokens, cost: cost))
+    return RetryBudget(.bucket(max: min(tokens, most), cost: min(cost, most)))
   }
 
   /// What a budget holds at one moment.

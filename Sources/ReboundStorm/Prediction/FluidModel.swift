@@ -79,10 +79,11 @@ struct FluidModel {
 
   /// Between what a delay lies; retries count from 1.
   private func delay(beforeRetry retry: Int) -> (shortest: Double, longest: Double) {
-    let longest = min(
-      settings.firstDelay * pow(settings.multiplier, Double(retry - 1)),
-      settings.multiplier > 1 ? max(settings.longestDelay, settings.firstDelay) : settings.firstDelay
-    )
+    // As the backoff of the settings has it; zero stays zero, also where the growth is infinite.
+    let first = settings.firstDelay
+    let grows = first > 0 && settings.multiplier > 1
+    let most = grows ? max(settings.longestDelay, first) : first
+    let longest = min(first * (grows ? pow(settings.multiplier, Double(retry - 1)) : 1), most)
     switch settings.spread {
     case .none: return (longest, longest)
     case .equal: return (longest / 2, longest)
@@ -236,7 +237,7 @@ struct FluidModel {
   private mutating func refuseWhoDoesNotFit(_ rate: Double) {
     let service = scenario.service
     let waiting = queue.reduce(0, +)
-    var most = service.queueLimit.map { Double($0 * service.replicas) } ?? .infinity
+    var most = service.queueLimit.map { Double($0) * Double(service.replicas) } ?? .infinity
     var costs = service.refusalCost
     if let timeout = settings.attemptTimeout, service.noticesAbandoned, timeout * rate < most {
       (most, costs) = (timeout * rate, 0)
@@ -281,12 +282,15 @@ struct FluidModel {
     let (shortest, longest) = self.delay(beforeRetry: retries + 1)
     busy[retries + 1] += amount
     // Before the next step nobody can be back.
-    let first = now + max(Int(((delay + shortest) / length).rounded()), 1)
-    let last = max(now + Int(((delay + longest) / length).rounded()), first)
+    let first = now + max(steps(delay + shortest), 1)
+    let last = max(now + steps(delay + longest), first)
     let part = amount / Double(last - first + 1)
     guard first < stepCount else { return }
     Self.add(part, to: &due[retries + 1], at: first...min(last, stepCount - 1))
   }
+
+  /// How many steps a time takes, which may be longer than any play.
+  private func steps(_ seconds: Double) -> Int { Int(((seconds < 1e9 ? max(seconds, 0) : 1e9) / length).rounded()) }
 
   private static func add(_ part: Double, to row: inout [Double], at steps: ClosedRange<Int>) {
     for step in steps { row[step] += part }
@@ -357,7 +361,7 @@ private struct FluidThrottle {
     fading = exp(-2 * step / settings.window)
   }
 
-  var refusedShare: Double { max(0, (requests - factor * accepts) / (requests + 1)) }
+  var refusedShare: Double { min(max(0, (requests - factor * accepts) / (requests + 1)), 0.9) }
 
   mutating func count(_ requests: Double, accepted: Double) {
     self.requests += requests

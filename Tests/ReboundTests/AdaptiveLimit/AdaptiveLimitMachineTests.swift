@@ -32,6 +32,16 @@ struct AdaptiveLimitMachineTests {
     #expect(AdaptiveLimitMachine(try .gradient(in: 2...12), initial: 99).limit == 12)
   }
 
+  @Test("keeps within what can be counted, whatever its range")
+  func widestRange() throws {
+    var machine = AdaptiveLimitMachine(try .aimd(in: 1...Int.max), initial: .max)
+    machine.add(duration: .seconds(1), running: .max, isOverload: false)
+    #expect(machine.limit == 1_000_000_000)
+    machine.add(duration: .seconds(1), running: .max, isOverload: true)
+    #expect(machine.limit == 900_000_000)
+    #expect(AdaptiveLimitMachine(try .gradient(in: Int.max...Int.max), initial: 1).limit == 1_000_000_000)
+  }
+
   @Test("moves a share of the way to limit times gradient plus headroom")
   func gradient() throws {
     var machine = AdaptiveLimitMachine(

@@ -36,10 +36,40 @@ struct AdaptiveThrottleTests {
     #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 100, accepts: 100, refusalProbability: 0))
   }
 
-  @Test func refusesMoreAndMoreWhenTheServiceAcceptsNothing() throws {
+  @Test("refuses more and more when the service accepts nothing, up to nine of ten")
+  func acceptsNothing() throws {
     let throttle = try throttle()
-    #expect(made(1_000, throttle, .failure(TestFailure.transient)) < 40)
-    #expect(throttle.snapshot(on: scheduler.time).refusalProbability > 0.99)
+    _ = made(1_000, throttle, .failure(TestFailure.transient))
+    #expect(throttle.snapshot(on: scheduler.time).refusalProbability == 0.9)
+    #expect((80...120).contains(made(1_000, throttle, .failure(TestFailure.transient))))
+  }
+
+  @Test("counts no call that is under way: many at once, of a service that is well, are all made")
+  func inFlight() throws {
+    let (throttle, scheduler) = (try throttle(.fixed(0)), scheduler)
+    let upstreams = (0..<20).map { _ in TestPublisher<Int, any Error>() }
+    for upstream in upstreams {
+      upstream.protected(by: throttle, time: scheduler.time).subscribe(Recorder<Int, any Error>())
+    }
+    #expect(upstreams.map(\.subscriptionCount) == Array(repeating: 1, count: 20))
+    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 0, accepts: 0, refusalProbability: 0))
+    for upstream in upstreams { upstream.send(completion: .finished) }
+    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 20, accepts: 20, refusalProbability: 0))
+  }
+
+  @Test("counts a cancelled call as accepted after a value, and not at all before", arguments: [true, false])
+  func cancelled(hasValue: Bool) throws {
+    let throttle = try throttle(.fixed(0))
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<100 {
+      let recorder = Recorder<Int, any Error>()
+      upstream.protected(by: throttle, time: scheduler.time).subscribe(recorder)
+      if hasValue { upstream.send(1) }
+      recorder.cancel()
+    }
+    #expect(upstream.subscriptionCount == 100)
+    let count = hasValue ? 100 : 0
+    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: count, accepts: count, refusalProbability: 0))
   }
 
   @Test func refusesWithTheProbabilityOfItsFormula() throws {
@@ -57,7 +87,7 @@ struct AdaptiveThrottleTests {
   }
 
   @Test func forgetsWhatIsOlderThanItsWindow() throws {
-    let throttle = try throttle(.fixed(0.9))
+    let throttle = try throttle(.fixed(0.8))
     _ = made(100, throttle, .failure(TestFailure.transient))
     #expect(made(1, throttle, .success(1)) == 0)
     scheduler.advance(by: 11)

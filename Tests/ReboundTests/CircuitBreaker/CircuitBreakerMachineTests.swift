@@ -54,6 +54,19 @@ struct CircuitBreakerMachineTests {
     #expect(other.state == .closed)
   }
 
+  @Test(
+    "opens at a ratio that floating point puts just over the number of calls, and at the least one, not without a failure",
+    arguments: [(0.28, 25, 7), (0.07, 100, 7), (0.14, 50, 7), (0.56, 25, 14), (1e-12, 10, 1)]
+  )
+  func exactRatio(ratio: Double, calls: Int, failures: Int) throws {
+    var machine = try machine(ratio: ratio, minimum: calls, window: .calls(calls))
+    for number in 0..<calls { call(&machine, number < calls - failures ? .success : failure) }
+    #expect(machine.state == .open)
+    machine.close()
+    for number in 0..<calls { call(&machine, number <= calls - failures ? .success : failure) }
+    #expect(machine.state == .closed)
+  }
+
   @Test("looks at the last calls only")
   func countWindow() throws {
     var machine = try machine()

@@ -140,6 +140,19 @@ struct CircuitBreakerTests {
     #expect(breaker.state == .open)
   }
 
+  @Test("counts no calls where only failures in a row matter, rather than the failures alone")
+  func failuresInARowAlone() throws {
+    let breaker = try makeBreaker(opensAfter: 5)
+    try succeed(1_000, on: breaker)
+    for _ in 0..<3 { try breaker.admit().fail(with: TestFailure.transient) }
+    let metrics = breaker.metrics
+    #expect(metrics == CircuitBreakerMetrics(state: .closed, failuresInARow: 3))
+    #expect(metrics.failureRatio == nil)
+    #expect(metrics.description == "closed, 3 failures in a row")
+    try succeed(1, on: breaker)
+    #expect(breaker.metrics == CircuitBreakerMetrics(state: .closed))
+  }
+
   @Test("forgets successes as their part of the window passes")
   func successesPass() throws {
     let breaker = try makeRatioBreaker()

@@ -453,11 +453,11 @@ extension PolicyUnderTest {
     return subject
   }
 
-  // The call is counted when it begins, and again when it was accepted.
+  // What has been counted moves on when a call begins, and the call is counted when it has ended.
   static let throttle = PolicyUnderTest(
     types: ["AdaptiveThrottle"],
     wait: .never,
-    reads: [.passing: 2, .again: 1, .waiting: 2, .cancelled: 1],
+    reads: [.passing: 2, .again: 2, .waiting: 2, .cancelled: 1],
     chain: .nothing
   ) { _ in
     // Who shares it shares what was counted: luck lets all of these calls through.

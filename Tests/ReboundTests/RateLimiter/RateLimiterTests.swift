@@ -49,6 +49,25 @@ struct RateLimiterTests {
     #expect(limiter.share == 1)
   }
 
+  @Test("lets those who wait begin by the rate that has come back, and not by the low one")
+  func recovers() throws {
+    let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(1_000))
+    let limiter = RateLimiter("search", policy: policy.answering(.init(decrease: 0.01, scale: 1e9)))
+    try limiter.acquire()
+    limiter.throttle()
+    let recorder = Recorder<Int, any Error>()
+    Just(1).setFailureType(to: (any Error).self).protected(by: limiter).subscribe(recorder)
+    scheduler.advance(by: 2)
+    limiter.succeed()
+    #expect(limiter.share == 1)
+    #expect(limiter.queued == 1)
+    #expect(scheduler.pendingCount == 1)
+    scheduler.advance(by: 1)
+    #expect(recorder.values == [1])
+    #expect(limiter.queued == 0)
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("takes what a service asks for as a reason to slow down, and no refusal of this program")
   func refusals() async throws {
     struct Busy: RetryAfterProviding { let retryAfter: Duration? = .seconds(1) }

@@ -110,6 +110,12 @@ struct BackoffTests {
     }
   }
 
+  @Test("has no delay at all where there is none to build on, up to retry 2,000", arguments: jitters)
+  func staysAtZero(jitter: Jitter) {
+    let delays = Backoff.immediate.jittered(jitter).delays(random: .seeded(1)).prefix(2_000)
+    #expect(delays.allSatisfy { $0 == .zero })
+  }
+
   @Test("has the published means, with decorrelated jitter")
   func decorrelatedMeans() {
     // Base 1, cap 20: the table of "Exponential Backoff And Jitter".

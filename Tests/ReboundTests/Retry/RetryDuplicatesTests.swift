@@ -100,6 +100,24 @@ struct RetryDuplicatesTests {
     #expect(upstream.cancelCount == 2)
   }
 
+  @Test("ends with what the last attempt has failed with, and not with the value of one before")
+  func rejectsThenFails() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream
+      .retry(
+        atOnce.when(\.isTransient),
+        rejecting: { $0 == 503 ? .transient : nil },
+        whenExhausted: .isDelivered,
+        time: scheduler.time
+      )
+      .subscribe(recorder)
+    upstream.send(503)
+    upstream.send(completion: .failure(.permanent))
+    #expect(upstream.subscriptionCount == 2)
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.failure == .permanent)
+  }
+
   @Test("asks about no value that is not owed")
   func rejectsOwedOnly() {
     var asked = 0

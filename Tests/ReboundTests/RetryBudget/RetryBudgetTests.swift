@@ -110,6 +110,23 @@ struct RetryBudgetTests {
     #expect(budget.snapshot.available == 2)
   }
 
+  @Test("takes the highest numbers for numbers without end")
+  func highest() throws {
+    let floor = try ratio(0.2, floor: .max)
+    for _ in 0..<5 { floor.begin() }
+    #expect(floor.grant() != nil)
+    let buckets = [try RetryBudget.bucket(tokens: .max), try .bucket(tokens: .max, cost: .max)]
+    for budget in buckets {
+      budget.succeed()
+      budget.grant()?.giveBack()
+      let retry = budget.grant()
+      retry?.begin()
+      budget.succeed(after: retry)
+      #expect(budget.snapshot.granted == 2)
+      #expect(budget.snapshot.available > 0)
+    }
+  }
+
   // MARK: With retry
 
   @Test("lets few of a thousand calls that fail at once wait for a retry; the others fail with their own error")

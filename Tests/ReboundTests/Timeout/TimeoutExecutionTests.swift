@@ -120,6 +120,20 @@ struct TimeoutExecutionTests {
     #expect(scheduler.pendingCount == 0)
   }
 
+  @Test(
+    "begins nothing that has no time",
+    arguments: [TimeoutPolicy.total(.zero), .attempt(.seconds(-1)), .firstValue(.zero), .betweenValues(.zero)]
+  )
+  func noTime(policy: TimeoutPolicy) {
+    let recorder = Recorder<Int, any Error>()
+    limited(policy).subscribe(recorder)
+    #expect(upstream.subscriptionCount == 0)
+    #expect(timedOut(recorder)?.limit == .zero)
+    #expect(recorder.events.count == 2)
+    #expect(events.count == 1)
+    #expect(scheduler.pendingCount == 0)
+  }
+
   // MARK: Races
 
   @Test("lets whichever was scheduled first win at the same moment", arguments: [true, false])

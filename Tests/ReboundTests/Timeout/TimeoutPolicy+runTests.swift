@@ -1,3 +1,4 @@
+import Dispatch
 import Rebound
 import ReboundTesting
 import Testing
@@ -107,6 +108,33 @@ struct TimeoutPolicyRunTests {
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
     #expect(events.count == 0)
+  }
+
+  @Test("an observer that takes its time, or a handler of the cancel, holds up no timer", arguments: [true, false])
+  func slowObserver(isObserver: Bool) async throws {
+    // The system's own timers, for which no virtual time stands in: the test waits for the events, however late they come.
+    let (begun, goesOn) = (Log<Void>(), DispatchSemaphore(value: 0))
+    let waited = Log<DispatchTimeoutResult>()
+    let takesItsTime: @Sendable () -> Void = {
+      begun.write(())
+      // Without end only where all timers are held up.
+      waited.write(goesOn.wait(timeout: .now() + .seconds(60)))
+    }
+    let policy = TimeoutPolicy.total(.milliseconds(1)).onEvent { _ in if isObserver { takesItsTime() } }
+    let task = Task {
+      try await policy.run(time: .system) {
+        await withTaskCancellationHandler {
+          await untilCancelled()
+        } onCancel: {
+          if !isObserver { takesItsTime() }
+        }
+      }
+    }
+    await begun.until(1)
+    try await TimeSource.system.sleep(for: .milliseconds(1))
+    goesOn.signal()
+    await #expect(throws: TimedOut.self) { try await task.value }
+    #expect(waited.entries == [.success])
   }
 
   @Test("begins nothing that has no time")

@@ -1,0 +1,233 @@
+import Combine
+import Dispatch
+import Rebound
+import ReboundTesting
+import Testing
+
+/// What the driver of publishers does with decisions, whichever policy takes them.
+@Suite("PolicySubscription", .virtualTime)
+struct PolicySubscriptionTests {
+  private let scheduler = TestScheduler.current
+  private let upstream = TestPublisher<Int, any Error>()
+  private let log = Log<String>()
+
+  /// Writes down where each event begins, and where a value ends.
+  private func listen<P: Publisher>(
+    to publisher: P,
+    inside value: @escaping (Int) -> Void = { _ in }
+  ) -> AnyCancellable where P.Output == Int {
+    publisher.sink(
+      receiveCompletion: { [log] in
+        if case .finished = $0 { log.write("finished") } else { log.write("failed") }
+      },
+      receiveValue: { [log] in
+        log.write("\($0) begins")
+        value($0)
+        log.write("\($0) ends")
+      }
+    )
+  }
+
+  // MARK: One event at a time
+
+  @Test("an end that time brings waits for the value that is delivered, and so does the next attempt")
+  func endInsideValue() {
+    let (scheduler, upstream, log) = (scheduler, upstream, log)
+    let attempts = Deferred { () -> AnyPublisher<Int, any Error> in
+      log.write("subscribed")
+      guard upstream.subscriptionCount > 0 else { return upstream.eraseToAnyPublisher() }
+      return Just(2).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let subscription = listen(
+      to: attempts.timeout(.attempt(.seconds(1))).retry(RetryPolicy<any Error>(clamping: 1, backoff: .immediate)),
+      inside: { value in
+        guard value == 1 else { return }
+        scheduler.advance(by: 1)
+        log.write("cancelled: \(upstream.cancelCount)")
+      }
+    )
+    upstream.send(1)
+    #expect(
+      log.entries == [
+        "subscribed", "1 begins", "cancelled: 1", "1 ends", "subscribed", "2 begins", "2 ends", "finished",
+      ]
+    )
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an end that time brings waits for the value of another thread, and nobody waits for it")
+  func endBesideValue() throws {
+    let (scheduler, upstream) = (scheduler, upstream)
+    let (begun, reached) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let subscription = listen(
+      to: upstream.timeout(.total(.seconds(1))),
+      inside: { _ in
+        begun.signal()
+        reached.wait()
+      }
+    )
+    try race(rounds: 1) { round in
+      try round.run(
+        { upstream.send(1) },
+        {
+          begun.wait()
+          scheduler.advance(by: 1)
+          reached.signal()
+        }
+      )
+    }
+    #expect(log.entries == ["1 begins", "1 ends", "failed"])
+    #expect(upstream.cancelCount == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an end that a waker brings waits for the value that is delivered")
+  func wokenInsideValue() {
+    let policy = Revocable()
+    let subscription = listen(
+      to: upstream.protected(by: policy),
+      inside: { _ in policy.wakers.entries.last?.wake() }
+    )
+    #expect(upstream.subscriptionCount == 0)
+    policy.wakers.entries.last?.wake()
+    upstream.send(1)
+    #expect(log.entries == ["1 begins", "1 ends", "failed"])
+    #expect(upstream.cancelCount == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test("an end that waits for a value inside of which the downstream cancels does not come")
+  func cancelBehindTheEnd() {
+    let recorder = Recorder<Int, any Error>(answering: { [scheduler] _, recorder in
+      scheduler.advance(by: 1)
+      recorder.cancel()
+      return .max(1)
+    })
+    upstream.timeout(.total(.seconds(1))).subscribe(recorder)
+    #expect(upstream.send(1) == .none)
+    #expect(recorder.values == [1])
+    #expect(recorder.completion == nil)
+    #expect(upstream.cancelCount == 1)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("an end that waits for a value holds on to nothing once it has come")
+  func lettingGo() {
+    weak var weakly: Log<Int>?
+    do {
+      let token = Log<Int>()
+      weakly = token
+      let recorder = Recorder<Int, any Error>(answering: { [scheduler] value, _ in
+        token.write(value)
+        scheduler.advance(by: 1)
+        return .none
+      })
+      upstream.timeout(.total(.seconds(1))).subscribe(recorder)
+      upstream.send(1)
+      #expect(recorder.failure is TimedOut)
+    }
+    #expect(weakly == nil)
+  }
+
+  // MARK: Demand
+
+  @Test(
+    "what is requested while the machine is asked begins the limits for values",
+    arguments: [TimeoutPolicy.firstValue(.seconds(5)), .betweenValues(.seconds(5))]
+  )
+  func requestWhileItBegins(policy: TimeoutPolicy) {
+    let recorder = Recorder<Int, any Error>(requesting: .none)
+    let (scheduler, reads) = (scheduler, Log<Void>())
+    let time = TimeSource(
+      now: {
+        if reads.number(()) == 1 { recorder.request(.max(1)) }
+        return scheduler.time.now
+      },
+      after: { scheduler.time.after($0, $1) }
+    )
+    upstream.timeout(policy, time: time).subscribe(recorder)
+    #expect(upstream.requests == [.max(1)])
+    scheduler.advance(by: 4)
+    #expect(recorder.completion == nil)
+    scheduler.advance(by: 1)
+    #expect((recorder.failure as? TimedOut)?.limit == .seconds(5))
+  }
+
+  // MARK: Waits
+
+  @Test("a timer that lets run on what runs lets wait on what waits")
+  func timerInWait() {
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: ImpatientPause()).subscribe(recorder)
+    scheduler.advance(by: 4)
+    #expect(upstream.subscriptionCount == 0)
+    scheduler.advance(by: 1)
+    #expect(upstream.subscriptionCount == 1)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    #expect(recorder.values == [1])
+    #expect(recorder.isFinished)
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  // MARK: Deadlines
+
+  @Test("an attempt that somebody else lets begin has the deadline of its own subscription, and not theirs")
+  func deadlineOfOthers() throws {
+    let (time, seen) = (scheduler.time, Log<Duration?>())
+    let request = Deferred { () -> Empty<Int, any Error> in
+      seen.write(Deadline.current?.remaining)
+      return Empty()
+    }
+    for own in [nil, Deadline(in: .seconds(60), on: time)] {
+      let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
+      let permit = try bulkhead.acquire(on: time)
+      let recorder = Recorder<Int, any Error>()
+      Deadline.$current.withValue(own) { request.protected(by: bulkhead).subscribe(recorder) }
+      Deadline.$current.withValue(Deadline(in: .seconds(1), on: time)) { permit.release() }
+      #expect(recorder.isFinished)
+    }
+    #expect(seen.entries == [nil, .seconds(60)])
+  }
+}
+
+/// Waits for its waker, and refuses what runs when that is used again.
+private struct Revocable: Policy {
+  let wakers = Log<Waker>()
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("revocable")) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(wakers: wakers) }
+
+  struct Machine: PolicyMachine {
+    let wakers: Log<Waker>
+    var isLetIn = false
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> { .park(wakers.write) }
+
+    mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> {
+      defer { isLetIn = true }
+      return isLetIn ? .refuse(TestFailure.permanent) : .proceed
+    }
+  }
+}
+
+/// Waits for five seconds before the attempt, and looks at the clock after one.
+private struct ImpatientPause: Policy {
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("pause")) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine() }
+
+  struct Machine: TimedMachine {
+    var hasWaited = false
+    var wakeTime: Duration?
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+      if hasWaited { return .proceed }
+      (hasWaited, wakeTime) = (true, execution.now + .seconds(1))
+      return .wait(.seconds(5))
+    }
+
+    mutating func timerFired(_ execution: ExecutionContext) -> Decision<any Error> {
+      wakeTime = nil
+      return .proceed
+    }
+  }
+}
