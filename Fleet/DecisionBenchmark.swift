@@ -36,7 +36,7 @@
         )
       ) { _ in }
       loop.start()
-      var bare = RedisCommand(script, keys: ["bare"])
+      var bare = RedisCommand(script, keys: ["bare", "pause"])
       for argument in ["1.0", "999999.0", "0.0"] { bare.add(argument) }
       let command = bare
       let send: @Sendable () async throws -> Void = {

@@ -20,7 +20,8 @@
   /// The server holds values as JSON that anybody can read who can read the server.
   ///
   /// - Keys: `rebound:{fleet:name:key}:entry`, a hash of the value, when it was stored, how long it is good, and who fetches a
-  ///   new one, until when. It expires when the value is good for nothing, or with the claim.
+  ///   new one, until when. It expires when the value is good for nothing, or with the claim. A colon in the name of the fleet
+  ///   or the storage is `%3A` there.
   public final class FleetCacheStorage<Key: Hashable & Sendable, Value: Codable & Sendable>: CacheStorage {
     private let fleet: Fleet
     private let prefix: String
@@ -29,7 +30,12 @@
 
     init(_ name: String, fleet: Fleet, lease: Duration, naming: @escaping @Sendable (Key) -> String) {
       (self.fleet, self.lease, self.naming) = (fleet, lease, naming)
-      prefix = "rebound:{\(fleet.name):\(name):"
+      prefix = "rebound:{\(Self.part(fleet.name)):\(Self.part(name)):"
+    }
+
+    /// A name as the part of a key, so that nothing in it is taken for what stands behind it.
+    private static func part(_ name: String) -> String {
+      name.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: ":", with: "%3A")
     }
 
     private func key(_ key: Key) -> [String] { ["\(prefix)\(naming(key))}:entry"] }

@@ -50,12 +50,14 @@
       fleet.ask(command) { [fleet, openTime] reply in
         guard let reply else { return answer(nil) }
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
-          let left = items[1].integer, left <= openTime.milliseconds
+          let left = items[1].integer, left <= Duration.longestDelay.milliseconds
         else {
           answer(nil)
           return fleet.distrust(reply)
         }
-        let opening = CircuitBreakerOpening(name: String(decoding: name, as: UTF8.self), left: .milliseconds(left))
+        // A member of another version may have made it, whose breaker stays open for longer.
+        let lasts = min(Duration.milliseconds(left), openTime)
+        let opening = CircuitBreakerOpening(name: String(decoding: name, as: UTF8.self), left: lasts)
         // The breaker's observers may wait, as the connection's thread may not.
         DispatchQueue.global().async { answer(opening.name.isEmpty ? nil : opening) }
       }

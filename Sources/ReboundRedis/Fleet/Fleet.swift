@@ -37,6 +37,8 @@
     private struct State {
       /// `nil` while the server decides.
       var aloneSince: Duration?
+      /// The kinds of reasons that were told since then.
+      var told: Set<Int?> = []
       var instances: Int
       /// How many there were at most of late.
       var electorate: Int
@@ -131,6 +133,8 @@
     @discardableResult
     public func onEvent(_ observer: @escaping @Sendable (FleetEvent) -> Void) -> Fleet {
       shared.observe(observer)
+      // The first connection may have failed before there was anybody to tell; the next one that fails is told.
+      shared.adjust { state, _ in state.told = [] }
       return self
     }
 
@@ -220,11 +224,16 @@
     private func fallBack(_ reason: RedisFailure) {
       let now = time.now
       let isNew: Bool = shared.change { state, events in
-        guard state.aloneSince == nil else { return false }
-        state.aloneSince = now
-        mode.set(0)
+        guard !state.hasLeft else { return false }
+        let isNew = state.aloneSince == nil
+        // While it is alone, only another reason is news, and that there is no connection is none.
+        guard isNew || reason.kind != nil, state.told.insert(reason.kind).inserted else { return false }
+        if isNew {
+          state.aloneSince = now
+          mode.set(0)
+        }
         events.append(.fellBack(reason))
-        return true
+        return isNew
       }
       // Whoever was slow only once is back at once.
       if isNew { startBeating(after: .zero) }
@@ -345,7 +354,7 @@
         guard !state.hasLeft else { return ([], []) }
         (state.instances, state.electorate) = (count.living, count.peak)
         if let since = state.aloneSince {
-          state.aloneSince = nil
+          (state.aloneSince, state.told) = (nil, [])
           mode.set(1)
           events.append(.joined(instances: count.living, after: now - since))
         }
@@ -370,6 +379,20 @@
     /// Tells one more observer when the server decides, and when not.
     public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
       onEvent { observer($0) }
+    }
+  }
+
+  extension RedisFailure {
+    /// Tells reasons apart; `nil` for those that say only that there is no connection.
+    fileprivate var kind: Int? {
+      switch self {
+      case .connection: 1
+      case .timedOut: 2
+      case .refused: 3
+      case .moved: 4
+      case .unexpected: 5
+      case .disconnected, .overloaded, .cancelled, .closed: nil
+      }
     }
   }
 

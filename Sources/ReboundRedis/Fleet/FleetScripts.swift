@@ -4,10 +4,10 @@
     /// All that a connection loads when it is made.
     static let all = [
       beat, FleetRateLimiter.script, FleetRateLimiter.pauseScript, FleetBulkhead.script, FleetBulkhead.renewalScript,
-      FleetRetryAccount.script, FleetBallot.script, CredentialScripts.take, CredentialScripts.write,
-      CredentialScripts.release,
-      FleetOutboxStorage.takeScript, FleetOutboxStorage.writeScript, CacheScripts.look, CacheScripts.store,
-      CacheScripts.release,
+      FleetRetryAccount.script, FleetRetryAccount.giveBackScript, FleetBallot.script, CredentialScripts.take,
+      CredentialScripts.write, CredentialScripts.release, FleetOutboxStorage.takeScript,
+      FleetOutboxStorage.renewalScript, FleetOutboxStorage.releaseScript, FleetOutboxStorage.writeScript,
+      CacheScripts.look, CacheScripts.store, CacheScripts.release,
     ]
 
     /// A member is alive; returns how many are, how many were at most of late, and the number of the heartbeat.

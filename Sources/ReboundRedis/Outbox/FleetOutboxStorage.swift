@@ -17,8 +17,8 @@
   /// the next occasion. Whether an entry survives the loss of the server's power is the server's affair: have it write each
   /// change to its log (`appendonly yes`, `appendfsync always`) before you rely on it.
   ///
-  /// - Keys: `rebound:{fleet:name}:owner`, who has the outbox, which expires with the lease; and
-  ///   `rebound:{fleet:name}:records`, a list, which does not expire.
+  /// - Keys: `rebound:{fleet:name}:owner`, who has the outbox, which expires with the lease; and, which do not expire,
+  ///   `rebound:{fleet:name}:records`, a list, and `rebound:{fleet:name}:latest`, who took the outbox last.
   public final class FleetOutboxStorage: OutboxStorage {
     private let name: String
     private let fleet: Fleet
@@ -29,29 +29,52 @@
 
     init(_ name: String, fleet: Fleet, lease: Duration) {
       (self.name, self.fleet, self.lease) = (name, fleet, lease)
-      keys = [fleet.key(name) + "owner", fleet.key(name) + "records"]
+      keys = ["owner", "records", "latest"].map { fleet.key(name) + $0 }
     }
 
     // MARK: The server
 
-    /// Takes the outbox, or renews its lease, if nobody else has it; returns whether it has.
+    /// Takes the outbox if nobody has it; returns whether it has.
     ///
     /// Arguments: who takes it, and for how many milliseconds.
     static let takeScript = RedisScript(
       """
-      local owner = redis.call('GET', KEYS[1])
+      if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      redis.call('SET', KEYS[3], ARGV[1])
+      return 1
+      """
+    )
+
+    /// Renews the lease, also one that is over, unless somebody else has taken the outbox since, or it was let go of.
+    ///
+    /// Arguments: who has it, and for how many milliseconds. A server that has forgotten all is told again.
+    static let renewalScript = RedisScript(
+      """
+      local owner = redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[3])
       if owner and owner ~= ARGV[1] then return 0 end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+      redis.call('SET', KEYS[3], ARGV[1])
+      return 1
+      """
+    )
+
+    /// Lets go of the outbox, if it is the caller's: the argument.
+    static let releaseScript = RedisScript(
+      """
+      if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+      if redis.call('GET', KEYS[3]) == ARGV[1] then redis.call('SET', KEYS[3], '') end
       return 1
       """
     )
 
     /// Adds records behind the others, or puts them in their place, if the outbox is still the caller's.
     ///
-    /// Arguments: the caller, whether the others go, and the records. Returns whether it is.
+    /// Arguments: the caller, whether the others go, and the records. Returns whether it is. It still is when the lease is
+    /// over, and nobody has taken it since.
     static let writeScript = RedisScript(
       """
-      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      if (redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[3])) ~= ARGV[1] then return 0 end
       if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
       for index = 3, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[index]) end
       return 1
@@ -59,10 +82,12 @@
     )
 
     /// Asks the server, and waits for the answer; an outbox has a thread for that.
-    private func ask(_ command: RedisCommand) throws -> RedisReply {
+    ///
+    /// - Parameter late: Gets an answer that came behind the limit, so that what was granted can be given back.
+    private func ask(_ command: RedisCommand, late: (@Sendable (RedisReply) -> Void)? = nil) throws -> RedisReply {
       let (answered, box) = (DispatchSemaphore(value: 0), AnswerBox())
       fleet.loop.post(
-        RedisRequest(command, limit: fleet.settings.silenceLimit) { result in
+        RedisRequest(command, limit: fleet.settings.silenceLimit, late: late) { result in
           box.answer.withLock { $0 = result }
           answered.signal()
         }
@@ -88,21 +113,38 @@
     public func open() throws -> OutboxContents {
       fleet.waitUntilJoined()
       let owner = fleet.makeName()
-      guard try ask(take(owner)) == .integer(1) else { throw OutboxStorageFailure.inUse(keys[1]) }
+      let late: @Sendable (RedisReply) -> Void = { [self] reply in if reply == .integer(1) { release(owner) } }
+      guard try ask(command(Self.takeScript, owner), late: late) == .integer(1) else {
+        throw OutboxStorageFailure.inUse(keys[1])
+      }
+      let records: [Data]
+      do { records = try self.records() } catch {
+        release(owner)
+        throw error
+      }
+      self.owner.withLock { $0 = owner }
+      return OutboxContents(records: records)
+    }
+
+    private func records() throws -> [Data] {
       guard case .array(let items) = try ask(RedisCommand("LRANGE", keys[1], "0", "-1")) else {
         throw failure(.unexpected("no list"))
       }
-      self.owner.withLock { $0 = owner }
-      return OutboxContents(
-        records: items.compactMap { item in if case .bytes(let bytes) = item { Data(bytes) } else { nil } }
-      )
+      return items.compactMap { item in if case .bytes(let bytes) = item { Data(bytes) } else { nil } }
     }
 
-    private func take(_ owner: String) -> RedisCommand {
-      var command = RedisCommand(Self.takeScript, keys: keys)
+    private func command(_ script: RedisScript, _ owner: String) -> RedisCommand {
+      var command = RedisCommand(script, keys: keys)
       command.add(owner)
       command.add(lease.milliseconds)
       return command
+    }
+
+    private func release(_ owner: String) {
+      var release = RedisCommand(Self.releaseScript, keys: keys)
+      release.add(owner)
+      // If this is lost, the lease ends by itself.
+      fleet.tell(release)
     }
 
     /// Adds records behind the others.
@@ -126,18 +168,14 @@
 
     /// Lets go of the outbox; the records stay.
     public func close() {
-      guard let owner = owner.exchange(nil) else { return }
-      var release = RedisCommand(CredentialScripts.release, keys: keys)
-      release.add(owner)
-      // If this is lost, the lease ends by itself.
-      fleet.tell(release)
+      if let owner = owner.exchange(nil) { release(owner) }
     }
   }
 
   extension FleetOutboxStorage: Fleet.Member {
     /// Renews the lease.
     func heartbeat() {
-      if let owner = owner.withLock({ $0 }) { fleet.tell(take(owner)) }
+      if let owner = owner.withLock({ $0 }) { fleet.tell(command(Self.renewalScript, owner)) }
     }
   }
 

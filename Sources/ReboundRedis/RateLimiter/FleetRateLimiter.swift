@@ -15,7 +15,8 @@
   /// While the fleet is not joined, a process lets through the share of one instance: the same policy, as many times
   /// slower as there are instances.
   ///
-  /// - Keys: `rebound:{fleet:name}:rate`, one number: when the bucket is full again, in microseconds. It expires then.
+  /// - Keys: `rebound:{fleet:name}:rate` and `rebound:{fleet:name}:pause`, one number each: when the bucket is full again, and
+  ///   when the pause is over that the service has asked for, in microseconds. They expire then.
   ///
   /// Source: the generic cell rate algorithm (ITU-T I.371, virtual scheduling).
   public final class FleetRateLimiter: Sendable {
@@ -32,7 +33,7 @@
     private let policy: RateLimiterPolicy
     private let isThrottling: @Sendable (any Error) -> Bool
     private let fleet: Fleet
-    private let key: String
+    private let keys: [String]
     /// All that a decision takes is known before.
     private let command: RedisCommand
     private let shared: Shared<State, RateLimiterEvent>
@@ -49,8 +50,8 @@
         throw InvalidPolicy(.rateLimiter, "the policy", "a window", "Give a token bucket; a fleet has no windows.")
       }
       (self.name, self.policy, self.fleet, self.isThrottling) = (name, policy, fleet, isThrottling)
-      key = fleet.key(name) + "rate"
-      var command = RedisCommand(Self.script, keys: [key])
+      keys = [fleet.key(name) + "rate", fleet.key(name) + "pause"]
+      var command = RedisCommand(Self.script, keys: keys)
       let interval = policy.period.inSeconds * 1e6 / Double(policy.permits)
       command.add("\(interval)")
       command.add("\(interval * Double(burst - 1))")
@@ -101,7 +102,7 @@
 
     private func tell(pause: Duration?) {
       guard let pause, pause > .zero else { return }
-      var command = RedisCommand(Self.pauseScript, keys: [key])
+      var command = RedisCommand(Self.pauseScript, keys: [keys[1]])
       command.add("\(min(pause.clampedToDelay.inSeconds, 86_400) * 1e6)")
       fleet.tell(command)
     }
@@ -110,6 +111,8 @@
 
     /// Moves the moment at which the bucket is full again, if a call may begin now or within its wait.
     ///
+    /// A pause takes nothing out of the bucket, which is filled meanwhile.
+    ///
     /// Arguments: the interval between two calls, how far a burst may be ahead, and the longest wait, in microseconds.
     /// Returns zero if the call begins, how long it waits, or, below zero, how long it would have to.
     package static let script = RedisScript(
@@ -117,10 +120,10 @@
       local time = redis.call('TIME')
       local now = time[1] * 1000000 + time[2]
       local full = tonumber(redis.call('GET', KEYS[1]) or now)
-      if full < now then full = now end
-      local wait = full - now - ARGV[2]
+      local begin = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now, full - ARGV[2])
+      local wait = begin - now
       if wait > tonumber(ARGV[3]) then return -math.ceil(wait) end
-      full = full + ARGV[1]
+      full = math.max(full, begin) + ARGV[1]
       redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.max(math.ceil((full - now) / 1000), 1))
       if wait > 0 then return math.ceil(wait) end
       return 0
@@ -131,10 +134,8 @@
     static let pauseScript = RedisScript(
       """
       local time = redis.call('TIME')
-      local now = time[1] * 1000000 + time[2]
-      local full = tonumber(redis.call('GET', KEYS[1]) or now)
-      local paused = now + ARGV[1]
-      if full >= paused then return 0 end
+      local paused = time[1] * 1000000 + time[2] + ARGV[1]
+      if tonumber(redis.call('GET', KEYS[1]) or 0) >= paused then return 0 end
       redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.max(math.ceil(ARGV[1] / 1000), 1))
       return 1
       """

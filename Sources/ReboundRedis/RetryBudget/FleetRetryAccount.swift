@@ -94,6 +94,16 @@
       """
     )
 
+    /// Counts a retry less, unless its slot has gone: a key that is made here would never expire.
+    ///
+    /// Argument: the field of the slot's retries.
+    static let giveBackScript = RedisScript(
+      """
+      if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+      return redis.call('HINCRBY', KEYS[1], ARGV[1], -1)
+      """
+    )
+
     private func command(_ untold: Untold, asks: Bool) -> RedisCommand {
       var command = RedisCommand(Self.script, keys: [key])
       command.add(max(window.milliseconds / Self.slotCount, 1))
@@ -186,7 +196,9 @@
     }
 
     private func giveBack(slot: Int) {
-      fleet.tell(RedisCommand("HINCRBY", key, "r\(slot)", "-1"))
+      var command = RedisCommand(Self.giveBackScript, keys: [key])
+      command.add("r\(slot)")
+      fleet.tell(command)
     }
 
     func snapshot(at now: Duration) -> RetryBudget.Snapshot {

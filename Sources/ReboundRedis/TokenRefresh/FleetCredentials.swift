@@ -26,7 +26,7 @@
         command.add(holder)
         command.add(lease.milliseconds)
         command.add(keptFor.milliseconds)
-        let reply = await fleet.ask(command)
+        let reply = await fleet.ask(command, late: { if ($0.integer ?? 0) > 0 { release(holder) } })
         guard let number = reply?.integer, number > .min else {
           if let reply { fleet.distrust(reply) }
           guard renewsAlone else { throw RedisFailure.disconnected }
@@ -34,13 +34,17 @@
         }
         if number > 0 {
           await FencingNumber.$current.withValue(number) { await body() }
-          var release = RedisCommand(CredentialScripts.release, keys: keys)
-          release.add(holder)
-          return fleet.tell(release)
+          return release(holder)
         }
         // Whoever has it is done soon, or dead by then.
         try await fleet.time.sleep(for: min(.milliseconds(max(-number, 1)), Self.pollInterval))
       }
+    }
+
+    private func release(_ holder: String) {
+      var release = RedisCommand(CredentialScripts.release, keys: keys)
+      release.add(holder)
+      fleet.tell(release)
     }
 
     func read() async throws -> Credential? {

@@ -99,6 +99,20 @@
       #expect(await storages[0].peek("{oslo}") == nil)
     }
 
+    @Test func storagesWhoseNamesAndKeysTogetherReadTheSameAreApart() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let users = try fleet.cacheStorage("users", of: String.self, as: Int.self)
+      users.store(1, lifetime: good, for: "admin:1", under: nil)
+      for name in ["users:admin", "users%3Aadmin"] {
+        let admins = try fleet.cacheStorage(name, of: String.self, as: Int.self)
+        #expect(await admins.peek("1") == nil)
+        admins.store(2, lifetime: good, for: "1", under: nil)
+      }
+      await settled(fleet)
+      #expect(await users.peek("admin:1")?.value == 1)
+    }
+
     @Test func anEntryExpiresWhenItIsGoodForNothing() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

@@ -26,6 +26,21 @@
       #expect(throws: CircuitOpen.self) { try breakers[2].admit() }
     }
 
+    @Test func aMemberWhoseBreakerStaysOpenForLessFollowsAllTheSame() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(3, at: server)
+      let others = try breakers(Array(fleets.prefix(2)))
+      let breaker = try breakers([fleets[2]], openFor: .seconds(600))[0]
+      let events = Log<FleetEvent>()
+      fleets[2].onEvent { events.write($0) }
+      for other in others { try fail(other) }
+      await fleets[2].until { _ in breaker.state == .open || events.count > 0 }
+      #expect(breaker.state == .open)
+      #expect(events.entries.isEmpty)
+      let refusal = #expect(throws: CircuitOpen.self) { try breaker.admit() }
+      #expect(try #require(refusal?.retryAfter) <= .seconds(600))
+    }
+
     @Test func aMemberWithABrokenNetworkOpensItsOwnOnly() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(3, at: server)

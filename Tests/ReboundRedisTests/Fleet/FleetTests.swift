@@ -51,7 +51,38 @@
       let events = Log<FleetEvent>()
       fleet.onEvent { events.write($0) }
       await fleet.leave()
-      #expect(events.entries == [.left])
+      #expect(events.entries.filter { $0 == .left }.count == 1)
+      #expect(events.entries.last == .left)
+    }
+
+    @Test func whoReachesNoServerSaysWhy() async throws {
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 4, settings: .patient)
+      let events = Log<FleetEvent>()
+      fleet.onEvent { events.write($0) }
+      await events.until(1)
+      guard case .fellBack(.connection) = events.entries[0] else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+    }
+
+    @Test func whoIsRefusedFromTheBeginningSaysSoAndNotAgainAndAgain() async throws {
+      let server = try RedisServer("--requirepass", "secret")
+      let proxy = try Proxy(to: server.port)
+      let fleet = try Fleet("test", at: proxy.address, instances: 4, settings: .patient)
+      let events = Log<FleetEvent>()
+      fleet.onEvent { events.write($0) }
+      await events.until(1)
+      while proxy.connectionCount < 6 { await Task.yield() }
+      // Twice if it was refused just while the observer came.
+      #expect(events.count <= 2)
+      for event in events.entries {
+        guard case .fellBack(.refused(let text)) = event, text.contains("NOAUTH") else {
+          Issue.record("told \(event)")
+          continue
+        }
+      }
+      #expect(!fleet.isJoined)
     }
 
     @Test func withoutAServerItIsNotJoined() async throws {

@@ -56,6 +56,58 @@
       }
     }
 
+    @Test func whoWasTakenForDeadStoresNothingWhenItsHeirHasGoneEither() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let (dead, heir) = (try fleets[0].outboxStorage("orders"), try fleets[1].outboxStorage("orders"))
+      _ = try dead.open()
+      try dead.append(records(1), durably: true)
+      let link = await Link.ready(server.address)
+      var contents: OutboxContents?
+      while contents == nil {
+        // As if its lease were over; until the heir is there, a heartbeat renews it.
+        _ = await link.send(RedisCommand("DEL", "rebound:{test:orders}:owner"))
+        contents = try? heir.open()
+      }
+      #expect(contents?.records == records(1))
+      try heir.replace(with: records(2))
+      heir.close()
+      let beats = Log<Void>()
+      await fleets[0].until { _ in beats.number(()) > 4 }
+      #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) {
+        try dead.append(records(3), durably: true)
+      }
+      #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) { try dead.replace(with: []) }
+      #expect(try heir.open().records == records(2))
+    }
+
+    @Test func aLeaseThatIsOverIsTakenUpAgainIfNobodyHasTakenTheOutbox() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let storage = try fleet.outboxStorage("orders")
+      _ = try storage.open()
+      let link = await Link.ready(server.address)
+      let owner = "rebound:{test:orders}:owner"
+      #expect(await link.send(RedisCommand("DEL", owner)) == .success(.integer(1)))
+      try storage.append(records(1), durably: true)
+      while await link.send(RedisCommand("EXISTS", owner)) != .success(.integer(1)) {}
+      try storage.append(records(2), durably: true)
+    }
+
+    @Test func anOutboxWhoseRecordsCannotBeReadIsLetGoOf() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let storages = try fleets.map { try $0.outboxStorage("orders", lease: .seconds(3_600)) }
+      let link = await Link.ready(server.address)
+      let records = "rebound:{test:orders}:records"
+      #expect(await link.send(RedisCommand("SET", records, "no list")) == .success(.status("OK")))
+      #expect(throws: OutboxStorageFailure.self) { try storages[0].open() }
+      #expect(await link.send(RedisCommand("DEL", records)) == .success(.integer(1)))
+      // Behind the release on the same connection.
+      _ = await fleets[0].ask(RedisCommand("PING"))
+      #expect(try storages[1].open().records.isEmpty)
+    }
+
     @Test func theHeartbeatKeepsTheOutbox() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

@@ -70,6 +70,21 @@
       #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
     }
 
+    @Test func aPauseHoldsABurstBackAndTakesNothingOutOfIt() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      // Shorter than it takes to fill the bucket.
+      limiter.throttle(pause: .seconds(1_800))
+      #expect(await admitted(20, [limiter]) == 0)
+      let link = await Link.ready(server.address)
+      let pause = "rebound:{test:search}:pause"
+      #expect((1...1_800_000).contains(try await link.send(RedisCommand("PTTL", pause)).get().integer ?? 0))
+      // As if it were over.
+      #expect(await link.send(RedisCommand("DEL", pause)) == .success(.integer(1)))
+      #expect(await admitted(20, [limiter]) == 10)
+    }
+
     @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server, instances: 5)

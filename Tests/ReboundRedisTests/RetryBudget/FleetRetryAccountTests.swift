@@ -63,6 +63,21 @@
       #expect(await retry(budget) == nil)
     }
 
+    @Test func whatIsGivenBackTooLateMakesNoKeyThatStays() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
+      let first = try #require(await retry(budget))
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:weather}:budget"
+      // As if its time were over.
+      #expect(await link.send(RedisCommand("DEL", key)) == .success(.integer(1)))
+      first.giveBack()
+      // Behind it on the same connection.
+      _ = await fleet.ask(RedisCommand("PING"))
+      #expect(await link.send(RedisCommand("EXISTS", key)) == .success(.integer(0)))
+    }
+
     @Test func whatIsGrantedHereCountsThereToo() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

@@ -66,6 +66,35 @@
       #expect(refreshes.count == 1)
     }
 
+    @Test func aLeaseThatIsGrantedBehindTheBoundIsGivenBack() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.hasty
+      // Nothing but the lease is asked for while the server is frozen.
+      settings.heartbeat = .seconds(600)
+      let fleet = try await Fleet.joined(1, at: server, settings: settings)[0]
+      let link = await Link.ready(server.address)
+      let credentials = FleetCredentials<Token>(
+        "s",
+        fleet: fleet,
+        lease: .seconds(3_600),
+        keptFor: .seconds(3_600),
+        renewsAlone: true
+      )
+      let runs = Log<Void>()
+      server.freeze()
+      try await credentials.exclusively { runs.write(()) }
+      #expect(runs.count == 1)
+      server.thaw()
+      await fleet.until { $0.isJoined }
+      // Behind what gives the lease back, on the same connection.
+      _ = await fleet.loop.send(RedisCommand("PING"), limit: .seconds(60))
+      #expect(
+        await link.send(RedisCommand("HGET", "rebound:{test:s}:credential", "number"))
+          == .success(.bytes(Array("1".utf8)))
+      )
+      #expect(await link.send(RedisCommand("EXISTS", "rebound:{test:s}:lease")) == .success(.integer(0)))
+    }
+
     @Test func whoComesBackAfterItsLeaseStoresNothing() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)
