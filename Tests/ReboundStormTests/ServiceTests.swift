@@ -153,4 +153,11 @@ struct InvalidScenarioTests {
     scenario.faults = [.slowReplica(1, factor: 2, from: 0, to: 1)]
     #expect(throws: InvalidScenario.self) { try Storm.playCalls(scenario) }
   }
+
+  @Test(arguments: [Double.infinity, 1e19])
+  func isRefusedIfAFaultHasNoEndThatCanBeCounted(end: Double) throws {
+    let service = Service(concurrency: 1, time: .constant(1))
+    let scenario = Scenario(arrivals: .poisson(perSecond: 1), service: service, faults: [.outage(from: 5, to: end)])
+    #expect(#expect(throws: InvalidScenario.self) { try Storm.playCalls(scenario) }?.setting == "faults")
+  }
 }

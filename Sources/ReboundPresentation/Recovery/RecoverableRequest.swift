@@ -1,6 +1,7 @@
 import Combine
 import Dispatch
 import Rebound
+import StreamSupport
 
 /// A request with all that a screen shows of it: the value, the progress, the error, and the ways out of it.
 ///
@@ -57,12 +58,16 @@ public final class RecoverableRequest<Output>: ObservableObject {
   private let home: TimedScheduler
 
   private var machine: RecoveryMachine
+  private var value: Output?
   private var problemCount = 0
   private var attempt: AnyCancellable?
   /// Tells the try that runs from those before.
   private var attemptNumber = 0
   private var timer: (any Cancellable)?
   private var networkChanges: AnyCancellable?
+  /// Whether something has changed that is not published yet, and who publishes it.
+  private var isOutdated = false
+  private var publishing = DrainLoop()
 
   /// Makes a request that has not begun.
   ///
@@ -129,7 +134,8 @@ public final class RecoverableRequest<Output>: ObservableObject {
   private func received(_ value: Output, _ number: Int) {
     guard number == attemptNumber else { return }
     machine.received()
-    publish { $0.value = value }
+    self.value = value
+    publish()
   }
 
   private func ended(_ error: (any Error)?, _ number: Int) {
@@ -140,7 +146,7 @@ public final class RecoverableRequest<Output>: ObservableObject {
       return act(.nothing)
     }
     var context = context
-    context.hasContent = context.hasContent || state.value != nil
+    context.hasContent = context.hasContent || value != nil
     context.attempt = machine.failures + 1
     context.isOffline = context.isOffline || !machine.isOnline
     let presentation = present(error, context)
@@ -155,30 +161,39 @@ public final class RecoverableRequest<Output>: ObservableObject {
 
   private func act(_ action: RecoveryMachine.Action) {
     if action == .begin { attemptNumber += 1 }
+    let number = attemptNumber
     wait()
-    publish { _ in }
-    guard action == .begin else { return }
+    publish()
+    // Whoever was told may have cancelled it, or begun another one.
+    guard action == .begin, number == attemptNumber else { return }
     // The one before is cancelled first, so that it can't answer any more.
     attempt = nil
-    let number = attemptNumber
     let begun = TimeSource.$current.withValue(home.time) { subscribe(self) }
     // It may have ended while it began.
     if number == attemptNumber, machine.isLoading { attempt = begun }
   }
 
-  private func publish(_ change: (inout State) -> Void) {
-    var next = state
-    change(&next)
-    next.isLoading = machine.isLoading
-    next.problemCount = problemCount
-    next.problem = machine.problem.map {
+  /// Publishes what there is to show; what a subscriber changes meanwhile comes behind it.
+  ///
+  /// One inside of the other, the outer assignment would overwrite what the inner one has published.
+  private func publish() {
+    isOutdated = true
+    guard publishing.enter() else { return }
+    while publishing.next(isOutdated ? true : nil) != nil {
+      isOutdated = false
+      state = makeState()
+    }
+  }
+
+  private func makeState() -> State {
+    let problem = machine.problem.map {
       Problem(
         presentation: $0,
         secondsLeft: machine.secondsLeft(now: home.time.now),
         isRetrying: machine.isLoading
       )
     }
-    state = next
+    return State(value: value, isLoading: machine.isLoading, problem: problem, problemCount: problemCount)
   }
 
   /// Waits for the next second of the countdown, or for what is due before.

@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// What becomes of a scenario under a policy, computed without playing it.
 ///
@@ -55,10 +56,12 @@ public struct Prediction: Hashable, Sendable {
   /// - Parameters:
   ///   - settings: The policy.
   ///   - scenario: What happens.
-  /// - Throws: ``InvalidScenario``, or ``UnpredictablePolicy`` for a policy that is not in the model.
+  /// - Throws: ``InvalidScenario``, `InvalidPolicy` for a number of retries that makes no sense, or ``UnpredictablePolicy``
+  ///   for a policy that is not in the model.
   /// - Complexity: O(seconds · retries).
   public init(of settings: PolicySettings, in scenario: Scenario) throws {
     try scenario.validate()
+    try PolicyKind.retry.require("maxRetries", settings.maxRetries, "Give 0 to 10000.") { (0...10_000).contains($0) }
     if settings.breaker != nil { throw UnpredictablePolicy(stage: "circuit breaker") }
     if settings.rateLimit != nil { throw UnpredictablePolicy(stage: "rate limiter") }
     if settings.hedgeDelay != nil { throw UnpredictablePolicy(stage: "hedge") }

@@ -187,7 +187,12 @@ public enum Fault: Codable, Hashable, Sendable {
   }
 
   func validate(for service: Service) throws(InvalidScenario) {
-    try require(begin >= 0 && end >= begin, "faults", "\(self)", "Give from and to in seconds, in this order.")
+    try require(
+      begin >= 0 && end >= begin && end <= 1e9,
+      "faults",
+      "\(self)",
+      "Give from and to in seconds, in this order, at most 1e9."
+    )
     switch self {
     case .brownout(let factor, _, _), .slowReplica(_, let factor, _, _):
       try require(factor > 0 && factor.isFinite, "faults.factor", "\(factor)", "Give a number above 0.")

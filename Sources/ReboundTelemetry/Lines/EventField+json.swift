@@ -12,7 +12,8 @@ extension EventField {
     Self.write(name, into: &json)
     json += ":"
     switch value {
-    case .text(let text): Self.write(hide(Self.cut(text)), into: &json)
+    // A secret whose end is cut off would not be known as one.
+    case .text(let text): Self.write(Self.cut(hide(text)), into: &json)
     case .number(let number): json += number.isFinite ? "\(number)" : "null"
     case .whole(let number): json += "\(number)"
     case .flag(let flag): json += flag ? "true" : "false"

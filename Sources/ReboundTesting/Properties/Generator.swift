@@ -88,7 +88,8 @@ extension Generator {
     count: ClosedRange<Int> = 0...1_000
   ) -> Generator where Value == [Element] {
     let least = max(count.lowerBound, 0)
-    let average = UInt64(min((max(count.upperBound, 0) - least + 1) / 2, 10))
+    let most = max(count.upperBound, 0) - least
+    let average = UInt64(min(most / 2 + most % 2, 10))
     return Generator { choices in
       var elements: [Element] = []
       while elements.count < least { elements.append(choices.draw(element)) }
@@ -119,19 +120,32 @@ extension Generator where Value: FixedWidthInteger & Sendable {
   /// Of wide ranges, small numbers and those at the ends come more often than others.
   public static func integer(in range: ClosedRange<Value> = .min ... .max) -> Generator {
     let origin = min(max(0, range.lowerBound), range.upperBound)
-    let (up, down) = (distance(from: origin, to: range.upperBound), distance(from: range.lowerBound, to: origin))
     return Generator { choices in
+      let (up, down) = (distance(from: origin, to: range.upperBound), distance(from: range.lowerBound, to: origin))
       let isDown = down > 0 && (up == 0 || choices.draw(upTo: 1) == 1)
-      let far = isDown ? down : up
-      let distance = far > 1_000 ? choices.drawFavouringEnds(upTo: far) : choices.draw(upTo: far)
       // The bits are those of the sum, which lies in the range, whatever the sign.
-      let offset = Value(truncatingIfNeeded: distance)
+      let offset = Value(truncatingIfNeeded: offset(upTo: isDown ? down : up, &choices))
       return isDown ? origin &- offset : origin &+ offset
     }
   }
 
-  private static func distance(from low: Value, to high: Value) -> UInt64 {
-    UInt64(truncatingIfNeeded: high &- low) & (Value.bitWidth >= 64 ? .max : (1 << UInt64(Value.bitWidth)) - 1)
+  private static func distance(from low: Value, to high: Value) -> Value.Magnitude {
+    Value.Magnitude(truncatingIfNeeded: high &- low)
+  }
+
+  private static func offset(upTo far: Value.Magnitude, _ choices: inout ChoiceSequence) -> Value.Magnitude {
+    guard let near = UInt64(exactly: far) else { return wideOffset(upTo: far, &choices) }
+    let offset = near > 1_000 ? choices.drawFavouringEnds(upTo: near) : choices.draw(upTo: near)
+    return Value.Magnitude(truncatingIfNeeded: offset)
+  }
+
+  /// Two choices make up a number of more bits than one has; of a type of more than 128 bits, only the lower ones are drawn.
+  private static func wideOffset(upTo far: Value.Magnitude, _ choices: inout ChoiceSequence) -> Value.Magnitude {
+    let top = UInt64(clamping: far >> 64)
+    let high = choices.draw(upTo: 1) == 0 ? 0 : choices.drawFavouringEnds(upTo: top)
+    let isLast = high == far >> 64
+    let low = choices.drawFavouringEnds(upTo: isLast ? UInt64(truncatingIfNeeded: far) : .max)
+    return Value.Magnitude(truncatingIfNeeded: high) << 64 | Value.Magnitude(truncatingIfNeeded: low)
   }
 }
 

@@ -72,7 +72,7 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
     _ action: @escaping () -> Void
   ) {
     let work = Work(action)
-    _ = source.after(now.distance(to: date).duration) { self.perform(work.value) }
+    wait(for: now.distance(to: date).duration) { self.perform(work.value) }
   }
 
   /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
@@ -102,12 +102,22 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
 
   /// One piece for each timer: between two of them, others can run.
   private func workLater() {
-    _ = source.after(.zero) {
+    wait(for: .zero) {
       let next = self.state.withLock { $0.mailbox.popFirst() }
       next?.value()
       let goesOn = self.state.withLock { $0.loop.next($0.mailbox.first) != nil }
       if goesOn { self.workLater() }
     }
+  }
+
+  /// Goes on after a while, also in a time that ends a timer when what it returns is released.
+  private func wait(for delay: Duration, _ next: @escaping @Sendable () -> Void) {
+    let timer = Locked<(hasFired: Bool, alarm: (any Cancellable)?)>((false, nil))
+    let alarm = source.after(delay) {
+      withExtendedLifetime(timer.exchange((true, nil))) {}
+      next()
+    }
+    timer.withLock { if !$0.hasFired { $0.alarm = alarm } }
   }
 }
 

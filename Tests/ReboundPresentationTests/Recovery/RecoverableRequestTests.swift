@@ -288,6 +288,43 @@ struct RecoverableRequestTests {
     #expect(request.state.problem == nil && !request.state.isLoading)
   }
 
+  @Test("a subscriber that cancels what it is told of has cancelled it")
+  func cancelWhileTold() {
+    let request = request()
+    let subscription = request.$state.sink { [weak request] in if $0.problem != nil { request?.cancel() } }
+    request.load()
+    fail(.maintenance)
+    #expect(request.state.problem == nil && !request.state.isLoading)
+    #expect(scheduler.pendingCount == 0)
+    subscription.cancel()
+  }
+
+  @Test("a try that a subscriber cancels when it is told of it does not begin")
+  func cancelWhileToldOfTheBeginning() {
+    let request = request()
+    let subscription = request.$state.sink { [weak request] in if $0.isLoading { request?.cancel() } }
+    request.load()
+    #expect(upstream.subscriptionCount == 0)
+    #expect(!request.state.isLoading)
+    subscription.cancel()
+  }
+
+  @Test("what comes of a try that a subscriber begins stays, and is told behind what it was told")
+  func loadWhileTold() {
+    var values = ["old", "new"]
+    let request = RecoverableRequest(Deferred { Just(values.removeFirst()) }, scheduler: ImmediateScheduler.shared)
+    var told: [String] = []
+    let subscription = request.$state.sink { [weak request] state in
+      if let value = state.value, value != told.last { told.append(value) }
+      if state.value == "old", values.count == 1 { request?.load() }
+    }
+    request.load()
+    #expect(request.state.value == "new")
+    #expect(told == ["old", "new"])
+    #expect(!request.state.isLoading)
+    subscription.cancel()
+  }
+
   @Test("a network that came back while the request was failing, and went again, starts nothing before it is back")
   func goneAgainMeanwhile() {
     let request = request()

@@ -63,4 +63,17 @@ struct EventFieldTests {
     #expect(line.hasSuffix("é…\"}"))
     #expect(line.unicodeScalars.count < 4_100)
   }
+
+  @Test("a secret that lies where a text is cut off is hidden as a whole")
+  func hiddenBeforeItIsCut() {
+    let scheduler = TestScheduler()
+    let kept = Log<String>()
+    let lines = JSONLines(time: scheduler.time) { $0.replacingOccurrences(of: "secret", with: "…") }
+    let reading = lines.read(kept.write)
+    lines.write("own", [EventField("text", String(repeating: "x", count: 3_997) + "secret")])
+    scheduler.advance()
+    reading.cancel()
+    #expect(kept.entries.count == 1)
+    #expect(kept.entries.allSatisfy { $0.hasSuffix("x…\"}") })
+  }
 }

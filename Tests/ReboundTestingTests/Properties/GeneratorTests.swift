@@ -23,6 +23,20 @@ struct GeneratorTests {
     #expect(Set(try values(Generator<Int>.integer(in: 5...5))) == [5])
   }
 
+  @available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
+  @Test("numbers of more than 64 bits lie in their range, and are of both signs and of all sizes")
+  func wideNumbers() throws {
+    let all = try values(Generator<Int128>.integer())
+    #expect(all.contains { $0 < 0 } && all.contains { $0 > 0 })
+    #expect(all.contains { $0.magnitude >> 64 > 0 } && all.contains { $0.magnitude < 1_000 })
+    let one: Int128 = 1
+    let range = 0...(one << 64)
+    let small = try values(Generator<Int128>.integer(in: range))
+    #expect(small.allSatisfy(range.contains))
+    #expect(small.contains(one << 64) && small.contains { $0 > 0 && $0 < one << 64 })
+    #expect(Set(try values(Generator<UInt128>.integer(in: 5...7))) == [5, 6, 7])
+  }
+
   @Test("lists have as many elements as asked for")
   func lists() throws {
     let counts = Set(try values(Generator<[Bool]>.array(of: .bool, count: 2...5)).map(\.count))
@@ -32,6 +46,7 @@ struct GeneratorTests {
     let long = try values(Generator<[Bool]>.array(of: .bool)).map(\.count)
     #expect((long.max() ?? 0) > 20)
     #expect(long.contains(0))
+    #expect(try values(Generator<[Bool]>.array(of: .bool, count: 0...Int.max)).contains { $0.count > 20 })
   }
 
   @Test("cases, options and texts come in all their kinds")

@@ -27,6 +27,20 @@ import Testing
     #expect(orders.withLock { $0 } == [["task", "work"], ["work", "task"]])
   }
 
+  @Test func withoutASimulationItWorksInTheTimeThatItIsGiven() {
+    // A timer of this one ends when what it returns is released.
+    let virtual = TestScheduler()
+    let scheduler = SimulatedScheduler(time: virtual.time)
+    let done = Locked<[String]>([])
+    scheduler.schedule { done.withLock { $0.append("now") } }
+    scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1))) { done.withLock { $0.append("later") } }
+    virtual.advance()
+    #expect(done.withLock { $0 } == ["now"])
+    virtual.advance(by: .seconds(1))
+    #expect(done.withLock { $0 } == ["now", "later"])
+    #expect(virtual.pendingCount == 0)
+  }
+
   @Test func aTimerComesWhenItIsDueUnlessItIsCancelled() throws {
     try Simulation(seed: 1).run {
       let scheduler = SimulatedScheduler()
