@@ -116,12 +116,15 @@ extension Redaction {
     let components = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
     // As the address spells them, and as they are meant.
     let parameters = zip(components?.queryItems ?? [], components?.percentEncodedQueryItems ?? [])
-      .filter { hides(parameter: $0.0.name) }.flatMap { [$0.0.value, $0.1.value] }
+      .filter { item, _ in
+        item.value.map { hides(parameter: item.name, value: $0.utf8) } ?? isCredential(item.name.utf8, of: "")
+      }
+      .flatMap { [$0.value ?? $0.name, $1.value ?? $1.name] }
     let credentials = [
       components?.user, components?.percentEncodedUser, components?.password, components?.percentEncodedPassword,
     ]
     let secrets =
-      (parameters + credentials).compactMap { $0 } + message.headers.filter { hides(header: $0.name) }.map(\.value)
+      parameters + credentials.compactMap { $0 } + message.headers.filter(hides).map(\.value)
     // The longest first, or what is left of one could still be read. Literally: with an accent behind it, the last letter
     // of a secret is another character, and the secret would stay.
     return secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }.reduce(detail) { text, secret in

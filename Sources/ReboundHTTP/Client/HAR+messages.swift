@@ -13,10 +13,11 @@ extension HAR.Request {
     self.init(
       method: message.method.rawValue,
       url: redaction.url(message.url),
-      headers: redaction.archived(message.headers).map { HAR.Pair(name: $0.name, value: $0.value) },
+      headers: redaction.headers(message.headers).map { HAR.Pair(name: $0.name, value: $0.value) },
       queryString: items.map { item in
-        let isSecret = redaction.hides(parameter: item.name, value: (item.value ?? "").utf8)
-        return HAR.Pair(name: item.name, value: isSecret ? redaction.replacement : item.value ?? "")
+        guard let value = item.value else { return HAR.Pair(name: redaction.pairs(item.name), value: "") }
+        let isSecret = redaction.hides(parameter: item.name, value: value.utf8)
+        return HAR.Pair(name: item.name, value: isSecret ? redaction.replacement : redaction.withoutUsers(value))
       },
       bodySize: message.body.length ?? -1
     )
@@ -40,7 +41,7 @@ extension HAR.Response {
   package init(_ head: ResponseHead, _ body: Data, _ redaction: Redaction) {
     let type = head.headers["Content-Type"]
     let archived = redaction.archived(body, type: type)
-    var headers = redaction.archived(head.headers)
+    var headers = redaction.headers(head.headers)
     // Whoever reads the file waits for so many bytes.
     if archived.count != body.count, let length = headers["Content-Length"].flatMap({ Int($0) }) {
       let (changed, overflows) = length.addingReportingOverflow(archived.count - body.count)
@@ -67,19 +68,6 @@ extension HAR {
 }
 
 extension Redaction {
-  /// Fields whose value is an address.
-  private static let addresses = ["Location", "Content-Location", "Referer", "Origin"]
-
-  /// The header fields without secrets, also those in addresses.
-  package func archived(_ headers: HTTPHeaders) -> HTTPHeaders {
-    HTTPHeaders(
-      self.headers(headers).map { field in
-        guard Redaction.addresses.contains(where: { HTTPHeaders.equal($0, field.name) }) else { return field }
-        return HTTPHeaders.Field(field.name, archived(address: field.value))
-      }
-    )
-  }
-
   /// An address that may be relative, without user, password, the secrets of its query, and its fragment.
   ///
   /// It need not be one that can be read, and is spelt as before.

@@ -26,7 +26,7 @@ extension HAR.Request {
   fileprivate func redacted(_ redaction: Redaction) throws(HAR.UndecodableBody) -> HAR.Request {
     var request = self
     request.url = redaction.archived(address: url)
-    request.headers = redaction.archived(HAR.headers(headers)).map { HAR.Pair(name: $0.name, value: $0.value) }
+    request.headers = redaction.headers(HAR.headers(headers)).map { HAR.Pair(name: $0.name, value: $0.value) }
     request.cookies = .array([])
     // It says once more what the address says.
     request.queryString = []
@@ -42,7 +42,7 @@ extension HAR.Request {
 extension HAR.Response {
   fileprivate func redacted(_ redaction: Redaction) throws(HAR.UndecodableBody) -> HAR.Response {
     var response = self
-    response.headers = redaction.archived(HAR.headers(headers)).map { HAR.Pair(name: $0.name, value: $0.value) }
+    response.headers = redaction.headers(HAR.headers(headers)).map { HAR.Pair(name: $0.name, value: $0.value) }
     response.cookies = .array([])
     response.redirectURL = redirectURL.map(redaction.archived(address:))
     if let content, let body = try content.data(), !body.isEmpty {

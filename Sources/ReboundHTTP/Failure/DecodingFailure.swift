@@ -28,23 +28,43 @@ public struct DecodingFailure: Hashable, Sendable {
       (path, expected, found, reason) = ("", nil, nil, "\(error)")
       return
     }
-    let place: [any CodingKey]
+    let (place, words): ([any CodingKey], String)
     switch error {
     case .typeMismatch(let type, let context):
-      (place, expected, reason) = (context.codingPath, "\(type)", context.debugDescription)
+      (place, expected, words) = (context.codingPath, "\(type)", context.debugDescription)
     case .valueNotFound(let type, let context):
-      (place, expected, reason) = (context.codingPath, "\(type)", context.debugDescription)
+      (place, expected, words) = (context.codingPath, "\(type)", context.debugDescription)
     case .keyNotFound(let key, let context):
-      (place, expected, reason) =
+      (place, expected, words) =
         (context.codingPath, "a value for '\(key.stringValue)'", context.debugDescription)
     case .dataCorrupted(let context):
-      (place, expected, reason) = (context.codingPath, nil, context.debugDescription)
+      (place, expected, words) = (context.codingPath, nil, context.debugDescription)
     @unknown default:
-      (place, expected, reason) = ([], nil, "\(error)")
+      (place, expected, words) = ([], nil, "\(error)")
     }
     path = DecodingFailure.text(place)
-    let isSecret = place.contains { redaction.hides(parameter: $0.stringValue) }
-    found = DecodingFailure.value(at: place, in: body).map { DecodingFailure.text($0, isSecret: isSecret, redaction) }
+    let value = DecodingFailure.value(at: place, in: body)
+    let name = place.last { $0.intValue == nil }?.stringValue ?? ""
+    let isCredential = value?.string.map { redaction.isCredential($0.utf8, of: name) } ?? false
+    let isSecret = isCredential || place.contains { redaction.hides(parameter: $0.stringValue) }
+    found = value.map { DecodingFailure.text($0, isSecret: isSecret) }
+    reason = isSecret ? DecodingFailure.plain(words, without: value, redaction) : words
+  }
+
+  /// A decoder's words without a value: it says which number does not fit, and which text is no case of an enumeration.
+  private static func plain(_ words: String, without value: JSONValue?, _ redaction: Redaction) -> String {
+    switch value {
+    case .string(let text) where !text.isEmpty:
+      return words.replacingOccurrences(of: text, with: redaction.replacement, options: .literal)
+    case .number:
+      // It may be spelt in other ways than here.
+      let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+      return words.split(separator: " ", omittingEmptySubsequences: false)
+        .map { $0.utf8.contains(where: isDigit) ? redaction.replacement : String($0) }
+        .joined(separator: " ")
+    default:
+      return words
+    }
   }
 
   static func snippet(of body: Data, _ redaction: Redaction) -> String {
@@ -77,7 +97,7 @@ public struct DecodingFailure: Hashable, Sendable {
     return value
   }
 
-  private static func text(_ value: JSONValue, isSecret: Bool, _ redaction: Redaction) -> String {
+  private static func text(_ value: JSONValue, isSecret: Bool) -> String {
     switch value {
     case .string where isSecret, .number where isSecret, .bool where isSecret: return value.kind
     case .string(let text): return "\(value.kind): \"\(text.prefix(64))\""

@@ -155,7 +155,14 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
 
 extension HTTPHeaders: CustomStringConvertible {
   /// Each field on its line, secrets replaced as ``Redaction/standard`` says.
-  public var description: String {
-    Redaction.standard.headers(self).fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+  public var description: String { fields.map(\.description).joined(separator: "\n") }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+  /// Name and value, secrets replaced as ``Redaction/standard`` says: "Accept: application/json".
+  public var description: String { "\(name): \(Redaction.standard.value(of: self))" }
+  /// Shows no secrets either.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["name": name, "value": Redaction.standard.value(of: self)])
   }
 }

@@ -9,24 +9,126 @@ extension Redaction {
   ///
   /// - Complexity: O(n) in the length of the text.
   public func line(_ text: String) -> String {
-    var shown: [String] = []
+    let bytes = Array(self.text(text).utf8)
+    var shown: [UInt8] = []
     var isCredential = false
-    for word in self.text(text).split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
-      if isCredential {
-        shown.append(replacement)
-        isCredential = false
-      } else if word.hasSuffix(":"), hides(header: String(word.dropLast())) {
+    for piece in bytes.split(omittingEmptySubsequences: false, whereSeparator: { $0 <= UInt8(ascii: " ") }) {
+      if !piece.isEmpty {
+        let word = LineWord(piece, self)
+        shown += isCredential ? Array(replacement.utf8) : word.shown
         // The value of a field may be of many words; nothing says where it ends.
-        return (shown + [word, replacement]).joined(separator: " ")
-      } else if word.contains("://"), let address = URL(string: word) {
-        shown.append(url(address))
-      } else {
-        shown.append(
-          word.split(separator: "?", omittingEmptySubsequences: false).map { pairs(String($0)) }.joined(separator: "?")
-        )
-        isCredential = ["bearer", "basic"].contains(word.lowercased())
+        if word.beginsField { break }
+        isCredential = word.isScheme
+      }
+      if piece.endIndex < bytes.endIndex { shown.append(bytes[piece.endIndex]) }
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
+}
+
+/// A word of a line, which may have addresses, pairs and fields in it.
+///
+/// By bytes: to whoever reads it, a colon with an accent on it is a colon.
+private struct LineWord {
+  /// What may be seen of it.
+  private(set) var shown: [UInt8] = []
+  /// Whether all that follows in the line may be the value of a field.
+  private(set) var beginsField = false
+  /// Whether the next word may be a credential: "Bearer", "[Bearer", "authorization=Bearer".
+  let isScheme: Bool
+
+  private let redaction: Redaction
+
+  init(_ word: ArraySlice<UInt8>, _ redaction: Redaction) {
+    self.redaction = redaction
+    let end = word.lastIndex(where: LineWord.separates).map { word[($0 + 1)...] } ?? word
+    isScheme = ["bearer", "basic"].contains { HTTPHeaders.equal(LineWord.unquoted(end), $0) }
+    let parts = plain(word).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    for part in parts where !beginsField {
+      if part.startIndex > 0 { shown.append(UInt8(ascii: "&")) }
+      append(part)
+    }
+    // What stands before the colon need not be a name alone: "request.token:".
+    guard word.last == UInt8(ascii: ":"), shown.elementsEqual(word), word.firstRange(of: "://".utf8) == nil,
+      redaction.hides(header: String(decoding: word.dropLast(), as: UTF8.self))
+    else { return }
+    shown += " \(redaction.replacement)".utf8
+    beginsField = true
+  }
+
+  /// The word without users, passwords and fragments of addresses.
+  private func plain(_ word: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let text = Array(redaction.withoutUsers(String(decoding: word, as: UTF8.self)).utf8)
+    guard let address = text.firstRange(of: "://".utf8)?.upperBound else { return text[...] }
+    return text[..<(text[address...].firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex)]
+  }
+
+  /// Adds what stands between two ampersands, up to the first secret in it.
+  private mutating func append(_ part: ArraySlice<UInt8>) {
+    // Where the parameter begins, as queries have them, and where anything else may.
+    var (pair, start) = (part.startIndex, part.startIndex)
+    var authorityEnd = part.startIndex
+    if isCredential(part) { return hide(behind: part.prefix(0)) }
+    for index in part.indices where LineWord.separates(part[index]) {
+      let (name, rest) = (LineWord.unquoted(part[start..<index]), part[(index + 1)...])
+      start = index + 1
+      switch part[index] {
+      case UInt8(ascii: "="):
+        let parameter = Redaction.name(Substring(decoding: part[pair..<index], as: UTF8.self))
+        let value = rest.drop(while: LineWord.isQuote)
+        if redaction.hides(parameter: parameter, value: value) || redaction.hides(parameter: name) {
+          return hide(behind: part[..<start])
+        }
+        pair = start
+      case UInt8(ascii: ":") where rest.starts(with: "//".utf8):
+        authorityEnd = rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
+      // Elsewhere than in front of a port.
+      case UInt8(ascii: ":") where index >= authorityEnd && hidesField(name) && !isHidden(rest):
+        shown += part[..<start] + (rest.isEmpty ? " " : "").utf8
+        beginsField = rest.isEmpty || redaction.headers.contains(name.lowercased())
+        return hide(behind: [])
+      default:
+        if "?#".utf8.contains(part[index]) { pair = start }
+        if isCredential(rest) { return hide(behind: part[..<start]) }
       }
     }
-    return shown.joined(separator: " ")
+    shown += part
+  }
+
+  private mutating func hide(behind text: ArraySlice<UInt8>) {
+    shown += text + Array(redaction.replacement.utf8)
+  }
+
+  private func isCredential(_ rest: ArraySlice<UInt8>) -> Bool {
+    redaction.isGuessing && Redaction.isCredential(rest.drop(while: LineWord.isQuote))
+  }
+
+  private func hidesField(_ name: String) -> Bool {
+    name.utf8.count <= Redaction.longestName && name.utf8.allSatisfy(LineWord.isNameByte)
+      && redaction.hides(header: name)
+  }
+
+  /// Whether the value of a member of JSON is hidden already.
+  private func isHidden(_ value: ArraySlice<UInt8>) -> Bool { value.starts(with: "\"\(redaction.replacement)\"".utf8) }
+
+  private static func unquoted(_ text: ArraySlice<UInt8>) -> String {
+    let rest = text.drop(while: isQuote)
+    let end = rest.lastIndex { !isQuote($0) }.map { $0 + 1 } ?? rest.startIndex
+    return String(decoding: rest[..<end], as: UTF8.self)
+  }
+
+  /// Whether a byte is a quote, or what is put before one.
+  private static func isQuote(_ byte: UInt8) -> Bool { "\"'`\\".utf8.contains(byte) }
+
+  private static func separates(_ byte: UInt8) -> Bool { "?#&=:/,;|()[]{}<>".utf8.contains(byte) }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      return true
+    default:
+      return false
+    }
   }
 }

@@ -101,14 +101,35 @@ public struct Redaction: Hashable, Sendable {
     return isGuessing && Redaction.speaksOfSecret(name)
   }
 
-  /// The header fields without their secrets.
+  /// Whether the value of a header field is a secret, as far as its name and the value itself say.
+  func hides(_ field: HTTPHeaders.Field) -> Bool {
+    hides(header: field.name) || isCredential(field.value.utf8, of: field.name)
+  }
+
+  /// Fields whose value is an address.
+  private static let addresses = ["Location", "Content-Location", "Referer", "Origin"]
+
+  /// The header fields without their secrets; of those that hold addresses, without the secrets of these.
   public func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
-    HTTPHeaders(
-      headers.map { field in
-        let isHidden = hides(header: field.name) || isCredential(field.value.utf8, of: field.name)
-        return HTTPHeaders.Field(field.name, isHidden ? replacement : field.value)
-      }
-    )
+    HTTPHeaders(headers.map { HTTPHeaders.Field($0.name, value(of: $0)) })
+  }
+
+  /// What may be seen of the value of a header field.
+  func value(of field: HTTPHeaders.Field) -> String {
+    if hides(field) { return replacement }
+    if HTTPHeaders.equal(field.name, "Link") { return links(field.value) }
+    let isAddress = Redaction.addresses.contains { HTTPHeaders.equal($0, field.name) }
+    return isAddress ? archived(address: field.value) : field.value
+  }
+
+  /// The links of a field, whose addresses stand in brackets (RFC 8288 §3), without the secrets of these.
+  private func links(_ text: String) -> String {
+    let pieces = text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map(Substring.init)
+    let links = pieces.dropFirst().map { link in
+      let end = link.utf8.firstIndex(of: UInt8(ascii: ">")) ?? link.endIndex
+      return archived(address: String(link[..<end])) + link[end...]
+    }
+    return (pieces.prefix(1).map(String.init) + links).joined(separator: "<")
   }
 
   /// The address without user, password, and the secrets of its query.
@@ -137,12 +158,36 @@ public struct Redaction: Hashable, Sendable {
     // By bytes: to whoever reads it, an equals sign with an accent on it is an equals sign.
     text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
       let pair = Substring(bytes)
-      guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return String(pair) }
-      let name = pair[..<equals].replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
-      return hides(parameter: name, value: bytes[bytes.index(after: equals)...])
-        ? "\(pair[..<equals])=\(replacement)" : String(pair)
+      guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
+        return isCredential(bytes, of: "") ? replacement : withoutUsers(String(pair))
+      }
+      return hides(parameter: Redaction.name(pair[..<equals]), value: bytes[bytes.index(after: equals)...])
+        ? "\(pair[..<equals])=\(replacement)" : withoutUsers(String(pair))
     }
     .joined(separator: "&")
+  }
+
+  /// The name of a parameter, as a query or form spells it; empty if that is no text.
+  static func name(_ text: Substring) -> String {
+    text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+  }
+
+  /// The text without the users and passwords of addresses in it, wherever these begin.
+  ///
+  /// - Complexity: O(n) in the length of the text.
+  func withoutUsers(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+    var rest = Array(text.utf8)[...]
+    var shown: [UInt8] = []
+    while let start = rest.firstRange(of: "://".utf8)?.upperBound {
+      shown += rest[..<start]
+      rest = rest[start...]
+      let authority = rest.prefix { $0 > UInt8(ascii: " ") && !"/?#".utf8.contains($0) }
+      guard let end = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
+      shown += replacement.utf8
+      rest = rest[end...]
+    }
+    return String(decoding: shown + rest, as: UTF8.self)
   }
 
   /// The text of a body without its secrets: the values of the members of JSON objects in it.
@@ -173,18 +218,18 @@ private struct SecretScanner {
         continue
       }
       let name = quoted()
-      guard isSecret(name) else {
-        // The text may begin inside of a text in quotes, so the second of two quotes may be the first of the next two.
-        let isClosed = name.count > 1 && name.last == UInt8(ascii: "\"")
-        let isCredential = redaction.isGuessing && Redaction.isCredential(name.dropFirst())
-        copied += isCredential ? ArraySlice("\"\(redaction.replacement)".utf8) : isClosed ? name.dropLast() : name
-        if isClosed { position -= 1 }
+      if isSecret(name), let value = valueStart() {
+        copied += name + bytes[position..<value]
+        position = value
+        skipValue()
+        copied += Array("\"\(redaction.replacement)\"".utf8)
         continue
       }
-      copied += name
-      guard skipToValue() else { continue }
-      skipValue()
-      copied += Array("\"\(redaction.replacement)\"".utf8)
+      // The text may begin inside of a text in quotes, so the second of two quotes may be the first of the next two.
+      let isClosed = name.count > 1 && name.last == UInt8(ascii: "\"")
+      let isCredential = redaction.isGuessing && Redaction.isCredential(name.dropFirst())
+      copied += isCredential ? ArraySlice("\"\(redaction.replacement)".utf8) : isClosed ? name.dropLast() : name
+      if isClosed { position -= 1 }
     }
     return String(decoding: copied, as: UTF8.self)
   }
@@ -217,16 +262,14 @@ private struct SecretScanner {
     return bytes[start..<position]
   }
 
-  /// Copies the colon behind a name, with the white space around it.
-  private mutating func skipToValue() -> Bool {
+  /// Where the value begins, if a colon stands behind the name, with white space around it or not.
+  private func valueStart() -> Int? {
     var end = position
     while end < bytes.count, isBlank(bytes[end]) { end += 1 }
-    guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return false }
+    guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else { return nil }
     end += 1
     while end < bytes.count, isBlank(bytes[end]) { end += 1 }
-    copied += bytes[position..<end]
-    position = end
-    return true
+    return end
   }
 
   private mutating func skipValue() {

@@ -43,7 +43,7 @@ extension Redaction {
 
   /// A body as text, without its secrets; one that is no text is named by its size.
   func body(_ data: Data, type: String?) -> String {
-    guard let text = String(validating: data, as: UTF8.self) else { return "<\(data.count) bytes>" }
-    return Redaction.isForm(type) ? pairs(text) : self.text(text)
+    guard String(validating: data, as: UTF8.self) != nil else { return "<\(data.count) bytes>" }
+    return String(decoding: archived(data, type: type), as: UTF8.self)
   }
 }

@@ -62,12 +62,16 @@ public struct StoredRequest: Hashable, Codable, Sendable {
     _ redaction: Redaction
   ) throws(RequestWithCredential) {
     let parts = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
-    let names = (parts?.percentEncodedQueryItems ?? []).map { $0.name.removingPercentEncoding ?? $0.name }
-    if let field = message.headers.first(where: { redaction.hides(header: $0.name) }) {
+    if let (field, _) = zip(message.headers, redaction.headers(message.headers)).first(where: !=) {
       throw RequestWithCredential(operation: operation, place: "the header field '\(field.name)'")
     }
-    if let name = names.first(where: redaction.hides(parameter:)) {
-      throw RequestWithCredential(operation: operation, place: "the query parameter '\(name)'")
+    let pairs = parts?.percentEncodedQuery?.utf8.split(separator: UInt8(ascii: "&")).map { Substring($0) } ?? []
+    if let pair = pairs.first(where: { redaction.pairs(String($0)) != $0 }) {
+      let name = pair.utf8.firstIndex(of: UInt8(ascii: "=")).map { Redaction.name(pair[..<$0]) }
+      throw RequestWithCredential(
+        operation: operation,
+        place: name.map { "the query parameter '\($0)'" } ?? "the query"
+      )
     }
     if parts?.user != nil {
       throw RequestWithCredential(operation: operation, place: "the address")

@@ -15,7 +15,7 @@ public struct CassetteRequest: Sendable {
   init(_ request: TransportRequest, body: Data, _ redaction: Redaction) {
     method = request.method
     url = redaction.url(request.url)
-    headers = redaction.archived(request.headers)
+    headers = redaction.headers(request.headers)
     self.body = redaction.archived(body, type: request.headers["Content-Type"])
   }
 
@@ -23,7 +23,7 @@ public struct CassetteRequest: Sendable {
     method = HTTPMethod(rawValue: request.method)
     // Other programs hide nothing. It is not read as a URL, since what stands in the place of a secret need not be valid.
     url = redaction.archived(address: request.url)
-    headers = redaction.archived(HAR.headers(request.headers))
+    headers = redaction.headers(HAR.headers(request.headers))
     let type = headers["Content-Type"] ?? request.postData?.mimeType
     body = redaction.archived(try request.postData?.data() ?? Data(), type: type)
   }

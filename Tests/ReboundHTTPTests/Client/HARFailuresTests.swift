@@ -34,6 +34,16 @@ struct HARFailuresTests {
     #expect(failure.detail == kept)
   }
 
+  @Test("what is a credential by its value is left out, too")
+  func credentialsByValue() throws {
+    let token = "eyJhbGciOiJIUzI1NiJ9.e30.s3cret"
+    let url = try #require(URL(string: "https://a.example/p?assertion=\(token)&flag&\(token)no"))
+    let message = TransportRequest(url, headers: ["X-Forward": "Bearer s3cret"])
+    let said = "no flag for \(token), \(token)no and Bearer s3cret"
+    let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: message, .standard)
+    #expect(failure.detail == "no flag for …, … and …")
+  }
+
   @Test("what is known of the sending and of the server is kept, and files of earlier versions are read")
   func knowledge() throws {
     let url = try #require(URL(string: "https://a.example/"))

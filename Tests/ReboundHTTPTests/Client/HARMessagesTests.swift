@@ -49,6 +49,27 @@ struct HARMessagesTests {
     #expect(HAR.boundary(of: type) == boundary)
   }
 
+  @Test("the parameters of an address are listed without secrets, also those that are a value alone")
+  func queryStrings() throws {
+    let query = "q=1&token=s3cret&eyJhbGciOiJIUzI1NiJ9.e30.s3cret&flag&next=https://me:s3cret@a.example/"
+    let url = try #require(URL(string: "https://api.example/?\(query)"))
+    let request = HAR.Request(TransportRequest(url), body: nil, .standard)
+    #expect(request.queryString?.map(\.name) == ["q", "token", "…", "flag", "next"])
+    #expect(request.queryString?.map(\.value) == ["1", "…", "", "", "https://…@a.example/"])
+    #expect(!request.url.contains("s3cret"))
+  }
+
+  @Test("an answer of events, and one with links, has no secrets")
+  func eventsAndLinks() throws {
+    let url = try #require(URL(string: "https://api.example/"))
+    let events = "data: {\"a\":\"b\"}\n\nevent: session\ndata: {\"access_token\":\"s3cret\"}\n\n"
+    let link = "<https://api.example/?api_key=s3cret&page=2>; rel=\"next\""
+    let head = ResponseHead(status: 200, headers: ["Content-Type": "text/event-stream", "Link": link], url: url)
+    let response = HAR.Response(head, Data(events.utf8), .standard)
+    #expect(response.content?.text == events.replacing("s3cret", with: "…"))
+    #expect(response.headers?.last?.value == link.replacing("s3cret", with: "…"))
+  }
+
   private static func archived(_ body: String, _ type: String = "multipart/form-data; boundary=b") -> String {
     String(decoding: Redaction.standard.archived(Data(body.utf8), type: type), as: UTF8.self)
   }

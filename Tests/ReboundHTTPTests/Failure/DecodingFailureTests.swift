@@ -62,4 +62,34 @@ struct DecodingFailureTests {
     #expect(!"\(secret)".contains("s3cret"))
     #expect(secret.found == "a text")
   }
+
+  @Test(
+    "what looks like a credential is not shown either, whatever its name",
+    arguments: ["Bearer s3cret", "eyJhbGciOiJIUzI1NiJ9.e30.s3cret"]
+  )
+  func credential(value: String) throws {
+    struct Answer: Decodable { let data: Int }
+    let one = try Self.failure(Answer.self, #"{"data":"\#(value)"}"#)
+    #expect(one.found == "a text")
+    #expect(!"\(one)".contains("s3cret"))
+    let several = try Self.failure([Int].self, #"[1,"\#(value)"]"#)
+    #expect(several.path == "[1]")
+    #expect(several.found == "a text")
+  }
+
+  @Test("a secret that is no case of an enumeration is not in the decoder's words")
+  func enumeration() throws {
+    enum Word: String, Decodable { case one }
+    enum Number: Int, Decodable { case one }
+    struct Words: Decodable { let secret: Word }
+    struct Numbers: Decodable { let code: Number }
+    struct Plain: Decodable { let word: Word }
+    let word = try Self.failure(Words.self, #"{"secret":"s3cret"}"#)
+    #expect(word.reason.contains("…"))
+    #expect(!"\(word)".contains("s3cret"))
+    let number = try Self.failure(Numbers.self, #"{"code":4711}"#)
+    #expect(number.reason.contains("…"))
+    #expect(!"\(number)".contains("4711"))
+    #expect(try Self.failure(Plain.self, #"{"word":"two"}"#).reason.contains("two"))
+  }
 }

@@ -32,6 +32,15 @@ struct CurlTests {
     #expect(try Anything(method: .head).message(base: .service).curl().hasPrefix("curl --head "))
   }
 
+  @Test("hides the secret parts of a multipart form")
+  func multipart() throws {
+    let part = "Content-Disposition: form-data; name="
+    let body = "--b\r\n\(part)\"password\"\r\n\r\ns3cret\r\n--b\r\n\(part)\"q\"\r\n\r\nshown\r\n--b--\r\n"
+    let type = "multipart/form-data; boundary=b"
+    let message = try Anything(method: .post, body: .data(Data(body.utf8), contentType: type)).message(base: .service)
+    #expect(message.curl().hasSuffix("--data-raw '\(body.replacing("s3cret", with: "…"))'"))
+  }
+
   @Test("a quote ends no word for a shell, whatever marks follow it", arguments: ["\u{301}", "\u{FE0F}", "\u{200D}"])
   func quoteWithMark(mark: String) throws {
     let body = RequestBody.data(Data("'\(mark); rm -rf ~'".utf8), contentType: "text/plain")

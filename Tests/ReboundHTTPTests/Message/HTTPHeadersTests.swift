@@ -60,4 +60,15 @@ struct HTTPHeadersTests {
     let headers: HTTPHeaders = ["Authorization": "Bearer abc", "Accept": "*/*"]
     #expect("\(headers)" == "Authorization: …\nAccept: */*")
   }
+
+  @Test("a field on its own shows no secret, printed, dumped or in a list")
+  func fields() {
+    let headers: HTTPHeaders = ["Authorization": "Bearer s3cret", "Location": "/?token=s3cret", "Accept": "*/*"]
+    #expect(headers.map { "\($0)" } == ["Authorization: …", "Location: /?token=…", "Accept: */*"])
+    var dumped = ""
+    dump(headers, to: &dumped)
+    dump(headers[0], to: &dumped)
+    #expect(dumped.contains("*/*"))
+    #expect(!"\(dumped) \(Array(headers)) \(String(reflecting: headers[0]))".contains("s3cret"))
+  }
 }

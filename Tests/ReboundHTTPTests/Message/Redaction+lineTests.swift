@@ -22,4 +22,59 @@ struct RedactionLineTests {
   func prose(text: String, shown: String) {
     #expect(Redaction.standard.line(text) == shown)
   }
+
+  @Test(
+    "an address has no user, password and secret parameter, whatever stands around it",
+    arguments: [
+      (
+        "{FailingURLString=https://me:hush@a.example/?token=hush, FailingURL=https://me:hush@a.example/x}",
+        "{FailingURLString=https://…@a.example/?token=… FailingURL=https://…@a.example/x}"
+      ),
+      ("proxy=http://me:hush@proxy:3128 refused", "proxy=http://…@proxy:3128 refused"),
+      ("(https://me:hush@a/x), \"https://me:hush@a/x\"", "(https://…@a/x), \"https://…@a/x\""),
+      ("<https://me:hush@a/x>\nhttps://me:hush@a", "<https://…@a/x>\nhttps://…@a"),
+      ("https://a/?next=https://me:hush@b/&q=1", "https://a/?next=https://…@b/&q=1"),
+      ("a.example,https://me:hu@sh@b.example", "a.example,https://…@b.example"),
+      ("postgres://me:hush@db/x", "postgres://…@db/x"),
+      ("\u{301}https://me:hush@\u{301}a/", "\u{301}https://…@\u{301}a/"),
+      ("https://a.example/?token=hush: refused", "https://a.example/?token=… refused"),
+      ("https://a.example/?token=hu?sh#hush by", "https://a.example/?token=… by"),
+      ("(https://a.example/#access_token=hush by", "(https://a.example/ by"),
+      ("https://token.example:443/x: refused", "https://token.example:443/x: refused"),
+      ("https://sessions:8080/ of joe@a.example", "https://sessions:8080/ of joe@a.example"),
+    ]
+  )
+  func addresses(text: String, shown: String) {
+    #expect(Array(Redaction.standard.line(text).utf8) == Array(shown.utf8))
+  }
+
+  @Test(
+    "fields, pairs and credentials are known within a word, behind whatever precedes them",
+    arguments: [
+      ("authorization=Bearer hush by", "authorization=… … by"), ("a=\"Bearer hush\"", "a=\"…\""),
+      ("X-API-Key:hush and hush", "X-API-Key:…"), ("{Authorization:Bearer hush}", "{Authorization:…"),
+      ("POST /\nX-API-Key:hush\nHost: a", "POST /\nX-API-Key:…"), ("session:hush by", "session:… by"),
+      ("[Bearer hush] by", "[Bearer … by"), ("(Basic hush", "(Basic …"), ("a Bearer  hush by", "a Bearer  … by"),
+      ("Bearer token: hush", "Bearer …"), ("token=hush: by", "token=… by"), ("request.token: hush", "request.token: …"),
+      ("(code=hush [key=hush {a=1;code=hush", "(code=… [key=… {a=1;code=…"), ("a=token=hush", "a=token=…"),
+      ("a[token][]=hush&b=c", "a[token][]=…&b=c"), ("'password': 'hush'", "'password': …"),
+      (#"{"city":"Rome","password":"hush","a":1}"#, #"{"city":"Rome","password":"…","a":1}"#),
+      (#""{\"password\":\"hush\"}" by"#, #""{\"password\":… by"#),
+      ("eyJhbGciOiJIUzI1NiJ9.e30.hush (eyJhbGciOiJIUzI1NiJ9.e30.hush", "… (…"),
+      ("exit code: 5, key: a, at 12:30:05, 1/2", "exit code: 5, key: a, at 12:30:05, 1/2"),
+    ]
+  )
+  func words(text: String, shown: String) {
+    #expect(Redaction.standard.line(text) == shown)
+  }
+
+  @Test(
+    "a word that is long takes no longer than it is",
+    .timeLimit(.minutes(10)),
+    arguments: ["a=", "://a@", "a:", "("]
+  )
+  func longWords(piece: String) {
+    let word = String(repeating: piece, count: 50_000)
+    #expect(Redaction.standard.line("\(word) token=hush").utf8.suffix(9).elementsEqual("token=…".utf8))
+  }
 }

@@ -15,6 +15,24 @@ struct RedactionTests {
   }
 
   @Test(
+    "header fields that hold addresses show them without their secrets",
+    arguments: [
+      ("Location", "https://joe:s3cret@a.example/cb?code=s3cret&q=1#s3cret", "https://…@a.example/cb?code=…&q=1"),
+      ("referer", "/p?token=s3cret", "/p?token=…"), ("Content-Location", "/p?q=1", "/p?q=1"),
+      ("Origin", "https://a.example", "https://a.example"),
+      (
+        "Link", "<https://a.example/?page=2>; rel=\"next\", </?api_key=s3cret&page=9>; rel=last",
+        "<https://a.example/?page=2>; rel=\"next\", </?api_key=…&page=9>; rel=last"
+      ),
+      ("link", "<//joe:s3cret@a/>;a=b, <?token=s3cret", "<//…@a/>;a=b, <?token=…"), ("Link", "a=b>", "a=b>"),
+      ("X-Note", "/p?token=shown", "/p?token=shown"),
+    ]
+  )
+  func addressFields(name: String, value: String, shown: String) {
+    #expect(Redaction.standard.headers([name: value])[name] == shown)
+  }
+
+  @Test(
     "addresses without user, password, secret parameters and fragment",
     arguments: [
       ("https://a.example/p?q=Rome&appid=s3cret", "https://a.example/p?q=Rome&appid=…"),
@@ -22,6 +40,8 @@ struct RedactionTests {
       ("https://a.example/?Access_Token=s3cret#s3cret", "https://a.example/?Access_Token=…"),
       ("https://a.example/?acc%65ss_token=s3cret", "https://a.example/?acc%65ss_token=…"),
       ("https://a.example/p?flag&token=", "https://a.example/p?flag&token=…"),
+      ("https://a.example/?eyJhbGciOiJIUzI1NiJ9.e30.s3cret&flag", "https://a.example/?…&flag"),
+      ("https://a.example/?next=https://joe:s3cret@b.example/&q=1", "https://a.example/?next=https://…@b.example/&q=1"),
     ]
   )
   func addresses(text: String, shown: String) throws {
@@ -42,6 +62,13 @@ struct RedactionTests {
       (#"{"password""#, #"{"password""#),
       (#"in text","password":"s3cret","n":"1"}"#, #"in text","password":"…","n":"1"}"#),
       (#"{"a":"password","b":"key"}"#, #"{"a":"password","b":"key"}"#),
+      (#"{"a":"b"} session expired {"password":"s3cret"}"#, #"{"a":"b"} session expired {"password":"…"}"#),
+      (
+        "data: {\"a\":\"b\"}\n\nevent: session\ndata: {\"token\":\"s3cret\"}",
+        "data: {\"a\":\"b\"}\n\nevent: session\ndata: {\"token\":\"…\"}"
+      ),
+      (#"{"a":"the \"token\" of","password":"s3cret"}"#, #"{"a":"the \"token\" of","password":"…"}"#),
+      (#"{"a":"Bearer session-token","b":"c"}"#, #"{"a":"…","b":"c"}"#),
     ]
   )
   func json(text: String, shown: String) {

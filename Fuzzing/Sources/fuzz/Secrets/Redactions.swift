@@ -29,6 +29,10 @@ extension FuzzTarget {
     // Each secret may be one byte or none, and its stand-in has five.
     expect(shown.utf8.count <= text.utf8.count * 6 + 6, "more than was there")
     if let url = URL(string: text) { _ = Redaction.standard.url(url) }
+    expect(
+      !Redaction.standard.line("\(text) \"https://me:\(secret)@a.example/").contains(secret),
+      "\(text) hides nothing"
+    )
     checkAddress(text)
     checkForm(text)
   }
