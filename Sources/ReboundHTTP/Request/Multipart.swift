@@ -94,7 +94,7 @@ struct Multipart {
       case .file(let url):
         // Found out now, not in the middle of the exchange.
         _ = try FileReader(url)
-        sections.append(.file(url))
+        sections.append(.file(url, length: BodyStream.length(ofFile: url)))
       }
       sections.append(.data(Data("\r\n".utf8)))
     }
@@ -124,7 +124,8 @@ extension String {
 
 enum BodySection: Sendable {
   case data(Data)
-  case file(URL)
+  /// Of a file that grows, what it had when it was measured.
+  case file(URL, length: Int64?)
 
   /// How long all sections are together; `nil` if a file does not say.
   static func length(of sections: [BodySection]) -> Int64? {
@@ -132,8 +133,8 @@ enum BodySection: Sendable {
     for section in sections {
       switch section {
       case .data(let data): sum += Int64(data.count)
-      case .file(let url):
-        guard let length = BodyStream.length(ofFile: url) else { return nil }
+      case .file(_, let length):
+        guard let length else { return nil }
         sum += length
       }
     }
@@ -159,7 +160,7 @@ private final class SectionReader: BodyReader {
       guard let next = rest.popFirst() else { return Data() }
       switch next {
       case .data(let data): current = DataReader(data)
-      case .file(let url): current = try FileReader(url)
+      case .file(let url, let length): current = try FileReader(url, atMost: length ?? .max)
       }
     }
   }

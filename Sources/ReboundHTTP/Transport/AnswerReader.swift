@@ -13,14 +13,22 @@ package final class AnswerReader: Sendable {
 
   /// What the transport tells keeps this, and not the reader, so that the reader goes when nobody reads.
   private final class Buffer: Sendable {
-    private struct State {
+    private struct State: Drained {
       var pieces: ArraySlice<Piece> = []
       var byteCount = 0
       var end: Result<Void, any Error>?
       var waiter: CheckedContinuation<Void, Never>?
       var exchange: (any TransportExchange)?
-      /// What the exchange was told last, and whether a thread is telling it.
-      var (isPaused, isPacing) = (false, false)
+      /// What the exchange was told last, and who tells it.
+      var isPaused = false
+      var loop = DrainLoop()
+
+      mutating func takeNext() -> (exchange: any TransportExchange, isPaused: Bool)? {
+        let mustPause = byteCount >= Buffer.readAhead
+        guard let exchange, mustPause != isPaused else { return nil }
+        isPaused = mustPause
+        return (exchange, isPaused)
+      }
     }
 
     /// From how many bytes on that nobody has read the network waits.
@@ -108,26 +116,7 @@ package final class AnswerReader: Sendable {
 
     /// Pauses or resumes the exchange; one thread at a time, since a pause that its resume overtakes would last.
     private func keepPace() {
-      let isMine = state.withLock { state in
-        defer { state.isPacing = true }
-        return !state.isPacing
-      }
-      guard isMine else { return }
-      while let (exchange, isPaused) = nextPace() {
-        if isPaused { exchange.pause() } else { exchange.resume() }
-      }
-    }
-
-    private func nextPace() -> ((any TransportExchange), isPaused: Bool)? {
-      state.withLock { state in
-        let mustPause = state.byteCount >= Self.readAhead
-        guard let exchange = state.exchange, mustPause != state.isPaused else {
-          state.isPacing = false
-          return nil
-        }
-        state.isPaused = mustPause
-        return (exchange, mustPause)
-      }
+      state.drain { if $0.isPaused { $0.exchange.pause() } else { $0.exchange.resume() } }
     }
   }
 

@@ -126,7 +126,11 @@
       switch command {
       case .add(let transfer): add(transfer)
       case .stop(let transfer):
-        guard let handle = transfer.handle else { return transfer.isStopped = true }
+        guard let handle = transfer.handle else {
+          transfer.isStopped = true
+          transfer.origin?.remove(transfer)
+          return
+        }
         remove(transfer, handle, multi)
         handle.free()
       case .resume(let transfer): transfer.unpause()
@@ -134,6 +138,7 @@
     }
 
     private func add(_ transfer: CurlTransfer) {
+      guard !transfer.isStopped else { return }
       let origin = origins[transfer.originName] ?? CurlOrigin(transfer.originName, isSecure: transfer.isSecure)
       origins[transfer.originName] = origin
       transfer.origin = origin
@@ -157,7 +162,6 @@
     }
 
     private func begin(_ transfer: CurlTransfer, _ multi: UnsafeMutableRawPointer) {
-      guard !transfer.isStopped else { return }
       guard let handle = idle.popLast() ?? CurlHandle() else {
         return transfer.exchange.abort(TransportFailure(.other, detail: "libcurl has no memory."))
       }

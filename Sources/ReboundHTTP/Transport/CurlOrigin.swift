@@ -22,6 +22,11 @@
       waiting.append(transfer)
     }
 
+    /// Lets go of one that has not begun; of any other, nothing happens.
+    func remove(_ transfer: CurlTransfer) {
+      if let index = waiting.firstIndex(where: { $0 === transfer }) { waiting.remove(at: index) }
+    }
+
     /// The next that may begin, if one may.
     ///
     /// While a first secure connection is being made, nobody knows whether it can be shared, as with HTTP/2 it can; so the

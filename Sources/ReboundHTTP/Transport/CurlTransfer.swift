@@ -23,7 +23,7 @@
 
     /// Whom it shares connections with; known once the loop has it.
     var origin: CurlOrigin?
-    /// Whether it was stopped before it began.
+    /// Whether it was stopped before the loop had it.
     var isStopped = false
     private(set) var handle: CurlHandle?
     private var fieldList: UnsafeMutablePointer<curl_slist>?
@@ -95,15 +95,16 @@
       _ = rebound_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
       // A method that usually has a body says so when it has none.
       if case .none = request.body, ![.post, .put, .patch].contains(request.method) { return }
+      let body = request.body.measured
       do {
-        upload = try CurlUpload(request.body) { [weak self] in
+        upload = try CurlUpload(body) { [weak self] in
           if let self { self.loop.post(.resume(self)) }
         }
       } catch {
         throw TransportFailure(.body, underlying: error)
       }
       _ = rebound_curl_set_number(easy, CURLOPT_UPLOAD, 1)
-      _ = rebound_curl_set_large(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.length ?? -1))
+      _ = rebound_curl_set_large(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.length ?? -1))
     }
 
     private func prepareFields(_ easy: UnsafeMutableRawPointer) {

@@ -10,8 +10,8 @@
   /// It comes with the trait `Curl` (`traits: [.defaults, "Curl"]` in the manifest), and needs the headers of libcurl.
   /// One thread carries all requests of a transport, over connections that are kept open and, where the server can, over
   /// HTTP/2. Events come on that thread: a receiver that blocks holds up all of them. Bodies from files and streams are
-  /// read on queues of their own, ahead of the network by one piece. A pause stops the reading from the network, so that
-  /// the server has to wait.
+  /// read on queues of their own, ahead of the network by one piece; of a file that grows meanwhile, what it had before is sent.
+  /// A pause stops the reading from the network, so that the server has to wait.
   ///
   /// Unless its ``Configuration`` says otherwise, it trusts the certificates that the system trusts, and asks the proxies
   /// that `https_proxy` and its kin name. A request that is not idempotent is never sent twice, also not when a kept connection turns out to be closed.

@@ -37,18 +37,32 @@ public protocol ExchangeCarrier: AnyObject, Sendable {
 ///
 /// The receiver is called with the lock open: threads that come meanwhile leave their event to the one that is at it.
 public final class OngoingExchange: TransportExchange, Sendable {
-  private struct State {
+  private struct State: Drained {
     var machine: ExchangeMachine
     var receiver: (@Sendable (TransportEvent) -> Void)?
     var carrier: (any ExchangeCarrier)?
-    var waiting = WaitingEvents()
-    var isTelling = false
+    /// Events that the receiver has not been told yet, and who tells them.
+    var waiting = Queue<TransportEvent>()
+    var loop = DrainLoop()
     var isPaused = false
-    /// Whether some thread tells the carrier to pause or to read on, and what it was told last.
-    var isPacing = false
+    /// Who tells the carrier to pause or to read on, and what it was told last.
+    var pacing = DrainLoop()
     var carrierIsPaused = false
     /// Whether a pause was asked for since the carrier was told to read on: it may have asked, and paused by itself.
     var mustResume = false
+
+    mutating func takeNext() -> (receiver: @Sendable (TransportEvent) -> Void, event: TransportEvent)? {
+      guard let receiver, let event = waiting.popFirst() else { return nil }
+      // After the last event the receiver is let go of.
+      if machine.isOver, waiting.isEmpty { self.receiver = nil }
+      return (receiver, event)
+    }
+
+    mutating func takePace() -> (carrier: any ExchangeCarrier, isPaused: Bool)? {
+      guard let carrier, isPaused ? !carrierIsPaused : mustResume else { return nil }
+      (carrierIsPaused, mustResume) = (isPaused, isPaused)
+      return (carrier, isPaused)
+    }
   }
 
   let time: TimeSource
@@ -168,7 +182,7 @@ public final class OngoingExchange: TransportExchange, Sendable {
     let left = state.withLock { state in
       state.machine.cancel()
       let left = (state.carrier, state.receiver, state.waiting)
-      (state.carrier, state.receiver, state.waiting) = (nil, nil, WaitingEvents())
+      (state.carrier, state.receiver, state.waiting) = (nil, nil, Queue())
       return left
     }
     deadlines.forget(self)
@@ -202,19 +216,9 @@ public final class OngoingExchange: TransportExchange, Sendable {
 
   /// Tells the carrier what holds now, one thread at a time: a pause that is overtaken by its resume would last for ever.
   private func pace() {
-    while let (carrier, isPaused) = nextPace() {
+    guard state.withLock({ $0.pacing.enter() }) else { return }
+    while let (carrier, isPaused) = state.withLock({ $0.pacing.next($0.takePace()) }) {
       if isPaused { carrier.pause() } else { carrier.resume() }
-      state.withLock { $0.isPacing = false }
-    }
-  }
-
-  private func nextPace() -> (any ExchangeCarrier, isPaused: Bool)? {
-    state.withLock { state in
-      guard !state.isPacing, let carrier = state.carrier, state.isPaused ? !state.carrierIsPaused : state.mustResume
-      else { return nil }
-      (state.isPacing, state.carrierIsPaused) = (true, state.isPaused)
-      state.mustResume = state.isPaused
-      return (carrier, state.isPaused)
     }
   }
 
@@ -239,8 +243,7 @@ public final class OngoingExchange: TransportExchange, Sendable {
       guard let event = change(&state.machine) else { return (false, false) }
       state.waiting.append(event)
       if state.machine.isOver { swap(&ended, &state.carrier) }
-      defer { state.isTelling = true }
-      return (!state.isTelling, state.machine.isOver)
+      return (state.loop.enter(), state.machine.isOver)
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }
@@ -249,41 +252,6 @@ public final class OngoingExchange: TransportExchange, Sendable {
   }
 
   private func tellWaiting() {
-    while let (receiver, event) = takeWaiting() { receiver(event) }
-  }
-
-  private func takeWaiting() -> ((@Sendable (TransportEvent) -> Void), TransportEvent)? {
-    state.withLock { state in
-      guard let receiver = state.receiver, let event = state.waiting.takeFirst() else {
-        state.isTelling = false
-        return nil
-      }
-      // After the last event the receiver is let go of.
-      if state.machine.isOver, state.waiting.isEmpty { state.receiver = nil }
-      return (receiver, event)
-    }
-  }
-}
-
-/// Events that nobody has been told yet, first in, first out; both in constant time, taken over all.
-private struct WaitingEvents {
-  private var events: [TransportEvent] = []
-  private var takenCount = 0
-
-  var isEmpty: Bool { takenCount == events.count }
-
-  mutating func append(_ event: TransportEvent) {
-    events.append(event)
-  }
-
-  mutating func takeFirst() -> TransportEvent? {
-    guard !isEmpty else { return nil }
-    let event = events[takenCount]
-    takenCount += 1
-    if takenCount * 2 > events.count {
-      events.removeFirst(takenCount)
-      takenCount = 0
-    }
-    return event
+    state.drainEntered { $0.receiver($0.event) }
   }
 }

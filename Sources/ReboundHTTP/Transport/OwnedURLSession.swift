@@ -32,7 +32,10 @@ final class OwnedURLSession: Sendable {
 
   func makeTask(for request: TransportRequest, _ urlRequest: URLRequest) -> URLSessionTask {
     #if !canImport(Darwin)
-      if case .file(let url) = request.body { return urlSession.uploadTask(with: urlRequest, fromFile: url) }
+      if case .file(let url) = request.body {
+        // Foundation on Linux would take the length of a link for the file's.
+        return urlSession.uploadTask(with: urlRequest, fromFile: url.resolvingSymlinksInPath())
+      }
     #endif
     return urlSession.dataTask(with: urlRequest)
   }

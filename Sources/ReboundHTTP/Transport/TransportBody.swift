@@ -30,6 +30,16 @@ public enum TransportBody: Sendable {
     }
   }
 
+  /// The same body, of a length that stays what it is now: of a file that grows later on, no more is read, and reading one
+  /// that shrinks fails.
+  ///
+  /// For whoever tells the length before the body is read.
+  var measured: TransportBody {
+    guard case .file(let url) = self else { return self }
+    let length = length
+    return .stream(BodyStream(length: length) { try FileReader(url, atMost: length ?? .max) })
+  }
+
   /// Opens the body for reading from its start.
   ///
   /// - Throws: What the file system says, or ``BodyStream/AlreadyRead``.
@@ -54,6 +64,9 @@ public protocol BodyReader: AnyObject {
 /// A body that is read while it is sent.
 public struct BodyStream: Sendable {
   /// How many bytes it has; `nil` if that is not known.
+  ///
+  /// A reader that gives more or fewer fails: a server would take what is too much for the next request, or the next request
+  /// for what is missing.
   public let length: Int64?
   /// Whether it can be opened more than once.
   public let isReplayable: Bool
@@ -91,8 +104,11 @@ public struct BodyStream: Sendable {
 
   /// Opens it for reading from the start.
   ///
+  /// What it returns keeps to the size of pieces that it is asked for, and to ``length``, whatever the stream's own reader
+  /// does.
+  ///
   /// - Throws: What making the reader throws; ``AlreadyRead`` for a second reading of a stream that has only one.
-  public func open() throws -> any BodyReader { try makeReader() }
+  public func open() throws -> any BodyReader { HeldReader(try makeReader(), length: length) }
 
   /// A stream that can be read once was to be read again.
   public struct AlreadyRead: Error, Hashable, CustomStringConvertible {
@@ -102,8 +118,14 @@ public struct BodyStream: Sendable {
     }
   }
 
+  /// How many bytes a file has; `nil` for what is none, such as a pipe.
   static func length(ofFile url: URL) -> Int64? {
-    (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber)?.int64Value
+    // Those of a link would be its own.
+    let path = url.resolvingSymlinksInPath().path
+    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+      attributes[.type] as? FileAttributeType == .typeRegular
+    else { return nil }
+    return (attributes[.size] as? NSNumber)?.int64Value
   }
 }
 
@@ -134,9 +156,12 @@ final class DataReader: BodyReader {
 /// Reads a file, and closes it when it goes.
 final class FileReader: BodyReader {
   private let handle: FileHandle
+  private var left: Int64
 
-  init(_ url: URL) throws {
+  /// - Parameter limit: How many bytes it gives at most.
+  init(_ url: URL, atMost limit: Int64 = .max) throws {
     handle = try FileHandle(forReadingFrom: url)
+    left = limit
   }
 
   deinit {
@@ -145,7 +170,9 @@ final class FileReader: BodyReader {
   }
 
   func read(upTo count: Int) throws -> Data {
-    try handle.read(upToCount: count) ?? Data()
+    let piece = try handle.read(upToCount: Int(min(Int64(count), left))) ?? Data()
+    left -= Int64(piece.count)
+    return piece
   }
 }
 

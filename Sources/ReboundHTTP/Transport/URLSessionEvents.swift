@@ -101,7 +101,15 @@ final class URLSessionEvents: NSObject, URLSessionDataDelegate, Sendable {
     totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {
-    entry(for: task)?.exchange.sent(totalBytesSent)
+    guard let entry = entry(for: task) else { return }
+    entry.exchange.sent(totalBytesSent)
+    #if !canImport(Darwin)
+      // Foundation on Linux sends all that a file has by then.
+      if case .file = entry.request.body, totalBytesSent > totalBytesExpectedToSend {
+        let mismatch = BodyLengthMismatch.long(totalBytesExpectedToSend)
+        entry.exchange.abort(TransportFailure(.body, underlying: mismatch))
+      }
+    #endif
   }
 
   func urlSession(

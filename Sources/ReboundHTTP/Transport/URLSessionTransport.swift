@@ -44,6 +44,8 @@ import Rebound
 ///   since how much there is to read is up to the network and the machine.
 /// - A redirect is told once its body has come, and all of that is in memory until then. One without an end may hold up
 ///   all sessions of the process as long as the server sends.
+/// - A file that grows while it is sent may be sent beyond its Content-Length, so that the server takes what was added for a
+///   request of its own; the call fails then (``TransportFailure/Kind-swift.enum/body``).
 /// - HTTP/2 is spoken over TLS alone.
 public final class URLSessionTransport: Transport {
   private let deadlines: ExchangeDeadlines
@@ -90,6 +92,7 @@ public final class URLSessionTransport: Transport {
     in session: OwnedURLSession
   ) {
     guard !exchange.isOver else { return }
+    let request = measured(request)
     do {
       let task = session.makeTask(for: request, try makeURLRequest(for: request, exchange))
       if let priority = request.priority { task.priority = priority.taskPriority }
@@ -98,6 +101,16 @@ public final class URLSessionTransport: Transport {
     } catch {
       exchange.fail(TransportFailure(.body, underlying: error))
     }
+  }
+
+  /// The request with a body whose length stays what it is; on Linux, a file that has one stays a file.
+  private static func measured(_ request: TransportRequest) -> TransportRequest {
+    #if !canImport(Darwin)
+      if request.body.length != nil { return request }
+    #endif
+    var measured = request
+    measured.body = request.body.measured
+    return measured
   }
 
   private static func makeURLRequest(for request: TransportRequest, _ exchange: OngoingExchange) throws -> URLRequest {

@@ -84,6 +84,31 @@ struct RequestBodyTests {
     #expect(try Self.bytes(of: message.body) == Data(text.utf8), "a second reading gives the same")
   }
 
+  @Test("a file in a multipart body is sent whole through a symbolic link")
+  func multipartLink() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+    let link = file.appendingPathExtension("link")
+    defer { for url in [file, link] { try? FileManager.default.removeItem(at: url) } }
+    try Data("file's content".utf8).write(to: file)
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+    let (text, message) = try Self.made(.multipart([.file("photo", link, fileName: "p.txt")]))
+    #expect(text.contains("\r\n\r\nfile's content\r\n--"))
+    #expect(message.body.length == Int64(text.utf8.count))
+  }
+
+  @Test("a file in a multipart body that grows is sent as far as it went when the body was made")
+  func multipartGrowth() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data("ten bytes.".utf8).write(to: file)
+    let body = RequestBody.multipart([.file("log", file, fileName: "l.txt"), .field("title", "Hello")])
+    let message = try Anything(method: .post, body: body).message(base: .service, random: .seeded(1))
+    try Data("ten bytes. and more".utf8).write(to: file)
+    let text = String(decoding: try Self.bytes(of: message.body), as: UTF8.self)
+    #expect(text.contains("\r\n\r\nten bytes.\r\n--"))
+    #expect(message.body.length == Int64(text.utf8.count))
+  }
+
   @Test("a name of a part cannot end its line")
   func multipartNames() throws {
     let (text, _) = try Self.made(.multipart([.data("a\"\r\nX: y", Data(), fileName: "\"b\n")]))

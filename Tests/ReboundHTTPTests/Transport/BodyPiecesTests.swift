@@ -23,6 +23,12 @@ struct BodyPiecesTests {
     #expect(try await read(.data(Data(count: 150_000))) == [65_536, 65_536, 18_928])
     #expect(try await read(.stream(BodyStream { PiecewiseReader(count: 10, piece: 4) })) == [4, 4, 2])
     #expect(try await read(.none) == [])
+    let once = ValueLog<Void>()
+    let large = BodyStream.once { _ in
+      defer { once.append(()) }
+      return Data(count: once.values.isEmpty ? 150_000 : 0)
+    }
+    #expect(try await read(.stream(large)) == [65_536, 65_536, 18_928], "More was given at once than asked for.")
   }
 
   @Test("throws what the reader throws, behind what it gave before")

@@ -92,6 +92,46 @@
       hasty.cancel()
     }
 
+    @Test("who waits for its turn and gives up is let go of while others go on", arguments: [false, true])
+    func waitingLetGo(isLimit: Bool) async throws {
+      final class Witness: Sendable {}
+      let (busy, other) = (try MisbehavingServer(), try MisbehavingServer())
+      busy.program("/", .stallAfterHead, .answer())
+      other.program("/", .answer())
+      let scheduler = TestScheduler()
+      let transport = CurlTransport(maxRequestsPerHost: 1, time: scheduler.time)
+      let endless = transport.start(TransportRequest(busy.url(), limits: .none)) { _ in }
+      await busy.stallsReached()
+      let (living, limits) = (LivingObjects(), TransportLimits(connect: .seconds(3)))
+      let logs = (0..<10).map { _ in TransportLog() }
+      let exchanges = logs.map { log in
+        let witness = Witness()
+        living.watch(witness)
+        let body = BodyStream { withExtendedLifetime(witness) { PiecewiseReader(count: 1, piece: 1) } }
+        let request = TransportRequest(busy.url(), method: .post, body: .stream(body), limits: limits)
+        return transport.start(request, telling: log.add)
+      }
+      #expect(living.count == 10)
+      if isLimit {
+        scheduler.advance(by: 3)
+        for log in logs { await log.end() }
+      } else {
+        for exchange in exchanges { exchange.cancel() }
+      }
+      // One thread does what it is told, in order.
+      let behind = await transport.outcome(of: TransportRequest(other.url(), limits: .none))
+      #expect(behind.heads.first?.status == 200)
+      #expect(living.count == 0)
+      // Whoever asks now has its turn next.
+      let log = TransportLog()
+      let next = transport.start(TransportRequest(busy.url(), limits: .none), telling: log.add)
+      endless.cancel()
+      await log.end()
+      #expect(log.heads.first?.status == 200)
+      #expect(busy.requests.count == 2)
+      next.cancel()
+    }
+
     @Test("a server that ends its connections in order loses no request")
     func goAway() async throws {
       let server = try await NginxServer.start("keepalive_requests 10;")

@@ -53,6 +53,29 @@
       #expect(log.failure?.provesNothingWasSent == false)
     }
 
+    @Test("a file that shrinks while it is sent is a body that cannot be read, and nothing is waited for")
+    func shrinkingFile() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", Fault("slow", at: .request, [.stall, .readBody]))
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
+      defer { try? FileManager.default.removeItem(at: file) }
+      // More than the system's buffers hold, so that the end of it is read once the server goes on.
+      try Data(count: 20_000_000).write(to: file)
+      let (transport, log) = (CurlTransport(), TransportLog())
+      let request = TransportRequest(server.url(), method: .put, body: .file(file), limits: .none)
+      let exchange = transport.start(request, telling: log.add)
+      await server.stallsReached()
+      let handle = try FileHandle(forWritingTo: file)
+      try handle.truncate(atOffset: 10_000_000)
+      try handle.close()
+      server.goOn()
+      await log.end()
+      exchange.cancel()
+      #expect(log.failure?.kind == .body)
+      let next = await transport.outcome(of: TransportRequest(server.url("/next"), limits: .none))
+      #expect(next.heads.first?.status == 404)
+    }
+
     // MARK: Codings
 
     private static func coded(_ coding: String, _ body: [UInt8]) -> Fault {

@@ -118,6 +118,35 @@
       #expect(server.requests.isEmpty)
     }
 
+    @Test("URLSession sends what is added to a file meanwhile, behind the length that it has told")
+    func growingFile() async throws {
+      let server = try MisbehavingServer()
+      let steps: [Fault.Step] = [.stall, .readBody, .readSome(atMost: 64), .send(Fault.head(length: 2) + "ok"), .close]
+      server.program("/", Fault("slow", at: .request, steps))
+      let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).txt")
+      defer { try? FileManager.default.removeItem(at: file) }
+      // More than the system's buffers hold.
+      try Data(count: 20_000_000).write(to: file)
+      let configuration = URLSessionConfiguration.ephemeral
+      // The server goes on once this test does, which may be later than a minute while thousands of others take their turns.
+      configuration.timeoutIntervalForRequest = 3600
+      let delegate = BodyDelegate()
+      let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+      var request = URLRequest(url: server.url())
+      request.httpMethod = "PUT"
+      session.uploadTask(with: request, fromFile: file).resume()
+      await server.stallsReached()
+      let handle = try FileHandle(forWritingTo: file)
+      try handle.seekToEnd()
+      try handle.write(contentsOf: Data(repeating: 46, count: 40))
+      try handle.close()
+      server.goOn()
+      await delegate.ended(1)
+      #expect(server.requests.first?[field: "Content-Length"] == "20000000")
+      #expect(server.requests.first.map { $0.bodyCount > 20_000_000 } == true)
+      session.invalidateAndCancel()
+    }
+
     @Test("URLSession takes the IPv6 address of a host for no address, though somebody listens there")
     func addressOfIPv6() async throws {
       let listener = try #require(IPv6Listener(), "this system has no ::1")

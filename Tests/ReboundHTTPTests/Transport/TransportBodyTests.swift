@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("TransportBody")
+struct TransportBodyTests {
+  private let folder = TemporaryFolder()
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+  }
+
+  private func write(_ count: Int, to name: String = "file") throws -> URL {
+    let file = folder.url.appending(path: name)
+    try Data(repeating: 46, count: count).write(to: file)
+    return file
+  }
+
+  @Test("a link has the length of the file that it leads to, at the end of all links")
+  func links() throws {
+    let file = try write(1_000)
+    let (link, linkToLink) = (folder.url.appending(path: "link"), folder.url.appending(path: "link to link"))
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+    // From its own folder, as most links are written.
+    try FileManager.default.createSymbolicLink(atPath: linkToLink.path, withDestinationPath: "link")
+    for link in [file, link, linkToLink] {
+      #expect(TransportBody.file(link).length == 1_000)
+      #expect(try RequestBodyTests.bytes(of: .file(link)).count == 1_000)
+    }
+  }
+
+  @Test("what is no file has no length: a folder, a device, a link that leads nowhere")
+  func noFiles() throws {
+    let link = folder.url.appending(path: "link")
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "nowhere")
+    for place in [folder.url, URL(filePath: "/dev/null"), link] {
+      #expect(TransportBody.file(place).length == nil)
+      #expect(TransportBody.file(place).measured.length == nil)
+    }
+  }
+
+  @Test("a file that was measured is read as far as it went then, however it grows")
+  func growth() throws {
+    let file = try write(1_000)
+    let body = TransportBody.file(file).measured
+    _ = try write(1_500)
+    #expect(body.length == 1_000 && body.isReplayable)
+    for _ in 0..<2 { #expect(try RequestBodyTests.bytes(of: body).count == 1_000) }
+    #expect(TransportBody.file(file).length == 1_500)
+  }
+
+  @Test("a file that was measured and has shrunk cannot be read to its end")
+  func shrinking() throws {
+    let body = TransportBody.file(try write(1_000)).measured
+    _ = try write(400)
+    #expect(throws: BodyLengthMismatch.short(400, of: 1_000)) { try RequestBodyTests.bytes(of: body) }
+  }
+
+  @Test("all that is no file is measured as it is")
+  func others() throws {
+    #expect(TransportBody.none.measured.length == 0)
+    #expect(try RequestBodyTests.bytes(of: TransportBody.data(Data("ab".utf8)).measured) == Data("ab".utf8))
+    let stream = TransportBody.stream(.once(length: 2) { _ in Data() }).measured
+    #expect(stream.length == 2 && !stream.isReplayable)
+  }
+}
