@@ -32,6 +32,8 @@ public struct HTTPRequest: Sendable {
   }
   /// When the attempt began, for a hop that goes through middleware.
   var attemptStart: Duration { parts.attemptStart }
+  /// What is asked about a copy of the answer; `nil` if there is none.
+  var question: CopyQuestion? { parts.question }
   /// `nil` unless a redirect has led here.
   var redirection: Redirection? { parts.redirection }
   /// Whether an answer with this head is followed by another request, so that its body need not come.
@@ -47,12 +49,13 @@ public struct HTTPRequest: Sendable {
     var deadline: Deadline?
     var cacheMode: CacheMode
     var takesNotModified = false
+    var question: CopyQuestion?
     /// Set by the stage of the attempt, as is what follows.
     var attemptStart = Duration.zero
     var redirection: Redirection?
     var isFollowed: (@Sendable (ResponseHead) -> Bool)?
     var destination: (any BodyDestination)?
-    let call: CallContext
+    var call: CallContext
   }
 
   // One word in place of some thirty.
@@ -160,6 +163,17 @@ public struct HTTPRequest: Sendable {
     call.tell(event())
   }
 
+  /// The same request as a call of its own, which goes on when this one is over.
+  var inAnotherCall: HTTPRequest {
+    var copy = self
+    copy.change { parts in
+      let id = parts.call.id
+      parts.call = parts.call.another
+      if parts.message.headers["X-Request-ID"] == id { parts.message.headers["X-Request-ID"] = parts.call.id }
+    }
+    return copy
+  }
+
   /// The same request as another attempt.
   func attempt(_ number: Int) -> HTTPRequest {
     var copy = self
@@ -213,6 +227,13 @@ public struct HTTPRequest: Sendable {
       retryAfter: response?.retryAfter ?? (underlying as? any RetryAfterProviding)?.retryAfter,
       underlying: underlying
     )
+  }
+
+  /// Why it cannot be sent, if a header field is none; looked at once all middleware is through with it.
+  var invalidField: NetworkFailure? {
+    guard let field = message.headers.first(where: { !$0.isValid }) else { return nil }
+    let invalid = InvalidRequest(operation: operation, reason: .header(field.name))
+    return failure(.invalidRequest, underlying: invalid)
   }
 
   /// Why an answer is none that was asked for; `nil` if it is.

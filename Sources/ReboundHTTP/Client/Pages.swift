@@ -49,8 +49,8 @@ private final class PageTurner<R: Request>: Sendable {
   private struct State {
     /// What to fetch once it is asked for; `nil` while a page is on its way, and behind the last.
     var due: R?
-    /// Whether some thread is in the loop that fetches, and will see that another page is due.
-    var isLooping = false
+    /// Who fetches, and will see that another page is due.
+    var loop = DrainLoop()
     var fetch: AnyCancellable?
   }
 
@@ -67,8 +67,9 @@ private final class PageTurner<R: Request>: Sendable {
   }
 
   func turn(for emitter: Emitter<R.Response, NetworkFailure>) {
+    guard state.withLock({ $0.loop.enter() }) else { return }
     while let request = nextRequest(for: emitter) {
-      let fetch = recipe.fetch(request).sink { completion in
+      var fetch: AnyCancellable? = recipe.fetch(request).sink { completion in
         if case .failure = completion { emitter.send(completion: completion) }
       } receiveValue: { [self] page in
         let following = recipe.next(page)
@@ -77,23 +78,21 @@ private final class PageTurner<R: Request>: Sendable {
         state.withLock { $0.due = following }
         turn(for: emitter)
       }
-      let isOver = state.withLock { state in
-        state.isLooping = false
+      state.withLock { state in
         // A page that came at once has made the next one due already.
-        if emitter.isActive, state.due == nil { state.fetch = fetch }
-        return !emitter.isActive
+        if emitter.isActive, state.due == nil { swap(&fetch, &state.fetch) }
       }
-      if isOver { fetch.cancel() }
+      // The one before, which may not have ended behind its page, or this one if nobody waits for it: with the lock open, since
+      // whoever hears of it may ask for more.
+      fetch?.cancel()
     }
   }
 
   private func nextRequest(for emitter: Emitter<R.Response, NetworkFailure>) -> R? {
-    guard emitter.isActive, emitter.requested > .none else { return nil }
-    return state.withLock { state in
-      guard !state.isLooping, let due = state.due else { return nil }
-      state.due = nil
-      state.isLooping = true
-      return due
+    state.withLock { state in
+      // Looked at with the lock held, since who requests meanwhile leaves it to this thread.
+      let isWanted = emitter.isActive && emitter.requested > .none
+      return state.loop.next(isWanted ? state.due.take() : nil)
     }
   }
 }

@@ -35,7 +35,7 @@ public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddlewa
         ) { credential -> RequestHandler.Answer in
           var request = request
           apply(&request.message.headers, credential)
-          return (request.invalidField.map(RequestHandler.init(failingWith:)) ?? next)(request)
+          return next(request)
         }
         .subscribe(subscriber)
     }
@@ -64,13 +64,5 @@ extension HTTPRequest {
     var refused = self.failure(failure.kind, underlying: failure)
     if let cause = failure.momentaryCause { refused.adopt(cause, of: failure) }
     return refused
-  }
-
-  /// Why it cannot be sent, if a header field is none.
-  @usableFromInline
-  var invalidField: NetworkFailure? {
-    guard let field = message.headers.first(where: { !$0.isValid }) else { return nil }
-    let invalid = InvalidRequest(operation: operation, reason: .header(field.name))
-    return failure(.invalidRequest, underlying: invalid)
   }
 }

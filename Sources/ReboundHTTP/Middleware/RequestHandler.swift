@@ -15,12 +15,6 @@ struct RequestHandler: Sendable {
     self.handle = handle
   }
 
-  /// Answers no request.
-  @usableFromInline
-  init(failingWith failure: NetworkFailure) {
-    handle = { _, subscriber in Fail(error: failure).subscribe(subscriber) }
-  }
-
   /// The answer to a request, for operators to stand around.
   @usableFromInline
   func callAsFunction(_ request: HTTPRequest) -> Answer { Answer(request: request, handler: self) }

@@ -77,20 +77,24 @@ final class ChunkDestination: BodyDestination, Sendable {
   }
 
   func receive(_ chunk: Data) {
+    var failed: (changed: (@Sendable (BodyDestinationChange) -> Void)?, error: BodyChanged)?
     deliver { state in
       let skipped = Int(min(state.passedOver, Int64(chunk.count)))
       state.passedOver -= Int64(skipped)
       guard skipped < chunk.count else { return }
+      guard state.partial.add(chunk.count - skipped) else {
+        // Pieces of this answer may be handed on already, and be no more of the body than this one.
+        failed = (state.changed, BodyChanged(count: state.partial.count))
+        return
+      }
       state.waiting.append(skipped > 0 ? Data(chunk.dropFirst(skipped)) : chunk)
       state.waitingCount += chunk.count - skipped
-      state.partial.count += Int64(chunk.count - skipped)
     }
+    if let failed { failed.changed?(.failed(failed.error)) }
   }
 
   func finish(_ done: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-    let partial = state.withLock { $0.partial }
-    let isShort = partial.length.map { partial.count < $0 } ?? false
-    done(isShort ? .failure(TransportFailure(.truncated)) : .success(()))
+    done(state.withLock({ $0.partial.isShort }) ? .failure(TransportFailure(.truncated)) : .success(()))
   }
 
   func interrupt(_ done: @escaping @Sendable () -> Void) {

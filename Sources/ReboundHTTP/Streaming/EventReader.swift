@@ -27,6 +27,8 @@ final class EventReader: Sendable {
     var owed = Subscribers.Demand.none
     var sink: Sink?
     var loop = DrainLoop()
+    /// Who tells the exchange to pause or to go on, and what it was told last.
+    var pacing = DrainLoop()
     var isPaused = false
 
     mutating func takeNext() -> Delivery? {
@@ -35,21 +37,22 @@ final class EventReader: Sendable {
         owed -= 1
         return .event(event, sink)
       }
-      guard waiting.isEmpty else { return nil }
-      if let end {
-        (self.sink, self.end) = (nil, nil)
-        return .end(end, sink)
-      }
-      guard isPaused, let exchange else { return nil }
-      isPaused = false
-      return .resume(exchange)
+      guard waiting.isEmpty, let end else { return nil }
+      (self.sink, self.end) = (nil, nil)
+      return .end(end, sink)
+    }
+
+    mutating func takePace() -> (exchange: any TransportExchange, isPaused: Bool)? {
+      let mustPause = !waiting.isEmpty
+      guard let exchange, mustPause != isPaused else { return nil }
+      isPaused = mustPause
+      return (exchange, isPaused)
     }
   }
 
   private enum Delivery {
     case event(ServerSentEvent, Sink)
     case end(Subscribers.Completion<NetworkFailure>, Sink)
-    case resume(any TransportExchange)
   }
 
   private let request: HTTPRequest
@@ -76,7 +79,7 @@ final class EventReader: Sendable {
       if !state.isOver { state.exchange = exchange }
       return state.isOver
     }
-    if isOver { exchange.cancel() }
+    if isOver { exchange.cancel() } else { keepPace() }
   }
 
   /// Begins to read; called once, after it is open.
@@ -135,10 +138,12 @@ final class EventReader: Sendable {
   }
 
   private func receive(_ chunk: Data) {
-    var isTooLong = false
+    var (isTooLong, isRefused) = (false, false)
     let parser: EventStreamParser? = state.withLock { state in
       if let refusal = state.refusal {
-        state.refusal = refusal + chunk.prefix(max(NetworkFailure.bodyLimit - refusal.count, 0))
+        let kept = refusal + chunk.prefix(NetworkFailure.bodyLimit - refusal.count)
+        state.refusal = kept
+        isRefused = kept.count == NetworkFailure.bodyLimit
         return nil
       }
       do throws(EventStreamParser.TooLong) {
@@ -151,9 +156,12 @@ final class EventReader: Sendable {
       return state.parser
     }
     if let parser { memory.learn(parser) }
+    // All of a refusal that is kept; no limit would ever end the rest.
+    if isRefused { return finish() }
     if isTooLong { return fail(request.failure(.transport(.tooLarge), underlying: TransportFailure(.tooLarge))) }
     deliver()
-    pauseIfAhead()
+    // Also where somebody else delivers, who may take long for what is there already.
+    keepPace()
   }
 
   private func finish() {
@@ -200,24 +208,28 @@ final class EventReader: Sendable {
 
   /// Hands over what was asked for, one thread at a time.
   private func deliver(after change: (inout State) -> Void = { _ in }) {
-    state.drain(after: change) { delivery in
+    let isMine = state.withLock { state in
+      change(&state)
+      return state.loop.enter()
+    }
+    guard isMine else { return }
+    state.drainEntered { delivery in
       switch delivery {
       case .event(let event, let sink):
         let more = sink.receive(event)
         state.withLock { $0.owed += more }
       case .end(let end, let sink): sink.end(end)
-      case .resume(let exchange): exchange.resume()
       }
     }
+    keepPace()
   }
 
-  private func pauseIfAhead() {
-    let exchange: (any TransportExchange)? = state.withLock { state in
-      guard !state.waiting.isEmpty, !state.isPaused, let exchange = state.exchange else { return nil }
-      state.isPaused = true
-      return exchange
+  /// Pauses or resumes the exchange; one thread at a time, since a pause that its resume overtakes would last.
+  private func keepPace() {
+    guard state.withLock({ $0.pacing.enter() }) else { return }
+    while let (exchange, isPaused) = state.withLock({ $0.pacing.next($0.takePace()) }) {
+      if isPaused { exchange.pause() } else { exchange.resume() }
     }
-    exchange?.pause()
   }
 }
 

@@ -73,11 +73,16 @@ final class FileDestination: BodyDestination, Sendable {
   }
 
   func receive(_ chunk: Data) {
-    state.withLock { state in
+    let belongs = state.withLock { state in
       state.waiting += chunk.count
-      state.partial.count += Int64(chunk.count)
+      return state.partial.add(chunk.count)
     }
     write { file, _ in
+      guard belongs else {
+        // No later download is to go on with it, either.
+        try file.empty()
+        throw TransportFailure(.protocol, detail: "more came than the range has")
+      }
       try file.append(chunk)
     } then: { [self] in
       let changed: (@Sendable (BodyDestinationChange) -> Void)? = state.withLock { state in
@@ -94,7 +99,7 @@ final class FileDestination: BodyDestination, Sendable {
       let (partial, failure) = state.withLock { ($0.partial, $0.failure) }
       let result = Result {
         if let failure { throw failure }
-        if let length = partial.length, partial.count < length { throw TransportFailure(.truncated) }
+        if partial.isShort { throw TransportFailure(.truncated) }
         try onQueue.value.file?.complete(verifying: checksum)
         onQueue.value.file = nil
       }

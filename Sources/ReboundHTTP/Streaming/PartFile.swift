@@ -69,12 +69,17 @@ final class PartFile {
 
   /// Begins again with another body.
   func begin(_ partial: PartialBody, of address: String) throws {
-    // In this order: at no time does a note stand beside bytes of another body.
-    try handle.truncate(atOffset: 0)
-    try removeNote()
+    try empty()
     guard let validator = partial.validator else { return }
     let new = Note(address: SHA256Digest.hexadecimal(of: address), validator: validator, length: partial.length)
     try JSONEncoder().encode(new).write(to: note, options: .atomic)
+  }
+
+  /// Leaves nothing to go on with.
+  func empty() throws {
+    // In this order: at no time does a note stand beside bytes of another body.
+    try handle.truncate(atOffset: 0)
+    try removeNote()
   }
 
   /// Cuts it, so that it goes on from there.
@@ -93,8 +98,7 @@ final class PartFile {
       do {
         try checksum.verify(part)
       } catch {
-        try handle.truncate(atOffset: 0)
-        try removeNote()
+        try empty()
         throw error
       }
     }

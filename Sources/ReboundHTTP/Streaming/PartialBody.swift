@@ -10,6 +10,8 @@ struct PartialBody: Hashable, Sendable {
   var count: Int64 = 0
   /// Where the answer to the present request is to begin; `nil` if all was asked for.
   private(set) var asked: Int64?
+  /// How many bytes are there once the answer has come, and no more than that; `nil` if it is no range.
+  private var promised: Int64?
   /// Whether the caller wants a range of his own, which is a whole to him.
   private var isOwnRange = false
   /// Whether all of it is asked for the next time, whatever is there.
@@ -24,6 +26,8 @@ struct PartialBody: Hashable, Sendable {
   }
 
   var progress: BodyProgress { BodyProgress(count: count, total: length) }
+  /// Whether bytes are missing, although the answer is complete.
+  var isShort: Bool { (length ?? promised).map { count < $0 } ?? false }
 
   /// Has a request ask for what is missing.
   mutating func prepare(_ message: inout TransportRequest) {
@@ -46,9 +50,12 @@ struct PartialBody: Hashable, Sendable {
     switch head.status {
     case 206 where !isOwnRange:
       guard let asked else { return .refusal }
-      guard let range = ContentRange(head), range.start == asked, isSame(head), agrees(range.length) else {
-        return .startAnew
-      }
+      guard
+        let range = ContentRange(head), range.start == asked, isSame(head), agrees(range.length),
+        head.headers["Content-Length"].map({ Int64($0) == range.count }) ?? true,
+        // What is there is not packed.
+        !head.headers.contains(name: "Content-Encoding")
+      else { return .startAnew }
       return .body
     case 416 where asked != nil:
       return .startAnew
@@ -69,8 +76,10 @@ struct PartialBody: Hashable, Sendable {
   /// - Returns: Where its bytes belong.
   mutating func begin(_ head: ResponseHead) -> Int64 {
     mustStartAnew = false
-    if head.status == 206, !isOwnRange, let asked {
-      length = ContentRange(head)?.length ?? length
+    let range = head.status == 206 && !isOwnRange ? ContentRange(head) : nil
+    promised = range.map { $0.start + $0.count }
+    if let asked, let range {
+      length = range.length ?? length
       return asked
     }
     // A range of the caller's own, and what is packed, is no whole that could be gone on with.
@@ -80,9 +89,24 @@ struct PartialBody: Hashable, Sendable {
     return 0
   }
 
+  /// Counts bytes that an answer has brought.
+  ///
+  /// - Returns: Whether they belong there. If not, nothing of this answer can be trusted, and all is asked for the next time.
+  mutating func add(_ more: Int) -> Bool {
+    guard promised.map({ count + Int64(more) <= $0 }) ?? true else {
+      mustStartAnew = true
+      return false
+    }
+    count += Int64(more)
+    return true
+  }
+
+  /// Whether an answer is of the same body: its server may know ranges, and not If-Range.
+  ///
+  /// One that knows both need not say the date again (RFC 9110 §15.3.7).
   private func isSame(_ head: ResponseHead) -> Bool {
-    guard let tag = head.headers["ETag"], let validator, validator.hasPrefix("\"") else { return true }
-    return tag == validator
+    let name = validator?.hasPrefix("\"") ?? false ? "ETag" : "Last-Modified"
+    return head.headers[name].map { $0 == validator } ?? true
   }
 
   private func agrees(_ length: Int64?) -> Bool {
@@ -97,6 +121,9 @@ struct ContentRange: Hashable, Sendable {
   let end: Int64
   /// How many bytes the whole has; `nil` if the server does not know.
   let length: Int64?
+
+  /// How many bytes it brings.
+  var count: Int64 { end - start + 1 }
 
   init?(_ head: ResponseHead) {
     guard let field = head.headers["Content-Range"] else { return nil }

@@ -82,7 +82,7 @@ extension WebAPIClient {
   /// - Demand: Nothing is sent before a piece is requested; each request is for so many pieces, of up to some 16 KiB as the
   ///   network gives them.
   /// - Failure: As ``publisher(for:)``; ``NetworkFailure/Kind-swift.enum/mismatch`` if the body has become another after its
-  ///   first pieces had come.
+  ///   first pieces had come, or if a part of it that was asked for has more bytes than its head says.
   /// - Threads: As ``publisher(for:)``; its `values` wait for that, too.
   public func chunks<R: Request>(
     for request: R,

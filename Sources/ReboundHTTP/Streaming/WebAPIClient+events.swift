@@ -67,7 +67,9 @@ extension WebAPIClient {
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
     let current = CurrentReader()
     let network: @Sendable (HTTPRequest) -> HTTPAnswer = { [transport] request in
-      SingleAnswer(name: "Opening") { answer in
+      // Whoever has changed it on the way.
+      if let failure = request.invalidField { return Fail(error: failure).eraseToAnyPublisher() }
+      return SingleAnswer(name: "Opening") { answer in
         let reader = current.renew(EventReader(request, memory))
         let opening = Opening(reader)
         reader.open(over: transport) { result in

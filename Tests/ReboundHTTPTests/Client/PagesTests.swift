@@ -101,6 +101,40 @@ struct PagesTests {
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
   }
 
+  /// Tells when a page's call is cancelled.
+  struct Watched: RequestExecutor {
+    let client: WebAPIClient
+    let whenCancelled: @Sendable () -> Void
+
+    func publisher<R: Request>(for request: R) -> AnyPublisher<R.Response, NetworkFailure> {
+      client.publisher(for: request).handleEvents(receiveCancel: whenCancelled).eraseToAnyPublisher()
+    }
+  }
+
+  @Test("who hears that the call for the page before is let go of may ask for more, or cancel")
+  func answeredCancel() throws {
+    let test = ClientUnderTest([Self.server(pages: 3).after(.seconds(1))], repeatingLast: true)
+    let cancels = ValueLog<Int>()
+    let recorder = Recorder<Page, NetworkFailure>(requesting: .max(2))
+    let asking = Watched(client: test.client) {
+      cancels.append(recorder.values.count)
+      recorder.request(.max(1))
+    }
+    asking.pages(of: Numbers(page: 0)) { page in page.next.map { Numbers(page: $0) } }.subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
+    #expect(recorder.isFinished)
+    #expect(cancels.values.first == 1)
+
+    let other = Recorder<Page, NetworkFailure>()
+    let leaving = Watched(client: test.client) { other.cancel() }
+    leaving.pages(of: Numbers(page: 0)) { page in page.next.map { Numbers(page: $0) } }.subscribe(other)
+    try test.scheduler.run()
+    #expect(other.values.flatMap(\.items) == [0])
+    #expect(other.completions.isEmpty)
+    #expect(test.transport.calls.last?.isCancelled == true)
+  }
+
   @Test("two thousand that are there at once take the same stack as one")
   func flatStack() {
     let client = WebAPIClient(

@@ -4,7 +4,6 @@ import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
 import ReboundTesting
-import StreamSupport
 import Testing
 
 /// What a server says about a body, with times in seconds from the start of the test.
@@ -108,6 +107,8 @@ struct ChunksTests {
       .response(206, ["Content-Type": "multipart/byteranges; boundary=x"], Data(count: 700)),
       .response(206, ["Content-Range": "bytes 999-300/1000"], Data(count: 700)),
       .response(206, ["Content-Range": "bytes 300-9999/1000"], Data(count: 700)),
+      .response(206, ["Content-Range": "bytes 300-999/1000"], Data(count: 701)),
+      .response(206, ["Content-Range": "bytes 300-999/1000", "Content-Encoding": "gzip"], Data(count: 700)),
     ] as [ScriptedTransport.Step]
   )
   func refusedRange(step: ScriptedTransport.Step) throws {
@@ -115,6 +116,37 @@ struct ChunksTests {
     #expect(Data(recorder.values.joined()) == Self.script.body)
     #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
     #expect(transport.calls.map(\.time) == [.zero, .seconds(1), .seconds(1)])
+  }
+
+  @Test("a date that has changed is no answer to the range; a server need not say it again")
+  func changedDate() throws {
+    var script = Self.script
+    script.headers = ValidatorCase(changed: -60, date: 0).headers
+    let other = ValidatorCase(headers: ["Content-Range": "bytes 300-999/1000"], changed: -30, date: 0)
+    let (recorder, transport) = try Self.run([
+      script.answer(breakingAfter: 300), .response(206, other.headers, Data(count: 700)), script.whole(),
+    ])
+    #expect(Data(recorder.values.joined()) == Self.script.body)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
+    let rest = Data(Self.script.body[300...])
+    let (unsaid, _) = try Self.run([
+      script.answer(breakingAfter: 300), .response(206, ["Content-Range": "bytes 300-999/1000"], rest),
+    ])
+    #expect(Data(unsaid.values.joined()) == Self.script.body)
+    #expect(unsaid.isFinished)
+  }
+
+  @Test("nothing is handed on beyond the range, and it is not gone on with a body that has more")
+  func overlongRange() throws {
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/1000", "Content-Length": "700", "ETag": "\"one\""]
+    let rest = Data(Self.script.body[300...])
+    let (recorder, transport) = try Self.run([
+      Self.script.answer(breakingAfter: 300), .chunks(206, headers, [rest, Data(count: 1)]),
+    ])
+    #expect(Data(recorder.values.joined()) == Self.script.body)
+    #expect(recorder.failure?.kind == .mismatch)
+    #expect((recorder.failure?.underlying as? BodyChanged)?.count == 1_000)
+    #expect(transport.count == 2 && transport.calls[1].isCancelled)
   }
 
   @Test("a range that was not asked for is no answer")
@@ -133,6 +165,18 @@ struct ChunksTests {
     let (recorder, transport) = try Self.run([
       Self.script.answer(breakingAfter: 300),
       .response(206, ["Content-Range": "bytes 300-499/1000", "ETag": "\"one\""], part), Self.script.answer(),
+    ])
+    #expect(Data(recorder.values.joined()) == Self.script.body)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
+  }
+
+  @Test("what is missing of a range is asked for, too, where the length of the whole is not known")
+  func unfinishedRange() throws {
+    let head = ResponseHead(status: 200, headers: ["ETag": "\"one\""], url: .service)
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/*", "Content-Length": "700", "ETag": "\"one\""]
+    let (recorder, transport) = try Self.run([
+      .failure(TransportFailure(.truncated), after: head, [Data(Self.script.body[..<300])]),
+      .response(206, headers, Data(Self.script.body[300..<500])), Self.script.answer(),
     ])
     #expect(Data(recorder.values.joined()) == Self.script.body)
     #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
@@ -250,74 +294,5 @@ struct ChunksTests {
     recorder.request(.max(1))
     #expect(transport.sent == 4)
     #expect(transport.isPaused)
-  }
-}
-
-/// Sends its pieces when the test says so, and takes its time to pause and to go on.
-private final class PacedTransport: Transport, TransportExchange {
-  private let log = ValueLog<String>()
-  private let state = Locked(State())
-
-  private struct State {
-    var receiver: (@Sendable (TransportEvent) -> Void)?
-    var whilePausing: (@Sendable () -> Void)?
-    var whileResuming: (@Sendable () -> Void)?
-    var isPaused = false
-    var sent = 0
-  }
-
-  var pace: [String] { log.values }
-  /// What it was told last, from the moment when it is told.
-  var isPaused: Bool { state.withLock { $0.isPaused } }
-  /// How many pieces.
-  var sent: Int { state.withLock { $0.sent } }
-
-  /// Done while it is being told to pause for the first time.
-  func whenPausing(_ work: @escaping () -> Void) {
-    // Called on the test's own thread, as all of this is.
-    nonisolated(unsafe) let work = work
-    state.withLock { $0.whilePausing = { work() } }
-  }
-
-  /// The same of being told to go on.
-  func whenResuming(_ work: @escaping () -> Void) {
-    // As above.
-    nonisolated(unsafe) let work = work
-    state.withLock { $0.whileResuming = { work() } }
-  }
-
-  func start(
-    _ request: TransportRequest,
-    telling receiver: @escaping @Sendable (TransportEvent) -> Void
-  ) -> any TransportExchange {
-    state.withLock { $0.receiver = receiver }
-    return self
-  }
-
-  func send(_ count: Int) {
-    let (receiver, isFirst) = state.withLock { state in
-      defer { state.sent += 1 }
-      return (state.receiver, state.sent == 0)
-    }
-    if isFirst { receiver?(.head(ResponseHead(status: 200, url: .service))) }
-    receiver?(.chunk(Data(count: count)))
-  }
-
-  func finish() { state.withLock { $0.receiver.take() }?(.finished) }
-
-  func cancel() {}
-
-  func pause() {
-    state.withLock { $0.isPaused = true }
-    log.append("pausing")
-    state.withLock { $0.whilePausing.take() }?()
-    log.append("paused")
-  }
-
-  func resume() {
-    state.withLock { $0.isPaused = false }
-    log.append("resuming")
-    state.withLock { $0.whileResuming.take() }?()
-    log.append("resumed")
   }
 }

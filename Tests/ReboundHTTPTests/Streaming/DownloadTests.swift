@@ -151,6 +151,39 @@ struct DownloadTests {
     }
   }
 
+  @Test("begins anew after a range that has more than its head names, of which nothing is kept")
+  func overlongRange() async throws {
+    let headers: HTTPHeaders = [
+      "Content-Range": "bytes 30000-99999/100000", "Content-Length": "70000", "ETag": "\"one\"",
+    ]
+    let overlong = ScriptedTransport.Step.chunks(206, headers, [Data(count: 70_000), Data(count: 1)])
+    let setting = try Setting()
+    let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000), overlong], retries: 1)
+    #expect(await setting.failure(first)?.kind == .transport(.protocol))
+    #expect(setting.names == ["file.part"])
+    #expect(try Data(contentsOf: setting.folder.appending(path: "file.part")).isEmpty)
+    let (second, transport) = setting.client([
+      Self.script.answer(breakingAfter: 30_000), overlong, Self.script.answer(),
+    ])
+    try await second.download(Anything(), to: setting.file)
+    #expect(setting.content == Self.script.body)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", nil])
+  }
+
+  @Test("begins anew where the range is of a body of another date")
+  func changedDate() async throws {
+    var script = Self.script
+    script.headers = ValidatorCase(changed: -60, date: 0).headers
+    let other = ValidatorCase(headers: ["Content-Range": "bytes 30000-99999/100000"], changed: -30, date: 0)
+    let setting = try Setting()
+    let (client, transport) = setting.client([
+      script.answer(breakingAfter: 30_000), .response(206, other.headers, Data(count: 70_000)), script.answer(),
+    ])
+    try await client.download(Anything(), to: setting.file)
+    #expect(setting.content == Self.script.body)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", nil])
+  }
+
   #if os(Linux)
     @Test("a process that is being started while an attempt writes is in no way of the next one")
     func inheritedDescriptor() async throws {

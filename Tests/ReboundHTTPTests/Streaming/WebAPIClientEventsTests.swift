@@ -76,6 +76,22 @@ struct WebAPIClientEventsTests {
     #expect(test.transport.count == 1)
   }
 
+  @Test(
+    "of what is no stream no more is read than is kept: it may have no end",
+    arguments: [(403, .forbidden), (200, .unexpectedContentType)] as [(Int, NetworkFailure.Kind)]
+  )
+  func endlessRefusal(status: Int, kind: NetworkFailure.Kind) throws {
+    let pieces = [Data](repeating: Data(count: 10_000), count: 9)
+    let test = ClientUnderTest([.chunks(status, ["Content-Type": "audio/mpeg"], pieces, every: .seconds(1))])
+    let recorder = Self.listen(test)
+    test.scheduler.advance(by: 0.5)
+    #expect(recorder.completions.isEmpty)
+    test.scheduler.advance(by: 1)
+    #expect(recorder.failure?.kind == kind)
+    #expect(recorder.failure?.body.count == NetworkFailure.bodyLimit)
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+  }
+
   @Test("a service in trouble is asked again")
   func serviceUnavailable() throws {
     let test = ClientUnderTest([.status(503, retryAfter: 3), Self.stream("data: a\n\n"), .status(204)])
@@ -102,6 +118,38 @@ struct WebAPIClientEventsTests {
     #expect(!test.transport.calls[0].isPaused)
     try test.scheduler.run()
     #expect(recorder.isFinished)
+  }
+
+  @Test("a transport whose reader catches up while it is being told to pause is told to go on behind that")
+  func pace() {
+    let (transport, recorder) = Self.paced()
+    transport.whenPausing { recorder.request(.unlimited) }
+    transport.send(Data("data: a\n\ndata: b\n\n".utf8))
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(transport.pace == ["pausing", "paused", "resuming", "resumed"])
+    transport.send(Data("data: c\n\n".utf8))
+    #expect(recorder.values.map(\.data) == ["a", "b", "c"])
+    recorder.cancel()
+  }
+
+  @Test("a transport whose reader falls behind while it is being told to go on is told to pause behind that")
+  func latePace() {
+    let (transport, recorder) = Self.paced()
+    transport.send(Data("data: a\n\ndata: b\n\n".utf8))
+    transport.whenResuming { transport.send(Data("data: c\n\n".utf8)) }
+    recorder.request(.max(1))
+    #expect(recorder.values.map(\.data) == ["a", "b"])
+    #expect(transport.pace == ["pausing", "paused", "resuming", "resumed", "pausing", "paused"])
+    recorder.cancel()
+  }
+
+  /// A stream that tells what it is told, and a reader who has asked for one event.
+  static func paced() -> (PacedTransport, Recorder<ServerSentEvent, NetworkFailure>) {
+    let transport = PacedTransport(["Content-Type": "text/event-stream"])
+    let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(requesting: .max(1))
+    client.events(for: Anything(), reconnecting: policy).subscribe(recorder)
+    return (transport, recorder)
   }
 
   @Test("a connection that is closed is made again when the events before are delivered, and not sooner")
@@ -136,6 +184,15 @@ struct WebAPIClientEventsTests {
     let opening = ClientUnderTest([.silence])
     Self.listen(opening).cancel()
     #expect(opening.transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("a stream is not opened with a field that would write another")
+  func lineBreak() throws {
+    let test = ClientUnderTest([.silence], [APIKey(.header("X-API-Key"), "k\r\nX-Admin: 1")])
+    let recorder = Self.listen(test)
+    try test.scheduler.run()
+    #expect(recorder.failure?.kind == .invalidRequest)
+    #expect(test.transport.count == 0)
   }
 
   @Test("a stream is opened with the user's credential, renewed if it is refused")
