@@ -114,8 +114,8 @@
     }
 
     private func endCall(_ id: String, _ failure: (type: String, text: String)?) {
-      // One attempt may be under way when nobody waits any more.
-      endAttempt(of: id, failure)
+      // One attempt may be under way when nobody waits any more, be it because something else has answered.
+      endAttempt(of: id, failure ?? (type: "cancelled", text: "cancelled"))
       if let call = calls.withLock({ $0.removeValue(forKey: id) }) { end(call.span, failure) }
     }
 

@@ -1,8 +1,25 @@
 import Foundation
 import Rebound
 
+/// What is asked about a copy: whether what answered then has another answer by now.
+struct CopyQuestion: Hashable, Sendable {
+  /// Where the copy came from.
+  let url: URL
+  /// What tells it from others of the same address.
+  let etag: String?
+  let lastModified: String?
+}
+
 /// An answer that was kept, and what is known about how long it is good.
 struct CachedCopy: Sendable {
+  /// What redirects have to do with it.
+  struct Reach: Sendable {
+    /// Where they led.
+    let end: URL
+    /// How old the copy may be before they are to be followed anew.
+    let age: Duration
+  }
+
   /// Heuristic lifetimes are a tenth of the time since the last change (RFC 9111 §4.2.2), and a day at most.
   private static let longestGuess = Duration.seconds(86_400)
   /// Without any of these an answer has no lifetime, and cannot be asked about.
@@ -21,6 +38,10 @@ struct CachedCopy: Sendable {
   /// When it came, in the client's time.
   private var arrival: Duration
   private(set) var receivedAt: HTTPDate
+  /// `nil` if no redirect led to it.
+  private(set) var reach: Reach?
+  /// Whether the server still lets it be kept.
+  private(set) var mayBeKept = true
 
   /// Makes a copy of an answer; `nil` if it may not be kept.
   ///
@@ -32,9 +53,9 @@ struct CachedCopy: Sendable {
     // Most that is answered says nothing about its keeping, and is looked at no further.
     guard CachedCopy.grounds.contains(where: { response.head.headers.contains(name: $0) }) else { return nil }
     let control = CacheControl(response.head.headers)
-    let vary = response.head.headers.members(of: "Vary")
+    let vary = response.head.headers.members(of: "Vary") + (response.detour?.vary ?? [])
     guard
-      [200, 203, 204].contains(response.status), !control.has("no-store"),
+      [200, 203, 204].contains(response.status), CachedCopy.mayBeKept(response, control),
       // What is no name of a field depends on something that nobody knows, as a star does.
       vary.allSatisfy({ HTTPHeaders.Field($0, "").isValid && $0 != "*" })
     else { return nil }
@@ -46,6 +67,7 @@ struct CachedCopy: Sendable {
     initialAge = CachedCopy.initialAge(response)
     arrival = now
     receivedAt = response.receivedAt
+    reach = Reach(response)
     // A copy that can neither be used nor be asked about is of no use.
     let isOfUse = lifetime > .zero || hasValidator || control.has("stale-if-error")
     if !isOfUse { return nil }
@@ -60,15 +82,17 @@ struct CachedCopy: Sendable {
   ///   - age: How old it is.
   ///   - now: The client's time.
   ///   - receivedAt: When it came from the network.
+  ///   - reach: What redirects have to do with it.
   init(
     head: ResponseHead,
     body: Data,
     variant: [HTTPHeaders.Field],
     age: Duration,
     now: Duration,
-    receivedAt: HTTPDate
+    receivedAt: HTTPDate,
+    reach: Reach?
   ) {
-    (self.head, self.body, self.variant) = (head, body, variant)
+    (self.head, self.body, self.variant, self.reach) = (head, body, variant, reach)
     control = CacheControl(head.headers)
     lifetime = CachedCopy.lifetime(HTTPResponse(head: head, receivedAt: receivedAt), control)
     (initialAge, arrival, self.receivedAt) = (age, now, receivedAt)
@@ -82,12 +106,15 @@ struct CachedCopy: Sendable {
   func age(now: Duration) -> Duration { initialAge + max(now - arrival, .zero) }
 
   /// Whether it may be used without asking.
-  func isFresh(now: Duration) -> Bool { !control.has("no-cache") && age(now: now) < lifetime }
+  func isFresh(now: Duration) -> Bool { !control.has("no-cache") && age(now: now) < withinReach(lifetime) }
+
+  /// An age, or that by which redirects may lead elsewhere, if that comes before.
+  private func withinReach(_ age: Duration) -> Duration { reach.map { min(age, $0.age) } ?? age }
 
   /// Whether it may be used while it is being renewed (RFC 5861 §3).
   func mayBeRenewedLater(now: Duration) -> Bool {
     guard let window = control.seconds("stale-while-revalidate"), mayBeStale else { return false }
-    return age(now: now) < lifetime + window
+    return age(now: now) < withinReach(lifetime + window)
   }
 
   /// Whether it may be used because the service fails (RFC 5861 §4).
@@ -95,7 +122,7 @@ struct CachedCopy: Sendable {
   /// - Parameter fallback: For servers that say nothing about it.
   func mayStandIn(now: Duration, unlessSaid fallback: Duration) -> Bool {
     guard mayBeStale else { return false }
-    return age(now: now) < lifetime + (control.seconds("stale-if-error") ?? fallback)
+    return age(now: now) < withinReach(lifetime) + (control.seconds("stale-if-error") ?? fallback)
   }
 
   private var mayBeStale: Bool { !control.has("must-revalidate") && !control.has("no-cache") }
@@ -105,10 +132,16 @@ struct CachedCopy: Sendable {
   /// The request that asks whether it is still good; `nil` if that cannot be asked.
   func question(_ request: HTTPRequest) -> HTTPRequest? {
     guard hasValidator else { return nil }
+    let question = CopyQuestion(
+      url: reach?.end ?? request.message.url,
+      etag: head.headers["ETag"],
+      lastModified: head.headers["Last-Modified"]
+    )
     var request = request
-    request.message.headers["If-None-Match"] = head.headers["ETag"]
-    request.message.headers["If-Modified-Since"] = head.headers["Last-Modified"]
-    request.takesNotModified = true
+    request.change { parts in
+      parts.question = question
+      parts.askAboutCopy()
+    }
     return request
   }
 
@@ -125,6 +158,8 @@ struct CachedCopy: Sendable {
     copy.initialAge = CachedCopy.initialAge(answer)
     copy.arrival = now
     copy.receivedAt = answer.receivedAt
+    copy.reach = Reach(answer)
+    copy.mayBeKept = CachedCopy.mayBeKept(answer, copy.control)
     return copy
   }
 
@@ -138,25 +173,64 @@ struct CachedCopy: Sendable {
     head.headers.reduce(body.count + 512) { $0 + $1.name.utf8.count + $1.value.utf8.count }
   }
 
+  /// Whether neither an answer nor a redirect that led to it forbids to keep it.
+  private static func mayBeKept(_ response: HTTPResponse, _ control: CacheControl) -> Bool {
+    !control.has("no-store") && response.detour.map { $0.lifetime != nil } ?? true
+  }
+
   /// How long an answer is good from when the server made it (RFC 9111 §4.2.1).
   private static func lifetime(_ response: HTTPResponse, _ control: CacheControl) -> Duration {
+    if let stated = statedLifetime(response, control) { return stated }
+    guard let changed = date("Last-Modified", in: response) else { return .zero }
+    return min(max(sendingDate(of: response).since(changed), .zero) / 10, longestGuess)
+  }
+
+  /// How long an answer says that it is good; `nil` if it says nothing about it.
+  static func statedLifetime(_ response: HTTPResponse, _ control: CacheControl) -> Duration? {
     if let seconds = control.seconds("max-age") { return seconds }
-    let date = { (name: String) in response.head.headers[name].flatMap { HTTPDate($0, now: response.receivedAt) } }
-    // Both dates are the server's, so that the device's clock has no part in it.
-    let sent = { date("Date") ?? response.receivedAt }
-    if response.head.headers.contains(name: "Expires") {
-      return date("Expires").map { max($0.since(sent()), .zero) } ?? .zero
-    }
-    guard let changed = date("Last-Modified") else { return .zero }
-    return min(max(sent().since(changed), .zero) / 10, longestGuess)
+    guard response.head.headers.contains(name: "Expires") else { return nil }
+    let sent = { sendingDate(of: response) }
+    return date("Expires", in: response).map { max($0.since(sent()), .zero) } ?? .zero
+  }
+
+  /// The server's date wherever there is one, so that the device's clock has no part in a difference.
+  private static func sendingDate(of response: HTTPResponse) -> HTTPDate {
+    date("Date", in: response) ?? response.receivedAt
+  }
+
+  private static func date(_ name: String, in response: HTTPResponse) -> HTTPDate? {
+    response.head.headers[name].flatMap { HTTPDate($0, now: response.receivedAt) }
   }
 
   /// How old an answer was when it came (RFC 9111 §4.2.3).
   ///
   /// Its date is not compared with the device's clock, which may be wrong by hours.
-  private static func initialAge(_ response: HTTPResponse) -> Duration {
+  private static func initialAge(_ response: HTTPResponse) -> Duration { statedAge(response) + response.duration }
+
+  /// How old an answer says that it is.
+  static func statedAge(_ response: HTTPResponse) -> Duration {
     // Of several the first counts, and one that is no number does not (RFC 9111 §5.1).
-    let age = response.head.headers.members(of: "Age").first.flatMap { CacheControl.deltaSeconds($0) }
-    return (age ?? .zero) + response.duration
+    response.head.headers.members(of: "Age").first.flatMap { CacheControl.deltaSeconds($0) } ?? .zero
+  }
+}
+
+extension CachedCopy.Reach {
+  /// `nil` if no redirect led to the answer.
+  fileprivate init?(_ response: HTTPResponse) {
+    guard let detour = response.detour else { return nil }
+    // What the answer's own age adds to the copy's has nothing to do with the redirects.
+    self.init(end: detour.end, age: (detour.lifetime ?? .zero) + CachedCopy.statedAge(response))
+  }
+}
+
+extension HTTPRequest.Parts {
+  /// Asks about a copy where it came from, and nowhere else: what tells versions of one resource apart says nothing of
+  /// another (RFC 9110 §8.8.3, §13.1.3).
+  mutating func askAboutCopy() {
+    guard let question else { return }
+    let isThere = question.url == message.url
+    message.headers["If-None-Match"] = isThere ? question.etag : nil
+    message.headers["If-Modified-Since"] = isThere ? question.lastModified : nil
+    takesNotModified = isThere
   }
 }

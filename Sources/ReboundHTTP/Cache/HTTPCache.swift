@@ -186,6 +186,13 @@ public final class HTTPCache: Sendable {
     return true
   }
 
+  /// Forgets a copy, for which an answer has come that is not kept.
+  func forget(_ copy: CachedCopy, for key: Key) {
+    drop(key) { $0.copy.variant == copy.variant }
+    // As when everything is forgotten, for whoever was reading it at the same time.
+    shelf?.remove(copy, key, in: self) { self.drop(key) { $0.copy.variant == copy.variant && $0.place != nil } }
+  }
+
   // MARK: Memory
 
   /// The copy in memory that answers a request.
@@ -229,7 +236,16 @@ public final class HTTPCache: Sendable {
 
   /// Lets go of a copy in memory.
   func drop(_ number: Int, for key: Key) {
-    state.withLock { state in state.change(key) { $0.removeAll { $0.number == number } } }
+    drop(key) { $0.number == number }
+  }
+
+  private func drop(_ key: Key, where isMeant: (KeptCopy) -> Bool) {
+    let dropped = state.withLock { state in
+      let before = state.slots[key]
+      state.change(key) { $0.removeAll(where: isMeant) }
+      return before
+    }
+    withExtendedLifetime(dropped) {}
   }
 
   /// Forgets all copies of an address, whoever has asked for them.

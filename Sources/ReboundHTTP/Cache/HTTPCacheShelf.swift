@@ -223,6 +223,27 @@ final class HTTPCacheShelf: Sendable {
 
   // MARK: Forgetting
 
+  /// Forgets a copy behind the caller's back.
+  func remove(
+    _ copy: CachedCopy,
+    _ key: HTTPCache.Key,
+    in cache: HTTPCache,
+    then: @escaping @Sendable () -> Void
+  ) {
+    work { [self] in
+      let digest = HTTPCacheKeyDigest(key)
+      if settle(digest.name.address) {
+        do {
+          try storage.remove(place(for: copy, digest, limit(cache)))
+        } catch {
+          owe(digest.name.address)
+          onFailure(HTTPCacheStorageFailure(.removing, name: digest.name, underlying: error))
+        }
+      }
+      then()
+    }
+  }
+
   /// Forgets all copies of an address behind the caller's back.
   func removeAll(of url: String, then: @escaping @Sendable () -> Void) {
     work { [self] in

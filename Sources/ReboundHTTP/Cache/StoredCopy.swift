@@ -54,6 +54,8 @@ struct StoredCopy: Sendable {
     let storedAt: Int64
     /// How old it was then, in milliseconds.
     let age: Int64
+    /// How old it may be before the redirects that led to it are to be followed anew, in milliseconds; absent if none did.
+    let reach: Int64?
     let receivedAt: Int64
   }
 
@@ -86,6 +88,7 @@ struct StoredCopy: Sendable {
       httpVersion: copy.head.httpVersion,
       storedAt: wallClock.inMilliseconds,
       age: min(copy.age(now: now), greatestAge).inMilliseconds,
+      reach: copy.reach?.age.inMilliseconds,
       receivedAt: copy.receivedAt.secondsSinceEpoch
     )
     guard let json = try? JSONEncoder().encode(head) else { return nil }
@@ -162,18 +165,20 @@ struct StoredCopy: Sendable {
     guard zip(variant, head.variant).allSatisfy({ key.digest(of: $0) == $1.value }) else { return nil }
     let elapsed = wallClock - .milliseconds(head.storedAt)
     let age = elapsed < .seconds(-1) ? StoredCopy.greatestAge : .milliseconds(head.age) + max(elapsed, .zero)
+    let address = head.address.flatMap { URL(string: $0) } ?? message.url
     return CachedCopy(
       head: ResponseHead(
         status: head.status,
         headers: HTTPHeaders(head.fields.map { HTTPHeaders.Field($0.name, $0.value) }),
-        url: head.address.flatMap { URL(string: $0) } ?? message.url,
+        url: address,
         httpVersion: head.httpVersion
       ),
       body: body,
       variant: variant,
       age: min(age, StoredCopy.greatestAge),
       now: now,
-      receivedAt: HTTPDate(secondsSinceEpoch: head.receivedAt)
+      receivedAt: HTTPDate(secondsSinceEpoch: head.receivedAt),
+      reach: head.reach.map { CachedCopy.Reach(end: address, age: .milliseconds($0)) }
     )
   }
 }

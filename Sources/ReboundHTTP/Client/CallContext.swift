@@ -45,6 +45,18 @@ final class CallContext: Sendable {
     start = .zero
   }
 
+  /// What goes on behind the back of whoever has made the call, for the same user.
+  private init(behind call: CallContext, id: String) {
+    (client, ownTime, request, observe) = (call.client, call.ownTime, call.request, call.observe)
+    (self.id, identity) = (id, call.identity)
+    let isWatched = call.observe != nil
+    start = isWatched ? call.time.now : .zero
+    watched = isWatched ? WatchedCall(id, call.operation, call.redaction) : nil
+  }
+
+  /// Another call of the same request, with an id and events of its own; this one, if no client has made it.
+  var another: CallContext { client.map { CallContext(behind: self, id: $0.settings.ids.next()) } ?? self }
+
   var operation: String { request.operation() }
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }

@@ -6,6 +6,8 @@ import Rebound
 extension CallSubscription {
   func begin(_ sent: SentRequest) {
     let request = sent.request
+    // Whoever has changed it on the way: with a line break in a field, more fields would be sent than these.
+    if let failure = request.invalidField { return fail(failure, sent) }
     if request.redirects == 0 { request.tell(.attemptBegan(request.attempt, request.message)) }
     let exchange = settings.transport.start(request.message) { [self] event in receive(event, of: sent) }
     // Else it was over already, before the transport returned.
@@ -115,13 +117,15 @@ extension CallSubscription {
   }
 
   func response(_ head: ResponseHead, _ body: Data, to sent: SentRequest) -> HTTPResponse {
-    HTTPResponse(
+    var response = HTTPResponse(
       head: head,
       body: body,
       receivedAt: HTTPDate(since1970: settings.time.wallClock),
       duration: settings.time.now - sent.start,
       attempt: sent.request.attempt
     )
+    response.detour = sent.request.redirection?.detour
+    return response
   }
 
   private func succeed(_ response: HTTPResponse, _ sent: SentRequest) {

@@ -66,6 +66,7 @@ extension CallSubscription {
       let answer = response(head, Data(), to: sent)
       end(with: hop.failure(.redirectRefused, response: answer, underlying: refusal), hop)
     case .follow(let message):
+      let answer = response(head, Data(), to: sent)
       var following = hop
       following.change {
         $0.message = message
@@ -73,8 +74,10 @@ extension CallSubscription {
           count: count + 1,
           first: request.message,
           hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
-          carriedHeaders: settings.redirects.carriedHeaders
+          carriedHeaders: settings.redirects.carriedHeaders,
+          detour: Detour(answer, to: message.url, after: hop.redirection?.detour)
         )
+        $0.askAboutCopy()
       }
       hop.tell(.redirected(status: head.status, to: message.url))
       send(following, startedAt: sent.start)
@@ -101,11 +104,14 @@ final class Redirection: Sendable {
   let hasLeftOrigin: Bool
   /// The fields that go along to another origin.
   let carriedHeaders: Set<String>
+  /// What it means for copies of the answer.
+  let detour: Detour
 
-  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool, carriedHeaders: Set<String>) {
+  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool, carriedHeaders: Set<String>, detour: Detour) {
     self.count = count
     self.first = first
     self.hasLeftOrigin = hasLeftOrigin
     self.carriedHeaders = carriedHeaders
+    self.detour = detour
   }
 }

@@ -213,6 +213,9 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
       change(sent) { $0.follow(answer.head) }
       return .none
     }
+    var answer = answer
+    // The middleware of the hop may have made another of it.
+    answer.detour = sent.request.redirection?.detour
     let more = deliver(answer)
     lock.withLock {
       // Middleware may answer more often than it was asked to.

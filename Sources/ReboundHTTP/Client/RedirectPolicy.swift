@@ -67,9 +67,16 @@ public struct RedirectPolicy: Hashable, Sendable {
     case refuse(RedirectRefused)
   }
 
+  /// Whether a field of a request says something of its body, and goes where that goes (RFC 9110 §15.4).
+  private static func speaksOfBody(_ name: String) -> Bool {
+    HTTPHeaders.begins(name, with: "Content-")
+      || ["Digest", "Repr-Digest", "Last-Modified"].contains { HTTPHeaders.equal($0, name) }
+  }
+
   /// What to do with an answer.
   ///
-  /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"). No
+  /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"), without
+  /// the body and the fields that speak of it. No
   /// redirect leads from `https` to `http`, and none takes a body or fields to another origin that were not said to be
   /// safe there.
   ///
@@ -97,7 +104,7 @@ public struct RedirectPolicy: Hashable, Sendable {
     if becomesGet {
       next.method = .get
       next.body = .none
-      next.headers["Content-Type"] = nil
+      next.headers = HTTPHeaders(next.headers.filter { !RedirectPolicy.speaksOfBody($0.name) })
     } else if !message.body.isReplayable {
       return .deliver
     }

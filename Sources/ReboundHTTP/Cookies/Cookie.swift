@@ -51,7 +51,7 @@ public struct Cookie: Hashable, Codable, Sendable {
     isHTTPOnly = attributes.isHTTPOnly
     path = attributes.path ?? Cookie.defaultPath(of: url)
     // Max-Age is stronger than Expires.
-    expires = (attributes.ageEnd ?? attributes.expires).map { min($0, now + Cookie.longestLife) }
+    expires = (attributes.ageEnd ?? attributes.expires).map { min($0, Cookie.later(now, Cookie.longestLife)) }
     let isOfDomain = attributes.domain != nil && host.contains(".") && !Cookie.isAddress(host)
     domain = attributes.domain ?? host
     isHostOnly = !isOfDomain
@@ -64,6 +64,12 @@ public struct Cookie: Hashable, Codable, Sendable {
     let lowercased = name.lowercased()
     if lowercased.hasPrefix("__secure-"), !isSecure { return nil }
     if lowercased.hasPrefix("__host-"), !isSecure || attributes.domain != nil || attributes.path != "/" { return nil }
+  }
+
+  /// So many seconds later, or at the end of all time.
+  private static func later(_ now: Int64, _ seconds: Int64) -> Int64 {
+    let (sum, isBeyond) = now.addingReportingOverflow(seconds)
+    return isBeyond ? .max : sum
   }
 
   private struct Attributes {
@@ -87,7 +93,7 @@ public struct Cookie: Hashable, Codable, Sendable {
       case "max-age":
         // What is no number is as if it were not there (§5.2.2).
         guard let age = Attributes.age(value) else { return }
-        ageEnd = age <= 0 ? .min : now.addingReportingOverflow(age).partialValue
+        ageEnd = age <= 0 ? .min : Cookie.later(now, age)
       case "expires": expires = CookieDate.seconds(value) ?? expires
       case "secure": isSecure = true
       case "httponly": isHTTPOnly = true

@@ -7,10 +7,16 @@ import Rebound
 ///     Caching(in: HTTPCache(staleIfError: .seconds(86_400)))
 ///
 /// Every response says where it comes from, how old it is and why it was used (``ResponseSource``), so that a screen can
-/// say "saved copy". Copies of an address are forgotten when it is written to.
+/// say "saved copy". Copies of an address are forgotten when it is written to, and a copy when an answer has come since that
+/// may not be kept. An answer that redirects have led to is good for as long as they are.
+///
+/// To those who watch the client, the renewal of a copy that has answered already is a call of its own (RFC 5861 §3).
 public struct Caching: Middleware, HandlingMiddleware {
   /// An answer, or a failure, that is there already.
   private typealias Known = Result<HTTPResponse, NetworkFailure>.Publisher
+
+  /// The statuses that say that there is nothing any more.
+  private static let gone = [404, 410]
 
   private let cache: HTTPCache
 
@@ -33,10 +39,12 @@ public struct Caching: Middleware, HandlingMiddleware {
   }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
-    guard request.message.method.isSafe else {
+    guard let mode = mode(of: request) else {
+      // Whoever wants copies alone does not ask the server, even where no copy could answer.
+      if request.cacheMode == .onlyCached { return refuse(request, for: subscriber) }
+      if request.message.method.isSafe { return next.handle(request, subscriber) }
       return next(request).invalidating(cache, request).subscribe(subscriber)
     }
-    guard let mode = mode(of: request) else { return next.handle(request, subscriber) }
     let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
     if let look = cache.look(key, for: request) {
       look.flatMap { copy in RequestHandler { answer($0, mode, key, copy, for: $1, next) }(request) }.subscribe(
@@ -50,12 +58,12 @@ public struct Caching: Middleware, HandlingMiddleware {
   /// What the cache may do; `nil` if it has no part in the request.
   private func mode(of request: HTTPRequest) -> CacheMode? {
     let message = request.message
+    guard message.method == .get else { return nil }
     let control = CacheControl(message.headers)
     let hasCondition = ["Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Range", "If-Unmodified-Since"]
       .contains { message.headers.contains(name: $0) }
     guard
-      message.method == .get, case .none = message.body, !hasCondition, !control.has("no-store"),
-      request.cacheMode != .bypass
+      case .none = message.body, !hasCondition, !control.has("no-store"), request.cacheMode != .bypass
     else { return nil }
     return control.has("no-cache") && request.cacheMode == .standard ? .revalidate : request.cacheMode
   }
@@ -71,10 +79,7 @@ public struct Caching: Middleware, HandlingMiddleware {
     let now = request.time.now
     switch mode {
     case .onlyCached:
-      guard let copy else {
-        request.tell(.cache(.miss))
-        return Fail(error: request.failure(.notCached)).subscribe(subscriber)
-      }
+      guard let copy else { return refuse(request, for: subscriber) }
       return use(copy, copy.isFresh(now: now) ? .fresh : .onlyCached, for: request, now: now).subscribe(subscriber)
     case .standard:
       if let copy, copy.isFresh(now: now) {
@@ -82,7 +87,11 @@ public struct Caching: Middleware, HandlingMiddleware {
       }
       if let copy, copy.mayBeRenewedLater(now: now) {
         let answer = use(copy, .staleWhileRevalidating, for: request, now: now)
-        let renewal = RequestHandler { fetch($0, key, copy, for: $1, next) }
+        let renewal = RequestHandler { request, subscriber in
+          let own = request.inAnotherCall
+          own.tell(.began(own.message.method, own.message.url))
+          RequestHandler { fetch($0, key, copy, for: $1, next) }(own).tellingEnd(of: own).subscribe(subscriber)
+        }
         cache.renew(key, with: renewal(request).eraseToAnyPublisher())
         return answer.subscribe(subscriber)
       }
@@ -90,6 +99,11 @@ public struct Caching: Middleware, HandlingMiddleware {
       break
     }
     fetch(request, key, copy, for: subscriber, next)
+  }
+
+  private func refuse(_ request: HTTPRequest, for subscriber: AnswerSubscriber) {
+    request.tell(.cache(.miss))
+    Fail(error: request.failure(.notCached)).subscribe(subscriber)
   }
 
   private func use(_ copy: CachedCopy, _ use: CacheUse, for request: HTTPRequest, now: Duration) -> Known {
@@ -111,16 +125,17 @@ public struct Caching: Middleware, HandlingMiddleware {
       let now = request.time.now
       if response.status == 304, let copy {
         let refreshed = copy.refreshed(by: response, now: now)
-        if cache.keep(refreshed, for: key, of: request) { request.tell(.cache(.stored)) }
+        keep(refreshed.mayBeKept ? refreshed : nil, key, request, insteadOf: copy)
         return refreshed.response(.revalidated, now: now)
       }
-      if let new = CachedCopy(response, to: request.message, now: now), cache.keep(new, for: key, of: request) {
-        request.tell(.cache(.stored))
-      }
+      let new = CachedCopy(response, to: request.message, now: now)
+      let isLastWord = (200...299).contains(response.status) || Caching.gone.contains(response.status)
+      keep(new, key, request, insteadOf: isLastWord ? copy : nil)
       return response
     }
     guard let copy else { return answer.subscribe(subscriber) }
     answer.catch { failure -> Known in
+      if let status = failure.status, Caching.gone.contains(status) { cache.forget(copy, for: key) }
       let now = request.time.now
       guard failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
         return Known(failure)
@@ -128,6 +143,15 @@ public struct Caching: Middleware, HandlingMiddleware {
       return use(copy, .staleIfError, for: request, now: now)
     }
     .subscribe(subscriber)
+  }
+
+  /// Keeps an answer; where that is not to be, an older one may not come back, either.
+  private func keep(_ new: CachedCopy?, _ key: HTTPCache.Key, _ request: HTTPRequest, insteadOf old: CachedCopy?) {
+    if let new, cache.keep(new, for: key, of: request) {
+      request.tell(.cache(.stored))
+    } else if let old {
+      cache.forget(old, for: key)
+    }
   }
 }
 
@@ -144,6 +168,15 @@ extension NetworkFailure {
 }
 
 extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
+  /// Tells those who watch how a call ends that nobody waits for.
+  fileprivate func tellingEnd(of request: HTTPRequest) -> Publishers.HandleEvents<Self> {
+    handleEvents(
+      receiveOutput: { request.tell(.succeeded($0.source)) },
+      receiveCompletion: { if case .failure(let failure) = $0 { request.tell(.failed(failure)) } },
+      receiveCancel: { request.tell(.cancelled) }
+    )
+  }
+
   /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
   ///
   /// A server has no say about another origin, be it a port of the same host.

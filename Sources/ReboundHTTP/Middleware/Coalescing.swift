@@ -4,7 +4,8 @@ import Rebound
 /// Sends one request where several ask for the same thing at the same time.
 ///
 /// The same thing is the same address with the same header fields, asked for by the same user with a safe method, and
-/// with the same limit of time. The last one that loses interest cancels it; a failure is shared, too, and not kept.
+/// with the same limit of time, by requests of the same name that find the same answers valid: what one of them refuses,
+/// another could have taken. The last one that loses interest cancels it; a failure is shared, too, and not kept.
 public struct Coalescing: Middleware, HandlingMiddleware {
   private struct Key: Hashable, Sendable {
     let method: HTTPMethod
@@ -14,6 +15,12 @@ public struct Coalescing: Middleware, HandlingMiddleware {
     let isAuthenticated: Bool
     let timeLimit: Duration?
     let mode: CacheMode
+    let question: CopyQuestion?
+    // What an answer is judged by. Whether two validators are the same nobody knows, but they belong to an operation.
+    let operation: String
+    let validStatuses: ClosedRange<Int>
+    let takesWebPages: Bool
+    let hasValidator: Bool
 
     /// The address tells nearly all apart, and a hash is made several times in a call.
     func hash(into hasher: inout Hasher) { hasher.combine(url) }
@@ -47,7 +54,12 @@ public struct Coalescing: Middleware, HandlingMiddleware {
       identity: request.identity,
       isAuthenticated: request.isAuthenticated,
       timeLimit: request.timeLimit,
-      mode: request.cacheMode
+      mode: request.cacheMode,
+      question: request.question,
+      operation: request.operation,
+      validStatuses: request.call.validStatuses,
+      takesWebPages: request.call.takesWebPages,
+      hasValidator: request.call.validator != nil
     )
     next(request).coalesced(by: coalescer, for: key).subscribe(subscriber)
   }

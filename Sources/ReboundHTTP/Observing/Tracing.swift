@@ -173,8 +173,8 @@ public final class Tracing: Middleware, RequestAdapter, Sendable {
 
   private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
     guard let call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
-    // One that was under way when nobody waited any more.
-    if let span = call.endAttempt(event, failure, error) { whenEnded(span) }
+    // One that was under way when nobody waited any more, be it because something else has answered.
+    if let span = call.endAttempt(event, failure ?? "cancelled", error ?? "cancelled") { whenEnded(span) }
     whenEnded(call.end(event, failure, error))
   }
 }

@@ -77,16 +77,18 @@ extension Publisher {
 extension Publisher where Output: Equatable, Failure == Never {
   /// The first value at once, and from then on only those that stand for a while, each once.
   ///
-  /// A network that comes and goes within that time makes no change. The first is what holds upon the subscription.
+  /// A network that comes and goes within that time makes no change. The first is what holds upon the subscription. What
+  /// comes while nobody asks replaces what waits.
   func settled<Context: Scheduler>(
     from first: @escaping () -> Output,
     for duration: Duration,
     on scheduler: Context
   ) -> AnyPublisher<Output, Never> {
-    Deferred {
-      self.debounce(for: Context.SchedulerTimeType.Stride(duration), scheduler: scheduler).prepend(first())
-    }
-    .removeDuplicates()
-    .eraseToAnyPublisher()
+    // In this order: what changes between the look and the subscription would be missed.
+    debounce(for: Context.SchedulerTimeType.Stride(duration), scheduler: scheduler)
+      .merge(with: Deferred { Just(first()) })
+      .buffer(size: 1, prefetch: .byRequest, whenFull: .dropOldest)
+      .removeDuplicates()
+      .eraseToAnyPublisher()
   }
 }

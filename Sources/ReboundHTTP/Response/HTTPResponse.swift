@@ -14,6 +14,8 @@ public struct HTTPResponse: Sendable {
   public var duration: Duration
   /// The number of that attempt, from 1.
   public var attempt: Int
+  /// What redirects have to do with it; `nil` if none led to it.
+  var detour: Detour?
 
   /// Makes an answer.
   ///

@@ -366,6 +366,39 @@ struct HTTPCacheShelfTests {
     #expect(try setting.process().get(Self.kept) == nil)
   }
 
+  @Test("a copy that another answer has made void does not come back from the storage, even if that cannot forget it")
+  func voidCopy() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b", ["Cache-Control": "no-store"])])
+    let process = setting.process()
+    _ = try process.get()
+    setting.folder.refuse(["remove"])
+    #expect(try process.get(Anything(cacheMode: .revalidate)) == "b")
+    #expect(setting.kinds == [.removing])
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.kinds == [.removing, .removing])
+    setting.folder.refuse([])
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.copies == [])
+  }
+
+  @Test("a void copy that was being read from the storage meanwhile is not kept in memory")
+  func voidCopyInMemory() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b", ["Cache-Control": "no-store"])])
+    _ = try setting.process().get()
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let renewing = process.send(Anything(cacheMode: .revalidate))
+    waiting.run()
+    let reading = process.send()
+    process.cache.releaseMemory()
+    setting.wait(.zero)
+    #expect(renewing.values.count == 1)
+    waiting.run()
+    #expect(reading.values.count == 1)
+    #expect(process.cache.usedBytes == 0)
+    #expect(setting.copies == [])
+  }
+
   @Test("an answer with a credential in the address that it came from is in memory alone, and replaces the one before")
   func credential() throws {
     let elsewhere = try #require(URL(string: "https://cdn.example/a?signature=secret"))

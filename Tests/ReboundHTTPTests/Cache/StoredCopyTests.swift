@@ -162,6 +162,7 @@ struct StoredCopyTests {
       "Cache-Control": "max-age=60", "Vary": "Authorization", "Set-Cookie": "session=hidden1",
       "X-Auth-Token": "hidden2",
       "X-Other": "Bearer hidden3", "X-Kept": "shown", "Content-Type": "text/plain",
+      "Location": "/?token=hidden5", "Link": "</?api_key=hidden6>; rel=next",
     ]
     let message = TransportRequest(Self.url, headers: ["Authorization": "Bearer hidden4"])
     let bytes = try #require(Self.bytes(try Self.copy(headers, to: message)))

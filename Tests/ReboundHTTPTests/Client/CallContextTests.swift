@@ -22,6 +22,28 @@ struct CallContextTests {
     #expect(count == 1 && test.log.events.count == 1)
   }
 
+  @Test("another call of the same request has an id and failures of its own, and the same watcher and user")
+  func another() throws {
+    let user = User()
+    user.name = "ada"
+    let client = test.client.identifying { user.name }
+    let request = RequestParts(Anything(), Anything().parser)
+    let context = client.context(for: request, test.log.write)
+    user.name = "bob"
+    context.keep(NetworkFailure(.noData))
+    test.scheduler.advance(by: 5)
+    let other = context.another
+    other.tell(.cancelled)
+    #expect(other.id != context.id)
+    #expect(other.identity == "ada")
+    #expect(other.earlier.isEmpty)
+    #expect(test.log.events.map(\.requestID) == [other.id])
+    #expect(test.log.events.map(\.elapsed) == [.zero])
+    #expect(client.context(for: request, nil).another.watched == nil)
+    let unsent = HTTPRequest(TransportRequest(.service), id: "mine")
+    #expect(unsent.inAnotherCall.id == "mine")
+  }
+
   @Test("it keeps the last ten failures, in order")
   func failures() {
     let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)

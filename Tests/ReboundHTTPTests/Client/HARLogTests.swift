@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -47,22 +48,30 @@ struct HARLogTests {
     #expect(entries?.map { $0["request"]?["url"]?.string?.suffix(1) } == ["b", "c"])
   }
 
-  @Test("nothing is kept of an attempt that is cancelled")
-  func cancelled() {
-    final class Silence: Transport, TransportExchange {
-      func start(
-        _ request: TransportRequest,
-        telling receiver: @escaping @Sendable (TransportEvent) -> Void
-      ) -> any TransportExchange { self }
-      func cancel() {}
-      func pause() {}
-      func resume() {}
-    }
-    final class Token: Sendable {}
-    weak var kept: Token?
+  enum End: String, CaseIterable, Sendable {
+    case cancel
+    case deadline
+    /// The deadline as well, and something else answers.
+    case fallback
+  }
+
+  @Test(
+    "an attempt that is cut off is an entry that never answers; what it was sending is not kept",
+    arguments: End.allCases
+  )
+  func cutOff(end: End) throws {
+    let scheduler = TestScheduler()
     let log = HARLog()
-    let client = WebAPIClient(baseURL: .service, transport: Silence(), deliveringOn: nil).onEvent(log.write)
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: Silence(),
+      middleware: end == .fallback ? [Saved()] : [],
+      deliveringOn: nil,
+      time: scheduler.time
+    )
+    .onEvent(log.write)
     let recorder = Recorder<Data, NetworkFailure>()
+    weak var kept: Token?
     do {
       let token = Token()
       kept = token
@@ -70,12 +79,49 @@ struct HARLogTests {
         withExtendedLifetime(token) {}
         throw CancellationError()
       }
-      client.publisher(for: Anything(method: .post, body: .stream(body, contentType: "a/b"))).subscribe(recorder)
+      client.publisher(
+        for: Anything(
+          method: .put,
+          body: .stream(body, contentType: "a/b"),
+          deadline: end == .cancel ? nil : .seconds(2)
+        )
+      )
+      .subscribe(recorder)
     }
     #expect(kept != nil)
-    recorder.cancel()
-    withExtendedLifetime(log) {
-      #expect(kept == nil)
-    }
+    scheduler.advance(by: 2)
+    if end == .cancel { recorder.cancel() }
+    #expect(recorder.values.count == (end == .fallback ? 1 : 0))
+    #expect(kept == nil)
+    let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
+    #expect(entries.map { $0["response"]?["status"] } == [.number(0)])
+    #expect(entries.map { $0["time"] } == [.number(2_000)])
+    #expect(entries.map { $0["_events"] } == [.array([])])
+    let comment = try #require(entries.first?["comment"]?.string)
+    #expect(comment.hasPrefix("Anything, attempt 1, request ") && comment.hasSuffix(": cut off"))
+  }
+}
+
+private final class Token: Sendable {}
+
+/// A transport that never answers, and keeps nothing.
+private final class Silence: Transport, TransportExchange {
+  func start(
+    _ request: TransportRequest,
+    telling receiver: @escaping @Sendable (TransportEvent) -> Void
+  ) -> any TransportExchange { self }
+  func cancel() {}
+  func pause() {}
+  func resume() {}
+}
+
+/// Answers in place of a failure.
+private struct Saved: Middleware {
+  var place: MiddlewarePlace { .fallback }
+
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+    let head = ResponseHead(status: 200, url: request.message.url)
+    let saved = HTTPResponse(head: head, receivedAt: HTTPDate(secondsSinceEpoch: 0))
+    return next(request).catch { _ in Just(saved).setFailureType(to: NetworkFailure.self) }.eraseToAnyPublisher()
   }
 }

@@ -40,6 +40,20 @@ struct RedirectPolicyTests {
     #expect(calls.last?.request.headers.contains(name: "Content-Type") == (after == before && !body.isNone))
   }
 
+  @Test("without its body, a request has no fields that speak of it (RFC 9110 §15.4)", arguments: [301, 302, 303, 307])
+  func fieldsOfTheBody(status: Int) throws {
+    let names = [
+      "content-encoding", "Content-Language", "Content-Location", "Content-MD5", "Content-Digest", "Repr-Digest",
+      "Digest", "Last-Modified",
+    ]
+    let headers = HTTPHeaders((names + ["Accept", "X-Content"]).map { HTTPHeaders.Field($0, "a") })
+    let order = Anything(method: .post, headers: headers, body: .form(["a": 1]))
+    let (calls, _) = try Self.run([.redirect(status, to: "/other"), .status(200)], order)
+    let kept = try #require(calls.last?.request.headers)
+    for name in names { #expect(kept.contains(name: name) == (status == 307), "\(name)") }
+    #expect(kept.contains(name: "Accept") && kept.contains(name: "X-Content"))
+  }
+
   @Test("fields go to the same origin only, but for those that say what is asked for, and those that are named")
   func credentials() throws {
     let request = Anything(

@@ -78,6 +78,25 @@ struct WebAPIClientTests {
   }
 
   @Test(
+    "no field that middleware has broken goes over the wire, wherever that stands, and no attempt begins",
+    arguments: MiddlewarePlace.allCases
+  )
+  func brokenField(place: MiddlewarePlace) throws {
+    let test = ClientUnderTest([.status(200)], [Breaking(place: place), Retrying(.http)])
+    #expect(try test.run(Anything()).failure?.invalidRequest != nil)
+    #expect(test.transport.count == 0)
+    #expect(test.log.events.map { "\($0.kind)".prefix { $0 != "(" } } == ["began", "attemptFailed", "retry", "failed"])
+  }
+
+  @Test("nor does a field of the client's own that is none")
+  func brokenDeadlineHeader() throws {
+    var test = ClientUnderTest([.redirect(to: "/b"), .status(200)])
+    test.client.deadlineHeader = "Time left"
+    #expect(try test.run(Anything(deadline: .seconds(1))).failure?.kind == .invalidRequest)
+    #expect(test.transport.count == 0)
+  }
+
+  @Test(
     "every status that is no success is a failure of its kind, with body and server's words",
     arguments: [
       (400, .badRequest), (401, .unauthorised), (403, .forbidden), (404, .notFound), (406, .notAcceptable),
@@ -446,6 +465,17 @@ final class Draws: @unchecked Sendable {
   func next() -> Double {
     count += 1
     return source.next()
+  }
+}
+
+/// Adds a field that would be two on the wire.
+private struct Breaking: Middleware {
+  let place: MiddlewarePlace
+
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+    var request = request
+    request.message.headers.add("X-A", "1\r\nX-B: 2")
+    return next(request)
   }
 }
 

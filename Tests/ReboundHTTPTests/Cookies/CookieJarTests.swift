@@ -145,6 +145,19 @@ struct CookieJarTests {
     #expect(try (Self.sent(jar, at: Self.later(seconds)) != nil) == isThere)
   }
 
+  @Test(
+    "by a clock near the end of its numbers, what does not end yet is there",
+    arguments: ["Max-Age=5", "Max-Age=99999999999999999999999", "Expires=Thu, 01 Jan 2099 00:00:00 GMT", "Path=/"],
+    [0, 4, 400 * 86_400] as [Int64]
+  )
+  func endOfTime(attributes: String, left: Int64) throws {
+    let now = HTTPDate(secondsSinceEpoch: .max - left)
+    var jar = CookieJar()
+    try Self.set(["a=1; \(attributes)"], in: &jar, at: now)
+    let isThere = !attributes.hasPrefix("Expires") && (left > 0 || attributes == "Path=/")
+    #expect(try (Self.sent(jar, at: now) != nil) == isThere)
+  }
+
   @Test("one of the same name, domain and path takes the other's place, and its age; an end removes it")
   func replaces() throws {
     var jar = try Self.jar("a=1", "b=1")

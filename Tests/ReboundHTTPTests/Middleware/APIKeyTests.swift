@@ -22,6 +22,16 @@ struct APIKeyTests {
     #expect(test.transport.calls.map { $0.request.headers["X-API-Key"] } == ["k", nil])
   }
 
+  @Test("a key that would write another field is not sent", arguments: ["k\r\nX-Admin: 1", "k\n", "k\u{0}"])
+  func lineBreak(key: String) throws {
+    let test = ClientUnderTest([.status(200)], [APIKey(.header("X-API-Key"), key)])
+    let failure = try test.run(Anything()).failure
+    #expect(failure?.kind == .invalidRequest)
+    #expect(failure?.invalidRequest.map { "\($0)".contains("X-API-Key") } == true)
+    #expect(failure.map { "\($0)".contains("X-Admin") } == false)
+    #expect(test.transport.count == 0)
+  }
+
   @Test(
     "stays with the origin that the request was made for",
     arguments: [APIKey.Placement.header("X-API-Key"), .query("key")]

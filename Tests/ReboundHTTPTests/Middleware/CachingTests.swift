@@ -276,6 +276,21 @@ struct CachingTests {
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
+  @Test("stale-while-revalidate: to those who watch, the renewal is a call of its own", arguments: CacheKind.allCases)
+  func renewalIsACall(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting(kind, [Self.answer("a", headers), .status(503).after(.seconds(1))])
+    _ = try setting.get()
+    setting.wait(.seconds(89))
+    #expect(try setting.get().source == .cache(age: .seconds(89), .staleWhileRevalidating))
+    let events = Dictionary(grouping: setting.test.log.events, by: \.requestID)
+    let renewal = try #require(setting.test.transport.calls.last?.request.headers["X-Request-ID"])
+    let stages = events.mapValues { $0.map { String("\($0.kind)".prefix { $0 != "(" }) } }
+    #expect(stages.count == 3)
+    #expect(stages[renewal] == ["began", "cache", "attemptBegan", "responded", "attemptFailed", "failed"])
+    #expect(stages.values.contains(["began", "cache", "succeeded"]))
+  }
+
   @Test("stale-while-revalidate: each copy that has become old is renewed anew", arguments: CacheKind.allCases)
   func staleWhileRevalidateAgain(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
@@ -295,6 +310,24 @@ struct CachingTests {
     let request = Anything(headers: ["Cache-Control": "no-cache"], cacheMode: .onlyCached)
     #expect(try setting.get(request).failure?.kind == .notCached)
     #expect(setting.test.transport.count == 0)
+  }
+
+  @Test(
+    "nor does one that no copy could answer",
+    arguments: [
+      Anything(method: .head, cacheMode: .onlyCached),
+      Anything(headers: ["Range": "bytes=0-1"], cacheMode: .onlyCached),
+      Anything(headers: ["Cache-Control": "no-store"], cacheMode: .onlyCached),
+      Anything(method: .put, body: .form(["x": 1]), cacheMode: .onlyCached),
+    ],
+    CacheKind.allCases
+  )
+  func onlyCachedWithoutCopies(request: Anything, kind: CacheKind) throws {
+    let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
+    _ = try setting.get()
+    #expect(try setting.get(request).failure?.kind == .notCached)
+    #expect(setting.test.transport.count == 1)
+    #expect(try setting.get().text == "a")
   }
 
   @Test(
@@ -371,6 +404,235 @@ struct CachingTests {
     _ = try setting.get()
     _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
     #expect(try setting.get().text == "a")
+  }
+
+  @Test(
+    "after an answer that is not kept the older copy does not come back",
+    arguments: [
+      CachingTests.answer("b", ["Cache-Control": "no-store"]), CachingTests.answer("b", [:]),
+      CachingTests.answer(String(repeating: "b", count: 9_000), ["ETag": "2"]),
+      .response(304, ["Cache-Control": "no-store"]), .status(404), .status(410),
+    ] as [ScriptedTransport.Step],
+    CacheKind.allCases
+  )
+  func notKept(step: ScriptedTransport.Step, kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=999", "ETag": "\"1\""]
+    let cache = kind.cache(capacity: 90_000)
+    let test = ClientUnderTest([Self.answer("a", headers), step], [Caching(in: cache)])
+    for mode in [CacheMode.standard, .revalidate] {
+      kind.prepare(cache)
+      _ = try test.run(Anything(validStatuses: 200...404, cacheMode: mode))
+    }
+    #expect(test.transport.count == 2)
+    #expect(cache.usedBytes == 0)
+    #expect(try test.run(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+  }
+
+  @Test(
+    "an answer that does not say what there is now leaves the copy where it is",
+    arguments: [.status(503), .status(403), .status(429), .offline, .captivePortal] as [ScriptedTransport.Step],
+    CacheKind.allCases
+  )
+  func stillKept(step: ScriptedTransport.Step, kind: CacheKind) throws {
+    struct Object: Request {
+      var path: RequestPath { "" }
+      var cacheMode: CacheMode = .standard
+      var validStatuses: ClosedRange<Int> = 200...299
+      var parser: ResponseParser<[String: Int]> { .json() }
+    }
+    let setting = Setting(kind, [Self.answer("{}", ["Cache-Control": "max-age=60"]), step, .status(503)])
+    _ = try setting.test.run(Object())
+    _ = try setting.test.run(Object(cacheMode: .revalidate))
+    _ = try setting.test.run(Object(cacheMode: .revalidate, validStatuses: 200...599))
+    #expect(setting.test.transport.count == 3)
+    setting.kind.prepare(setting.cache)
+    #expect(try setting.test.runDetailed(Object()).values.first?.source == .cache(age: .zero, .fresh))
+  }
+
+  @Test("what one variant, or one user, gets that is not kept makes no other forgotten", arguments: CacheKind.allCases)
+  func othersKept(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let user = User()
+    let answers = ["ciao", "hallo", "ciao, Ada"].map { Self.answer($0, headers) }
+    var setting = Setting(kind, answers + [Self.answer("new", ["Cache-Control": "no-store"])])
+    setting.test.client = setting.test.client.identifying { user.name }
+    let (italian, german) = (HTTPHeaders.Field("Accept-Language", "it"), HTTPHeaders.Field("Accept-Language", "de"))
+    _ = try setting.get(Anything(headers: HTTPHeaders([italian])))
+    _ = try setting.get(Anything(headers: HTTPHeaders([german])))
+    user.name = "ada"
+    _ = try setting.get(Anything(headers: HTTPHeaders([italian])))
+    user.name = nil
+    _ = try setting.get(Anything(headers: HTTPHeaders([german]), cacheMode: .revalidate))
+    #expect(
+      try setting.get(Anything(headers: HTTPHeaders([german]), cacheMode: .onlyCached)).failure?.kind == .notCached
+    )
+    #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao")
+    user.name = "ada"
+    #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao, Ada")
+  }
+
+  // MARK: Redirects
+
+  @Test(
+    "an answer that a redirect has led to is good for as long as both are (RFC 9111 §4.2)",
+    arguments: [
+      (302, [:], 0), (303, [:], 0), (307, [:], 0), (301, [:], 100), (308, [:], 100),
+      (302, ["Cache-Control": "max-age=50"], 50), (307, ["Cache-Control": "max-age=500"], 100),
+      (302, ["Cache-Control": "max-age=50", "Age": "20"], 30), (302, ["Cache-Control": "max-age=50", "Age": "60"], 0),
+      (302, ["Expires": ClientUnderTest.serverDate(50), "Date": ClientUnderTest.serverDate()], 50),
+      (301, ["Cache-Control": "max-age=0"], 0), (301, ["Expires": "0"], 0), (308, ["Cache-Control": "no-cache"], 0),
+      (301, ["Cache-Control": "no-store"], 0),
+    ] as [(Int, HTTPHeaders, Int)],
+    CacheKind.allCases
+  )
+  func redirects(redirect: (status: Int, headers: HTTPHeaders, seconds: Int), kind: CacheKind) throws {
+    let (status, fields, seconds) = redirect
+    var headers = fields
+    headers["Location"] = "/v1/1"
+    let setting = Setting(
+      kind,
+      [
+        .response(status, headers), Self.answer("1", ["Cache-Control": "max-age=140, immutable", "Age": "40"]),
+        .redirect(to: "/v1/2"), Self.answer("2", [:]),
+      ]
+    )
+    #expect(try setting.get().text == "1")
+    if seconds > 0 {
+      setting.wait(.seconds(seconds - 1))
+      #expect(try setting.get().source == .cache(age: .seconds(seconds + 39), .fresh))
+      setting.wait(.seconds(1))
+    }
+    #expect(try setting.get().text == "2")
+    #expect(setting.test.transport.count == 4)
+  }
+
+  @Test(
+    "of several redirects the shortest time counts, and none is kept if one may not be",
+    arguments: CacheKind.allCases
+  )
+  func chain(kind: CacheKind) throws {
+    for (controls, seconds) in [
+      (["max-age=50", "max-age=20"], 20), (["max-age=20", "max-age=50"], 20), (["max-age=50", "no-store"], nil),
+      (["no-store", "max-age=50"], nil),
+    ] as [([String], Int?)] {
+      let redirects = controls.enumerated().map {
+        ScriptedTransport.Step.response(302, ["Location": "/v1/\($0)", "Cache-Control": $1])
+      }
+      let setting = Setting(
+        kind,
+        redirects + [Self.answer("a", ["Cache-Control": "max-age=60", "ETag": "1"]), .offline]
+      )
+      _ = try setting.get()
+      guard let seconds else {
+        #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+        continue
+      }
+      setting.wait(.seconds(seconds - 1))
+      #expect(try setting.get().source == .cache(age: .seconds(seconds - 1), .fresh))
+      setting.wait(.seconds(1))
+      #expect(try setting.get().failure?.kind == .transport(.offline))
+    }
+  }
+
+  @Test(
+    "no copy is used while it is being renewed that a redirect may no longer lead to",
+    arguments: CacheKind.allCases
+  )
+  func redirectedRenewal(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=999"]
+    let setting = Setting(
+      kind,
+      [
+        .response(302, ["Location": "/v1/1", "Cache-Control": "max-age=50"]), Self.answer("1", headers),
+        .offline, .offline,
+      ]
+    )
+    _ = try setting.get()
+    setting.wait(.seconds(49))
+    #expect(try setting.get().source == .cache(age: .seconds(49), .staleWhileRevalidating))
+    setting.wait(.seconds(1))
+    #expect(try setting.get().failure?.kind == .transport(.offline))
+  }
+
+  @Test("stale-if-error: the time of a copy ends where a redirect may lead elsewhere", arguments: CacheKind.allCases)
+  func redirectedStandIn(kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        .response(302, ["Location": "/v1/1", "Cache-Control": "max-age=20"]),
+        Self.answer("1", ["Cache-Control": "max-age=60, stale-if-error=30"]), .offline, .offline,
+      ]
+    )
+    _ = try setting.get()
+    setting.wait(.seconds(49))
+    #expect(try setting.get().source == .cache(age: .seconds(49), .staleIfError))
+    setting.wait(.seconds(1))
+    #expect(try setting.get().failure?.kind == .transport(.offline))
+  }
+
+  @Test(
+    "what a redirect depends on tells copies apart, as what its target depends on does",
+    arguments: CacheKind.allCases
+  )
+  func redirectVary(kind: CacheKind) throws {
+    let target: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let redirect = { (place: String) in
+      ScriptedTransport.Step.response(
+        302,
+        ["Location": place, "Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+      )
+    }
+    let setting = Setting(
+      kind,
+      [redirect("/v1/it"), Self.answer("ciao", target), redirect("/v1/de"), Self.answer("hallo", target)]
+    )
+    for _ in 0..<2 {
+      for (language, text) in [("it", "ciao"), ("de", "hallo")] {
+        #expect(try setting.get(Anything(headers: ["Accept-Language": language])).text == text)
+      }
+    }
+    #expect(setting.test.transport.count == 4)
+  }
+
+  @Test("a copy is asked about where it came from, and nowhere else (RFC 9110 §8.8.3)", arguments: CacheKind.allCases)
+  func questionElsewhere(kind: CacheKind) throws {
+    for (first, second) in [("/v1/1", "/v1/2"), ("https://a.example/1", "https://b.example/1")] {
+      let setting = Setting(
+        kind,
+        [
+          .redirect(to: first), Self.answer("1", ["Cache-Control": "max-age=60", "ETag": "\"1\""]),
+          .redirect(to: first), .response(304),
+          .redirect(to: second), Self.answer("2", ["Cache-Control": "max-age=60", "ETag": "\"2\""]),
+          Self.answer("3", ["Cache-Control": "no-cache", "ETag": "\"3\""]),
+          .redirect(to: first), .response(304),
+        ]
+      )
+      #expect(try (0..<4).map { _ in try setting.get().text } == ["1", "1", "2", "3"])
+      #expect(try setting.get().failure?.kind == .unexpectedStatus(304))
+      #expect(setting.conditions == [nil, nil, nil, "\"1\"", nil, nil, nil, "\"3\"", nil])
+      #expect(setting.test.log.cacheDecisions.filter { $0 == .revalidating }.count == 4)
+    }
+  }
+
+  @Test(
+    "what middleware makes of a redirected answer is no longer good than the redirect",
+    arguments: CacheKind.allCases
+  )
+  func redirectThroughMiddleware(kind: CacheKind) throws {
+    struct Remaking: Middleware {
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+        next(request)
+          .map { HTTPResponse(head: $0.head, body: $0.body + Data("!".utf8), receivedAt: $0.receivedAt) }
+          .eraseToAnyPublisher()
+      }
+    }
+    let fresh: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [.redirect(to: "/v1/1"), Self.answer("1", fresh), .redirect(to: "/v1/2"), Self.answer("2", fresh)],
+      [Remaking()]
+    )
+    #expect(try (0..<2).map { _ in try setting.get().text } == ["1!", "2!"])
   }
 
   @Test("requests with conditions or ranges of their own pass by", arguments: CacheKind.allCases)

@@ -37,6 +37,27 @@ struct CoalescingTests {
     #expect(try test.run(Forecast(city: "Rome")).values.count == 1)
   }
 
+  @Test("who finds other answers valid asks by itself: nobody gets what another would have refused, or the reverse")
+  func judgement() throws {
+    struct Named: Request {
+      typealias Response = Data
+      var path: RequestPath { "" }
+      let operation: String
+    }
+    let test = ClientUnderTest([.status(404).after(.seconds(1))], repeatingLast: true, [Coalescing()])
+    let busy = ResponseValidator { _ in .serverError(503) }
+    let strict = test.send(Anything())
+    let tolerant = test.send(Anything(validStatuses: 200...404))
+    let validating = test.send(Anything(validStatuses: 200...404, validator: busy))
+    let named = ["A", "B"].map { test.send(Named(operation: $0)) }
+    try test.scheduler.run()
+    #expect(strict.failure?.kind == .notFound)
+    #expect(tolerant.values == [Data()])
+    #expect(validating.failure?.kind == .serverError(503))
+    #expect(named.map { $0.failure?.call.operation } == ["A", "B"])
+    #expect(test.transport.count == 5)
+  }
+
   @Test("what differs in address, fields, method or user is not the same")
   func differences() throws {
     var test = ClientUnderTest([.ok(rome).after(.seconds(1))], repeatingLast: true, [Coalescing()])

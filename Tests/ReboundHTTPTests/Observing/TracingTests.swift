@@ -10,7 +10,8 @@ struct TracingTests {
 
   private func test(
     _ script: [ScriptedTransport.Step],
-    under parent: SpanContext? = nil
+    under parent: SpanContext? = nil,
+    _ more: [any Middleware] = []
   ) -> ClientUnderTest {
     let tracing = Tracing(
       under: { parent },
@@ -19,7 +20,7 @@ struct TracingTests {
     )
     var test = ClientUnderTest(
       script,
-      [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), tracing]
+      [Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1)))), tracing] + more
     )
     test.client = test.client.onEvent(tracing.write)
     return test
@@ -98,6 +99,42 @@ struct TracingTests {
     #expect(spans.spans.map(\.isAttempt) == [true, false])
     #expect(spans.spans.map(\.duration) == [.seconds(2), .seconds(2)])
     #expect(spans.spans.map { $0.attributes["error.type"] } == [.text("cancelled"), .text("cancelled")])
+  }
+
+  private static func answer(_ control: String) -> ScriptedTransport.Step {
+    .response(200, ["Cache-Control": "max-age=0, \(control)", "ETag": "\"1\""])
+  }
+
+  @Test("an attempt that is cut off ends as cancelled, also if a copy answers in its place")
+  func cutOff() throws {
+    let test = test([Self.answer("stale-if-error=60"), .silence], [Caching(in: HTTPCache())])
+    _ = try test.run(Anything())
+    let recorder = try test.runDetailed(Anything(deadline: .seconds(2)))
+    #expect(recorder.values.map(\.source) == [.cache(age: .seconds(2), .staleIfError)])
+    let late = spans.spans.dropFirst(2)
+    #expect(late.map(\.isAttempt) == [true, false])
+    #expect(late.map(\.duration) == [.seconds(2), .seconds(2)])
+    #expect(late.map { $0.attributes["error.type"] } == [.text("cancelled"), nil])
+    #expect(late.map(\.failure) == ["cancelled", nil])
+  }
+
+  @Test("the renewal of a copy that has answered is a call of its own, and its attempts are in spans until they end")
+  func renewal() throws {
+    let failing = ScriptedTransport.Step.status(503).after(.seconds(1))
+    let test = test([Self.answer("stale-while-revalidate=60"), failing, failing, failing], [Caching(in: HTTPCache())])
+    for _ in 0..<2 { #expect(try test.run(Anything()).values.count == 1) }
+    let spans = spans.spans
+    try #require(spans.count == 7)
+    #expect(spans.map(\.isAttempt) == [true, false, false, true, true, true, false])
+    #expect(
+      spans.map { $0.attributes["error.type"] } == [
+        nil, nil, nil, .text("503"), .text("503"), .text("503"), .text("503"),
+      ]
+    )
+    #expect(spans[3...5].allSatisfy { $0.parentID == spans[6].context.spanID && $0.duration == .seconds(1) })
+    #expect(Set(spans.map(\.context.traceID)).count == 3)
+    let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
+    #expect(sent == spans.filter(\.isAttempt).map(\.context.traceparent))
   }
 
   @Test("two calls have two traces")

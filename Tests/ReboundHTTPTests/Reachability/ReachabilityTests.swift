@@ -118,6 +118,46 @@ struct ReachabilityTests {
     #expect(scheduler.pendingCount == 0)
   }
 
+  @Test("what changes upon the first look, or while that is being told, is not missed")
+  func changeMeanwhile() {
+    let scheduler = TestScheduler()
+    let changes = PassthroughSubject<Connectivity, Never>()
+    var told: [Connectivity] = []
+    let meanwhile = changes.settled(from: { .online }, for: .milliseconds(500), on: scheduler).sink {
+      told.append($0)
+      if told.count == 1 { changes.send(.offline) }
+    }
+    scheduler.advance(by: 1)
+    #expect(told == [.online, .offline])
+    meanwhile.cancel()
+    told = []
+    let outdated = { () -> Connectivity in
+      changes.send(.offline)
+      return .online
+    }
+    let subscription = changes.settled(from: outdated, for: .milliseconds(500), on: scheduler).sink { told.append($0) }
+    scheduler.advance(by: 1)
+    #expect(told == [.online, .offline])
+    subscription.cancel()
+    #expect(scheduler.pendingCount == 0)
+  }
+
+  @Test("tells who was not asking what holds by now, and nothing that was over before")
+  func demand() {
+    let scheduler = TestScheduler()
+    let changes = PassthroughSubject<Connectivity, Never>()
+    let recorder = Recorder<Connectivity, Never>(requesting: .max(1), on: scheduler)
+    changes.settled(from: { .online }, for: .milliseconds(500), on: scheduler).subscribe(recorder)
+    for change in [Connectivity.offline, .online, .offline] {
+      changes.send(change)
+      scheduler.advance(by: 1)
+    }
+    #expect(recorder.values == [.online])
+    recorder.request(.max(1))
+    #expect(recorder.values == [.online, .offline])
+    recorder.cancel()
+  }
+
   @Test("of the system says the same twice, and at once to a subscriber")
   func system() {
     let system = SystemReachability()

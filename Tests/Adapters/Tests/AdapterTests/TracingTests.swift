@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -17,11 +18,22 @@ import Tracing
     var parser: ResponseParser<Data> { .data }
   }
 
-  private func client(_ transport: ScriptedTransport) throws -> WebAPIClient {
+  /// Answers at once, and has no patience with the service.
+  private struct Impatient: Middleware {
+    var place: MiddlewarePlace { .fallback }
+
+    func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+      let head = ResponseHead(status: 200, url: request.message.url)
+      let saved = Just(HTTPResponse(head: head, receivedAt: HTTPDate(secondsSinceEpoch: 0)))
+      return next(request).merge(with: saved.setFailureType(to: NetworkFailure.self)).first().eraseToAnyPublisher()
+    }
+  }
+
+  private func client(_ transport: ScriptedTransport, _ more: [any Middleware] = []) throws -> WebAPIClient {
     let tracing = DistributedTracing(tracer: tracer)
     let url = try #require(URL(string: "https://a.example/v1" as String))
     let retry = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.zero))
-    return WebAPIClient(baseURL: url, transport: transport, middleware: [Retrying(retry), tracing])
+    return WebAPIClient(baseURL: url, transport: transport, middleware: [Retrying(retry), tracing] + more)
       .onEvent(tracing.write)
   }
 
@@ -38,6 +50,14 @@ import Tracing
     #expect(spans.map { $0.attributes["http.request.resend_count"] } == [nil, nil, .int64(1)])
     #expect(spans.map { $0.attributes["error.type"] } == [nil, .string("503"), nil])
     #expect(spans.map { $0.status?.code } == [nil, .error, nil])
+  }
+
+  @Test func anAttemptThatIsCutOffEndsAsCancelledAlsoIfSomethingElseAnswers() async throws {
+    _ = try await client(ScriptedTransport([.silence]), [Impatient()]).value(of: Forecast())
+    let spans = tracer.spans
+    #expect(spans.map(\.operationName) == ["Forecast", "GET"])
+    #expect(spans.map(\.endCount) == [1, 1])
+    #expect(spans.map { $0.attributes["error.type"] } == [nil, .string("cancelled")])
   }
 
   @Test func eachAttemptTellsTheServerWhichSpanItIs() async throws {
