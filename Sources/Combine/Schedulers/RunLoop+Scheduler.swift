@@ -120,7 +120,10 @@
     /// Makes the loop notice new work, on its own thread as well: it may be doing the work of this turn, which has been
     /// counted out, and would sleep after that.
     private func wakeUp() {
-      if self === RunLoop.main {
+      let isHere = self === RunLoop.main ? Thread.isMainThread : self === RunLoop.current
+      if isHere {
+        KeptAwake.here.stayAwake(self)
+      } else if self === RunLoop.main {
         // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
         DispatchQueue.main.async {}
       } else {
@@ -157,7 +160,7 @@
     ) -> any Cancellable {
       if let queues = QueueDiversion.current {
         let delay = now.distance(to: date).nanoseconds
-        let every = max(1, interval.nanoseconds)
+        let every = max(1, SchedulerTimeType.Stride(interval.timeInterval.asPeriod).nanoseconds)
         return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: every, action))
       }
       let action = TimerAction(action)
@@ -170,6 +173,39 @@
         timer.invalidate()
         action.letGo()
       }
+    }
+  }
+
+  /// Keeps the run loop of a thread awake as long as work is scheduled on it from that thread: by one timer for all of it, since
+  /// Foundation keeps some memory of each.
+  ///
+  /// Used by its thread alone.
+  private final class KeptAwake {
+    private var timer: Timer?
+    private var isWanted = false
+
+    /// That of this thread.
+    static var here: KeptAwake {
+      let key = "Combine.KeptAwake"
+      if let kept = Thread.current.threadDictionary[key] as? KeptAwake { return kept }
+      let kept = KeptAwake()
+      Thread.current.threadDictionary[key] = kept
+      return kept
+    }
+
+    func stayAwake(_ loop: RunLoop) {
+      isWanted = true
+      if let timer { return timer.fireDate = Date() }
+      let timer = Timer(fire: Date(), interval: 0.0.asPeriod, repeats: true) { _ in KeptAwake.here.awoke() }
+      self.timer = timer
+      loop.add(timer, forMode: .default)
+    }
+
+    /// Ends a turn later, so that one timer lasts while each turn schedules another.
+    private func awoke() {
+      if isWanted { return isWanted = false }
+      timer?.invalidate()
+      timer = nil
     }
   }
 

@@ -4,8 +4,8 @@ extension Publisher {
   /// Keeps values that were not asked for yet.
   ///
   /// - Parameters:
-  ///   - size: how many values are kept at most, not negative. A value that was asked for, and waits only until the one
-  ///     before it has been delivered, does not count.
+  ///   - size: how many values are kept at most, not negative. A value that was asked for, and is sent from inside of the one
+  ///     before it, does not count.
   ///   - prefetch: how the upstream is asked.
   ///   - whenFull: what happens to a value that does not fit.
   /// - Demand: not passed on; see `prefetch`. The normal end comes after the last value kept, upon one request more.
@@ -130,6 +130,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var terminal: Terminal?
   @exclusivity(unchecked) @usableFromInline var loop = DrainLoop(isEntered: true)
+  @exclusivity(unchecked) @usableFromInline var drainingThread: UInt = 0
   @exclusivity(unchecked) @usableFromInline var isDone = false
 
   @inlinable
@@ -154,6 +155,9 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     case .keepFull: if size > 0 { subscription.request(.max(size)) }
     case .byRequest: subscription.request(.unlimited)
     }
+    lock.lock()
+    drainingThread = currentThread()
+    lock.unlock()
     downstream.receive(subscription: self)
     replace(drain())
   }
@@ -167,7 +171,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
       return .none
     }
     // Kept in the same breath: a drain that is under way then sees it before it ends.
-    guard demand > .none, loop.enter() else { return keepAndUnlock(input) }
+    guard demand > .none, beginDrain() else { return keepAndUnlock(input) }
     demand -= 1
     lock.unlock()
     addDemand(downstream.receive(input))
@@ -189,7 +193,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     guard demand != .none else { return }
     lock.lock()
     self.demand += demand
-    let begins = loop.enter()
+    let begins = beginDrain()
     lock.unlock()
     if begins { replace(drain()) }
   }
@@ -217,11 +221,21 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     }
   }
 
+  /// Called under `lock`.
+  @inlinable @inline(__always)
+  func beginDrain() -> Bool {
+    guard loop.enter() else { return false }
+    drainingThread = currentThread()
+    return true
+  }
+
   /// Called under `lock`, which it opens.
   @inlinable
   func keepAndUnlock(_ input: Input) -> Subscribers.Demand {
-    // What is owed, and waits only for the drain that is under way, takes no room.
-    if demand > values.count - size {
+    // What is owed, and waits only for the drain that is under way, takes no room. Where everything is owed that holds for
+    // what comes from inside of the drain: another thread may be faster than it for ever.
+    let isOwed = demand > values.count - size && (demand != .unlimited || drainingThread == currentThread())
+    if values.count < size || isOwed {
       values.append(input)
       lock.unlock()
       return .none
@@ -254,7 +268,7 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     lock.lock()
     self.terminal = terminal
     let mayWait = if case .overflowed = terminal { !values.isEmpty } else { false }
-    let begins = !mayWait && loop.enter()
+    let begins = !mayWait && beginDrain()
     lock.unlock()
     if begins { _ = drain() }
   }

@@ -40,7 +40,10 @@ extension Publishers {
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let isFirst = connection.countIn()
       upstream.subscribe(AutoconnectSubscriber(to: subscriber, sharing: connection, of: self))
-      if isFirst { connection.keep(upstream.connect()) }
+      if isFirst {
+        connection.beginConnecting()
+        connection.keep(upstream.connect())
+      }
     }
   }
 }
@@ -52,8 +55,10 @@ final class SharedConnection {
   // All guarded by `lock`.
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var connection: (any Cancellable)?
-  // Whether somebody is about to connect, or at it: who comes meanwhile joins that, even if all others have left.
+  // Whether somebody is about to connect, or at it: who comes meanwhile joins that.
   @exclusivity(unchecked) private var isPending = false
+  // Whether somebody is at it: what comes of it is for nobody any more once all have left.
+  @exclusivity(unchecked) private var isConnecting = false
 
   @usableFromInline
   init() {}
@@ -69,12 +74,21 @@ final class SharedConnection {
     return true
   }
 
-  /// Keeps what the first subscriber's connecting made; if nobody is left by then, it is cancelled at once.
+  /// The first subscriber connects now.
+  @usableFromInline
+  func beginConnecting() {
+    lock.lock()
+    isConnecting = true
+    if count == 0 { isPending = false }
+    lock.unlock()
+  }
+
+  /// Keeps what the first subscriber's connecting made; if it was for nobody, it is cancelled at once.
   @usableFromInline
   func keep(_ made: any Cancellable) {
     lock.lock()
-    isPending = false
-    let isWanted = count > 0
+    let isWanted = count > 0 && isPending
+    (isPending, isConnecting) = (false, false)
     if isWanted { connection = made }
     lock.unlock()
     if !isWanted { made.cancel() }
@@ -85,7 +99,10 @@ final class SharedConnection {
     lock.lock()
     count -= 1
     let ended = count == 0 ? connection : nil
-    if count == 0 { connection = nil }
+    if count == 0 {
+      connection = nil
+      if isConnecting { isPending = false }
+    }
     lock.unlock()
     ended?.cancel()
   }

@@ -224,7 +224,7 @@ struct BufferTests {
     #expect(recorder.values == [1, 2, 3, 4])
   }
 
-  @Test("a buffer never overflows while everything was asked for")
+  @Test("a buffer does not overflow by what is sent from inside a value while everything was asked for")
   func reentrantValuesWithoutLimit() {
     let recorder = Recorder<Int, TestFailure>(
       requesting: .unlimited,
@@ -238,6 +238,29 @@ struct BufferTests {
 
     #expect(recorder.events == [.subscription] + (1...5).map { .value($0) })
     #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("a buffer keeps its bound while everything was asked for and another thread is faster than the drain")
+  func boundBesideDrain() {
+    let (inside, sent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .unlimited,
+      answering: { value, _ in
+        guard value == 1 else { return .none }
+        inside.signal()
+        sent.wait()
+        return .none
+      }
+    )
+    upstream.buffer(size: 2, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
+    DispatchQueue(label: "other").async { [upstream] in
+      inside.wait()
+      for value in 2...9 { upstream.send(value) }
+      sent.signal()
+    }
+    upstream.send(1)
+
+    #expect(recorder.values == [1, 2, 3])
   }
 
   @Test("a cancel from inside a value stops the delivery and drops the rest")

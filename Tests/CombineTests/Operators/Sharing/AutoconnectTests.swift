@@ -135,23 +135,18 @@ struct AutoconnectTests {
     #expect(upstream.cancelCount == 1)
   }
 
-  @Test("who subscribes after the only one has left while connecting joins the connection that is being made")
-  func joinsWhenAllHaveLeft() {
-    let upstream = TestPublisher<Int, Never>(whenSubscribed: { $0.send(1) })
-    let shared = upstream.multicast(subject: PassthroughSubject()).autoconnect()
-    let late = Recorder<Int, Never>()
-    shared.subscribe(
-      Recorder<Int, Never>(answering: { _, recorder in
-        recorder.cancel()
-        shared.subscribe(late)
-        return .none
-      })
-    )
-    upstream.send(2)
+  @Test("who subscribes after the only one has left while connecting connects anew")
+  func connectsAnewWhenAllHaveLeft() {
+    var connections = 0
+    let source = Deferred {
+      connections += 1
+      return Just(connections)
+    }
+    let shared = source.multicast(subject: PassthroughSubject()).autoconnect()
+    let recorder = Recorder<Int, Never>()
+    shared.first().append(shared.first()).subscribe(recorder)
 
-    #expect(late.values == [2])
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.cancelCount == 0)
+    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
   }
 
   @Test("the end counts nobody out: a connection that has ended is not made again")
