@@ -14,7 +14,8 @@ import StreamSupport
 /// is shared by everything that calls the same service. A cancelled call counts only after a value: as accepted.
 ///
 /// Inside of a retry it refuses attempts; so does ``Throttled``, which a retry takes for a failure like another, unless a
-/// condition says otherwise.
+/// condition says otherwise. Put the limit of time inside: a call that is cut off from outside is a cancelled one, and does not
+/// count against the service.
 ///
 /// Source: "Handling Overload", client-side throttling, in Google's "Site Reliability Engineering", chapter 21.
 public final class AdaptiveThrottle: Sendable {

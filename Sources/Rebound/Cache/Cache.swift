@@ -182,19 +182,24 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     on time: TimeSource
   ) -> AnyPublisher<Cached<Value>, Failure>
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    let call = call(key, upstream, fetch, under: found.claim, on: time)
-    guard let stored = found.stored else { return call.eraseToAnyPublisher() }
+    guard let stored = found.stored else {
+      return call(key, upstream, fetch, under: found.claim, on: time).eraseToAnyPublisher()
+    }
     let cost = cost(stored.value)
     change(at: time.now) {
       $0.fetched(stored.value, stored.lifetime, age: stored.age, cost: cost, for: key, by: fetch, now: $1, events: &$2)
     }
     let isGood = stored.isFresh || stored.isGoodWhileRevalidated
-    guard isGood, isMissed || found.claim == nil else { return call.eraseToAnyPublisher() }
+    guard isGood, isMissed || found.claim == nil else {
+      return call(key, upstream, fetch, under: found.claim, on: time).eraseToAnyPublisher()
+    }
     if found.claim == nil {
       change { machine, _, _ in machine.endFetch(key, fetch) }
     } else {
-      // Those who wait need not: it is fetched behind their backs.
-      call.subscribe(FirstValue { result in self.revalidated(key, with: result) })
+      // Those who wait need not: it is fetched behind their backs, and goes on when they have what is stale and leave.
+      let behind = change { machine, _, _ in machine.passOn(key, fetch) } ?? fetch
+      call(key, upstream, behind, under: found.claim, on: time)
+        .subscribe(FirstValue { result in self.revalidated(key, with: result) })
     }
     let source = Cached<Value>.Source.cache(stale: stored.isFresh ? nil : .revalidating)
     return Result.Publisher(Cached(value: stored.value, age: stored.age, source: source)).eraseToAnyPublisher()
@@ -238,17 +243,14 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   func revalidate<Upstream: Publisher>(_ key: Key, _ upstream: Upstream, on time: TimeSource)
   where Upstream.Output == Value, Upstream.Failure == Failure {
     fetch(key, upstream, isMissed: false, on: time)
-      .subscribe(
-        FirstValue { result in
-          self.revalidated(key, with: result)
-          self.change { machine, _, _ in machine.endRevalidation(key) }
-        }
-      )
+      .subscribe(FirstValue { result in self.revalidated(key, with: result) })
   }
 
   private func revalidated(_ key: Key, with result: Result<Cached<Value>?, Failure>) {
-    guard case .failure(let error) = result else { return }
-    change { _, _, events in events.append(.revalidationFailed(key, error)) }
+    change { machine, _, events in
+      if case .failure(let error) = result { events.append(.revalidationFailed(key, error)) }
+      machine.endRevalidation(key)
+    }
   }
 
   /// What to deliver after a call has failed.

@@ -138,6 +138,15 @@ struct CacheMachine<Key: Hashable & Sendable, Value, Failure: Error> {
     if fetches[key] == fetch { fetches[key] = nil }
   }
 
+  /// A fetch goes on behind the back of who has begun it, in place of a stale value.
+  ///
+  /// - Returns: Its number from here on, which whoever has begun it does not end; `nil` if nothing of it is to be kept.
+  mutating func passOn(_ key: Key, _ fetch: Int) -> Int? {
+    guard fetches[key] == fetch else { return nil }
+    revalidated.insert(key)
+    return beginFetch(key)
+  }
+
   /// Nobody fetches a new value in place of a stale one any more.
   mutating func endRevalidation(_ key: Key) {
     revalidated.remove(key)

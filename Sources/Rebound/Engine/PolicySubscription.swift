@@ -119,6 +119,7 @@ where
   /// Forgotten by both sides: nobody waits for it any more.
   private func letGo() {
     if hasMachine {
+      execution.deliveredCount = deliveredByAttempt
       machine.access {
         $0.pointee.cancelled(execution)
         $0.deinitialize(count: 1)

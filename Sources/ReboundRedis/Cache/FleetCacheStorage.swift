@@ -21,7 +21,7 @@
   ///
   /// - Keys: `rebound:{fleet:name:key}:entry`, a hash of the value, when it was stored, how long it is good, and who fetches a
   ///   new one, until when. It expires when the value is good for nothing, or with the claim. A colon in the name of the fleet
-  ///   or the storage is `%3A` there.
+  ///   or the storage is `%3A` there, and a `%` is `%25`.
   public final class FleetCacheStorage<Key: Hashable & Sendable, Value: Codable & Sendable>: CacheStorage {
     private let fleet: Fleet
     private let prefix: String

@@ -8,7 +8,8 @@
     case joined(instances: Int, after: Duration)
     /// The server gave no answer of use: each policy goes by itself, with one member's share.
     ///
-    /// Also told when the first connection can't be made, and while that lasts, once for each other kind of reason.
+    /// Also told when the first connection can't be made, and while that lasts, once for each other kind of reason, and
+    /// once more after an observer was added.
     case fellBack(RedisFailure)
     /// The retry policy makes no other connection.
     case gaveUp(RedisFailure)

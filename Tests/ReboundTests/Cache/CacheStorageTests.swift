@@ -7,6 +7,7 @@ import Testing
 @Suite("Cache with a storage")
 struct CacheStorageTests {
   private typealias Subject = Cache<String, Int, any Error>
+  private typealias Answers = Recorder<Cached<Int>, any Error>
 
   private let time = HandSetTime()
   private let storage: InMemoryCacheStorage<String, Int>
@@ -81,6 +82,101 @@ struct CacheStorageTests {
     opener.finish()
     while await storage.peek("oslo")?.value != 2 { await Task.yield() }
     #expect(calls.count == 1)
+  }
+
+  @Test("keeps in memory, too, what was fetched behind the back of who had nothing of its own")
+  func refresherWithNothing() async throws {
+    let caches = try caches(2)
+    #expect(try await ask(caches[0]) { 1 }.value == 1)
+    time.advance(by: .seconds(10))
+    let (events, calls) = (Log<CacheEvent<String>>(), Log<Void>())
+    caches[1].onEvent(events.write)
+    let (gate, opener) = AsyncStream<Void>.makeStream()
+    // The second time it has what is stale, and its call goes on.
+    for _ in 0..<2 {
+      let answer = try await ask(caches[1]) {
+        calls.write(())
+        for await _ in gate {}
+        return 2
+      }
+      #expect(answer.value == 1 && answer.isStale)
+    }
+    await calls.until(1)
+    opener.finish()
+    while await storage.peek("oslo")?.value != 2 { await Task.yield() }
+    #expect(calls.count == 1)
+    #expect(caches[1].peek("oslo", on: time.source)?.value == 2)
+    #expect(caches[1].peek("oslo", on: time.source)?.isStale == false)
+    // What the storage had, and what was fetched.
+    let stored = events.entries.filter { if case .stored = $0 { true } else { false } }
+    #expect(stored.count == 2)
+  }
+
+  /// Gets a value by publisher, whose call goes on if that is stale.
+  private func get(_ upstream: TestPublisher<Int, any Error>, in cache: Subject) async -> Answers {
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Answers(whenCompleted: { ended.continuation.yield() })
+    upstream.cached(in: cache, for: "oslo", time: time.source).subscribe(recorder)
+    for await _ in ended.stream { break }
+    return recorder
+  }
+
+  @Test("keeps what comes behind the back of a subscriber that got what is stale, and asks nobody meanwhile")
+  func behindTheBack() async throws {
+    let old = StoredValue(
+      1,
+      age: .seconds(10),
+      lifetime: CacheLifetime(fresh: .seconds(10), staleWhileRevalidate: .seconds(20))
+    )
+    let storage = ClaimCountingStorage(stored: old)
+    let cache = Subject(policy: try CachePolicy(fresh: .seconds(10)), storage: storage)
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<2 {
+      let recorder = await get(upstream, in: cache)
+      #expect(recorder.values.map(\.value) == [1])
+      #expect(recorder.isFinished)
+    }
+    #expect(upstream.subscriptionCount == 1)
+    upstream.send(2)
+    #expect(cache.peek("oslo", on: time.source)?.value == 2)
+    #expect(storage.looks.count == 1)
+    #expect(storage.releases.count == 0)
+  }
+
+  @Test("fetches again behind the back once that has failed")
+  func failureBehindTheBack() async throws {
+    let cache = try caches(1)[0]
+    let lifetime = CacheLifetime(fresh: .seconds(10), staleWhileRevalidate: .seconds(20))
+    storage.store(1, lifetime: lifetime, for: "oslo", under: nil)
+    time.advance(by: .seconds(10))
+    let (upstream, next) = (TestPublisher<Int, any Error>(), Log<Void>())
+    let first = await get(upstream, in: cache)
+    #expect(first.values.map(\.value) == [1])
+    upstream.send(completion: .failure(TestFailure.transient))
+    let answer = try await ask(cache) {
+      next.write(())
+      return 2
+    }
+    #expect(answer.value == 1 && answer.isStale)
+    await next.until(1)
+    while cache.peek("oslo", on: time.source)?.value != 2 { await Task.yield() }
+  }
+
+  @Test("keeps a failure behind the back, once the stale value is good for nothing")
+  func negativeBehindTheBack() async throws {
+    let policy = try CachePolicy(fresh: .seconds(10), staleWhileRevalidate: .seconds(20), negative: .seconds(5))
+    let cache = Subject(policy: policy, storage: storage)
+    let lifetime = CacheLifetime(fresh: .seconds(10), staleWhileRevalidate: .seconds(20))
+    storage.store(1, lifetime: lifetime, for: "oslo", under: nil)
+    time.advance(by: .seconds(10))
+    let upstream = TestPublisher<Int, any Error>()
+    let first = await get(upstream, in: cache)
+    #expect(first.values.map(\.value) == [1])
+    time.advance(by: .seconds(20))
+    upstream.send(completion: .failure(TestFailure.transient))
+    await #expect(throws: TestFailure.transient) { try await ask(cache) { 2 } }
+    time.advance(by: .seconds(5))
+    #expect(try await ask(cache) { 2 }.value == 2)
   }
 
   @Test("lets another one try when a call has failed or was cancelled")

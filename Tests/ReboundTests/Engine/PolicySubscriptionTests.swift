@@ -129,6 +129,27 @@ struct PolicySubscriptionTests {
     #expect(weakly == nil)
   }
 
+  // MARK: Release
+
+  @Test("tells the machine how many values were delivered, also when it is released and not cancelled")
+  func releasedAfterValue() {
+    let throttle = AdaptiveThrottle("service")
+    // Forgets its subscriber once it has sent a value, and never ends.
+    let stream = TestPublisher<Int, any Error>(handingOver: { subscriber in
+      subscriber.receive(subscription: Subscriptions.empty)
+      _ = subscriber.receive(1)
+    })
+    weak var weakly: Forgetful?
+    do {
+      let subscriber = Forgetful()
+      weakly = subscriber
+      stream.protected(by: throttle, time: scheduler.time).subscribe(subscriber)
+      #expect(subscriber.values.entries == [1])
+    }
+    #expect(weakly == nil)
+    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 1, accepts: 1, refusalProbability: 0))
+  }
+
   // MARK: Demand
 
   @Test(
@@ -189,6 +210,20 @@ struct PolicySubscriptionTests {
     }
     #expect(seen.entries == [nil, .seconds(60)])
   }
+}
+
+/// Asks for everything, and does not hold its subscription.
+private final class Forgetful: Subscriber {
+  let values = Log<Int>()
+
+  func receive(subscription: any Subscription) { subscription.request(.unlimited) }
+
+  func receive(_ input: Int) -> Subscribers.Demand {
+    values.write(input)
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<any Error>) {}
 }
 
 /// Waits for its waker, and refuses what runs when that is used again.
