@@ -90,8 +90,9 @@
       method = .init(rawValue: request.method.rawValue)
       for field in request.headers { headers.add(name: field.name, value: field.value) }
       if case .none = request.body { return }
+      let content = request.body.measured
       let pieces: BodyPieces
-      do { pieces = try BodyPieces(request.body) } catch { throw TransportFailure(.body, underlying: error) }
+      do { pieces = try BodyPieces(content) } catch { throw TransportFailure(.body, underlying: error) }
       let stream = AsyncThrowingStream { () async throws -> ByteBuffer? in
         do {
           guard let piece = try await pieces.next() else { return nil }
@@ -103,7 +104,7 @@
           throw error
         }
       }
-      body = .stream(stream, length: request.body.length.map { .known($0) } ?? .unknown)
+      body = .stream(stream, length: content.length.map { .known($0) } ?? .unknown)
     }
   }
 

@@ -10,6 +10,11 @@ struct CopyQuestion: Hashable, Sendable {
   let lastModified: String?
 }
 
+/// Shows nothing: the address may be signed.
+extension CopyQuestion: CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// An answer that was kept, and what is known about how long it is good.
 struct CachedCopy: Sendable {
   /// What redirects have to do with it.

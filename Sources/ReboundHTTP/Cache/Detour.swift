@@ -34,3 +34,8 @@ final class Detour: Sendable {
     lifetime = min(max((said ?? unsaid) - CachedCopy.statedAge(redirect), .zero), rest)
   }
 }
+
+/// Shows nothing: an address that a redirect leads to may be signed.
+extension Detour: CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: []) }
+}

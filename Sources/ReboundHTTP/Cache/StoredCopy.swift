@@ -14,9 +14,10 @@ import ReboundOutbox
 /// ```
 ///
 /// What may be a credential does not get there: of addresses, identities and the request's fields there are digests alone,
-/// of the answer's fields none that the client's ``Redaction`` hides. The body is there as it came.
+/// of the answer's fields none that the client's ``Redaction`` hides. An answer with a credential in an address is not stored
+/// at all. The body is there as it came.
 struct StoredCopy: Sendable {
-  static let version: UInt32 = 1
+  static let version: UInt32 = 2
   /// How many bytes there are besides the head's JSON and the body.
   private static let frame = 28
   private static let magic = Data("rbd-http".utf8)
@@ -75,15 +76,16 @@ struct StoredCopy: Sendable {
   ) -> Data? {
     let isElsewhere = copy.head.url != url
     if isElsewhere, hasCredential(copy.head.url, redaction) { return nil }
-    let shown = redaction.headers(copy.head.headers)
-    let fields = zip(copy.head.headers, shown).filter { field, shown in
-      field == shown || needed.contains { HTTPHeaders.equal($0, field.name) }
+    let fields = copy.head.headers.filter { field in
+      !redaction.hides(field) || needed.contains { HTTPHeaders.equal($0, field.name) }
     }
+    // Without its address a field says less than the server did: of a list, that there is no further page.
+    if fields.contains(where: redaction.hasSecretAddress) { return nil }
     let head = Head(
       key: key.text,
       variant: copy.variant.map { Head.Field(name: $0.name, value: key.digest(of: $0)) },
       status: copy.head.status,
-      fields: fields.map { Head.Field(name: $0.0.name, value: $0.0.value) },
+      fields: fields.map { Head.Field(name: $0.name, value: $0.value) },
       address: isElsewhere ? copy.head.url.absoluteString : nil,
       httpVersion: copy.head.httpVersion,
       storedAt: wallClock.inMilliseconds,

@@ -29,6 +29,8 @@ extension CallSubscription {
       leave(for: head, sent)
     case .handOn(let chunk, let destination):
       destination.receive(chunk)
+      // It may have failed by this piece, or its reader may have left.
+      guard change(sent, { $0.goesOn }) != nil else { return }
       let progress = destination.progress
       sent.request.tell(.downloaded(progress.count, of: progress.total))
       keepPace(sent)

@@ -10,18 +10,28 @@ import StreamSupport
 ///     try log.export().write(to: file)
 ///
 /// Every attempt is an entry, a retried call has several, one that failed has the status 0 and says why in its comment. One
-/// that was cut off, by a deadline or because nobody waited any more, never answers when it is replayed.
+/// that was cut off, by a deadline or because nobody waited any more, never answers when it is replayed; one that goes on
+/// for another call, which has joined it, is not cut off.
 /// Bodies that are no text are in base64. ReboundTesting's cassettes replay what is exported here.
 public final class HARLog: Sendable {
   private struct State {
     /// By the id of the call, which has one attempt at a time.
     var pending: [String: Pending] = [:]
-    var entries: [HAR.Entry] = []
+    var entries: [Kept] = []
+  }
+
+  private struct Kept {
+    let entry: HAR.Entry
+    let requestID: String
+    /// An attempt that was cut off, without its body; it goes on if another call has joined it.
+    let cutOff: Pending?
+
+    func isCutOff(_ event: HTTPEvent) -> Bool { cutOff != nil && requestID == event.requestID }
   }
 
   private struct Pending {
     let number: Int
-    let message: TransportRequest
+    var message: TransportRequest
     let redaction: Redaction
     let start: HTTPDate
     let elapsed: Duration
@@ -73,29 +83,39 @@ public final class HARLog: Sendable {
     _ failure: NetworkFailure? = nil,
     isCutOff: Bool = false
   ) {
-    let attempt = state.withLock { $0.pending.removeValue(forKey: event.requestID) }
-    guard let attempt else { return }
+    let (pending, late) = state.withLock { state -> (Pending?, Kept?) in
+      if let attempt = state.pending.removeValue(forKey: event.requestID) { return (attempt, nil) }
+      return (nil, isCutOff ? nil : state.entries.last { $0.isCutOff(event) })
+    }
+    guard var attempt = pending ?? late?.cutOff else { return }
     let time = (event.elapsed - attempt.elapsed).inSeconds * 1_000
     let body: Data? = if case .data(let data) = attempt.message.body { data } else { nil }
     let name = "\(event.operation), attempt \(attempt.number), request \(event.requestID)"
     let entry = HAR.Entry(
       startedDateTime: HAR.text(attempt.start),
       time: time,
-      request: HAR.Request(attempt.message, body: body, attempt.redaction),
+      request: late?.entry.request ?? HAR.Request(attempt.message, body: body, attempt.redaction),
       response: response,
       timings: HAR.Timings(wait: time),
       comment: failure.map { "\($0)" } ?? (isCutOff ? "\(name): cut off" : name),
       failure: failure?.transport.map { HAR.Failure($0, of: attempt.message, attempt.redaction) },
       events: isCutOff ? [] : nil
     )
+    attempt.message.body = .none
+    let kept = Kept(entry: entry, requestID: event.requestID, cutOff: isCutOff ? attempt : nil)
     state.withLock { state in
+      if late != nil {
+        // It may have gone since then, as the first ones do.
+        if let place = state.entries.lastIndex(where: { $0.isCutOff(event) }) { state.entries[place] = kept }
+        return
+      }
       if state.entries.count == limit { state.entries.removeFirst() }
-      state.entries.append(entry)
+      state.entries.append(kept)
     }
   }
 
   /// The attempts as a file of HTTP Archive 1.2.
   public func export() throws -> Data {
-    try HAR(state.withLock { $0.entries }).encoded()
+    try HAR(state.withLock { $0.entries.map(\.entry) }).encoded()
   }
 }

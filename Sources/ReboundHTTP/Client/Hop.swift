@@ -10,9 +10,12 @@ final class SentRequest: Sendable {
   let plain: HTTPRequest
   /// When the attempt began.
   let start: Duration
+  /// How many bytes the body has, for whoever watches: a file is asked once, since it may grow while it is sent.
+  let bodyLength: Int64?
 
   init(_ request: HTTPRequest, of plain: HTTPRequest? = nil, startedAt start: Duration) {
     (self.request, self.plain, self.start) = (request, plain ?? request, start)
+    bodyLength = request.call.isWatched ? request.message.body.length : nil
   }
 }
 
@@ -62,7 +65,7 @@ struct Hop {
     guard !isOver else { return nil }
     switch event {
     case .sent(let count):
-      return .tell(.uploaded(count, of: sent.request.message.body.length))
+      return .tell(.uploaded(count, of: sent.bodyLength))
     case .head(let head):
       guard isFollowed else {
         self.head = head
@@ -118,6 +121,9 @@ struct Hop {
   mutating func handOn(to destination: any BodyDestination) {
     self.destination = destination
   }
+
+  /// Whether more is to come; `nil` once it is over.
+  var goesOn: Bool? { isOver ? nil : true }
 
   /// What is to be told to wait or to go on: nothing but a body that goes elsewhere waits for anybody.
   var paced: (any TransportExchange)? { isOver || destination == nil ? nil : exchange }

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Redaction {
   /// Words that names of secrets have in them, without what stands between the words of a name.
   private static let words = [
@@ -31,8 +33,24 @@ extension Redaction {
 
   /// Whether a value looks like a credential, and may not be shown all the same.
   func isCredential(_ value: some Collection<UInt8>, of name: String) -> Bool {
-    isGuessing && Redaction.isCredential(value)
-      && !(name.utf8.count <= Redaction.longestName && shown.contains(name.lowercased()))
+    isGuessing && Redaction.isCredential(value) && !shows(name)
+  }
+
+  /// The same for tokens and keys alone: sentences, too, begin with the words that schemes of authentication are named by.
+  func isKey(_ value: some Collection<UInt8>, of name: String) -> Bool {
+    isGuessing && Redaction.isKey(value) && !shows(name)
+  }
+
+  private func shows(_ name: String) -> Bool {
+    name.utf8.count <= Redaction.longestName && shown.contains(name.lowercased())
+  }
+
+  /// Whether a value begins as a user with a password does, and has none (RFC 7617 §2): "Basic training".
+  static func isBasicOfNothing(_ value: String) -> Bool {
+    guard HTTPHeaders.begins(value, with: "basic ") else { return false }
+    let letters = value.utf8.dropFirst(6).drop { $0 == UInt8(ascii: " ") }.prefix { !" ,;=".utf8.contains($0) }
+    let padding = String(repeating: "=", count: -letters.count & 3)
+    return Data(base64Encoded: "\(Substring(letters))\(padding)")?.contains(UInt8(ascii: ":")) != true
   }
 
   /// Whether a value is a scheme of authentication with its credential (RFC 9110 §11.4), a JSON web token (RFC 7519), or a
@@ -42,7 +60,11 @@ extension Redaction {
   static func isCredential(_ value: some Collection<UInt8>) -> Bool {
     let start = Array(value.prefix(32))
     let lower = start.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
-    if schemes.contains(where: { lower.starts(with: $0) && lower.count > $0.count }) { return true }
+    return schemes.contains { lower.starts(with: $0) && lower.count > $0.count } || isKey(start)
+  }
+
+  private static func isKey(_ value: some Collection<UInt8>) -> Bool {
+    let start = Array(value.prefix(32))
     // All tokens begin with `{"` in the base of 64; no word does.
     if start.count >= 20, start.starts(with: "eyJ".utf8) { return true }
     return start.count >= 20 && beginnings.contains { start.starts(with: $0) }

@@ -116,18 +116,29 @@ public struct Redaction: Hashable, Sendable {
 
   /// What may be seen of the value of a header field.
   func value(of field: HTTPHeaders.Field) -> String {
-    if hides(field) { return replacement }
-    if HTTPHeaders.equal(field.name, "Link") { return links(field.value) }
-    let isAddress = Redaction.addresses.contains { HTTPHeaders.equal($0, field.name) }
-    return isAddress ? archived(address: field.value) : field.value
+    hides(field) ? replacement : Redaction.value(of: field, replacingAddresses: archived(address:))
   }
 
-  /// The links of a field, whose addresses stand in brackets (RFC 8288 §3), without the secrets of these.
-  private func links(_ text: String) -> String {
+  /// Whether an address in the value of a header field has a secret. A fragment is not shown, and need not be one.
+  func hasSecretAddress(_ field: HTTPHeaders.Field) -> Bool {
+    let shown = Redaction.value(of: field) { address in
+      let fragment = address.utf8.drop { $0 != UInt8(ascii: "#") }
+      return archived(address: address) + (fragment.isEmpty ? "" : "#\(pairs(String(Substring(fragment.dropFirst()))))")
+    }
+    return shown != field.value
+  }
+
+  private static func value(of field: HTTPHeaders.Field, replacingAddresses shown: (String) -> String) -> String {
+    if HTTPHeaders.equal(field.name, "Link") { return links(field.value, replacingAddresses: shown) }
+    return addresses.contains { HTTPHeaders.equal($0, field.name) } ? shown(field.value) : field.value
+  }
+
+  /// The links of a field, whose addresses stand in brackets (RFC 8288 §3).
+  private static func links(_ text: String, replacingAddresses shown: (String) -> String) -> String {
     let pieces = text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map(Substring.init)
     let links = pieces.dropFirst().map { link in
       let end = link.utf8.firstIndex(of: UInt8(ascii: ">")) ?? link.endIndex
-      return archived(address: String(link[..<end])) + link[end...]
+      return shown(String(link[..<end])) + link[end...]
     }
     return (pieces.prefix(1).map(String.init) + links).joined(separator: "<")
   }

@@ -62,11 +62,11 @@ public struct StoredRequest: Hashable, Codable, Sendable {
     _ redaction: Redaction
   ) throws(RequestWithCredential) {
     let parts = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
-    if let (field, _) = zip(message.headers, redaction.headers(message.headers)).first(where: !=) {
+    if let field = message.headers.first(where: redaction.hasCredential) {
       throw RequestWithCredential(operation: operation, place: "the header field '\(field.name)'")
     }
     let pairs = parts?.percentEncodedQuery?.utf8.split(separator: UInt8(ascii: "&")).map { Substring($0) } ?? []
-    if let pair = pairs.first(where: { redaction.pairs(String($0)) != $0 }) {
+    if let pair = pairs.first(where: redaction.hasCredential) {
       let name = pair.utf8.firstIndex(of: UInt8(ascii: "=")).map { Redaction.name(pair[..<$0]) }
       throw RequestWithCredential(
         operation: operation,
@@ -92,6 +92,21 @@ public struct StoredRequest: Hashable, Codable, Sendable {
       data += piece
       if data.count > limit { throw RequestBodyTooLarge(limit: limit) }
     }
+  }
+}
+
+/// Milder than what is shown: what is wrongly taken for a credential here is not sent at all.
+extension Redaction {
+  fileprivate func hasCredential(_ field: HTTPHeaders.Field) -> Bool {
+    hides(header: field.name) || hasSecretAddress(field)
+      || (isCredential(field.value.utf8, of: field.name) && !Redaction.isBasicOfNothing(field.value))
+  }
+
+  fileprivate func hasCredential(_ pair: Substring) -> Bool {
+    let equals = pair.utf8.firstIndex(of: UInt8(ascii: "="))
+    let name = equals.map { Redaction.name(pair[..<$0]) } ?? ""
+    let value = equals.map { pair.utf8[$0...].dropFirst() } ?? pair.utf8
+    return hides(parameter: name) || isKey(value, of: name) || withoutUsers(String(pair)) != pair
   }
 }
 

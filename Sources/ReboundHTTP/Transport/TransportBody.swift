@@ -34,7 +34,7 @@ public enum TransportBody: Sendable {
   /// that shrinks fails.
   ///
   /// For whoever tells the length before the body is read.
-  var measured: TransportBody {
+  package var measured: TransportBody {
     guard case .file(let url) = self else { return self }
     let length = length
     return .stream(BodyStream(length: length) { try FileReader(url, atMost: length ?? .max) })
@@ -66,7 +66,8 @@ public struct BodyStream: Sendable {
   /// How many bytes it has; `nil` if that is not known.
   ///
   /// A reader that gives more or fewer fails: a server would take what is too much for the next request, or the next request
-  /// for what is missing.
+  /// for what is missing. So the last piece is sent once the reader has said that nothing is behind it; one that reads from
+  /// another connection, say, counts, and says the end itself.
   public let length: Int64?
   /// Whether it can be opened more than once.
   public let isReplayable: Bool

@@ -45,7 +45,8 @@ import Rebound
 /// - A redirect is told once its body has come, and all of that is in memory until then. One without an end may hold up
 ///   all sessions of the process as long as the server sends.
 /// - A file that grows while it is sent may be sent beyond its Content-Length, so that the server takes what was added for a
-///   request of its own; the call fails then (``TransportFailure/Kind-swift.enum/body``).
+///   request of its own; the call fails then (``TransportFailure/Kind-swift.enum/body``). For what is missing of one that
+///   shrinks the server waits, until the idle limit ends it; no test shows that.
 /// - HTTP/2 is spoken over TLS alone.
 public final class URLSessionTransport: Transport {
   private let deadlines: ExchangeDeadlines

@@ -257,7 +257,7 @@ struct HTTPCacheShelfTests {
   func damage() throws {
     let changes: [(inout Data) -> Void] = [
       { $0 = Data() }, { $0 = Data($0.dropLast()) }, { $0[$0.count / 2] ^= 1 }, { $0 = Data("text".utf8) },
-      { $0[11] = 2 }, { $0.append(0) },
+      { $0[11] = 1 }, { $0.append(0) },
     ]
     for change in changes {
       let setting = Setting([Self.answer("a"), Self.answer("b")])

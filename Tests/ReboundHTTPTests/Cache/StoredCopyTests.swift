@@ -104,7 +104,7 @@ struct StoredCopyTests {
     #expect(throws: StoredCopy.Damage.otherAddress) { try StoredCopy(bytes, of: other) }
     #expect(throws: StoredCopy.Damage.foreign) { try StoredCopy(Data(), of: Self.key) }
     #expect(throws: StoredCopy.Damage.foreign) { try StoredCopy(Data(count: 100), of: Self.key) }
-    bytes[11] = 2
+    bytes[11] = 1
     #expect(throws: StoredCopy.Damage.otherVersion) { try StoredCopy(bytes, of: Self.key) }
   }
 
@@ -162,7 +162,6 @@ struct StoredCopyTests {
       "Cache-Control": "max-age=60", "Vary": "Authorization", "Set-Cookie": "session=hidden1",
       "X-Auth-Token": "hidden2",
       "X-Other": "Bearer hidden3", "X-Kept": "shown", "Content-Type": "text/plain",
-      "Location": "/?token=hidden5", "Link": "</?api_key=hidden6>; rel=next",
     ]
     let message = TransportRequest(Self.url, headers: ["Authorization": "Bearer hidden4"])
     let bytes = try #require(Self.bytes(try Self.copy(headers, to: message)))
@@ -172,6 +171,22 @@ struct StoredCopyTests {
     let names = copy.head.headers.map(\.name)
     #expect(names == ["Cache-Control", "Vary", "X-Kept", "Content-Type"])
     for secret in ["ada", "orders"] { #expect(!"\(Self.key.name)".contains(secret)) }
+  }
+
+  @Test(
+    "an answer with a credential in the address of a field is not stored, any other is, with the field as it came",
+    arguments: [
+      ("Link", "<https://api.example/a?page=2&x=1#part>; rel=\"next\", </a#part>", true),
+      ("Content-Location", "/a#v2", true),
+      ("Location", "/a?q=1", true), ("Link", "</?q=1>; rel=prev, </?api_key=abc>; rel=next", false),
+      ("Link", "<https://api.example/a?page_token=abc&x=1>; rel=\"next\"", false), ("Location", "/?token=abc", false),
+      ("Content-Location", "https://me:word@api.example/a", false), ("Location", "/a#access_token=abc", false),
+    ]
+  )
+  func addressesInFields(name: String, value: String, isStored: Bool) throws {
+    let bytes = Self.bytes(try Self.copy(["Cache-Control": "max-age=60", name: value]))
+    #expect((bytes != nil) == isStored)
+    if let bytes { #expect(try Self.restored(bytes)?.head.headers[name] == value) }
   }
 
   @Test("what the cache goes by is there whatever a redaction says, or it would be good for longer than it may")

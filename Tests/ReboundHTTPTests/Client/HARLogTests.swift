@@ -100,6 +100,27 @@ struct HARLogTests {
     let comment = try #require(entries.first?["comment"]?.string)
     #expect(comment.hasPrefix("Anything, attempt 1, request ") && comment.hasSuffix(": cut off"))
   }
+
+  @Test("an attempt that goes on for who has joined it is an entry with its answer, whoever has lost interest")
+  func joined() throws {
+    var test = ClientUnderTest(
+      [.status(503).after(.seconds(2)), .ok("first").after(.seconds(1)), .ok("second")],
+      [Coalescing(), Retrying(RetryPolicy(clamping: 2, backoff: .constant(.seconds(1))))]
+    )
+    let log = HARLog()
+    test.client = test.client.onEvent(log.write)
+    let first = test.send(Anything())
+    let second = test.send(Anything())
+    test.scheduler.advance(by: .seconds(1))
+    first.cancel()
+    try test.scheduler.run()
+    #expect(second.values == [Data("first".utf8)])
+    _ = try test.run(Anything())
+    let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
+    #expect(entries.map { $0["response"]?["status"] } == [.number(503), .number(200), .number(200)])
+    #expect(entries.map { $0["time"] } == [.number(2_000), .number(1_000), .number(0)])
+    #expect(entries.allSatisfy { $0["_events"] == nil && $0["comment"]?.string?.hasSuffix("cut off") == false })
+  }
 }
 
 private final class Token: Sendable {}

@@ -3,7 +3,6 @@ import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
 import ReboundTesting
-import StreamSupport
 import Testing
 
 @Suite("RedirectPolicy")
@@ -217,30 +216,4 @@ struct Passing: Middleware {
 
 extension RequestBody {
   fileprivate var isNone: Bool { (try? Anything(body: self).message(base: .service).body.length) == 0 }
-}
-
-/// A transport whose exchanges go on after a cancel.
-///
-/// Unchecked, because the lock guards the receivers.
-private final class StubbornTransport: Transport, @unchecked Sendable {
-  private final class Exchange: TransportExchange {
-    func cancel() {}
-    func pause() {}
-    func resume() {}
-  }
-
-  private let lock = Lock()
-  private var receivers: [@Sendable (TransportEvent) -> Void] = []
-
-  func start(
-    _ request: TransportRequest,
-    telling receiver: @escaping @Sendable (TransportEvent) -> Void
-  ) -> any TransportExchange {
-    lock.withLock { receivers.append(receiver) }
-    return Exchange()
-  }
-
-  func tell(_ event: TransportEvent, of number: Int) {
-    lock.withLock { receivers.indices.contains(number) ? receivers[number] : nil }?(event)
-  }
 }

@@ -312,6 +312,25 @@ struct WebAPIClientTests {
     #expect(log.values == [.sent(9, of: 9), .received(2, of: 5), .received(4, of: 5), .received(5, of: 5)])
   }
 
+  @Test("progress of a file that grows while it is sent is told by the length that was announced")
+  func progressOfGrowingFile() throws {
+    let temporary = TemporaryFolder()
+    try FileManager.default.createDirectory(at: temporary.url, withIntermediateDirectories: true)
+    let file = temporary.url.appending(path: "log")
+    try Data(count: 4).write(to: file)
+    let transport = StubbornTransport()
+    let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
+    let log = ValueLog<TransferProgress>()
+    let request = Anything(method: .post, body: .file(file, contentType: "text/plain"))
+    let recorder = Recorder<ParsedResponse<Data>, NetworkFailure>()
+    client.responses(for: request, progress: log.append).subscribe(recorder)
+    transport.tell(.sent(2), of: 0)
+    try Data(count: 9).write(to: file)
+    transport.tell(.sent(4), of: 0)
+    #expect(log.values == [.sent(2, of: 4), .sent(4, of: 4)])
+    recorder.cancel()
+  }
+
   @Test("a call tells its whole life, in order, without secrets")
   func events() throws {
     let test = ClientUnderTest(

@@ -1,6 +1,7 @@
 import Foundation
-import ReboundHTTP
 import Testing
+
+@testable import ReboundHTTP
 
 @Suite("ResponseHead+description")
 struct ResponseHeadDescriptionTests {
@@ -14,5 +15,20 @@ struct ResponseHeadDescriptionTests {
     dump(head, to: &dumped)
     for shown in ["302", "17", "HTTP/2"] { #expect(dumped.contains(shown), "\(shown)") }
     #expect(!"\(dumped) \([head]) \(String(reflecting: head))".contains("s3cret"))
+  }
+
+  @Test("dumping an answer behind a redirect, or what is asked about a copy of it, shows no signed address")
+  func redirected() throws {
+    let url = try #require(URL(string: "https://s3.example/x?X-Amz-Signature=s3cret"))
+    let receivedAt = HTTPDate(secondsSinceEpoch: 0)
+    let redirect = HTTPResponse(head: ResponseHead(status: 302, url: url), receivedAt: receivedAt)
+    var response = HTTPResponse(head: ResponseHead(status: 200, url: url), receivedAt: receivedAt)
+    response.detour = Detour(redirect, to: url, after: nil)
+    let question = CopyQuestion(url: url, etag: nil, lastModified: nil)
+    var dumped = ""
+    dump(response, to: &dumped)
+    dump(question, to: &dumped)
+    #expect(dumped.contains("s3.example"))
+    #expect(!"\(dumped) \(response) \(question)".contains("s3cret"))
   }
 }

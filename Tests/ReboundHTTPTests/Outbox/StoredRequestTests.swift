@@ -18,17 +18,19 @@ struct StoredRequestTests {
     #expect(throws: RequestBodyTooLarge(limit: 2)) { try stored(2) }
   }
 
+  /// Where a request has a credential, if it is refused.
+  private func refusal(_ request: Anything) -> String? {
+    do {
+      _ = try StoredRequest(request, redaction: .standard, random: .fixed(0), limit: 3)
+      return nil
+    } catch {
+      return (error as? RequestWithCredential)?.place ?? "\(error)"
+    }
+  }
+
   @Test("what is a credential by its value is refused, whatever its name")
   func credentialsByValue() throws {
     let token = "eyJhbGciOiJIUzI1NiJ9.e30.s3cret"
-    func refusal(_ request: Anything) -> String? {
-      do {
-        _ = try StoredRequest(request, redaction: .standard, random: .fixed(0), limit: 3)
-        return nil
-      } catch {
-        return (error as? RequestWithCredential)?.place ?? "\(error)"
-      }
-    }
     #expect(refusal(Anything(headers: ["X-Forward": "Bearer s3cret"])) == "the header field 'X-Forward'")
     #expect(refusal(Anything(headers: ["Referer": "https://a.example/?token=s3cret"])) == "the header field 'Referer'")
     #expect(refusal(Anything(query: ["assertion": token])) == "the query parameter 'assertion'")
@@ -37,6 +39,29 @@ struct StoredRequestTests {
     #expect(
       refusal(Anything(headers: ["X-Forward": "Bearer", "Referer": "/?q=1"], query: ["assertion": "eye"])) == nil
     )
+  }
+
+  @Test(
+    "what is a credential as little as it can be is taken",
+    arguments: [
+      Anything(query: ["title": "Basic training"]), Anything(query: ["title": "Bearer of news"]),
+      Anything(headers: ["X-Subject": "Basic training"]), Anything(headers: ["X-Subject": "basic rules, and more"]),
+      Anything(headers: ["Content-Location": "/a#v2"]), Anything(headers: ["Link": "</a?page=2#part>; rel=next"]),
+    ]
+  )
+  func harmless(request: Anything) {
+    #expect(refusal(request) == nil)
+  }
+
+  @Test(
+    "a user with a password is refused, with and without padding",
+    arguments: ["Basic bWU6aHVzaA==", "basic  bWU6aHVzaA", "BASIC bWU6aHVzaA==, Digest"]
+  )
+  func basicCredentials(value: String) {
+    #expect(refusal(Anything(headers: ["X-Forward": value])) == "the header field 'X-Forward'")
+    #expect(refusal(Anything(headers: ["X-Token": "Basic training"])) == "the header field 'X-Token'")
+    #expect(refusal(Anything(headers: ["Content-Location": "/#token=hush"])) == "the header field 'Content-Location'")
+    #expect(refusal(Anything(query: ["token": "hush"])) == "the query parameter 'token'")
   }
 
   @Test("a body that is too large is told in words for people")

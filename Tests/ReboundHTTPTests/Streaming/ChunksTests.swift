@@ -149,6 +149,22 @@ struct ChunksTests {
     #expect(transport.count == 2 && transport.calls[1].isCancelled)
   }
 
+  @Test("a piece that ends the call is not told as one that has come")
+  func toldOfTheEnd() throws {
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/1000", "Content-Length": "700", "ETag": "\"one\""]
+    let rest = Data(Self.script.body[300...])
+    let test = ClientUnderTest(
+      [Self.script.answer(breakingAfter: 300), .chunks(206, headers, [rest, Data(count: 1)])],
+      [Self.retrying]
+    )
+    let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+    test.client.chunks(for: Anything()).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.failure?.kind == .mismatch)
+    let isEnd = if case .failed = test.log.events.last?.kind { true } else { false }
+    #expect(isEnd, "\(test.log.lines)")
+  }
+
   @Test("a range that was not asked for is no answer")
   func unaskedRange() throws {
     let (recorder, transport) = try Self.run([
