@@ -119,7 +119,9 @@ public struct Redaction: Hashable, Sendable {
     hides(field) ? replacement : Redaction.value(of: field, replacingAddresses: archived(address:))
   }
 
-  /// Whether an address in the value of a header field has a secret. A fragment is not shown, and need not be one.
+  /// Whether an address in the value of a header field has a secret.
+  ///
+  /// A fragment is not shown, and need not be one.
   func hasSecretAddress(_ field: HTTPHeaders.Field) -> Bool {
     let shown = Redaction.value(of: field) { address in
       let fragment = address.utf8.drop { $0 != UInt8(ascii: "#") }
