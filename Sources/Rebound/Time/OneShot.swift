@@ -5,7 +5,7 @@ import StreamSupport
 ///
 /// What it does need not be `Sendable`: it is done once, by whoever fires first.
 @usableFromInline
-final class OneShot: Cancellable, Sendable {
+package final class OneShot: Cancellable, Sendable {
   private struct State {
     var action: (() -> Void)?
     var timer: (any Cancellable)?
@@ -14,12 +14,12 @@ final class OneShot: Cancellable, Sendable {
   private let state: Locked<State>
 
   @usableFromInline
-  init(_ action: @escaping () -> Void) {
+  package init(_ action: @escaping () -> Void) {
     state = Locked(State(action: action))
   }
 
   @usableFromInline
-  func keep(_ timer: any Cancellable) {
+  package func keep(_ timer: any Cancellable) {
     let isWaiting = state.withLock { state in
       if state.action != nil { state.timer = timer }
       return state.action != nil
@@ -27,10 +27,10 @@ final class OneShot: Cancellable, Sendable {
     if !isWaiting { timer.cancel() }
   }
 
-  func fire() { stop().action?() }
+  package func fire() { stop().action?() }
 
   @usableFromInline
-  func cancel() { withExtendedLifetime(stop()) {} }
+  package func cancel() { withExtendedLifetime(stop()) {} }
 
   private func stop() -> State {
     let before = state.exchange(State())

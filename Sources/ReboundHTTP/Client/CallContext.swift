@@ -20,15 +20,15 @@ final class CallContext: Sendable {
   init(
     _ request: RequestParts,
     of client: ClientSettings.Shared,
-    id: String,
+    identity: String?,
     observe: (@Sendable (HTTPEvent) -> Void)?
   ) {
     self.client = client
     ownTime = nil
-    self.id = id
+    id = client.settings.ids.next()
     self.observe = observe
     self.request = request
-    identity = client.settings.identity?()
+    self.identity = identity
     start = observe == nil ? .zero : client.settings.time.now
     watched = observe == nil ? nil : WatchedCall(id, request.operation(), client.settings.redaction)
   }
@@ -45,17 +45,10 @@ final class CallContext: Sendable {
     start = .zero
   }
 
-  /// What goes on behind the back of whoever has made the call, for the same user.
-  private init(behind call: CallContext, id: String) {
-    (client, ownTime, request, observe) = (call.client, call.ownTime, call.request, call.observe)
-    (self.id, identity) = (id, call.identity)
-    let isWatched = call.observe != nil
-    start = isWatched ? call.time.now : .zero
-    watched = isWatched ? WatchedCall(id, call.operation, call.redaction) : nil
+  /// Another call of the same request for the same user, with an id and events of its own; this one, if no client has made it.
+  var another: CallContext {
+    client.map { CallContext(request, of: $0, identity: identity, observe: observe) } ?? self
   }
-
-  /// Another call of the same request, with an id and events of its own; this one, if no client has made it.
-  var another: CallContext { client.map { CallContext(behind: self, id: $0.settings.ids.next()) } ?? self }
 
   var operation: String { request.operation() }
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }

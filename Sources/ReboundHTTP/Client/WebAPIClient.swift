@@ -298,7 +298,7 @@ public struct WebAPIClient: RequestExecutor {
   }
 
   func context(for request: RequestParts, _ observer: (@Sendable (HTTPEvent) -> Void)?) -> CallContext {
-    CallContext(request, of: shared, id: shared.settings.ids.next(), observe: observer)
+    CallContext(request, of: shared, identity: shared.settings.identity?(), observe: observer)
   }
 
   /// The failure of a request that cannot be prepared.

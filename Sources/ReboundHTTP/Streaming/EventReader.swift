@@ -159,15 +159,15 @@ final class EventReader: Sendable {
     // All of a refusal that is kept; no limit would ever end the rest.
     if isRefused { return finish() }
     if isTooLong { return fail(request.failure(.transport(.tooLarge), underlying: TransportFailure(.tooLarge))) }
-    deliver()
-    // Also where somebody else delivers, who may take long for what is there already.
-    keepPace()
+    // Where somebody else delivers, that may take long for what is there already.
+    if !deliver() { keepPace() }
   }
 
   private func finish() {
     let (head, refusal) = state.withLock { ($0.head, $0.refusal) }
     if head?.status == 204 {
-      return deliver { ($0.isOver, $0.end, $0.exchange) = (true, .finished, nil) }
+      deliver { ($0.isOver, $0.end, $0.exchange) = (true, .finished, nil) }
+      return
     }
     guard let head, let refusal else {
       // The server has closed the stream, or somebody in between; whoever listens wants to go on.
@@ -206,13 +206,16 @@ final class EventReader: Sendable {
 
   // MARK: What is read
 
-  /// Hands over what was asked for, one thread at a time.
-  private func deliver(after change: (inout State) -> Void = { _ in }) {
+  /// Hands over what was asked for, one thread at a time, and has the network wait for what was not.
+  ///
+  /// - Returns: Whether this thread did, and not another, or a frame further up.
+  @discardableResult
+  private func deliver(after change: (inout State) -> Void = { _ in }) -> Bool {
     let isMine = state.withLock { state in
       change(&state)
       return state.loop.enter()
     }
-    guard isMine else { return }
+    guard isMine else { return false }
     state.drainEntered { delivery in
       switch delivery {
       case .event(let event, let sink):
@@ -222,6 +225,7 @@ final class EventReader: Sendable {
       }
     }
     keepPace()
+    return true
   }
 
   /// Pauses or resumes the exchange; one thread at a time, since a pause that its resume overtakes would last.

@@ -112,12 +112,8 @@ public final class SimulatedScheduler: Scheduler, TimeProviding, Sendable {
 
   /// Goes on after a while, also in a time that ends a timer when what it returns is released.
   private func wait(for delay: Duration, _ next: @escaping @Sendable () -> Void) {
-    let timer = Locked<(hasFired: Bool, alarm: (any Cancellable)?)>((false, nil))
-    let alarm = source.after(delay) {
-      withExtendedLifetime(timer.exchange((true, nil))) {}
-      next()
-    }
-    timer.withLock { if !$0.hasFired { $0.alarm = alarm } }
+    let timer = OneShot(next)
+    timer.keep(source.after(delay) { timer.fire() })
   }
 }
 

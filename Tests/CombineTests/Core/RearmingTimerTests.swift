@@ -104,41 +104,13 @@ struct RearmingTimerTests {
 
   @Test("a job that is replaced, since the clock was set back, is cancelled")
   func cancelsReplacedJob() {
-    let scheduler = ClockScheduler()
-    let timer = RearmingTimer<ClockScheduler, Int>(on: scheduler, nil, after: 1)
-    scheduler.now = .start.advanced(by: .seconds(100))
+    let scheduler = NotingScheduler()
+    let timer = RearmingTimer<NotingScheduler, Int>(on: scheduler, nil, after: 1)
+    scheduler.time = .start.advanced(by: .seconds(100))
     timer.postpone(1) { { _ in } }
-    scheduler.now = .start
+    scheduler.time = .start
     timer.postpone(2) { { _ in } }
     #expect(scheduler.jobs.map(\.cancelCount) == [1, 0])
-  }
-
-  /// A scheduler with a clock that a test sets, which keeps its jobs and does none.
-  private final class ClockScheduler: Scheduler {
-    var now = VirtualTime.start
-    var minimumTolerance: VirtualTime.Stride { .zero }
-    private(set) var jobs: [SubscriptionSpy] = []
-
-    func schedule(options: Never?, _ action: @escaping () -> Void) {}
-
-    func schedule(
-      after date: VirtualTime,
-      tolerance: VirtualTime.Stride,
-      options: Never?,
-      _ action: @escaping () -> Void
-    ) {}
-
-    func schedule(
-      after date: VirtualTime,
-      interval: VirtualTime.Stride,
-      tolerance: VirtualTime.Stride,
-      options: Never?,
-      _ action: @escaping () -> Void
-    ) -> any Cancellable {
-      let job = SubscriptionSpy()
-      jobs.append(job)
-      return job
-    }
   }
 
   @Test("a scheduler that does everything at once lets it fire at once, though its clock stands still")

@@ -5,6 +5,8 @@ import ReboundTesting
 final class NotingScheduler: Scheduler {
   private let work = TestScheduler()
   private(set) var log: [String] = []
+  /// What was scheduled with an interval.
+  private(set) var jobs: [SubscriptionSpy] = []
   /// How often somebody asked for the time.
   private(set) var readings = 0
   var time = VirtualTime.start
@@ -39,7 +41,9 @@ final class NotingScheduler: Scheduler {
     _ action: @escaping () -> Void
   ) -> any Cancellable {
     log.append("every \(interval) after \(date.nanoseconds / 1_000_000) ms")
-    return Subscriptions.empty
+    let job = SubscriptionSpy()
+    jobs.append(job)
+    return job
   }
 
   /// Does what was scheduled without an interval.

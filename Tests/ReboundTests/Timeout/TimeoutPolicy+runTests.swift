@@ -131,6 +131,7 @@ struct TimeoutPolicyRunTests {
       }
     }
     await begun.until(1)
+    // What is shown: one of the system's timers rings while the observer, or the handler, is at it.
     try await TimeSource.system.sleep(for: .milliseconds(1))
     goesOn.signal()
     await #expect(throws: TimedOut.self) { try await task.value }
