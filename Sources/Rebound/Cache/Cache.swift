@@ -151,7 +151,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
           RunningTask(
             Task {
               let finding = await storage.look(key)
-              answer(.success((finding.stored, finding.claim.map { HeldClaim($0, of: key, in: storage) })))
+              answer(.success((finding.stored, finding.claim.map { ClaimGuard($0, of: key, in: storage) })))
             }
           )
         }
@@ -170,7 +170,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   }
 
   /// What the storage has, and the right to fetch, if it is this cache's.
-  private typealias Found = (stored: StoredValue<Value>?, claim: HeldClaim<Key, Value>?)
+  private typealias Found = (stored: StoredValue<Value>?, claim: ClaimGuard<Key, Value>?)
 
   /// Goes by what the storage has found.
   private func fetch<Upstream: Publisher>(
@@ -210,7 +210,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     _ key: Key,
     _ upstream: Upstream,
     _ fetch: Int,
-    under claim: HeldClaim<Key, Value>?,
+    under claim: ClaimGuard<Key, Value>?,
     on time: TimeSource
   ) -> some Publisher<Cached<Value>, Failure>
   where Upstream.Output == Value, Upstream.Failure == Failure {

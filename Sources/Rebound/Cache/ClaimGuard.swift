@@ -3,7 +3,7 @@ import StreamSupport
 /// A claim in the hands of whoever is to fetch; one that is forgotten is given up.
 ///
 /// On its way from the storage to the fetch a cancel may drop it anywhere, and nobody else knows that there was one.
-final class HeldClaim<Key: Hashable & Sendable, Value>: Sendable {
+final class ClaimGuard<Key: Hashable & Sendable, Value>: Sendable {
   private let claim: CacheClaim
   private let key: Key
   private let storage: any CacheStorage<Key, Value>

@@ -83,12 +83,12 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
 
   enum Beginning: Sendable {
     case answered(Value)
-    case runs(HeldClaim<String, Value>?)
+    case runs(ClaimGuard<String, Value>?)
   }
 
   func begin(_ key: String) async throws -> Beginning {
     let finding = await storage.look(key)
-    let claim = finding.claim.map { HeldClaim($0, of: key, in: storage) }
+    let claim = finding.claim.map { ClaimGuard($0, of: key, in: storage) }
     guard !Task.isCancelled else {
       claim?.giveUp()
       throw CancellationError()

@@ -58,7 +58,7 @@ struct CachedCopy: Sendable {
     // Most that is answered says nothing about its keeping, and is looked at no further.
     guard CachedCopy.grounds.contains(where: { response.head.headers.contains(name: $0) }) else { return nil }
     let control = CacheControl(response.head.headers)
-    let vary = response.head.headers.members(of: "Vary") + (response.detour?.vary ?? [])
+    let vary = response.head.headers.members(of: "Vary") + (response.redirectChain?.vary ?? [])
     guard
       [200, 203, 204].contains(response.status), CachedCopy.mayBeKept(response, control),
       // What is no name of a field depends on something that nobody knows, as a star does.
@@ -180,7 +180,7 @@ struct CachedCopy: Sendable {
 
   /// Whether neither an answer nor a redirect that led to it forbids to keep it.
   private static func mayBeKept(_ response: HTTPResponse, _ control: CacheControl) -> Bool {
-    !control.has("no-store") && response.detour.map { $0.lifetime != nil } ?? true
+    !control.has("no-store") && response.redirectChain.map { $0.lifetime != nil } ?? true
   }
 
   /// How long an answer is good from when the server made it (RFC 9111 §4.2.1).
@@ -222,9 +222,9 @@ struct CachedCopy: Sendable {
 extension CachedCopy.Reach {
   /// `nil` if no redirect led to the answer.
   fileprivate init?(_ response: HTTPResponse) {
-    guard let detour = response.detour else { return nil }
+    guard let redirectChain = response.redirectChain else { return nil }
     // What the answer's own age adds to the copy's has nothing to do with the redirects.
-    self.init(end: detour.end, age: (detour.lifetime ?? .zero) + CachedCopy.statedAge(response))
+    self.init(end: redirectChain.end, age: (redirectChain.lifetime ?? .zero) + CachedCopy.statedAge(response))
   }
 }
 

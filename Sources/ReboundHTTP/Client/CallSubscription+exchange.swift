@@ -126,7 +126,7 @@ extension CallSubscription {
       duration: settings.time.now - sent.start,
       attempt: sent.request.attempt
     )
-    response.detour = sent.request.redirection?.detour
+    response.redirectChain = sent.request.redirection?.redirectChain
     return response
   }
 

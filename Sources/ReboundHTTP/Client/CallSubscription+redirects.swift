@@ -75,7 +75,7 @@ extension CallSubscription {
           first: request.message,
           hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
           carriedHeaders: settings.redirects.carriedHeaders,
-          detour: Detour(answer, to: message.url, after: hop.redirection?.detour)
+          redirectChain: RedirectChain(answer, to: message.url, after: hop.redirection?.redirectChain)
         )
         $0.askAboutCopy()
       }
@@ -105,13 +105,19 @@ final class Redirection: Sendable {
   /// The fields that go along to another origin.
   let carriedHeaders: Set<String>
   /// What it means for copies of the answer.
-  let detour: Detour
+  let redirectChain: RedirectChain
 
-  init(count: Int, first: TransportRequest, hasLeftOrigin: Bool, carriedHeaders: Set<String>, detour: Detour) {
+  init(
+    count: Int,
+    first: TransportRequest,
+    hasLeftOrigin: Bool,
+    carriedHeaders: Set<String>,
+    redirectChain: RedirectChain
+  ) {
     self.count = count
     self.first = first
     self.hasLeftOrigin = hasLeftOrigin
     self.carriedHeaders = carriedHeaders
-    self.detour = detour
+    self.redirectChain = redirectChain
   }
 }

@@ -215,7 +215,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     }
     var answer = answer
     // The middleware of the hop may have made another of it.
-    answer.detour = sent.request.redirection?.detour
+    answer.redirectChain = sent.request.redirection?.redirectChain
     let more = deliver(answer)
     lock.withLock {
       // Middleware may answer more often than it was asked to.

@@ -15,7 +15,7 @@ public struct HTTPResponse: Sendable {
   /// The number of that attempt, from 1.
   public var attempt: Int
   /// What redirects have to do with it; `nil` if none led to it.
-  var detour: Detour?
+  var redirectChain: RedirectChain?
 
   /// Makes an answer.
   ///

@@ -5,7 +5,7 @@ import Foundation
 /// A byte too many would be the beginning of another request to the server, and for one too few it would take one of the next
 /// request's (RFC 9112 §6.3). The last piece is given once it is known that nothing is behind it: a server that has got all
 /// that was announced has got the whole body.
-final class HeldReader: BodyReader {
+final class LengthCheckedReader: BodyReader {
   private let reader: any BodyReader
   private let length: Int64?
   private var readCount: Int64 = 0

@@ -109,7 +109,7 @@ public struct BodyStream: Sendable {
   /// does.
   ///
   /// - Throws: What making the reader throws; ``AlreadyRead`` for a second reading of a stream that has only one.
-  public func open() throws -> any BodyReader { HeldReader(try makeReader(), length: length) }
+  public func open() throws -> any BodyReader { LengthCheckedReader(try makeReader(), length: length) }
 
   /// A stream that can be read once was to be read again.
   public struct AlreadyRead: Error, Hashable, CustomStringConvertible {

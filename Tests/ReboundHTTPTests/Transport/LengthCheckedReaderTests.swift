@@ -6,7 +6,7 @@ import Testing
 @testable import ReboundHTTP
 
 @Suite("What holds readers to their word")
-struct HeldReaderTests {
+struct LengthCheckedReaderTests {
   /// Gives pieces of these sizes, whatever it is asked for, and notes that.
   private final class Stubborn: Sendable {
     private let sizes: Locked<ArraySlice<Int>>
