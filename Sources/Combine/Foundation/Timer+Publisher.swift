@@ -84,12 +84,12 @@
       ///
       /// - Returns: a handle that stops it, and ends all subscriptions.
       public func connect() -> any Cancellable {
-        let tick = TimerAction { self.tick() }
         let period = interval.asPeriod
-        let timer = Timer(fire: Date(timeIntervalSinceNow: period), interval: period, repeats: true) { _ in tick.run() }
-        timer.tolerance = tolerance ?? 0
-        runLoop.add(timer, forMode: mode)
-        return TimerConnection(timer, tick, of: self)
+        let date = Date(timeIntervalSinceNow: period)
+        let timer = RunLoopTimer(on: runLoop, in: mode, at: date, every: period, tolerance: tolerance ?? 0) {
+          self.tick()
+        }
+        return TimerConnection(timer, of: self)
       }
 
       private func tick() {
@@ -114,27 +114,18 @@
 
   /// A running timer.
   private final class TimerConnection: Cancellable {
-    private let lock = Lock()
-    private let action: TimerAction
-    // Both guarded by `lock`, and emptied on cancellation.
-    private var timer: Timer?
-    private var publisher: Timer.TimerPublisher?
+    private let timer: RunLoopTimer
+    /// Nil once it is cancelled.
+    private let publisher: Locked<Timer.TimerPublisher?>
 
-    init(_ timer: Timer, _ action: TimerAction, of publisher: Timer.TimerPublisher) {
+    init(_ timer: RunLoopTimer, of publisher: Timer.TimerPublisher) {
       self.timer = timer
-      self.action = action
-      self.publisher = publisher
+      self.publisher = Locked(publisher)
     }
 
     func cancel() {
-      lock.lock()
-      let (timer, publisher) = (timer, publisher)
-      self.timer = nil
-      self.publisher = nil
-      lock.unlock()
-      timer?.invalidate()
-      action.letGo()
-      publisher?.removeAll()
+      timer.cancel()
+      publisher.exchange(nil)?.removeAll()
     }
   }
 

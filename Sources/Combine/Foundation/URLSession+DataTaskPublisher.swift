@@ -103,8 +103,15 @@
         _ = downstream.receive((data ?? Data(), response))
         downstream.receive(completion: .finished)
       } else {
-        downstream.receive(completion: .failure(error as? URLError ?? URLError(.unknown)))
+        downstream.receive(completion: .failure(Self.urlError(error)))
       }
+    }
+
+    /// Whoever stands in for the network may give an `NSError`, which is no `URLError` on Linux until it is made one.
+    private static func urlError(_ error: (any Error)?) -> URLError {
+      if let error = error as? URLError { return error }
+      guard let error = error as? NSError, error.domain == NSURLErrorDomain else { return URLError(.unknown) }
+      return URLError(_nsError: error)
     }
 
     func cancel() {

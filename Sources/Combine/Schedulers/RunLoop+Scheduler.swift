@@ -108,24 +108,33 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     /// Does work on the next turn of the run loop in its default mode, never at once.
+    ///
+    /// The main loop's is done on the main queue where the main thread is gone, as `dispatchMain()` and an asynchronous `main`
+    /// leave it on Linux. So are the two below.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
       if let queues = QueueDiversion.current { return queues.schedule(on: whenDiverted, after: nil, action) }
-      let action = sendable(action)
-      perform { action() }
-      wakeUp()
+      guard self === RunLoop.main else {
+        let action = sendable(action)
+        perform { action() }
+        return wakeUp()
+      }
+      if MainThread.isGone.load(ordering: .relaxed) {
+        let action = sendable(action)
+        return DispatchQueue.main.async { action() }
+      }
+      let action = TimerAction(action)
+      perform { action.runAndLetGo() }
+      if Thread.isMainThread { KeptAwake.here.stayAwake(self) }
+      MainThread.whenGone { action.runAndLetGo() }
     }
 
     private var whenDiverted: DivertedQueue { self === RunLoop.main ? .main : .serial(self) }
 
-    /// Makes the loop notice new work, on its own thread as well: it may be doing the work of this turn, which has been
-    /// counted out, and would sleep after that.
+    /// Makes a loop that is not the main one notice new work, on its own thread as well: it may be doing the work of this turn,
+    /// which has been counted out, and would sleep after that.
     private func wakeUp() {
-      let isHere = self === RunLoop.main ? Thread.isMainThread : self === RunLoop.current
-      if isHere {
+      if self === RunLoop.current {
         KeptAwake.here.stayAwake(self)
-      } else if self === RunLoop.main {
-        // The main loop serves the main queue; this costs less than a timer, of which Foundation keeps some memory.
-        DispatchQueue.main.async {}
       } else {
         add(Timer(fire: Date(), interval: 0, repeats: false) { _ in }, forMode: .default)
       }
@@ -141,10 +150,7 @@
       if let queues = QueueDiversion.current {
         return queues.schedule(on: whenDiverted, after: now.distance(to: date).nanoseconds, action)
       }
-      let action = TimerAction(action)
-      let timer = Timer(fire: date.date.orNow, interval: 0, repeats: false) { _ in action.runAndLetGo() }
-      timer.tolerance = tolerance.timeInterval
-      add(timer, forMode: .default)
+      _ = RunLoopTimer(on: self, at: date.date, tolerance: tolerance.timeInterval, action)
     }
 
     /// Does work on the run loop in its default mode at a moment and again after each interval, until the handle returned
@@ -163,16 +169,9 @@
         let every = max(1, SchedulerTimeType.Stride(interval.timeInterval.asPeriod).nanoseconds)
         return AnyCancellable(queues.schedule(on: whenDiverted, after: delay, every: every, action))
       }
-      let action = TimerAction(action)
-      let timer = Timer(fire: date.date.orNow, interval: interval.timeInterval.asPeriod, repeats: true) { _ in
-        action.run()
-      }
-      timer.tolerance = tolerance.timeInterval
-      add(timer, forMode: .default)
-      return AnyCancellable {
-        timer.invalidate()
-        action.letGo()
-      }
+      let period = interval.timeInterval.asPeriod
+      let timer = RunLoopTimer(on: self, at: date.date, every: period, tolerance: tolerance.timeInterval, action)
+      return AnyCancellable(timer)
     }
   }
 
@@ -213,11 +212,6 @@
     /// What Foundation's timers can repeat after, by the rule of Apple's: its own fire once for 0 and below, and stop the
     /// process for what is not a number.
     var asPeriod: TimeInterval { self > 0 ? self : 0.0001 }
-  }
-
-  extension Date {
-    /// What Foundation's timers can begin at: the present for what is not a number, which stops the process.
-    fileprivate var orNow: Date { timeIntervalSinceReferenceDate.isNaN ? Date() : self }
   }
 
   extension RunLoop.SchedulerTimeType.Stride {

@@ -36,6 +36,7 @@
     @Test("no answer is a failure with URLSession's error, or an unknown one")
     func fails() {
       #expect(answer(to: "/down").failure?.code == .cannotConnectToHost)
+      #expect(answer(to: "/late").failure?.code == .timedOut)
       let strange = answer(to: "/strange")
       #expect(strange.failure?.code == .unknown)
       #expect(strange.values.isEmpty)

@@ -62,6 +62,17 @@
       connecting.cancel()
     }
 
+    @Test("dates of the main loop come on the main queue where an asynchronous main has left nobody to run that loop")
+    func mainThreadIsGone() {
+      // The main of test runs is asynchronous.
+      let came = Signal()
+      for mode in [RunLoop.Mode.common, .default] {
+        let cancellable = Timer.publish(every: interval, on: .main, in: mode).autoconnect().sink { _ in came.send() }
+        #expect(came.wait(times: 3))
+        cancellable.cancel()
+      }
+    }
+
     @Test("an interval that is not above 0 counts as a short one")
     func oddIntervals() {
       for interval in [0, -1, -.infinity, .nan] as [TimeInterval] {

@@ -69,6 +69,47 @@
       handle.runLoop.schedule { handle.keeper.cancel() }
     }
 
+    @Test("the main loop's work is done on the main queue where an asynchronous main has left nobody to run that loop")
+    func mainThreadIsGone() {
+      // The main of test runs is asynchronous.
+      let (done, isOnMainQueue, order) = (Signal(), Shared<Bool?>(nil), Shared<[Int]>([]))
+      let (loop, mark) = (RunLoop.main, DispatchSpecificKey<Bool>())
+      DispatchQueue.main.setSpecific(key: mark, value: true)
+      let due = loop.now.advanced(by: .milliseconds(1))
+      for round in 0..<2 {
+        // In the second round that is known from the first.
+        loop.schedule { order.change { $0.append(3 * round) } }
+        loop.schedule { order.change { $0.append(3 * round + 1) } }
+        loop.schedule {
+          order.change { $0.append(3 * round + 2) }
+          isOnMainQueue.value = DispatchQueue.getSpecific(key: mark)
+          done.send()
+        }
+        #expect(done.wait())
+        loop.schedule(after: due) { if loop.now >= due { done.send() } }
+        #expect(done.wait())
+        loop.schedule(after: Time(Date(timeIntervalSinceNow: .nan))) { done.send() }
+        #expect(done.wait())
+      }
+      #expect(order.value == Array(0..<6))
+      #expect(isOnMainQueue.value == true)
+    }
+
+    @Test("repeating work of the main loop goes on there until it is cancelled, and is let go then")
+    func repeatsWithoutMainThread() {
+      let (ticked, isReleased) = (Signal(), Signal())
+      for moment in [RunLoop.main.now, Time(Date(timeIntervalSinceNow: .nan))] {
+        let token = Token { isReleased.send() }
+        let handle = RunLoop.main.schedule(after: moment, interval: .milliseconds(1)) {
+          token.touch()
+          ticked.send()
+        }
+        #expect(ticked.wait(times: 3))
+        handle.cancel()
+      }
+      #expect(isReleased.wait(times: 2))
+    }
+
     @Test("an interval that is not above 0 counts as a short one, and a moment that is not a number as the present")
     func oddNumbers() {
       let loop = RunLoop.current

@@ -8,6 +8,7 @@
   /// - `/missing`: 404 and a body.
   /// - `/empty`: 204 without a body.
   /// - `/down`: no answer, but an error of URLSession's.
+  /// - `/late`: the same, as an `NSError`.
   /// - `/strange`: no answer, but an error of somebody else's.
   /// - `/silent`: nothing, ever.
   final class StubProtocol: URLProtocol {
@@ -50,6 +51,8 @@
       case "/missing": answer(404, "no such page", url)
       case "/empty": answer(204, nil, url)
       case "/down": client?.urlProtocol(self, didFailWithError: URLError(.cannotConnectToHost))
+      case "/late":
+        client?.urlProtocol(self, didFailWithError: NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
       case "/strange": client?.urlProtocol(self, didFailWithError: CocoaError(.fileNoSuchFile))
       default: Self.silentStarted.send()
       }
