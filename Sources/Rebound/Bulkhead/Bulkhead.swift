@@ -55,6 +55,15 @@ public final class Bulkhead: Sendable {
       deviation += ((difference < .zero ? .zero - difference : difference) - deviation) / 4
       usualTime += difference / 8
     }
+
+    /// Takes in how a call has ended.
+    ///
+    /// - Returns: The limit, if that changes it.
+    mutating func learnLimit(_ duration: Duration, running: Int, isOverload: Bool) -> Int? {
+      let before = adaptive?.limit
+      adaptive?.add(duration: duration, running: running, isOverload: isOverload)
+      return adaptive?.limit == before ? nil : adaptive?.limit
+    }
   }
 
   private struct Waiter {
@@ -307,16 +316,13 @@ public final class Bulkhead: Sendable {
       case .cancelled: nil
       }
     let answered: [(Waiter, Result<Int, BulkheadFull>)] = locked { state, events in
-      var numbers = state.machine.leave()
-      events.append(.released(running: state.machine.running - numbers.count))
       if goesByDeadline { state.learn(now - place.start, end) }
-      if let isOverload, let before = state.adaptive?.limit {
-        state.adaptive?.add(duration: now - place.start, running: place.running, isOverload: isOverload)
-        if let limit = state.adaptive?.limit, limit != before {
-          events.append(.limitChanged(limit))
-          numbers += state.machine.change(limit: limit)
-        }
-      }
+      // First what the call has taught: its place may be one too many from now on.
+      let limit = isOverload.flatMap { state.learnLimit(now - place.start, running: place.running, isOverload: $0) }
+      var numbers = limit.map { state.machine.change(limit: $0) } ?? []
+      numbers += state.machine.leave()
+      events.append(.released(running: state.machine.running - numbers.count))
+      if let limit { events.append(.limitChanged(limit)) }
       return letIn(numbers, at: now, &state, &events)
     }
     for (waiter, result) in answered {

@@ -198,8 +198,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     } else {
       // Those who wait need not: it is fetched behind their backs, and goes on when they have what is stale and leave.
       let behind = change { machine, _, _ in machine.passOn(key, fetch) } ?? fetch
-      call(key, upstream, behind, under: found.claim, on: time)
-        .subscribe(FirstValue { result in self.revalidated(key, with: result) })
+      fetchBehind(call(key, upstream, behind, under: found.claim, on: time), key)
     }
     let source = Cached<Value>.Source.cache(stale: stored.isFresh ? nil : .revalidating)
     return Result.Publisher(Cached(value: stored.value, age: stored.age, source: source)).eraseToAnyPublisher()
@@ -242,8 +241,12 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   /// Fetches a new value behind the back of who got the stale one.
   func revalidate<Upstream: Publisher>(_ key: Key, _ upstream: Upstream, on time: TimeSource)
   where Upstream.Output == Value, Upstream.Failure == Failure {
-    fetch(key, upstream, isMissed: false, on: time)
-      .subscribe(FirstValue { result in self.revalidated(key, with: result) })
+    fetchBehind(fetch(key, upstream, isMissed: false, on: time), key)
+  }
+
+  /// Whoever has the stale value has no part in the new one: their time is not its limit.
+  private func fetchBehind(_ fetch: some Publisher<Cached<Value>, Failure>, _ key: Key) {
+    Deadline.replaced(by: nil) { fetch.subscribe(FirstValue { result in self.revalidated(key, with: result) }) }
   }
 
   private func revalidated(_ key: Key, with result: Result<Cached<Value>?, Failure>) {

@@ -227,8 +227,8 @@ public final class CircuitBreaker: Sendable {
     _ error: (any Error)?,
     at present: Duration
   ) {
-    // Only what may open the breaker needs chance.
-    let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil)
+    // Only what may open the breaker needs chance. A success does if it is slow, or completes the calls that a ratio needs.
+    let mayOpen = outcome != .ignored && (outcome != .success || policy.slowness != nil || policy.failureRatio != nil)
     let chance = policy.openJitter > 0 && mayOpen ? random.next() : 0.5
     let released: (any Error)? = locked { state, events in
       let now = state.latest.advance(to: present)

@@ -110,7 +110,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     var retryAfter: Duration?
     switch phase {
     case .closed: (counts, inARow) = (window.counts(now: now), failuresInARow)
-    case .open(let until): retryAfter = max(until - now, .zero)
+    case .open(let until): retryAfter = max(until - now, .zero).roundedUpToNanoseconds
     case .halfOpen, .isolated, .disabled: break
     }
     return CircuitBreakerMetrics(
@@ -139,7 +139,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     case .closed, .disabled:
       return .granted(makePermit(now))
     case .open(let until):
-      return .rejected(retryAfter: until - now)
+      return .rejected(retryAfter: (until - now).roundedUpToNanoseconds)
     case .isolated:
       return .rejected(retryAfter: nil)
     case .halfOpen(var probing):
@@ -147,7 +147,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
       probing.leases = probing.leases.filter { $0.value > now }
       guard probing.leases.count + probing.successes + probing.failures < policy.probes else {
         let lapse = probing.leases.values.min() ?? now
-        return .rejected(retryAfter: lapse - now)
+        return .rejected(retryAfter: (lapse - now).roundedUpToNanoseconds)
       }
       let permit = makePermit(now)
       probing.leases[permit.number] = now + policy.openTime

@@ -10,6 +10,9 @@ import Foundation
 /// cause one request. When the upstream ends, all get the end, and the next one to ask starts afresh: nothing is
 /// kept, errors least of all. When the last one cancels, the upstream is cancelled.
 ///
+/// What is in flight runs under no ``Deadline/current``: a timeout around one of those who share it ends that one's wait, and
+/// the upstream only if nobody else waits. A limit for the upstream itself stands inside.
+///
 /// Publishers and asynchronous functions of one coalescer share with each other.
 ///
 /// - Note: It keeps the values of what is in flight, so it is for requests, not for streams without an end.
@@ -43,7 +46,8 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
       }
       if let first {
         flight.begin(first)
-        return upstream.subscribe(flight)
+        // Of all who join, so not under the limit of the one who was first.
+        return Deadline.replaced(by: nil) { upstream.subscribe(flight) }
       }
       if let (passenger, count) = flight.board(downstream) {
         shared.change { $1.append(.joined(key, subscribers: count)) }

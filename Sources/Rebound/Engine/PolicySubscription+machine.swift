@@ -59,8 +59,8 @@ extension PolicySubscription {
       lock.unlock()
       withExtendedLifetime(before) {}
       // Also none in place of one: this may go on in the task of somebody who has a deadline of their own.
-      if setsDeadline, deadline != nil || Deadline.current != nil {
-        Deadline.$current.withValue(deadline) { recipe.subscribe(next) }
+      if setsDeadline {
+        Deadline.replaced(by: deadline) { recipe.subscribe(next) }
       } else {
         recipe.subscribe(next)
       }
@@ -79,8 +79,7 @@ extension PolicySubscription {
     // Here, where the machine is asked: the loop may be at work on another thread.
     let own = machine.access { $0.pointee.deadline }
     let skips = machine.access { $0.pointee.skipsDelivered }
-    let outer = execution.ownDeadline
-    let deadline = own.map { $0.nearer(outer) } ?? outer
+    let deadline = nearer(own)
     lock.lock()
     if phase == .idle {
       phase = .due
@@ -89,6 +88,13 @@ extension PolicySubscription {
       skipsDelivered = skips
     }
     lock.unlock()
+  }
+
+  /// The machine's deadline, or that of the execution if it is nearer.
+  @inlinable @inline(__always)
+  func nearer(_ own: Deadline?) -> Deadline? {
+    let outer = execution.ownDeadline
+    return own.map { $0.nearer(outer) } ?? outer
   }
 
   /// What the machine hears next, one thing at a time; with the lock held.
@@ -209,7 +215,9 @@ extension PolicySubscription {
       lock.lock()
       hasParked = true
       lock.unlock()
-      register(Waker(self))
+      // A publisher that is to say when it goes on is subscribed to here.
+      let deadline = nearer(machine.access { $0.pointee.deadline })
+      Deadline.replaced(by: deadline) { register(Waker(self)) }
     case .finish: end(with: .finished)
     case .fail(let error): end(with: .failure(error))
     case .refuse(let error):

@@ -81,6 +81,21 @@ extension Publisher {
     fallback(policy, failingWith: keepingOriginal, replacement)
   }
 
+  /// Goes on with a publisher that cannot fail in place of a failure, whatever type the failures have.
+  ///
+  /// See ``Combine/Publisher/fallback(_:failingWith:_:)``.
+  ///
+  /// - Parameters:
+  ///   - policy: For which failures.
+  ///   - replacement: Makes the other publisher, from the failure.
+  public func fallback<Replacement: Publisher>(
+    _ policy: FallbackPolicy<Failure> = FallbackPolicy(),
+    _ replacement: @escaping (Failure) -> Replacement
+  ) -> FallbackPublisher<Replacement>
+  where Replacement.Output == Output, Replacement.Failure == Never, Failure == any Error {
+    fallback(policy, failingWith: keepingOriginal, replacement)
+  }
+
   /// Delivers what an asynchronous function returns in place of a failure, and finishes.
   ///
   ///     request.fallback(failingWith: { original, _ in original }, async: { _ in try await archive.forecast(for: city) })

@@ -103,12 +103,15 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
 
   @usableFromInline let state: Locked<State>
   @usableFromInline let time: TimeSource
+  /// Where the subscription was made; hedges are subscribed to on other threads.
+  @usableFromInline let deadline: Deadline?
   // Touched by whoever is in the loop of the state.
   @usableFromInline nonisolated(unsafe) var machine: Machine
 
   @inlinable
   init(_ recipe: Publishers.Hedged<Upstream>, downstream: Downstream) {
     time = recipe.time
+    deadline = Deadline.current
     machine = Machine(recipe.policy)
     state = Locked(State(recipe, downstream))
   }
@@ -282,7 +285,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
     guard let recipe else { return }
     begin()
-    recipe.make(hedge).subscribe(HedgeAttemptSubscriber(hedge, of: self))
+    Deadline.replaced(by: deadline) { recipe.make(hedge).subscribe(HedgeAttemptSubscriber(hedge, of: self)) }
   }
 
   @usableFromInline

@@ -169,13 +169,3 @@ package struct RateLimiterMachine: Hashable, Sendable {
     return late
   }
 }
-
-extension Duration {
-  /// The shortest whole number of nanoseconds that is not shorter.
-  fileprivate var roundedUpToNanoseconds: Duration {
-    let (seconds, attoseconds) = components
-    let nanoseconds = attoseconds / 1_000_000_000
-    let whole = Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
-    return whole < self ? whole + .nanoseconds(1) : whole
-  }
-}

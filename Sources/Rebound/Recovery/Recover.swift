@@ -140,8 +140,11 @@ extension Publishers {
 
     /// Subscribes to the upstream on behalf of this subscriber.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      // That of the upstream may be another one, and over.
+      let deadline = Deadline.current
       upstream.catch { failure in
-        handler(failure).map(ReplacementOrFailure.replacement) ?? ReplacementOrFailure.failure(failure)
+        let replacement = Deadline.replaced(by: deadline) { handler(failure) }
+        return replacement.map { .replacement($0, deadline) } ?? ReplacementOrFailure.failure(failure)
       }
       .receive(subscriber: subscriber)
     }
@@ -153,12 +156,13 @@ private enum ReplacementOrFailure<Replacement: Publisher>: Publisher {
   typealias Output = Replacement.Output
   typealias Failure = Replacement.Failure
 
-  case replacement(Replacement)
+  case replacement(Replacement, Deadline?)
   case failure(Failure)
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     switch self {
-    case .replacement(let replacement): replacement.receive(subscriber: subscriber)
+    case .replacement(let replacement, let deadline):
+      Deadline.replaced(by: deadline) { replacement.receive(subscriber: subscriber) }
     case .failure(let failure): Fail<Output, Failure>(error: failure).receive(subscriber: subscriber)
     }
   }

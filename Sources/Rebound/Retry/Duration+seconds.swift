@@ -26,6 +26,15 @@ extension Duration {
     Swift.min(Swift.max(self, .zero), .longestDelay)
   }
 
+  /// The shortest whole number of nanoseconds that is not shorter: a timer that counts in these would ring too early, and find
+  /// nothing.
+  var roundedUpToNanoseconds: Duration {
+    let (seconds, attoseconds) = components
+    let nanoseconds = attoseconds / 1_000_000_000
+    let whole = Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)
+    return whole < self ? whole + .nanoseconds(1) : whole
+  }
+
   /// Makes this the latest present that calls have brought; a step back counts as no time at all.
   mutating func advance(to now: Duration) -> Duration {
     self = Swift.max(self, now)

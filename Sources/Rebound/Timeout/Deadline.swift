@@ -22,6 +22,16 @@ public struct Deadline: Sendable {
   /// that it makes.
   @TaskLocal public static var current: Deadline?
 
+  /// Does something under a deadline, or under none, in place of the current one.
+  ///
+  /// For what runs elsewhere than where it was asked for: on a timer's thread, or in the task of somebody else.
+  @inlinable
+  static func replaced<Result>(by deadline: Deadline?, _ operation: () throws -> Result) rethrows -> Result {
+    // Setting one allocates.
+    if deadline == nil, current == nil { return try operation() }
+    return try $current.withValue(deadline, operation: operation)
+  }
+
   /// A deadline this long from now.
   ///
   /// - Parameters:

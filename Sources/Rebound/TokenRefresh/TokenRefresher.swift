@@ -324,7 +324,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   }
 
   private func begin(_ refresh: TokenRefreshMachine<Credential>.Refresh, on time: TimeSource) {
-    start(Refresh(refresh, of: shared)) { outcome in
+    let settle = { @Sendable (outcome: RefreshOutcome<Credential>) in
       let now = time.now
       var (lifetime, hint): (Duration?, Duration?)
       switch outcome {
@@ -336,6 +336,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
         $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: $0.clamp(now), events: &$1)
       }
     }
+    // It is everybody's: the time of the one who was first is not its limit.
+    Deadline.replaced(by: nil) { start(Refresh(refresh, of: shared), settle) }
   }
 
   /// Changes the machine, and gives those who wait the answers that come of it, in order.

@@ -133,6 +133,23 @@ struct BulkheadTests {
     }
   }
 
+  @Test("learns from a call before its place goes to the next one")
+  func learnsFirst() throws {
+    let bulkhead = Bulkhead(
+      "search",
+      policy: try BulkheadPolicy(maxConcurrent: 2, maxQueue: 9),
+      adapting: try .aimd(in: 1...9, decrease: 0.5),
+      overloadedWhen: { _ in true }
+    )
+    let log = EventLog<BulkheadEvent>()
+    let upstream = TestPublisher<Int, any Error>()
+    for _ in 0..<3 { upstream.limited(by: bulkhead).subscribe(Recorder()) }
+    bulkhead.onEvent(log.write)
+    upstream.connections[0].send(completion: .failure(TestFailure.transient))
+    #expect(log.lines == ["released; 1 run", "limit is now 1"])
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 1, limit: 1))
+  }
+
   @Test("stops the timer of a wait that ends with a place")
   func stopsTimer() throws {
     let time = StillTime()

@@ -232,6 +232,31 @@ struct CircuitBreakerTests {
     #expect(throws: Never.self) { try breaker.admit() }
   }
 
+  @Test("asks for a pause of whole nanoseconds, behind which it lets a call through")
+  func hintWithRest() throws {
+    let breaker = try makeBreaker()
+    upstream.protected(by: breaker).subscribe(Recorder())
+    // As a Double it is a little more than 60.1 seconds.
+    upstream.send(completion: .failure(TestFailure.busy(.seconds(60.1))))
+    let retryAfter = try #require(breaker.metrics(on: scheduler.time).retryAfter)
+    #expect(retryAfter == .nanoseconds(60_100_000_001))
+    let refusal = #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    #expect(refusal?.retryAfter == retryAfter)
+    scheduler.advance(by: .init(retryAfter))
+    #expect(throws: Never.self) { try breaker.admit() }
+  }
+
+  @Test("moves the time that it is open by chance, whichever call completes those that a ratio needs", arguments: 0..<4)
+  func jitterOfRatio(success: Int) throws {
+    let policy = try CircuitBreakerPolicy(failureRatio: 0.5, minimumCalls: 4, openTime: .seconds(10), openJitter: 0.5)
+    let breaker = CircuitBreaker("weather", policy: policy, random: RandomSource { 0 })
+    for number in 0..<4 {
+      let permit = try breaker.admit()
+      if number == success { permit.succeed() } else { permit.fail(with: TestFailure.transient) }
+    }
+    #expect(breaker.metrics(on: scheduler.time).retryAfter == .seconds(5))
+  }
+
   @Test("cancels a second subscription")
   func secondSubscription() throws {
     let intruder = TestPublisher<Int, any Error>()

@@ -27,6 +27,18 @@ struct PublisherFallbackTests {
     #expect(recorder.isFinished)
   }
 
+  @Test("goes on with a publisher that cannot fail, whatever type the failures have")
+  func cannotFail() {
+    let recorders = (Recorder<Int, TestFailure>(), Recorder<Int, any Error>(), Recorder<Int, any Error>())
+    upstream.fallback { _ in Just(1) }.subscribe(recorders.0)
+    anyUpstream.fallback { _ in Just(1) }.subscribe(recorders.1)
+    anyUpstream.fallback(policy()) { (_: any Error) in Just(1) }.subscribe(recorders.2)
+    upstream.send(completion: .failure(.transient))
+    for connection in anyUpstream.connections { connection.send(completion: .failure(TestFailure.transient)) }
+    #expect(recorders.0.values == [1] && recorders.1.values == [1] && recorders.2.values == [1])
+    #expect(recorders.0.isFinished && recorders.1.isFinished && recorders.2.isFinished)
+  }
+
   @Test("passes on what the policy does not cover, unchanged")
   func predicate() {
     let recorder = Recorder<Int, TestFailure>()
