@@ -86,7 +86,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-openapi-runtime.git", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-http-types.git", from: "1.3.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.5.0"),
-    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.24.0"),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.33.1"),
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.65.0"),
   ],
   targets: [

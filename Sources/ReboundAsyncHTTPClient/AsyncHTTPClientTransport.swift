@@ -15,9 +15,11 @@
   /// connect by itself, which a transport must not, so it takes a configuration in place of a client.
   ///
   /// AsyncHTTPClient does not tell when a connection stands: the limit for that is the configuration's `timeout.connect`, 10 s
-  /// unless it says otherwise, and not that of a request. Of the head, only the whole is a sign of life. What comes is read
-  /// as the receiver takes it, and a pause stops the reading from the network. Receivers are told on the threads of tasks,
-  /// and must not block.
+  /// unless it says otherwise, and not that of a request. It is also how long a request waits for one of the host's connections:
+  /// over HTTP/1.1 there are `connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit`, 8 unless it says otherwise. Raise that
+  /// for event streams and downloads that pause, each of which keeps one; the request behind them fails as if the host could
+  /// not be reached. Of the head, only the whole is a sign of life. What comes is read as the receiver takes it, and a pause
+  /// stops the reading from the network. Receivers are told on the threads of tasks, and must not block.
   public final class AsyncHTTPClientTransport: Transport {
     private let client: OwnedClient
     private let deadlines: ExchangeDeadlines
@@ -26,8 +28,8 @@
     /// Makes a transport with a client of its own.
     ///
     /// - Parameters:
-    ///   - configuration: For the client: TLS, proxies, connections per host, and so on. Its redirects and its own attempts
-    ///     to connect again are switched off.
+    ///   - configuration: For the client: TLS, proxies, connections per host, and so on. Its redirects, its own attempts to
+    ///     connect again and its own tracing are switched off.
     ///   - time: Measures the limits of requests.
     ///   - reachability: Asked whether the device has a network at all when no connection can be made.
     public init(
@@ -75,6 +77,8 @@
       var configuration = configuration
       configuration.redirectConfiguration = .disallow
       configuration.connectionPool.retryConnectionEstablishment = false
+      // A span of its own would be a second one for each attempt, and its fields would go past the redirect policy.
+      configuration.tracing.tracer = nil
       client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 

@@ -22,7 +22,8 @@
   ///     let client = Client(serverURL: url, transport: transport, middlewares: [PipelineMiddleware(pipeline)])
   ///
   /// What counts as a failure, and what the client gets, is said at `Pipeline.run(foreign:time:head:_:)`. A body that can be
-  /// read once (`iterationBehavior` is `.single`) is never sent twice.
+  /// read once (`iterationBehavior` is `.single`) is never sent twice. Whoever calls the generated client catches a
+  /// `ClientError`, and asks it for its `networkFailure`.
   public struct PipelineMiddleware: ClientMiddleware {
     private let pipeline: Pipeline<OpenAPIAnswer>
     private let time: TimeSource
@@ -39,7 +40,8 @@
 
     /// Sends the request under the pipeline.
     ///
-    /// - Throws: `NetworkFailure`; `CancellationError` if the task was cancelled.
+    /// - Throws: `NetworkFailure`; `CancellationError` if the task was cancelled. The runtime hands either on in a
+    ///   `ClientError`.
     public func intercept(
       _ request: HTTPTypes.HTTPRequest,
       body: HTTPBody?,
@@ -47,7 +49,8 @@
       operationID: String,
       next: @Sendable (HTTPTypes.HTTPRequest, HTTPBody?, URL) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?)
     ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?) {
-      let url = request.url(at: baseURL)
+      // It only names the call.
+      let url = request.url(at: baseURL) ?? baseURL
       let call = NetworkFailure.Call(
         operation: operationID,
         method: HTTPMethod(rawValue: request.method.rawValue),
@@ -74,10 +77,15 @@
   }
 
   extension HTTPTypes.HTTPRequest {
-    func url(at baseURL: URL) -> URL {
-      guard let path else { return baseURL }
-      let base = baseURL.absoluteString
-      return URL(string: (base.hasSuffix("/") ? String(base.dropLast()) : base) + path) ?? baseURL
+    /// The path below that of a server's address, with the request's own query; `nil` if the two make no address.
+    func url(at baseURL: URL) -> URL? {
+      let path = path ?? ""
+      // Without a slash it would go on with the name of the host; a fragment is never sent.
+      guard path.isEmpty || path.hasPrefix("/") || path.hasPrefix("?"), !path.contains("#"),
+        var base = URLComponents(url: baseURL, resolvingAgainstBaseURL: true)
+      else { return nil }
+      (base.query, base.fragment) = (nil, nil)
+      return base.string.flatMap { URL(string: ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + path) }
     }
   }
 

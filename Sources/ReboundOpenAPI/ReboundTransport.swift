@@ -28,15 +28,19 @@
 
     /// Sends the request, and returns when the head of the answer is there.
     ///
-    /// - Throws: `TransportFailure`; `CancellationError` if the task was cancelled.
+    /// - Throws: `TransportFailure`, also if the path makes no address with that of the server; `CancellationError` if the task
+    ///   was cancelled. The runtime hands either on in a `ClientError`.
     public func send(
       _ request: HTTPTypes.HTTPRequest,
       body: HTTPBody?,
       baseURL: URL,
       operationID: String
     ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?) {
+      guard let url = request.url(at: baseURL) else {
+        throw TransportFailure(.other, isUnsent: true, detail: "no address")
+      }
       let message = TransportRequest(
-        request.url(at: baseURL),
+        url,
         method: HTTPMethod(rawValue: request.method.rawValue),
         headers: HTTPHeaders(request.headerFields),
         body: try await transportBody(body),

@@ -66,16 +66,16 @@
       switch event.kind {
       case .began(let method, let url):
         let span = tracer.startSpan(event.operation, context: ServiceContext.current ?? .topLevel, ofKind: .internal)
-        span.attributes["http.request.method"] = .string(method.rawValue)
-        span.attributes["url.full"] = .string(redaction.url(url))
-        span.attributes["rebound.request.id"] = .string(event.requestID)
+        span.attributes["http.request.method"] = SpanAttribute.string(method.rawValue)
+        span.attributes["url.full"] = SpanAttribute.string(redaction.url(url))
+        span.attributes["rebound.request.id"] = SpanAttribute.string(event.requestID)
         calls.withLock { $0[event.requestID] = Call(span: span) }
       case .attemptBegan(let number, let message):
         // The middleware has begun it, if there is one.
         _ = beginAttempt(of: event.requestID, number, message)
       case .responded(let head):
         let attempt = calls.withLock { $0[event.requestID]?.attempt?.span }
-        attempt?.attributes["http.response.status_code"] = .int64(Int64(head.status))
+        attempt?.attributes["http.response.status_code"] = SpanAttribute.int64(Int64(head.status))
       case .attemptSucceeded:
         endAttempt(of: event.requestID, nil)
       case .attemptFailed(_, let failure):
@@ -97,11 +97,22 @@
       if let attempt = call.attempt, attempt.number == number { return attempt.span }
       // Made with the lock open, since the tracer is somebody else's; a call has one attempt at a time.
       let span = tracer.startSpan(message.method.rawValue, context: call.span.context, ofKind: .client)
-      span.attributes["http.request.method"] = .string(message.method.rawValue)
-      span.attributes["url.full"] = .string(redaction.url(message.url))
-      if let host = message.url.host { span.attributes["server.address"] = .string(host) }
-      if number > 1 { span.attributes["http.request.resend_count"] = .int64(Int64(number - 1)) }
-      calls.withLock { $0[id]?.attempt = (span, number) }
+      span.attributes["http.request.method"] = SpanAttribute.string(message.method.rawValue)
+      span.attributes["url.full"] = SpanAttribute.string(redaction.url(message.url))
+      if let host = message.url.host { span.attributes["server.address"] = SpanAttribute.string(host) }
+      if number > 1 { span.attributes["http.request.resend_count"] = SpanAttribute.int64(Int64(number - 1)) }
+      let (isKnown, left) = calls.withLock { calls in
+        let left = calls[id]?.attempt?.span
+        calls[id]?.attempt = (span, number)
+        return (calls[id] != nil, left)
+      }
+      // Middleware further inside has answered in place of the transport, so no event has ended it.
+      if let left { end(left, ("not_sent", "not sent")) }
+      guard isKnown else {
+        // Cancelled meanwhile.
+        end(span, ("cancelled", "cancelled"))
+        return nil
+      }
       return span
     }
 
@@ -121,7 +132,7 @@
 
     private func end(_ span: any Span, _ failure: (type: String, text: String)?) {
       if let failure {
-        span.attributes["error.type"] = .string(failure.type)
+        span.attributes["error.type"] = SpanAttribute.string(failure.type)
         span.setStatus(SpanStatus(code: .error, message: failure.text))
       }
       span.end()

@@ -39,28 +39,44 @@ enum ForeignVerdicts {
       let kind = TransportVerdicts.kind(ofURLError: systemError)
       return Verdict(kind: kind, detail: systemError.localizedDescription)
     }
-    return verdict(
-      onType: String(reflecting: type(of: error)),
-      text: "\(error)",
-      connectionErrors: Mirror(reflecting: error).descendant("connectionErrors") as? [Any]
+    return verdict(on: error, ofType: String(reflecting: type(of: error)))
+  }
+
+  /// - Parameter type: The name of the error's type with its module, such as "NIOCore.IOError".
+  static func verdict(on error: any Error, ofType type: String) -> Verdict? {
+    verdict(
+      onType: type,
+      text: "\(error) \(caseName(of: error))",
+      connectionErrors: Mirror(reflecting: error).descendant("connectionErrors") as? [Any],
+      errorNumber: (Mirror(reflecting: error).descendant("errorCode") as? POSIXErrorCode)?.rawValue
     )
+  }
+
+  /// The name of a case with a payload, which an error that describes itself in a sentence does not say.
+  private static func caseName(of error: any Error) -> String {
+    let mirror = Mirror(reflecting: error)
+    return mirror.displayStyle == .enum ? mirror.children.first?.label ?? "" : ""
   }
 
   /// - Parameters:
   ///   - type: The type of the error with its module, such as "NIOCore.IOError".
   ///   - text: What it says of itself.
   ///   - connectionErrors: What became of each address of a host, for an error that has them.
+  ///   - errorNumber: That of the system, for an error that has it as a property.
   static func verdict(
     onType type: String,
     text: @autoclosure () -> String,
-    connectionErrors: @autoclosure () -> [Any]? = nil
+    connectionErrors: @autoclosure () -> [Any]? = nil,
+    errorNumber: @autoclosure () -> Int32? = nil
   ) -> Verdict? {
     let names = type.split(separator: ".")
     guard let module = names.first, module == "AsyncHTTPClient" || module.hasPrefix("NIO") else { return nil }
     switch names.last {
     // No address was tried if the name has none.
     case "NIOConnectionError": return Verdict(kind: connectionErrors()?.isEmpty == true ? .dns : .connect)
-    case "IOError": return errorNumber(in: text()).flatMap(verdict(onErrorNumber:))
+    case "IOError": return self.errorNumber(in: text()).flatMap(verdict(onErrorNumber:))
+    // Of Apple's Network framework.
+    case "NWPOSIXError": return errorNumber().flatMap(verdict(onErrorNumber:))
     default:
       let text = text()
       return rows.first { $0.fits(names, text) }?.verdict
@@ -109,12 +125,16 @@ enum ForeignVerdicts {
       Row("HTTPClientError", "bodyLengthMismatch", .body),
       // Of Apple's Network framework.
       Row("NWDNSError", nil, .dns),
-      Row("NWTLSError", nil, .tls(.handshake)),
+      // Also behind the handshake, where some of the request may have been sent (RFC 8446 §4.4.2.4).
+      Row("NWTLSError", nil, .tls(.handshake), isUnsent: false),
+      // Some versions of SwiftNIO name the case, some say it in a sentence.
       Row("HTTPParserError", "invalidEOFState", .reset),
+      Row("HTTPParserError", "ended at an unexpected time", .reset),
       Row("HTTPParserError", nil, .protocol),
       Row("ByteToMessageDecoderError", nil, .protocol),
       Row("DecompressionError", "limit", .tooLarge),
       Row("DecompressionError", nil, .protocol),
+      Row("ExtraDecompressionError", nil, .protocol),
       Row("NIOTooManyBytesError", nil, .tooLarge),
       Row("NIOHTTP2Errors", nil, .reset),
       Row("ChannelError", "connectTimeout", .timeout(.connect)),
@@ -123,6 +143,12 @@ enum ForeignVerdicts {
       Row("ChannelError", "alreadyClosed", .reset),
       Row("ChannelError", "inputClosed", .reset),
       Row("ChannelError", "outputClosed", .reset),
+      Row("ChannelError", "Connect timeout", .timeout(.connect)),
+      Row("ChannelError", "End of file", .reset),
+      Row("ChannelError", "I/O on closed channel", .reset),
+      Row("ChannelError", "Already closed", .reset),
+      Row("ChannelError", "Input closed", .reset),
+      Row("ChannelError", "Output closed", .reset),
       Row("SocketAddressError", "unknown", .dns),
       Row("NIOSSLExtraError", "failedToValidateHostname", .tls(.wrongHost)),
       Row("NIOSSLExtraError", "serverHostnameImpossibleToMatch", .tls(.wrongHost)),
@@ -137,7 +163,7 @@ enum ForeignVerdicts {
       Row("NIOSSLError", "readInInvalidTLSState", .reset),
       Row("NIOSSLError", "writeDuringTLSShutdown", .reset),
       Row("NIOSSLError", nil, .tls(.other)),
-      // Behind the handshake, where some of the request may have been sent (RFC 8446 §4.4.2.4).
+      // Behind the handshake, as above.
     ] + certificateRows("BoringSSLError", isUnsent: false) + [Row("BoringSSLError", nil, .reset)]
 
   /// What a server says that wants another certificate of the client.

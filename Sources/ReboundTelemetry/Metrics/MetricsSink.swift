@@ -7,7 +7,12 @@ import Rebound
 ///         Counter(label: counter.name, dimensions: counter.labels.map { ($0.name, $0.value) }).increment(by: count)
 ///       }
 ///       func record(_ value: Double, in histogram: Metric) {
-///         Recorder(label: histogram.name, dimensions: histogram.labels.map { ($0.name, $0.value) }).record(value)
+///         let labels = histogram.labels.map { ($0.name, $0.value) }
+///         if histogram.name.hasSuffix("_seconds") {
+///           Timer(label: histogram.name, dimensions: labels).recordSeconds(value)
+///         } else {
+///           Recorder(label: histogram.name, dimensions: labels).record(value)
+///         }
 ///       }
 ///     }
 ///
@@ -19,7 +24,7 @@ public protocol MetricsSink: Sendable {
   func describe(_ name: String, as text: String)
   /// Counts what has happened.
   func add(_ count: Int, to counter: Metric)
-  /// Adds a measurement to a distribution; durations are in seconds.
+  /// Adds a measurement to a distribution; durations are in seconds, and the names of theirs end in `_seconds`.
   func record(_ value: Double, in histogram: Metric)
 }
 

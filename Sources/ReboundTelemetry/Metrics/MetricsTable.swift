@@ -60,7 +60,7 @@ public final class MetricsTable: MetricsSink {
   public static let durationBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
   /// What a name is used for, as a page calls it.
-  enum Kind: String {
+  package enum Kind: String, Sendable {
     case counter, gauge, histogram
   }
 
@@ -74,18 +74,15 @@ public final class MetricsTable: MetricsSink {
   }
 
   private struct State {
-    let limit: Int
+    var rules: SeriesRules
     /// All but the gauges.
     var series = Snapshot()
-    var kinds: [String: Kind] = [:]
     var sources: [Metric: Source] = [:]
     var texts: [String: String] = [:]
 
     mutating func hasRoom(for metric: Metric, _ kind: Kind) -> Bool {
-      guard series.counters.count + series.histograms.count + sources.count < limit else { return false }
-      if let known = kinds[metric.name] { return known == kind }
-      kinds[metric.name] = kind
-      return true
+      let count = series.counters.count + series.histograms.count + sources.count
+      return rules.haveRoom(for: metric, kind, beside: count)
     }
   }
 
@@ -99,7 +96,7 @@ public final class MetricsTable: MetricsSink {
   ///   - limit: How many series there may be.
   public init(bounds: [Double] = MetricsTable.durationBounds, seriesLimit limit: Int = 2_000) {
     self.bounds = Set(bounds.filter(\.isFinite)).sorted()
-    state = Locked(State(limit: max(limit, 1)))
+    state = Locked(State(rules: SeriesRules(limit: limit)))
   }
 
   /// Counts what has happened.
@@ -142,8 +139,10 @@ public final class MetricsTable: MetricsSink {
     try gauge.validateAsGauge()
     let source = Source(read: read)
     let replaced = try state.withLock { state throws(InvalidMetric) in
-      if let kind = state.kinds[gauge.name], kind != .gauge { throw .otherKind(gauge.name) }
-      guard state.sources[gauge] != nil || state.hasRoom(for: gauge, .gauge) else { throw .tooManySeries(state.limit) }
+      if let kind = state.rules.kinds[gauge.name], kind != .gauge { throw .otherKind(gauge.name) }
+      guard state.sources[gauge] != nil || state.hasRoom(for: gauge, .gauge) else {
+        throw .tooManySeries(state.rules.limit)
+      }
       return state.sources.updateValue(source, forKey: gauge)
     }
     // With the lock open, since it may be the last to hold foreign objects.
@@ -155,7 +154,7 @@ public final class MetricsTable: MetricsSink {
   /// - Complexity: O(1).
   public func describe(_ name: String, as text: String) {
     state.withLock { state in
-      guard state.texts[name] != nil || state.texts.count < state.limit else { return state.series.refused += 1 }
+      guard state.texts[name] != nil || state.texts.count < state.rules.limit else { return state.series.refused += 1 }
       state.texts[name] = text
     }
   }
@@ -170,7 +169,7 @@ public final class MetricsTable: MetricsSink {
       let dropped = gone.compactMap { state.sources.removeValue(forKey: $0) }
       // A name that nothing has any more is free again.
       let names = gone.isEmpty ? [] : Set(state.sources.keys.map(\.name))
-      for metric in gone where !names.contains(metric.name) { state.kinds[metric.name] = nil }
+      for metric in gone where !names.contains(metric.name) { state.rules.kinds[metric.name] = nil }
       return (state.series, dropped)
     }
     withExtendedLifetime(dropped) {}

@@ -24,11 +24,18 @@ struct ForeignVerdictsTests {
       ("AsyncHTTPClient.HTTPClient.NWDNSError", "no such record", .dns),
       ("NIOCore.ChannelError", "connectTimeout(NIOCore.TimeAmount(nanoseconds: 10))", .timeout(.connect)),
       ("NIOCore.ChannelError", "ioOnClosedChannel", .reset), ("NIOCore.ChannelError", "operationUnsupported", nil),
+      ("NIOCore.ChannelError", "Connect timeout (TimeAmount(nanoseconds: 10000000000))", .timeout(.connect)),
+      ("NIOCore.ChannelError", "End of file", .reset), ("NIOCore.ChannelError", "I/O on closed channel", .reset),
+      ("NIOCore.ChannelError", "Already closed", .reset), ("NIOCore.ChannelError", "Input closed", .reset),
+      ("NIOCore.ChannelError", "Output closed", .reset), ("NIOCore.ChannelError", "Operation unsupported", nil),
       ("NIOCore.IOError", "read(descriptor:pointer:size:): Connection reset by peer (errno: \(ECONNRESET))", .reset),
       ("NIOCore.IOError", "without a number", nil), ("NIOCore.IOError", "of no system (errno: )", nil),
       ("NIOHTTP1.HTTPParserError", "invalidVersion", .protocol),
       ("NIOHTTP1.HTTPParserError", "invalidEOFState", .reset),
+      ("NIOHTTP1.HTTPParserError", "stream ended at an unexpected time", .reset),
+      ("NIOHTTP1.HTTPParserError", "invalid HTTP version", .protocol),
       ("NIOHTTPCompression.NIOHTTPDecompression.DecompressionError", "limit", .tooLarge),
+      ("NIOHTTPCompression.NIOHTTPDecompression.ExtraDecompressionError", "truncatedData", .protocol),
       ("NIOHTTP2.NIOHTTP2Errors.StreamClosed", "StreamClosed(streamID: 1)", .reset),
       ("NIOSSL.NIOSSLExtraError", "NIOSSLExtraError.failedToValidateHostname: Couldn't find b", .tls(.wrongHost)),
       (
@@ -46,6 +53,38 @@ struct ForeignVerdictsTests {
   )
   func words(type: String, text: String, expected: Kind?) {
     #expect(ForeignVerdicts.verdict(onType: type, text: text)?.kind == expected)
+  }
+
+  private enum Wordy: Error, CustomStringConvertible {
+    case connectTimeout(Int)
+    case operationUnsupported
+
+    var description: String { "in other words" }
+  }
+
+  @Test("reads the name of a case with a payload where the error describes itself in other words")
+  func caseNames() {
+    let type = "NIOCore.ChannelError"
+    let timeout = ForeignVerdicts.verdict(on: Wordy.connectTimeout(10), ofType: type)
+    #expect(timeout?.kind == .timeout(.connect))
+    #expect(ForeignVerdicts.verdict(on: Wordy.operationUnsupported, ofType: type) == nil)
+  }
+
+  private struct Numbered: Error {
+    let errorCode: POSIXErrorCode
+  }
+
+  @Test(
+    "goes by the system's number in an error of Apple's Network framework",
+    arguments: [
+      (.ECONNREFUSED, .init(kind: .connect)), (.ENETUNREACH, .init(kind: .connect, isUnsent: false)),
+      (.ETIMEDOUT, .init(kind: .timeout(.idle))), (.ECONNRESET, .init(kind: .reset)), (.EMFILE, nil),
+    ] as [(POSIXErrorCode, ForeignVerdicts.Verdict?)]
+  )
+  func numbers(code: POSIXErrorCode, expected: ForeignVerdicts.Verdict?) {
+    let error = Numbered(errorCode: code)
+    #expect(ForeignVerdicts.verdict(on: error, ofType: "AsyncHTTPClient.HTTPClient.NWPOSIXError") == expected)
+    #expect(ForeignVerdicts.verdict(on: error, ofType: "Files.NWPOSIXError") == nil)
   }
 
   @Test("takes no error of a module of other people's for one that it knows by name")
@@ -70,6 +109,8 @@ struct ForeignVerdictsTests {
     let behind = ForeignVerdicts.verdict(onType: "NIOSSL.BoringSSLError", text: alert)
     #expect(within == .init(kind: .tls(.clientCertificate)))
     #expect(behind == .init(kind: .tls(.clientCertificate), isUnsent: false))
+    let framework = ForeignVerdicts.verdict(onType: "AsyncHTTPClient.HTTPClient.NWTLSError", text: "-9829")
+    #expect(framework == .init(kind: .tls(.handshake), isUnsent: false))
     let unreachable = ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: "(errno: \(EHOSTUNREACH))")
     #expect(unreachable == .init(kind: .connect, isUnsent: false))
   }

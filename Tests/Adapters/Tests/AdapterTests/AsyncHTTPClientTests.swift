@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import Rebound
 import ReboundAsyncHTTPClient
 import ReboundHTTP
@@ -20,7 +19,7 @@ import Testing
 
   @Test func redirectsAreNotFollowedAndConnectionsNotTriedAgainWhateverTheConfigurationSays() async throws {
     var configuration = HTTPClient.Configuration()
-    configuration.redirectConfiguration = .follow
+    configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
     configuration.connectionPool.retryConnectionEstablishment = true
     let transport = AsyncHTTPClientTransport(configuration: configuration)
     let server = try MisbehavingServer()
@@ -34,21 +33,30 @@ import Testing
     server.stop()
   }
 
-  typealias Verdict = (error: any Error, kind: TransportFailure.Kind, isUnsent: Bool)
+  @Test func theClientTracesNothingByItselfWhateverTheConfigurationSays() async throws {
+    let tracer = RecordingTracer()
+    var configuration = HTTPClient.Configuration()
+    configuration.tracing.tracer = tracer
+    let transport = AsyncHTTPClientTransport(configuration: configuration)
+    let server = try MisbehavingServer()
+    server.program("/", .closeAfterAnswer)
+    let log = TransportLog()
+    let exchange = transport.start(TransportRequest(server.url("/")), telling: log.add)
+    await log.end()
+    #expect(log.heads.map(\.status) == [200])
+    #expect(tracer.spans.isEmpty)
+    #expect(server.requests.map { $0[field: "trace"] } == [nil])
+    exchange.cancel()
+    server.stop()
+  }
 
-  static let unreachable: NIOConnectionError = {
-    var error = NIOConnectionError(host: "a.example", port: 443)
-    let refusal = IOError(errnoCode: ECONNREFUSED, reason: "connection reset (error set)")
-    error.connectionErrors.append(SingleConnectionFailure(error: refusal))
-    return error
-  }()
+  typealias Verdict = (error: any Error, kind: TransportFailure.Kind, isUnsent: Bool)
 
   @Test(
     arguments: [
       (HTTPClientError.connectTimeout, .timeout(.connect), true), (HTTPClientError.readTimeout, .timeout(.idle), false),
       (HTTPClientError.deadlineExceeded, .timeout(.total), false),
       (HTTPClientError.remoteConnectionClosed, .reset, false), (HTTPClientError.cancelled, .cancelled, false),
-      (NIOConnectionError(host: "a.example", port: 443), .dns, true), (unreachable, .connect, true),
       (SocketAddressError.unknown(host: "a.example", port: 443), .dns, true),
       (IOError(errnoCode: ECONNRESET, reason: "read(descriptor:pointer:size:)"), .reset, false),
       (IOError(errnoCode: EPIPE, reason: "write(descriptor:pointer:size:)"), .reset, false),

@@ -27,9 +27,19 @@ import Testing
 
   @Test func measurementsOfDecisionsAreRecorded() {
     let subscription = events.report(to: SwiftMetricsSink(factory: factory))
-    events.tell(Decision(measurements: [PolicyMeasurement("door_wait_seconds", 1.5)]), of: "weather")
+    events.tell(Decision(measurements: [PolicyMeasurement("door_queue_length", 1.5)]), of: "weather")
     subscription.cancel()
-    #expect(factory.values["door_wait_seconds source=weather"] == [1.5])
+    #expect(factory.values["door_queue_length source=weather"] == [1.5])
+    #expect(factory.timed.isEmpty)
+  }
+
+  @Test func durationsAreTimed() {
+    let subscription = events.report(to: SwiftMetricsSink(factory: factory))
+    events.tell(Decision(measurements: [PolicyMeasurement("door_wait_seconds", 1.5)]), of: "weather")
+    events.tell(Decision(measurements: [PolicyMeasurement("door_wait_seconds", 1e300)]), of: "weather")
+    subscription.cancel()
+    #expect(factory.timed == ["door_wait_seconds source=weather": [1_500_000_000, .max]])
+    #expect(factory.made.filter { $0.hasPrefix("door_wait") }.count == 1)
   }
 
   @Test func gaugesOfSharedObjectsAreSet() throws {
@@ -51,6 +61,22 @@ import Testing
     #expect(factory.values == ["a": [1, 1]])
     #expect(sink.refused == 1)
   }
+
+  @Test func whatAMetricsSystemEndsTheProcessForIsRefusedAndCounted() {
+    let sink = SwiftMetricsSink(factory: factory)
+    sink.add(-1, to: Metric("calls"))
+    sink.record(.nan, in: Metric("sizes"))
+    sink.record(.infinity, in: Metric("waits_seconds"))
+    #expect(factory.made.isEmpty)
+    sink.add(1, to: Metric("calls"))
+    sink.record(1, in: Metric("calls", .init("source", "a")))
+    sink.record(1, in: Metric("door_guests"))
+    let keeper = DoorKeeper()
+    events.watch(keeper)
+    sink.set(events.gauges)
+    #expect(factory.values == ["calls": [1], "door_guests": [1]])
+    #expect(sink.refused == 5)
+  }
 }
 
 private final class DoorKeeper: PolicyObservable {
@@ -70,27 +96,46 @@ private final class DoorKeeper: PolicyObservable {
 
 /// Keeps what is measured by series: the label, then the dimensions.
 private final class RecordingFactory: MetricsFactory {
-  private final class Handler: CounterHandler, MeterHandler, RecorderHandler {
-    let keep: @Sendable (Double) -> Void
+  private final class Handler: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
+    private let factory: RecordingFactory
+    private let series: String
 
-    init(keep: @escaping @Sendable (Double) -> Void) {
-      self.keep = keep
+    init(_ factory: RecordingFactory, _ series: String) {
+      (self.factory, self.series) = (factory, series)
     }
 
+    private func keep(_ value: Double) { factory.state.withLock { $0.values[series, default: []].append(value) } }
+
     func increment(by amount: Int64) { keep(Double(amount)) }
+    func reset() {}
+    func set(_ value: Int64) { keep(Double(value)) }
     func set(_ value: Double) { keep(value) }
+    func increment(by amount: Double) {}
+    func decrement(by amount: Double) {}
+    func record(_ value: Int64) { keep(Double(value)) }
     func record(_ value: Double) { keep(value) }
+    func recordNanoseconds(_ duration: Int64) {
+      factory.state.withLock { $0.timed[series, default: []].append(duration) }
+    }
   }
 
-  private let state = Mutex<(made: [String], values: [String: [Double]])>(([], [:]))
+  private struct State {
+    var made: [String] = []
+    var values: [String: [Double]] = [:]
+    var timed: [String: [Int64]] = [:]
+  }
+
+  private let state = Mutex(State())
 
   var made: [String] { state.withLock { $0.made } }
   var values: [String: [Double]] { state.withLock { $0.values } }
+  /// Of timers, in nanoseconds.
+  var timed: [String: [Int64]] { state.withLock { $0.timed } }
 
   private func make(_ label: String, _ dimensions: [(String, String)]) -> Handler {
     let series = ([label] + dimensions.map { "\($0)=\($1)" }).joined(separator: " ")
     state.withLock { $0.made.append(series) }
-    return Handler { [weak self] value in self?.state.withLock { $0.values[series, default: []].append(value) } }
+    return Handler(self, series)
   }
 
   func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { make(label, dimensions) }
@@ -98,4 +143,9 @@ private final class RecordingFactory: MetricsFactory {
   func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
     make(label, dimensions)
   }
+  func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { make(label, dimensions) }
+  func destroyCounter(_ handler: any CounterHandler) {}
+  func destroyMeter(_ handler: any MeterHandler) {}
+  func destroyRecorder(_ handler: any RecorderHandler) {}
+  func destroyTimer(_ handler: any TimerHandler) {}
 }

@@ -41,6 +41,10 @@ import Testing
     return response.status.code
   }
 
+  private func error(of cause: any Error, _ description: String) -> ClientError {
+    ClientError(operationID: "getWeather", operationInput: 0, causeDescription: description, underlyingError: cause)
+  }
+
   @Test func aFailureForTheMomentIsRetried() async throws {
     server.script { $0 = [.status(503), .status(200)] }
     #expect(try await send(through: middleware()) == 200)
@@ -97,12 +101,7 @@ import Testing
   )
   func whatAnotherTransportThrowsHasItsVerdictAndIsRetried(error: any Error, kind: TransportFailure.Kind) async throws {
     // As the runtime hands it to a middleware.
-    let wrapped = ClientError(
-      operationID: "getWeather",
-      operationInput: 0,
-      causeDescription: "Transport threw an error.",
-      underlyingError: error
-    )
+    let wrapped = self.error(of: error, "Transport threw an error.")
     server.script { $0 = [.error(error), .error(wrapped)] }
     let middleware = try middleware()
     let failure = await #expect(throws: NetworkFailure.self) { try await send(through: middleware) }
@@ -120,13 +119,18 @@ import Testing
     #expect(server.count == 1)
   }
 
+  @Test func whoCallsTheGeneratedClientGetsTheFailureOfTheCall() async throws {
+    server.script { $0 = [.failure(.reset), .failure(.reset)] }
+    let middleware = try middleware()
+    let failure = await #expect(throws: NetworkFailure.self) { try await send(through: middleware) }
+    let caught = error(of: try #require(failure), "Middleware threw an error.").networkFailure
+    #expect(caught.kind == .transport(.reset))
+    #expect(caught.call.operation == "getWeather")
+    #expect(error(of: CancellationError(), "Middleware threw an error.").networkFailure.kind == .cancelled)
+  }
+
   @Test func aCancelStaysOne() async throws {
-    let cancel = ClientError(
-      operationID: "getWeather",
-      operationInput: 0,
-      causeDescription: "Transport threw an error.",
-      underlyingError: CancellationError()
-    )
+    let cancel = error(of: CancellationError(), "Transport threw an error.")
     server.script { $0 = [.error(cancel), .status(200)] }
     let middleware = try middleware()
     await #expect(throws: CancellationError.self) { try await send(through: middleware) }

@@ -10,9 +10,10 @@ import Testing
   private func send(
     _ request: HTTPTypes.HTTPRequest = .init(method: .get, scheme: nil, authority: nil, path: "/weather?q=Rome"),
     _ body: HTTPBody? = nil,
+    at server: String = "https://a.example/v1",
     over transport: any Transport
   ) async throws -> (HTTPTypes.HTTPResponse, HTTPBody?) {
-    let url = try #require(URL(string: "https://a.example/v1" as String))
+    let url = try #require(URL(string: server))
     return try await ReboundTransport(transport, requestBytes: 10).send(
       request,
       body: body,
@@ -35,6 +36,34 @@ import Testing
     #expect(call.request.method == .post)
     #expect(call.request.headers["X"] == "y")
     #expect(call.body == Data("{}".utf8))
+  }
+
+  @Test(
+    arguments: [
+      ("https://a.example/v1?tenant=x", "/weather?q=1", "https://a.example/v1/weather?q=1"),
+      ("https://a.example/v1#x", "/orders/7", "https://a.example/v1/orders/7"),
+      ("https://a.example/v1/", "/orders/7", "https://a.example/v1/orders/7"),
+      ("https://a.example/v1", "//orders/7", "https://a.example/v1//orders/7"),
+      ("https://a.example", "?q=1", "https://a.example?q=1"), ("https://a.example/v1", nil, "https://a.example/v1"),
+    ] as [(String, String?, String)]
+  )
+  func thePathGoesBelowThatOfTheServer(server: String, path: String?, expected: String) async throws {
+    let transport = ScriptedTransport([.status(200)])
+    let request = HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: path)
+    _ = try await send(request, at: server, over: transport)
+    #expect(transport.calls.map(\.request.url.absoluteString) == [expected])
+  }
+
+  @Test(arguments: ["@b.example/", "orders/7", "/orders/#7"])
+  func whatMakesNoAddressIsNotSentAnywhere(path: String) async {
+    let transport = ScriptedTransport([.status(200)])
+    let request = HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: path)
+    let failure = await #expect(throws: TransportFailure.self) {
+      try await send(request, at: "https://a.example", over: transport)
+    }
+    #expect(failure?.kind == .other)
+    #expect(failure?.provesNothingWasSent == true)
+    #expect(transport.count == 0)
   }
 
   @Test func whateverTheStatusAnAnswerIsOne() async throws {

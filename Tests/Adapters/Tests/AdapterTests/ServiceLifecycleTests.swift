@@ -3,6 +3,7 @@ import ReboundOutbox
 import ReboundServiceLifecycle
 import ReboundTelemetry
 import ServiceLifecycle
+import ServiceLifecycleTestKit
 import Synchronization
 import Testing
 
@@ -26,31 +27,35 @@ import Testing
   }
 
   @Test func workIsStoppedAtTheShutdown() async throws {
-    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let steps = Steps()
     let service = BackgroundService {
       steps.note("started")
       return 7
     } stop: {
       steps.note("stopped \($0)")
     }
-    async let run: Void = shutdown.over(service)
-    #expect(await steps.next() == "started")
-    shutdown.begin()
-    try await run
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      #expect(await steps.next() == "started")
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
     #expect(await steps.next() == "stopped 7")
   }
 
   @Test func workIsStoppedWhenTheProgramIsCancelled() async {
-    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let steps = Steps()
     let service = BackgroundService {
       steps.note("started")
     } stop: {
       steps.note("stopped")
     }
-    let task = Task { try await shutdown.over(service) }
-    #expect(await steps.next() == "started")
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
+    await testGracefulShutdown { _ in
+      let task = Task { try await service.run() }
+      #expect(await steps.next() == "started")
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
     #expect(await steps.next() == "stopped")
   }
 
@@ -61,88 +66,101 @@ import Testing
     } stop: { (_: Int) in
       steps.note("stopped")
     }
-    await #expect(throws: Refusal.self) { try await StandInShutdown().over(service) }
+    await #expect(throws: Refusal.self) {
+      try await testGracefulShutdown { _ in try await service.run() }
+    }
   }
 
   @Test func anOutboxIsOpenWhileItsServiceRuns() async throws {
-    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let steps = Steps()
     let storage = InMemoryOutboxStorage()
     let outbox = Outbox<Int>("orders", storage: storage) { entry in
       steps.note("delivered \(entry.payload)")
       return .delivered
     }
-    async let run: Void = shutdown.over(OutboxService(outbox))
-    _ = try await outbox.enqueue(7, key: "a")
-    #expect(await steps.next() == "delivered 7")
-    shutdown.begin()
-    try await run
+    try await testGracefulShutdown { trigger in
+      async let run: Void = OutboxService(outbox).run()
+      _ = try await outbox.enqueue(7, key: "a")
+      #expect(await steps.next() == "delivered 7")
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
     // Another one may have the storage now.
     _ = try storage.open()
   }
 
   @Test func linesAreReadWhileTheirServiceRuns() async throws {
-    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let steps = Steps()
     let lines = JSONLines { $0 }
     let service = BackgroundService {
       defer { steps.note("started") }
       return lines.read { _ in }
     }
-    async let run: Void = shutdown.over(service)
-    #expect(await steps.next() == "started")
-    #expect(lines.isRead)
-    shutdown.begin()
-    try await run
+    try await testGracefulShutdown { trigger in
+      async let run: Void = service.run()
+      #expect(await steps.next() == "started")
+      #expect(lines.isRead)
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
     #expect(!lines.isRead)
   }
 
   // MARK: Credentials
 
   @Test func aCredentialIsObtainedBeforeARequestNeedsItAndNotLostAtTheShutdown() async throws {
-    let (steps, server, shutdown) = (Steps(), Steps(), StandInShutdown())
+    let (steps, server) = (Steps(), Steps())
     let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in
       steps.note("asked")
       _ = await server.next()
       return 7
     })
-    async let run: Void = shutdown.over(TokenRefresherService(session))
-    #expect(await steps.next() == "asked")
-    #expect(session.credential == nil)
-    shutdown.begin()
-    server.note("issued")
-    try await run
+    try await testGracefulShutdown { trigger in
+      async let run: Void = TokenRefresherService(session).run()
+      #expect(await steps.next() == "asked")
+      #expect(session.credential == nil)
+      trigger.triggerGracefulShutdown()
+      server.note("issued")
+      try await run
+    }
     #expect(session.credential == 7)
   }
 
   @Test func aCredentialThatCannotBeHadDoesNotEndTheProgram() async throws {
-    let (steps, shutdown) = (Steps(), StandInShutdown())
+    let steps = Steps()
     let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in throw Refusal() })
       .onEvent { if case .failed = $0 { steps.note("failed") } }
-    async let run: Void = shutdown.over(TokenRefresherService(session))
-    #expect(await steps.next() == "failed")
-    shutdown.begin()
-    try await run
+    try await testGracefulShutdown { trigger in
+      async let run: Void = TokenRefresherService(session).run()
+      #expect(await steps.next() == "failed")
+      trigger.triggerGracefulShutdown()
+      try await run
+    }
   }
 
   @Test func whereNobodyIsSignedInNothingIsRenewed() async throws {
-    let shutdown = StandInShutdown()
     let session = TokenRefresher<Int> { _ in .refreshed(7) }
-    shutdown.begin()
-    try await shutdown.over(TokenRefresherService(session))
+    try await testGracefulShutdown { trigger in
+      trigger.triggerGracefulShutdown()
+      try await TokenRefresherService(session).run()
+    }
     #expect(session.credential == nil)
   }
 
   @Test func aCancelDoesNotWaitForARefresh() async {
-    let (steps, server, shutdown) = (Steps(), Steps(), StandInShutdown())
+    let (steps, server) = (Steps(), Steps())
     let session = TokenRefresher<Int>(obtaining: { () async throws(Refusal) in
       steps.note("asked")
       _ = await server.next()
       return 7
     })
-    let task = Task { try await shutdown.over(TokenRefresherService(session)) }
-    #expect(await steps.next() == "asked")
-    shutdown.begin()
-    task.cancel()
-    _ = await task.result
+    await testGracefulShutdown { trigger in
+      let task = Task { try await TokenRefresherService(session).run() }
+      #expect(await steps.next() == "asked")
+      trigger.triggerGracefulShutdown()
+      task.cancel()
+      _ = await task.result
+    }
     #expect(session.credential == nil)
     server.note("issued")
   }
@@ -151,12 +169,14 @@ import Testing
 
   #if Redis
     @Test func aMemberLeavesItsFleetAtTheShutdown() async throws {
-      let (steps, shutdown) = (Steps(), StandInShutdown())
+      let steps = Steps()
       // Nobody answers there; the member goes by itself.
       let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 1), instances: 2)
       fleet.onEvent { steps.note($0.word) }
-      shutdown.begin()
-      try await shutdown.over(FleetService(fleet))
+      try await testGracefulShutdown { trigger in
+        trigger.triggerGracefulShutdown()
+        try await FleetService(fleet).run()
+      }
       #expect(await steps.next() == "left")
     }
   #endif

@@ -29,6 +29,20 @@ import Tracing
     }
   }
 
+  /// Answers the first attempts itself: it could not sign them.
+  private final class Unready: Middleware {
+    private let count = Mutex(0)
+    var place: MiddlewarePlace { .signing }
+
+    func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+      let count = count.withLock { count in
+        count += 1
+        return count
+      }
+      return count < 3 ? Fail(error: request.failure(.transport(.reset))).eraseToAnyPublisher() : next(request)
+    }
+  }
+
   private func client(_ transport: ScriptedTransport, _ more: [any Middleware] = []) throws -> WebAPIClient {
     let tracing = DistributedTracing(tracer: tracer)
     let url = try #require(URL(string: "https://a.example/v1" as String))
@@ -46,9 +60,9 @@ import Tracing
     #expect(spans.map(\.parent) == [nil, spans[0].number, spans[0].number])
     #expect(spans.map(\.kind) == [.internal, .client, .client])
     #expect(spans.map(\.endCount) == [1, 1, 1])
-    #expect(spans.map { $0.attributes["http.response.status_code"] } == [nil, .int64(503), .int64(204)])
-    #expect(spans.map { $0.attributes["http.request.resend_count"] } == [nil, nil, .int64(1)])
-    #expect(spans.map { $0.attributes["error.type"] } == [nil, .string("503"), nil])
+    #expect(spans.map { $0["http.response.status_code"] } == [nil, .int64(503), .int64(204)])
+    #expect(spans.map { $0["http.request.resend_count"] } == [nil, nil, .int64(1)])
+    #expect(spans.map { $0["error.type"] } == [nil, .string("503"), nil])
     #expect(spans.map { $0.status?.code } == [nil, .error, nil])
   }
 
@@ -57,7 +71,32 @@ import Tracing
     let spans = tracer.spans
     #expect(spans.map(\.operationName) == ["Forecast", "GET"])
     #expect(spans.map(\.endCount) == [1, 1])
-    #expect(spans.map { $0.attributes["error.type"] } == [nil, .string("cancelled")])
+    #expect(spans.map { $0["error.type"] } == [nil, .string("cancelled")])
+  }
+
+  @Test func anAttemptThatMiddlewareFurtherInsideAnswersEnds() async throws {
+    _ = try await client(ScriptedTransport([.status(204)]), [Unready()]).value(of: Forecast())
+    let spans = tracer.spans
+    #expect(spans.map(\.operationName) == ["Forecast", "GET", "GET", "GET"])
+    #expect(spans.map(\.endCount) == [1, 1, 1, 1])
+    #expect(spans.map { $0["error.type"] } == [nil, .string("not_sent"), .string("not_sent"), nil])
+  }
+
+  @Test func anAttemptWhoseCallEndsWhileItBeginsEndsToo() async throws {
+    let told = Mutex<[HTTPEvent]>([])
+    let url = try #require(URL(string: "https://a.example" as String))
+    let client = WebAPIClient(baseURL: url, transport: ScriptedTransport([.status(204)]))
+      .onEvent { event in told.withLock { $0.append(event) } }
+    _ = try await client.value(of: Forecast())
+    let events = told.withLock { $0 }
+    let end = try #require(events.last)
+    let tracing = DistributedTracing(tracer: tracer)
+    tracer.onStart { if $0 == "GET" { tracing.write(end) } }
+    for event in events.dropLast() { tracing.write(event) }
+    let spans = tracer.spans
+    #expect(spans.map(\.operationName) == ["Forecast", "GET"])
+    #expect(spans.map(\.endCount) == [1, 1])
+    #expect(spans.map { $0["error.type"] } == [nil, .string("cancelled")])
   }
 
   @Test func eachAttemptTellsTheServerWhichSpanItIs() async throws {

@@ -10,7 +10,7 @@ final class RecordingTracer: Tracer {
   final class Span: Tracing.Span {
     private struct State {
       var operationName: String
-      var attributes = SpanAttributes()
+      var attributes: SpanAttributes = [:]
       var status: SpanStatus?
       var endCount = 0
     }
@@ -37,22 +37,48 @@ final class RecordingTracer: Tracer {
       get { state.withLock { $0.attributes } }
       set { state.withLock { $0.attributes = newValue } }
     }
+    subscript(_ name: String) -> SpanAttribute? { attributes[name]?.toSpanAttribute() }
     var status: SpanStatus? { state.withLock { $0.status } }
     var endCount: Int { state.withLock { $0.endCount } }
 
+    var isRecording: Bool { true }
+
     func setStatus(_ status: SpanStatus) { state.withLock { $0.status = status } }
+
+    func addEvent(_ event: SpanEvent) {}
+
+    func addLink(_ link: SpanLink) {}
+
+    func recordError<Instant: TracerInstant>(
+      _ error: any Error,
+      attributes: SpanAttributes,
+      at instant: @autoclosure () -> Instant
+    ) {}
 
     func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) { state.withLock { $0.endCount += 1 } }
   }
 
   private let made = Mutex<[Span]>([])
+  private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
 
   var spans: [Span] { made.withLock { $0 } }
+
+  /// Tells the name of each span from now on, before whoever starts it has it.
+  func onStart(_ observe: @escaping @Sendable (String) -> Void) { observer.withLock { $0 = observe } }
+
+  func extract<Carrier, Extract: Extractor>(
+    _ carrier: Carrier,
+    into context: inout ServiceContext,
+    using extractor: Extract
+  )
+  where Extract.Carrier == Carrier {}
 
   func inject<Carrier, Inject: Injector>(_ context: ServiceContext, into carrier: inout Carrier, using injector: Inject)
   where Inject.Carrier == Carrier {
     if let number = context[NumberKey.self] { injector.inject("\(number)", forKey: "trace", into: &carrier) }
   }
+
+  func forceFlush() {}
 
   func startSpan<Instant: TracerInstant>(
     _ operationName: String,
@@ -64,10 +90,12 @@ final class RecordingTracer: Tracer {
     line: UInt
   ) -> Span {
     let context = context()
-    return made.withLock { made in
+    let span = made.withLock { made in
       let span = Span(operationName, made.count, in: context, kind)
       made.append(span)
       return span
     }
+    observer.withLock { $0 }?(operationName)
+    return span
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import NIOCore
-import NIOPosix
+@_spi(StandIns) import NIOPosix
 import Synchronization
 
 /// Does what blocks on a thread of its own.

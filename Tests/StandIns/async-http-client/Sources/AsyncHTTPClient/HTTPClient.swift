@@ -16,7 +16,7 @@ public final class HTTPClient: Sendable {
 
   public struct Configuration: Sendable {
     public enum RedirectConfiguration: Sendable {
-      case follow
+      case follow(max: Int, allowCycles: Bool)
       case disallow
     }
 
@@ -24,8 +24,9 @@ public final class HTTPClient: Sendable {
       public var retryConnectionEstablishment = true
     }
 
-    public var redirectConfiguration = RedirectConfiguration.follow
+    public var redirectConfiguration = RedirectConfiguration.follow(max: 5, allowCycles: false)
     public var connectionPool = ConnectionPool()
+    public var tracing = TracingConfiguration()
 
     public init() {}
   }
@@ -52,6 +53,13 @@ public final class HTTPClient: Sendable {
 
   public func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
     guard !isShutDown.withLock({ $0 }) else { throw HTTPClientError.alreadyShutdown }
+    var request = request
+    let span = request.begin(with: configuration.tracing.tracer)
+    defer { span?.end() }
+    return try await send(request)
+  }
+
+  private func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
     let bell = Bell()
     return try await withTaskCancellationHandler {
       let connection = try await connect(to: request, bell)

@@ -8,13 +8,27 @@ public protocol Injector: Sendable {
   func inject(_ value: String, forKey key: String, into carrier: inout Carrier)
 }
 
+public protocol Extractor: Sendable {
+  associatedtype Carrier
+  func extract(key: String, from carrier: Carrier) -> String?
+}
+
 public protocol Instrument: Sendable {
+  func extract<Carrier, Extract: Extractor>(
+    _ carrier: Carrier,
+    into context: inout ServiceContext,
+    using extractor: Extract
+  )
+  where Extract.Carrier == Carrier
+
   func inject<Carrier, Inject: Injector>(_ context: ServiceContext, into carrier: inout Carrier, using injector: Inject)
   where Inject.Carrier == Carrier
 }
 
 public protocol Tracer: Instrument {
   associatedtype Span: Tracing.Span
+
+  func forceFlush()
 
   func startSpan<Instant: TracerInstant>(
     _ operationName: String,
@@ -49,12 +63,20 @@ extension Tracer {
   }
 }
 
-public protocol TracerInstant: Sendable {}
+public protocol TracerInstant: Comparable, Hashable, Sendable {
+  var nanosecondsSinceEpoch: UInt64 { get }
+}
 
 public enum DefaultTracerClock {
-  public struct Timestamp: TracerInstant {}
+  public struct Timestamp: TracerInstant {
+    public let nanosecondsSinceEpoch: UInt64
 
-  public static var now: Timestamp { Timestamp() }
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+      left.nanosecondsSinceEpoch < right.nanosecondsSinceEpoch
+    }
+  }
+
+  public static var now: Timestamp { Timestamp(nanosecondsSinceEpoch: 0) }
 }
 
 public enum SpanKind: Hashable, Sendable {
@@ -65,7 +87,15 @@ public protocol Span: Sendable {
   var context: ServiceContext { get }
   var operationName: String { get nonmutating set }
   var attributes: SpanAttributes { get nonmutating set }
+  var isRecording: Bool { get }
   func setStatus(_ status: SpanStatus)
+  func addEvent(_ event: SpanEvent)
+  func addLink(_ link: SpanLink)
+  func recordError<Instant: TracerInstant>(
+    _ error: any Error,
+    attributes: SpanAttributes,
+    at instant: @autoclosure () -> Instant
+  )
   func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant)
 }
 
@@ -86,6 +116,44 @@ public struct SpanStatus: Sendable, Equatable {
   }
 }
 
+public struct SpanEvent: Sendable, Equatable {
+  public let name: String
+  public let attributes: SpanAttributes
+
+  public init(name: String, attributes: SpanAttributes = [:]) {
+    (self.name, self.attributes) = (name, attributes)
+  }
+}
+
+public struct SpanLink: Sendable {
+  public let context: ServiceContext
+  public let attributes: SpanAttributes
+
+  public init(context: ServiceContext, attributes: SpanAttributes) {
+    (self.context, self.attributes) = (context, attributes)
+  }
+}
+
+public protocol SpanAttributeConvertible {
+  func toSpanAttribute() -> SpanAttribute
+}
+
+extension SpanAttribute: SpanAttributeConvertible {
+  public func toSpanAttribute() -> SpanAttribute { self }
+}
+
+extension String: SpanAttributeConvertible {
+  public func toSpanAttribute() -> SpanAttribute { .string(self) }
+}
+
+extension Int: SpanAttributeConvertible {
+  public func toSpanAttribute() -> SpanAttribute { .int64(Int64(self)) }
+}
+
+extension Bool: SpanAttributeConvertible {
+  public func toSpanAttribute() -> SpanAttribute { .bool(self) }
+}
+
 public enum SpanAttribute: Sendable, Equatable {
   case int32(Int32)
   case int64(Int64)
@@ -94,16 +162,20 @@ public enum SpanAttribute: Sendable, Equatable {
   case string(String)
 }
 
-public struct SpanAttributes: Sendable, Equatable {
+public struct SpanAttributes: Sendable, Equatable, ExpressibleByDictionaryLiteral {
   private var values: [String: SpanAttribute]
 
-  public init(_ attributes: [String: SpanAttribute] = [:]) {
+  public init(_ attributes: [String: SpanAttribute]) {
     values = attributes
   }
 
-  public subscript(_ name: String) -> SpanAttribute? {
+  public init(dictionaryLiteral elements: (String, SpanAttribute)...) {
+    values = [String: SpanAttribute](uniqueKeysWithValues: elements)
+  }
+
+  public subscript(_ name: String) -> (any SpanAttributeConvertible)? {
     get { values[name] }
-    set { values[name] = newValue }
+    set { values[name] = newValue?.toSpanAttribute() }
   }
 }
 
@@ -116,12 +188,27 @@ public enum InstrumentationSystem {
         nonmutating set {}
       }
       var attributes: SpanAttributes {
-        get { SpanAttributes() }
+        get { [:] }
         nonmutating set {}
       }
+      var isRecording: Bool { false }
       func setStatus(_ status: SpanStatus) {}
+      func addEvent(_ event: SpanEvent) {}
+      func addLink(_ link: SpanLink) {}
+      func recordError<Instant: TracerInstant>(
+        _ error: any Error,
+        attributes: SpanAttributes,
+        at instant: @autoclosure () -> Instant
+      ) {}
       func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {}
     }
+
+    func extract<Carrier, Extract: Extractor>(
+      _ carrier: Carrier,
+      into context: inout ServiceContext,
+      using extractor: Extract
+    )
+    where Extract.Carrier == Carrier {}
 
     func inject<Carrier, Inject: Injector>(
       _ context: ServiceContext,
@@ -129,6 +216,8 @@ public enum InstrumentationSystem {
       using injector: Inject
     )
     where Inject.Carrier == Carrier {}
+
+    func forceFlush() {}
 
     func startSpan<Instant: TracerInstant>(
       _ operationName: String,

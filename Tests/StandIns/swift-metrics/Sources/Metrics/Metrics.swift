@@ -5,18 +5,32 @@ public protocol MetricsFactory: Sendable {
   func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler
   func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler
   func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler
+  func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler
+  func destroyCounter(_ handler: any CounterHandler)
+  func destroyMeter(_ handler: any MeterHandler)
+  func destroyRecorder(_ handler: any RecorderHandler)
+  func destroyTimer(_ handler: any TimerHandler)
 }
 
 public protocol CounterHandler: AnyObject, Sendable {
   func increment(by amount: Int64)
+  func reset()
 }
 
 public protocol MeterHandler: AnyObject, Sendable {
+  func set(_ value: Int64)
   func set(_ value: Double)
+  func increment(by amount: Double)
+  func decrement(by amount: Double)
 }
 
 public protocol RecorderHandler: AnyObject, Sendable {
+  func record(_ value: Int64)
   func record(_ value: Double)
+}
+
+public protocol TimerHandler: AnyObject, Sendable {
+  func recordNanoseconds(_ duration: Int64)
 }
 
 public enum MetricsSystem {
@@ -53,11 +67,27 @@ public final class Recorder: Sendable {
   public func record(_ value: some BinaryFloatingPoint) { handler.record(Double(value)) }
 }
 
+public final class Timer: Sendable {
+  private let handler: any TimerHandler
+
+  public init(label: String, dimensions: [(String, String)], factory: any MetricsFactory) {
+    handler = factory.makeTimer(label: label, dimensions: dimensions)
+  }
+
+  public func recordNanoseconds(_ duration: Int64) { handler.recordNanoseconds(duration) }
+}
+
 private struct NothingIsMeasured: MetricsFactory {
-  final class Handler: CounterHandler, MeterHandler, RecorderHandler {
+  final class Handler: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
     func increment(by amount: Int64) {}
+    func reset() {}
+    func set(_ value: Int64) {}
     func set(_ value: Double) {}
+    func increment(by amount: Double) {}
+    func decrement(by amount: Double) {}
+    func record(_ value: Int64) {}
     func record(_ value: Double) {}
+    func recordNanoseconds(_ duration: Int64) {}
   }
 
   func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { Handler() }
@@ -65,4 +95,9 @@ private struct NothingIsMeasured: MetricsFactory {
   func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
     Handler()
   }
+  func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { Handler() }
+  func destroyCounter(_ handler: any CounterHandler) {}
+  func destroyMeter(_ handler: any MeterHandler) {}
+  func destroyRecorder(_ handler: any RecorderHandler) {}
+  func destroyTimer(_ handler: any TimerHandler) {}
 }

@@ -46,3 +46,18 @@ public enum HTTPParserError: Error {
   case invalidEOFState, invalidVersion, invalidStatus, invalidHeaderToken, headerOverflow, invalidContentLength
   case invalidChunkSize, strictModeAssertion
 }
+
+extension HTTPParserError: CustomDebugStringConvertible {
+  public var debugDescription: String {
+    switch self {
+    case .invalidEOFState: "stream ended at an unexpected time"
+    case .invalidVersion: "invalid HTTP version"
+    case .invalidStatus: "invalid HTTP status code"
+    case .invalidHeaderToken: "invalid character in header"
+    case .headerOverflow: "too many header bytes seen; overflow detected"
+    case .invalidContentLength: "invalid character in content-length header"
+    case .invalidChunkSize: "invalid character in chunk size header"
+    case .strictModeAssertion: "strict mode assertion failed"
+    }
+  }
+}

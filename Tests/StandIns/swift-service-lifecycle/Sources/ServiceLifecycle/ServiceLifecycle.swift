@@ -1,32 +1,27 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// Stands in for swift-service-lifecycle 2.11.0: the names and signatures that the adapter uses.
+/// Stands in for swift-service-lifecycle 2.11.0: the names and signatures that the adapter and its tests use.
 ///
-/// The real package has a `ServiceGroup` begin a shutdown; here a test does, for the tasks below it.
+/// The real package has a `ServiceGroup` begin a shutdown, too; here only a test does, for the tasks below it.
 public protocol Service: Sendable {
   func run() async throws
 }
 
-/// Of the stand-in alone: a shutdown that a test begins.
-public struct StandInShutdown: Sendable {
-  @TaskLocal static var current: StandInShutdown?
+package struct Shutdown: Sendable {
+  @TaskLocal package static var current: Shutdown?
 
-  let signal: AsyncStream<Void>
-  let continuation: AsyncStream<Void>.Continuation
+  fileprivate let signal: AsyncStream<Void>
+  private let continuation: AsyncStream<Void>.Continuation
 
-  public init() {
+  package init() {
     (signal, continuation) = AsyncStream.makeStream()
   }
 
-  public func begin() { continuation.finish() }
-
-  public func over(_ service: some Service) async throws {
-    try await Self.$current.withValue(self) { try await service.run() }
-  }
+  package func begin() { continuation.finish() }
 }
 
 public func gracefulShutdown() async throws {
-  let signal = StandInShutdown.current?.signal ?? AsyncStream { _ in }
+  let signal = Shutdown.current?.signal ?? AsyncStream { _ in }
   for await _ in signal {}
   try Task.checkCancellation()
 }
