@@ -4,6 +4,11 @@ import WebServer
 
 /// Passes orders to fail on to the backend.
 struct FaultControl: Sendable {
+  /// What the backend says when it refuses something.
+  private struct Refusal: Decodable {
+    let reason: String
+  }
+
   private let control: URL
 
   init(backend: URL) {
@@ -39,7 +44,8 @@ struct FaultControl: Sendable {
     }
     let status = (response as? HTTPURLResponse)?.statusCode ?? 0
     guard 200...299 ~= status else {
-      throw HTTPError(422, "The backend refused this fault: \(String(decoding: data, as: UTF8.self))")
+      let reason = (try? JSONDecoder().decode(Refusal.self, from: data))?.reason
+      throw HTTPError(422, "The backend refused this fault: \(reason ?? "it did not say why (\(status))")")
     }
   }
 }

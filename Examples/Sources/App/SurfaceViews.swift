@@ -94,6 +94,7 @@ struct FullScreenView: Encodable {
 /// A request that was sent, and what came of it.
 struct AttemptView: Encodable {
   let id: Int
+  let exchange: Int
   let time: String
   let request: String
   let attempt: Int
@@ -103,6 +104,7 @@ struct AttemptView: Encodable {
 
   init(_ attempt: Attempt) {
     id = attempt.id
+    exchange = attempt.exchange
     time = attempt.time.timeOfDay
     request = attempt.request
     self.attempt = attempt.number

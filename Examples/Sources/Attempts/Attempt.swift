@@ -10,6 +10,8 @@ public struct Attempt: Equatable, Sendable {
 
   /// Tells this attempt from all others of its list.
   public let id: Int
+  /// Tells its request from all others of the list: the same for all attempts of one.
+  public let exchange: Int
   /// When it was sent.
   public let time: Date
   /// What was sent, as in `GET /isUserNameAvailable?userName=abc`.

@@ -18,6 +18,7 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
   private let lines: JSONLines?
   private let now: () -> Date
   private var lastID = 0
+  private var lastExchange = 0
   private var lastRun = 0
 
   /// How many attempts are kept.
@@ -62,12 +63,12 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
     success: @escaping (Output) -> String,
     failure: @escaping (Failure) -> String
   ) -> AnyPublisher<Output, Failure> {
-    let run = Run()
+    let run = Run(exchange: nextExchange())
     let attempt = Deferred { [weak self, scheduler] () -> AnyPublisher<Output, Failure> in
       guard let self else { return Empty().eraseToAnyPublisher() }
       run.number += 1
       run.attempt += 1
-      let id = self.begin(request, number: run.number)
+      let id = self.begin(request, of: run.exchange, number: run.number)
       run.id = id
       self.tell(run, "attempt")
       return
@@ -131,13 +132,18 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
 
   /// Writes down a request that something else sends.
   public func note(_ request: String, _ words: String) {
-    let id = begin(request, number: 1)
+    let id = begin(request, of: nextExchange(), number: 1)
     change(id) { $0.noted(words) }
   }
 
-  private func begin(_ request: String, number: Int) -> Int {
+  private func nextExchange() -> Int {
+    lastExchange += 1
+    return lastExchange
+  }
+
+  private func begin(_ request: String, of exchange: Int, number: Int) -> Int {
     lastID += 1
-    attempts.append(Attempt(id: lastID, time: now(), request: request, number: number))
+    attempts.append(Attempt(id: lastID, exchange: exchange, time: now(), request: request, number: number))
     if attempts.count > Self.capacity { attempts.removeFirst() }
     return lastID
   }
@@ -188,6 +194,8 @@ public final class AttemptLog<Context: Scheduler>: ObservableObject {
 
 /// Where one request is in its attempts.
 private final class Run {
+  /// That of the attempts in the list.
+  let exchange: Int
   /// Counts all attempts, also those of a person who asked again.
   var number = 0
   /// That of the attempt in the list.
@@ -196,4 +204,8 @@ private final class Run {
   var request = 0
   var attempt = 0
   var isOver = false
+
+  init(exchange: Int) {
+    self.exchange = exchange
+  }
 }

@@ -71,16 +71,19 @@ final class AccountStore: Sendable {
     self.database = Locked(database)
   }
 
-  /// Makes the tables of accounts; a file from before names were compared by their looks gets them with its accounts.
+  /// Makes the tables of accounts; a file from before names were compared by their looks, or by these looks, gets them with
+  /// its accounts.
   ///
   /// Of accounts whose names only look the same since then, the oldest has the looks for its own; the others stay.
   private static func makeAccounts(in database: Database) throws(DatabaseError) {
-    let version = 1
+    // The version of the keys, too: another one whenever `UserNameRules` makes others.
+    let version = 2
     guard try database.run("PRAGMA user_version") != [[.integer(version)]] else { return }
     try database.transaction { () throws(DatabaseError) in
       let isOlder = try !database.run("SELECT 1 FROM sqlite_schema WHERE name = 'accounts'").isEmpty
       if isOlder { try database.run("ALTER TABLE accounts RENAME TO older_accounts") }
       try database.run("CREATE TABLE accounts (name TEXT NOT NULL, password_hash TEXT NOT NULL) STRICT")
+      try database.run("DROP TABLE IF EXISTS name_keys")
       try database.run("CREATE TABLE name_keys (name_key TEXT NOT NULL PRIMARY KEY) STRICT")
       if isOlder {
         try database.run("INSERT INTO accounts SELECT name, password_hash FROM older_accounts ORDER BY rowid")

@@ -62,7 +62,8 @@ final class ControlService: Sendable {
   func respond(to request: Request, with answer: (Request) async -> Response) async -> Response {
     guard !ControlPath.contains(request.path) else { return await answer(request) }
     let arrival = now()
-    let rule = faults.withLock { $0.take(for: request.path) }
+    // A browser's question whether it may send a request is none for the service, and must not use up that request's fault.
+    let rule = request.method == .options ? nil : faults.withLock { $0.take(for: request.path) }
     var response: Response
     switch rule?.kind {
     case nil, .some(.none): response = await answer(request)
@@ -72,7 +73,7 @@ final class ControlService: Sendable {
     case .garbage: response = ControlService.garbage
     case .captivePortal: response = ControlService.captivePortal
     }
-    response.delay = rule?.latency ?? .zero
+    response.delay += rule?.latency ?? .zero
     record(request, response, rule, at: arrival)
     return response
   }

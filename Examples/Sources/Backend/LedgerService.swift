@@ -32,11 +32,15 @@ final class LedgerService: Sendable {
     }
     router.on(.put, "/old-ledger/:entry") { [self] request in
       try check(request)
-      return Response(
-        status: 307,
-        headers: ["Location": request.target.replacingOccurrences(of: "/old-ledger/", with: "/ledger/")]
-      )
+      return Response(status: 307, headers: ["Location": Self.newAddress(of: request)])
     }
+  }
+
+  private static func newAddress(of request: Request) -> String {
+    let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
+    let entry = request.parameters["entry"]?.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
+    let query = String(request.target.unicodeScalars.prefix { $0 != "#" }.drop { $0 != "?" })
+    return "/ledger/\(entry)\(query)"
   }
 
   private func check(_ request: Request) throws(HTTPError) {

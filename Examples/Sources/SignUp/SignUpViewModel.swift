@@ -56,9 +56,19 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   private let checksBegun = PassthroughSubject<Void, Never>()
   private let refusals = PassthroughSubject<UserNameCheck.Answer, Never>()
 
+  /// What was submitted; a retry sends this, whatever the fields hold by then.
+  private struct Wish {
+    let userName: String
+    let password: String
+    let key: String
+  }
+
   private var askedName: String?
   private var lastAnswer: UserNameCheck.Answer?
+  /// Whether the alert about the last answer came up, if it calls for one.
+  private var isLastAnswerTold = false
   private var offlineChecks = 0
+  private var wish: Wish?
   private var idempotencyKey: String?
   private var lastID = 0
 
@@ -108,8 +118,11 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       .merge(with: refusals)
       .handleEvents(receiveOutput: { [weak self] answer in self?.keep(answer) })
 
+    // An answer that comes in the pause after an edit is one to an older name: it is kept, not shown.
+    let shownAnswers = answers.filter { [weak self] in $0.name == self?.userName }
+
     let checks = edits.map { [weak self] name in self?.stateAfterEdit(to: name) ?? .typing }
-      .merge(with: checksBegun.map { .checking }, answers.map { .answered($0) })
+      .merge(with: checksBegun.map { .checking }, shownAnswers.map { .answered($0) })
       .share()
 
     checks.map(\.message).assign(to: &$userNameMessage)
@@ -122,18 +135,19 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     $password.dropFirst()
       .sink { [weak self] _ in
         self?.passwordReason = ""
-        self?.idempotencyKey = nil
+        self?.forgetWish()
       }
       .store(in: &subscriptions)
   }
 
   /// What is known about a name that was just typed: a return to the name last asked for asks no new question.
   private func stateAfterEdit(to name: String) -> UserNameCheck {
-    idempotencyKey = nil
+    forgetWish()
     recheck = nil
     guard name == askedName else { return .typing }
     guard let lastAnswer, lastAnswer.name == name else { return .checking }
-    if lastAnswer.isOffline { recheckLater(name) }
+    tell(lastAnswer)
+    if lastAnswer.isOffline || !isInSync { recheckLater(name) }
     return .answered(lastAnswer)
   }
 
@@ -152,19 +166,27 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     .eraseToAnyPublisher()
   }
 
-  /// Takes a new answer.
-  ///
-  /// Only here may an alert come up: a return to the name that it was about is no news.
+  /// Takes a new answer, which may be one to an older name: a return to that name asks no new question.
   private func keep(_ answer: UserNameCheck.Answer) {
     askedName = answer.name
     lastAnswer = answer
+    isLastAnswerTold = false
+    isInSync = !answer.isOffline
+    if !answer.isOffline { offlineChecks = 0 }
+    guard answer.name == userName else { return }
+    tell(answer)
+    if answer.isOffline { recheckLater(answer.name) }
+  }
+
+  /// Raises the alert about the last answer, once: a return to the name that it was about is no news.
+  private func tell(_ answer: UserNameCheck.Answer) {
+    guard !isLastAnswerTold else { return }
+    isLastAnswerTold = true
     switch answer.result {
     case .failure(.decoding): showUpdateAlert()
     case .failure(.captivePortal): showCaptivePortalAlert()
     default: break
     }
-    isInSync = !answer.isOffline
-    if answer.isOffline { recheckLater(answer.name) } else { offlineChecks = 0 }
   }
 
   /// Asks again after a while, ever less often, as long as the name stays and the server can't be reached.
@@ -193,41 +215,48 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   /// Whether every rule holds, so that the form can be sent.
   public var canSubmit: Bool {
     isUserNameValid && !password.isEmpty && passwordMessage.isEmpty && passwordConfirmation == password
-      && !isSubmitting && outage == nil
+      && !isSubmitting && outage == nil && account == nil
   }
 
   /// Makes the account.
   public func submit() {
     guard canSubmit else { return }
     toast = nil
-    send()
-  }
-
-  private func send() {
-    isSubmitting = true
-    let userName = userName
-    let password = password
     // The same wish keeps its key, so that a repetition is not taken for a second account.
     let key = idempotencyKey ?? makeKey()
     idempotencyKey = key
+    send(Wish(userName: userName, password: password, key: key))
+  }
+
+  private func send(_ wish: Wish) {
+    isSubmitting = true
+    self.wish = wish
     submission = log.writingDown(
       "POST /signUp",
-      service.signUp(userName: userName, password: password, idempotencyKey: key),
+      service.signUp(userName: wish.userName, password: wish.password, idempotencyKey: wish.key),
       success: { _ in "201 account made" },
       failure: \.outcome
     )
     .sink(
-      receiveCompletion: { [weak self] in self?.submissionEnded($0, userName: userName) },
+      receiveCompletion: { [weak self] in self?.submissionEnded($0, of: wish) },
       receiveValue: { [weak self] in self?.account = $0 }
     )
   }
 
-  private func submissionEnded(_ completion: Subscribers.Completion<APIError>, userName: String) {
+  /// A changed form is another wish: it gets another key, and nothing is tried again for the one before.
+  private func forgetWish() {
+    idempotencyKey = nil
+    if outage != nil { leaveOutage() }
+  }
+
+  private func submissionEnded(_ completion: Subscribers.Completion<APIError>, of wish: Wish) {
     isSubmitting = false
     guard case .failure(let error) = completion else {
+      isInSync = true
       outage = nil
       return
     }
+    isInSync = !error.isOffline
     if case .server(_, let reason, let retryAfter?) = error {
       showOutage(reason: reason, for: retryAfter)
       return
@@ -235,18 +264,17 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     outage = nil
     switch error {
     case .transport:
-      isInSync = false
       recheckLater(userName)
       showToast("You are offline: your account was not made. Connect to the internet and submit again.", tone: .error)
     case .validation(let reason) where reason.lowercased().contains("password"):
       passwordReason = reason
-    case .validation:
+    case .validation where wish.userName == userName:
       refusals.send(UserNameCheck.Answer(name: userName, result: .failure(error)))
     case .decoding:
       showUpdateAlert()
     case .captivePortal:
       showCaptivePortalAlert()
-    case .server, .invalidRequest, .invalidResponse:
+    case .server, .validation, .invalidRequest, .invalidResponse:
       showToast(error.localizedDescription, tone: .error)
     }
   }
@@ -289,9 +317,11 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   }
 
   private func showOutage(reason: String?, for pause: Duration) {
-    let seconds = Int(pause.components.seconds) + (pause.components.attoseconds > 0 ? 1 : 0)
+    // A server that asks for no pause, or for one that is over, gets one all the same.
+    let seconds = max(1, Int(pause.components.seconds) + (pause.components.attoseconds > 0 ? 1 : 0))
     outage = Outage(
-      id: nextID("outage"),
+      // As long as it fails like this it is one outage, whose buttons stay what they are.
+      id: outage?.id ?? nextID("outage"),
       title: "Down for maintenance",
       message: "\(reason ?? "The server can't make accounts right now"). Nothing that you typed is lost.",
       secondsLeft: seconds,
@@ -300,10 +330,6 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
         Choice(id: "back", title: "Back to the form", role: .cancel),
       ]
     )
-    guard seconds > 0 else {
-      retrySubmission()
-      return
-    }
     countdown = AnyCancellable(
       scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { [weak self] in
         self?.tick()
@@ -318,10 +344,18 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   }
 
   private func retrySubmission() {
+    guard let wish else { return }
     countdown = nil
     // The error stays on the screen and shows progress, so that nothing flickers if it comes again.
     outage?.isRetrying = true
-    send()
+    send(wish)
+  }
+
+  private func leaveOutage() {
+    countdown = nil
+    submission = nil
+    isSubmitting = false
+    outage = nil
   }
 
   /// Takes the choice that a person made about what is shown; one about something that is gone is ignored.
@@ -336,11 +370,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     } else if outage?.id == surface {
       switch choice {
       case "retry" where outage?.isRetrying == false: retrySubmission()
-      case "back":
-        countdown = nil
-        submission = nil
-        isSubmitting = false
-        outage = nil
+      case "back": leaveOutage()
       default: break
       }
     } else if toast?.id == surface {

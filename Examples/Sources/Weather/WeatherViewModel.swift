@@ -43,6 +43,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   @Published public private(set) var shown: Shown?
   /// What goes on, in words: "Retrying in 3 s".
   @Published public private(set) var status = ""
+  /// The same for who listens: told once for each wait and once at the try, not each second.
+  @Published public private(set) var announcement = ""
   /// What stands in the way, on the surface on which it belongs.
   @Published public private(set) var problem: RecoverableRequest<Weather>.Problem?
   /// Whether the weather is being asked for.
@@ -75,10 +77,15 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   private var watching: AnyCancellable?
   private var probing: AnyCancellable?
   private var countdown: AnyCancellable?
+  /// Let what is shown grow older, if it was saved.
+  private var ageing: AnyCancellable?
   private var refreshes: [String: AnyCancellable] = [:]
+  private var agesOfCities: [String: AnyCancellable] = [:]
   private var noticeTimer: AnyCancellable?
   private var lastNotice = 0
   private var place: Place?
+  /// Whether no answer has shown yet that the key is right.
+  private var isKeyNew = false
 
   /// Makes an empty screen.
   ///
@@ -144,13 +151,14 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   /// Uses another API key, and asks again.
   public func use(key: String) {
     service.use(key: key)
+    isKeyNew = true
     request?.retry()
   }
 
   /// Gives up what stands in the way.
   public func dismiss() {
     request?.cancel()
-    status = ""
+    say("")
     probing = nil
   }
 
@@ -189,19 +197,44 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   private func follow(_ state: RecoverableRequest<Weather>.State, at place: Place) {
     isLoading = state.isLoading
     if !state.isLoading {
-      status = ""
+      say("")
       countdown = nil
     }
-    if let value = state.value, state.problem == nil { shown = Shown(weather: value, age: nil) }
+    if let value = state.value, state.problem == nil {
+      shown = Shown(weather: value, age: nil)
+      ageing = nil
+      if isKeyNew {
+        isKeyNew = false
+        refreshSaved()
+      }
+    }
     problem = state.problem
     guard let presentation = state.problem?.presentation else { return }
     if case .inline(let errors) = presentation {
-      cityMessage = errors.first?.message ?? ""
+      // Beside another name it would be wrong.
+      if place.isWritten(cityName) { cityMessage = errors.first?.message ?? "" }
       shown = nil
     } else if let copy = saved.value(for: place, at: time.now) {
       shown = Shown(weather: copy.value, age: copy.age)
+      ageing = growing(older: copy) { [weak self] age in
+        guard let self, let shown, shown.age != nil else { return }
+        self.shown = Shown(weather: shown.weather, age: age)
+      }
     }
     if presentation.message?.topic == .offline, !state.isLoading { waitForService() }
+  }
+
+  /// Tells the age of a saved copy at each of its minutes.
+  private func growing(older copy: LastGood<Place, Weather>.Saved, _ tell: @escaping (Duration) -> Void)
+    -> AnyCancellable
+  {
+    let saved = time.now - copy.age
+    let toNextMinute = 60_000 - Int(copy.age / .milliseconds(1)) % 60_000
+    return AnyCancellable(
+      scheduler.schedule(after: scheduler.now.advanced(by: .milliseconds(toNextMinute)), interval: .seconds(60)) {
+        [time] in tell(time.now - saved)
+      }
+    )
   }
 
   private func waitForService() {
@@ -228,17 +261,29 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
 
   private func count(down delay: Duration, after error: any Error) {
     let end = time.now + delay
-    let words = error.localizedDescription
-    let tell = { [weak self] in
+    let words = error.localizedDescription.sentence
+    let tell = { [weak self] (isFirst: Bool) in
       guard let self else { return }
       let left = end - time.now
       let seconds = Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
-      status = seconds > 0 ? "\(words). Retrying in \(seconds) s" : "Retrying now"
+      if seconds <= 0 {
+        say("Retrying now")
+      } else if isFirst {
+        say("\(words) Retrying in \(seconds) s")
+      } else {
+        status = "\(words) Retrying in \(seconds) s"
+      }
     }
-    tell()
+    tell(true)
     countdown = AnyCancellable(
-      scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { tell() }
+      scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { tell(false) }
     )
+  }
+
+  /// Tells what goes on to who looks and to who listens.
+  private func say(_ words: String) {
+    status = words
+    announcement = words
   }
 
   // MARK: The list
@@ -270,7 +315,14 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
           (city.weather, city.age, city.failure) = (copy?.value, copy?.age, failure.localizedDescription)
         }
       }
-      if case .failure(let failure) = result, failure.isOffline { waitForService() }
+      agesOfCities[name] = nil
+      guard case .failure(let failure) = result else { return }
+      agesOfCities[name] = copy.map { copy in
+        growing(older: copy) { [weak self] age in
+          self?.change(name) { if $0.age != nil { $0.age = age } }
+        }
+      }
+      if failure.isOffline { waitForService() }
     }
   }
 
@@ -297,6 +349,14 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
 }
 
 extension Place {
+  /// Whether the field holds what this place was asked for with; around a point that is nothing.
+  fileprivate func isWritten(_ name: String) -> Bool {
+    switch self {
+    case .city(let asked): asked == name
+    case .position: name.isEmpty
+    }
+  }
+
   /// As it stands in the address of a request.
   var query: String {
     switch self {
@@ -306,4 +366,9 @@ extension Place {
     case .position(let latitude, let longitude): return "latitude=\(latitude)&longitude=\(longitude)"
     }
   }
+}
+
+extension String {
+  /// With a full stop at its end.
+  fileprivate var sentence: String { hasSuffix(".") ? self : "\(self)." }
 }

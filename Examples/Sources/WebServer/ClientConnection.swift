@@ -8,11 +8,19 @@ import CMicroHTTPD
 
 /// A client's connection, from when it was accepted to when it is closed.
 ///
-/// libmicrohttpd closes one on which nothing comes, but not one on which the head of a request comes a byte at a time.
+/// libmicrohttpd closes one on which nothing comes, but not one on which a request comes a byte at a time.
 final class ClientConnection: Sendable {
+  /// A part of a request, which is waited for.
+  enum Part {
+    case head
+    case body
+  }
+
   private struct State {
-    /// How often this connection was looked at since it began to wait for a head; nil while a request is under way.
-    var looks: Int? = 0
+    /// Nil from when a request is complete until it is over.
+    var part: Part? = .head
+    /// How often this connection was looked at since it began to wait for that part.
+    var looks = 0
     var isClosed = false
   }
 
@@ -23,23 +31,29 @@ final class ClientConnection: Sendable {
     self.socket = socket
   }
 
-  /// Notes that a head is complete.
-  func headIsComplete() {
-    state.withLock { $0.looks = nil }
-  }
+  /// Notes that a head is complete: its body is waited for.
+  func headIsComplete() { begin(.body) }
+
+  /// Notes that a request is complete.
+  func requestIsComplete() { begin(nil) }
 
   /// Notes that a request is over: the next head is waited for.
-  func requestIsOver() {
-    state.withLock { $0.looks = 0 }
+  func requestIsOver() { begin(.head) }
+
+  private func begin(_ part: Part?) {
+    state.withLock {
+      $0.part = part
+      $0.looks = 0
+    }
   }
 
-  /// Hangs up if this connection has waited for a head all the time since it was looked at this often.
-  func look(allowing looks: Int) {
+  /// Hangs up if this connection has waited for this part all the time since it was looked at this often.
+  func look(for part: Part, allowing looks: Int) {
     state.withLock { state in
-      guard let before = state.looks, !state.isClosed else { return }
-      state.looks = before + 1
+      guard state.part == part, !state.isClosed else { return }
+      state.looks += 1
       // Under the lock, so that the descriptor is not somebody else's by now: libmicrohttpd closes it after `end()`.
-      if before >= looks { shutdown(socket, Int32(SHUT_RDWR)) }
+      if state.looks > looks { shutdown(socket, Int32(SHUT_RDWR)) }
     }
   }
 

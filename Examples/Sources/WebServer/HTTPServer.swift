@@ -50,6 +50,10 @@ public final class HTTPServer: Sendable {
     ///
     /// A client that takes longer is hung up on, at the latest after half as long again, however it spreads its bytes.
     public var headTimeout: Duration? = .seconds(30)
+    /// How long the body of a request may take, from the end of its head; nil for no end.
+    ///
+    /// Who takes longer is hung up on as for the head.
+    public var bodyTimeout: Duration? = .seconds(60)
     /// How often streams of events that have nothing to send get a comment; nil for never.
     ///
     /// A client that has gone is noticed after two of them.

@@ -70,7 +70,8 @@ final class ServerCore: Sendable {
     let started = ForeignPointer(pointer: daemon)
     state.withLock { $0.daemon = started }
     scheduleHeartbeat()
-    scheduleLook()
+    scheduleLook(for: .head, within: configuration.headTimeout)
+    scheduleLook(for: .body, within: configuration.bodyTimeout)
   }
 
   // MARK: Requests, on libmicrohttpd's thread
@@ -88,7 +89,9 @@ final class ServerCore: Sendable {
   ) -> MHD_Result {
     if exchange.beginBody() {
       client(of: connection)?.headIsComplete()
-      let declared = headers(of: connection)["Content-Length"].flatMap { UInt64($0) } ?? 0
+      let headers = headers(of: connection)
+      guard ServerCore.isEndClear(in: headers) else { return queue(endIsUnclear, on: connection, exchange) }
+      let declared = headers["Content-Length"].flatMap { UInt64($0) } ?? 0
       guard declared <= UInt64(configuration.bodyLimit) else { return queue(bodyTooLarge, on: connection, exchange) }
       return .YES
     }
@@ -99,6 +102,7 @@ final class ServerCore: Sendable {
     }
     switch exchange.nextStep() {
     case .handle(let body):
+      client(of: connection)?.requestIsComplete()
       return handle(exchange, on: connection, method: method, body: body)
     case .answer(var response):
       if method == HTTPMethod.head.rawValue, case .events = response.content {
@@ -203,6 +207,24 @@ final class ServerCore: Sendable {
       _ = MHD_get_connection_values_n(connection, .HEADER_KIND, collectHeader, headers)
     }
     return headers
+  }
+
+  /// Whether a head says in one way where its request ends (RFC 9112 §6.3).
+  ///
+  /// Of several lengths libmicrohttpd takes the first, chunks before any length, and a body in another coding it reads until
+  /// the client hangs up. Who has passed the request on may see another end, and another request behind it.
+  private static func isEndClear(in headers: Headers) -> Bool {
+    let (lengths, codings) = (headers.values(of: "Content-Length"), headers.values(of: "Transfer-Encoding"))
+    guard !codings.isEmpty else { return lengths.count <= 1 }
+    return lengths.isEmpty && codings.map { $0.lowercased() } == ["chunked"]
+  }
+
+  private var endIsUnclear: Response {
+    .error(
+      400,
+      "The request must say where it ends by one Content-Length, or else by Transfer-Encoding: chunked",
+      headers: ["Connection": "close"]
+    )
   }
 
   private var bodyTooLarge: Response {
@@ -320,15 +342,15 @@ final class ServerCore: Sendable {
   }
 
   /// Looks at all connections now and then, rather than at each with a timer of its own, which would cost every request one.
-  private func scheduleLook() {
-    guard let timeout = configuration.headTimeout else { return }
+  private func scheduleLook(for part: ClientConnection.Part, within timeout: Duration?) {
+    guard let timeout else { return }
     let looks = 2
     configuration.timer.run(after: timeout / looks) { [weak self] in
       guard let self else { return }
       let connections = self.state.withLock { $0.phase == .stopped ? nil : Array($0.connections.values) }
       guard let connections else { return }
-      for connection in connections { connection.look(allowing: looks) }
-      self.scheduleLook()
+      for connection in connections { connection.look(for: part, allowing: looks) }
+      self.scheduleLook(for: part, within: timeout)
     }
   }
 

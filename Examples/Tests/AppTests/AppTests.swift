@@ -217,6 +217,15 @@ struct AppTests {
     await stop()
   }
 
+  @Test("a fault that the backend refuses is told in its words")
+  func refusedFault() async throws {
+    let fault = #"{"type":"fault","path":"/health","fault":"status","status":200,"retryAfter":null,"times":null}"#
+    let answer = try await perform(fault, in: try await openSession())
+    #expect(answer.status == 422)
+    #expect(answer.text.contains("The backend refused this fault: The fault 'status' needs"))
+    await stop()
+  }
+
   @Test("without a backend the app says so")
   func noBackend() async throws {
     await backend.stop()

@@ -45,6 +45,28 @@ struct AttemptLogTests {
     subscription.cancel()
   }
 
+  @Test("attempts of two requests with one text tell whose they are, and those of one request are the same one's")
+  func exchanges() {
+    let log = makeLog()
+    let policy = RetryPolicy<Trouble>(clamping: 1, backoff: .constant(.seconds(2)))
+    func send(retrying policy: RetryPolicy<Trouble>?) -> AnyPublisher<Int, Trouble> {
+      let request = Fail<Int, Trouble>(error: .busy).eraseToAnyPublisher()
+      return log.writingDown("GET /x", request, retrying: policy, success: { "\($0)" }, failure: { "\($0)" })
+    }
+    let retried = send(retrying: policy)
+    var subscriptions = [retried.asResult().sink { _ in }]
+    scheduler.advance(by: .seconds(1))
+    subscriptions.append(send(retrying: nil).asResult().sink { _ in })
+    log.note("GET /x", "noted")
+    scheduler.advance(by: .seconds(2))
+    // Somebody asks again.
+    subscriptions.append(retried.asResult().sink { _ in })
+    scheduler.advance()
+    #expect(log.attempts.map(\.number) == [1, 1, 1, 2, 3])
+    #expect(log.attempts.map(\.exchange) == [1, 2, 3, 1, 1])
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
   @Test("without a policy a failure passes on, written down")
   func noPolicy() {
     let log = makeLog()

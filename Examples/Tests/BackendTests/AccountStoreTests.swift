@@ -60,6 +60,26 @@ struct AccountStoreTests {
     #expect(names == [[.text("Paula")], [.text("раulа")], [.text("Peter")], [.text("somebody")]])
   }
 
+  @Test("a file whose names were compared by other looks gets the keys of these, and keeps its accounts")
+  func olderKeys() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("accounts.sqlite")
+    let database = try Database(path: path)
+    try database.run("CREATE TABLE accounts (name TEXT NOT NULL, password_hash TEXT NOT NULL) STRICT")
+    try database.run("CREATE TABLE name_keys (name_key TEXT NOT NULL PRIMARY KEY) STRICT")
+    let names: [[Database.Value]] = [[.text("Bo\u{501}\u{41C}o")], [.text("BodMo")], [.text("john  doe")]]
+    for name in names { try database.run("INSERT INTO accounts (name, password_hash) VALUES (?, 'hash')", name) }
+    try database.run("INSERT INTO name_keys (name_key) VALUES ('older key')")
+    try database.run("PRAGMA user_version = 1")
+
+    let store = try AccountStore(path: path)
+    for name in ["bodmo", "BodMo", "john doe"] { #expect(try store.isTaken(name)) }
+    #expect(try !store.isTaken("older key"))
+    #expect(try database.run("SELECT name FROM accounts ORDER BY rowid") == names)
+    #expect(try store.register(wish("somebody")) == .created)
+    #expect(try AccountStore(path: path).isTaken("somebody"))
+  }
+
   @Test("a name that can't be had isn't given")
   func notFree() throws {
     let store = try AccountStore(path: ":memory:")

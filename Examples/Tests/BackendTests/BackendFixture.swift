@@ -12,6 +12,16 @@ extension BackendServer.Configuration {
     configuration.passwordCost = .minimal
     return configuration
   }
+
+  /// The same on a timer that schedules nothing but answers that are late.
+  static func forTests(on timer: ManualTimer) -> BackendServer.Configuration {
+    var configuration = forTests()
+    configuration.server.timer = timer
+    configuration.server.heartbeat = nil
+    configuration.server.headTimeout = nil
+    configuration.server.bodyTimeout = nil
+    return configuration
+  }
 }
 
 /// Runs `body` with a backend, and stops it.

@@ -90,11 +90,7 @@ struct ControlServiceTests {
   @Test("latency delays any answer, and the control routes stay quick")
   func latency() async throws {
     let timer = ManualTimer()
-    var configuration = BackendServer.Configuration.forTests()
-    configuration.server.timer = timer
-    configuration.server.heartbeat = nil
-    configuration.server.headTimeout = nil
-    try await withBackend(configuration) { backend in
+    try await withBackend(.forTests(on: timer)) { backend in
       for (fault, body) in [("none", realAnswer), (#"status","status":503,"reason":"Busy"#, errorBody("Busy"))] {
         _ = try await backend.post(
           "/control/faults",
@@ -112,6 +108,25 @@ struct ControlServiceTests {
         timer.advance(by: .milliseconds(1))
         #expect(Answer(try await client.receiveAll())?.text == body)
       }
+    }
+  }
+
+  @Test("a browser's question whether it may send a request meets no fault, and leaves it to the request")
+  func preflight() async throws {
+    var configuration = BackendServer.Configuration.forTests()
+    configuration.server.allowedOrigins = ["https://app.example"]
+    try await withBackend(configuration) { backend in
+      _ = try await backend.post("/control/faults", #"{"path":"/signUp","fault":"status","status":503,"times":1}"#)
+      let question = try await LoopbackClient.request(
+        "OPTIONS",
+        "/signUp",
+        port: backend.port,
+        headers: ["Origin: https://app.example", "Access-Control-Request-Method: POST"]
+      )
+      #expect(question?.status == 204)
+      #expect(question?["Access-Control-Allow-Methods"] == "OPTIONS, POST")
+      let answer = try await backend.signUp("sjefke")
+      #expect(answer?.status == 503)
     }
   }
 

@@ -150,6 +150,17 @@ class Servers:
         """Sends a request to the backend past the app, and waits for the answer."""
         urllib.request.urlopen(f"{self.backend_url}{target}", timeout=30).close()
 
+    def zoo(self, failures, delay=0, seed=1):
+        """How the zoo behaves until all faults are cleared; else it takes up to five seconds and fails now and then."""
+        body = json.dumps({"seed": seed, "failures": failures, "longestDelayMilliseconds": delay}).encode()
+        request = urllib.request.Request(
+            f"{self.backend_url}/control/animals",
+            data=body,
+            headers={"Content-Type": "application/json"},
+            method="POST",
+        )
+        urllib.request.urlopen(request, timeout=5).close()
+
     def fail(self, path, fault, **details):
         """Makes the backend fail on a path; `times=None` means until further notice."""
         body = json.dumps({"path": path, "fault": fault, **details}).encode()

@@ -1,9 +1,7 @@
 """The animals as a person meets them: progress, an alert for each kind of failure, and time travel."""
 
-import json
 import tempfile
 import unittest
-import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -16,20 +14,9 @@ ANIMALS = "/animals/random"
 class Animals(PageTestCase):
     def setUp(self):
         super().setUp()
-        self.zoo(failures=0)
+        self.servers.zoo(failures=0)
         self.page.get_by_role("tab", name="Animals").click()
         expect(self.page.get_by_role("heading", name="Animals", exact=True)).to_be_visible()
-
-    def zoo(self, failures, delay=0, seed=1):
-        """How the zoo behaves from now on."""
-        body = json.dumps({"seed": seed, "failures": failures, "longestDelayMilliseconds": delay}).encode()
-        request = urllib.request.Request(
-            f"{self.servers.backend_url}/control/animals",
-            data=body,
-            headers={"Content-Type": "application/json"},
-            method="POST",
-        )
-        urllib.request.urlopen(request, timeout=5).close()
 
     @property
     def fetch(self):
@@ -77,6 +64,13 @@ class Animals(PageTestCase):
         self.see_animal()
         self.assertEqual(len(self.servers.requests(ANIMALS)), 1)
 
+    def test_a_double_click_asks_for_one_animal(self):
+        self.servers.fail(ANIMALS, "none", latencyMilliseconds=1500, times=1)
+        self.fetch.dblclick()
+        self.see_animal()
+        self.see_steps("fetch", "fetched")
+        self.assertEqual(len(self.servers.requests(ANIMALS)), 1)
+
     def test_a_broken_connection_has_its_own_alert_and_ends_the_progress(self):
         self.servers.fail(ANIMALS, "drop", times=1)
         self.fetch.click()
@@ -89,7 +83,7 @@ class Animals(PageTestCase):
         expect(self.fetch).to_be_enabled()
 
     def test_a_failing_zoo_has_another_alert_with_its_reason(self):
-        self.zoo(failures=1)
+        self.servers.zoo(failures=1)
         self.fetch.click()
         expect(self.alert.get_by_role("heading")).to_have_text("No connection to the zoo")
         self.alert.get_by_role("button", name="Try again").click()
@@ -158,6 +152,21 @@ class Animals(PageTestCase):
             expect(other.locator("#steps > li")).to_have_count(5)
         self.assertEqual(len(self.servers.requests(ANIMALS)), 2, "A replay asks the zoo for nothing.")
 
+    def test_a_session_replayed_over_another_one_shows_its_own_changes(self):
+        self.fetch.click()
+        self.see_animal()
+        name = self.name.inner_text()
+        with self.page.expect_download() as download:
+            self.page.get_by_role("button", name="Save this session").click()
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "animals.json"
+            download.value.save_as(file)
+            file.write_text(file.read_text().replace(name, "Quagga"))
+            self.page.locator("#import").set_input_files(file)
+            expect(self.name).to_have_text("Quagga")
+        expect(self.steps.first.locator(".step-changes")).to_contain_text("Quagga")
+        expect(self.steps.first).not_to_contain_text(name)
+
     def test_a_file_that_is_no_session_is_refused_in_words(self):
         self.allow_complaint("400")
         with tempfile.TemporaryDirectory() as folder:
@@ -177,7 +186,7 @@ class Animals(PageTestCase):
         self.alert.get_by_role("button", name="Not now").click()
         self.page.get_by_role("button", name="Clear all faults").click()
         expect(self.page.locator("#fault-note")).to_have_text("All faults are cleared.")
-        self.zoo(failures=0)
+        self.servers.zoo(failures=0)
         self.fetch.click()
         self.see_animal()
 
@@ -190,9 +199,11 @@ class AnimalsForAll(PageTestCase):
     context_options = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
 
     def test_the_page_fits_a_phone_in_the_dark_and_passes_the_audit(self):
+        self.servers.zoo(failures=1)
         self.page.get_by_role("tab", name="Animals").click()
         self.page.locator("#fetch").click()
         expect(self.page.locator("#steps > li").first).to_be_visible()
+        expect(self.alert.get_by_role("heading")).to_have_text("No connection to the zoo")
         self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
         self.audit()
         self.shot("animals-dark-phone")

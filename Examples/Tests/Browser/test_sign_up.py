@@ -393,6 +393,27 @@ class SigningUp(PageTestCase):
         expect(self.confirmation).to_have_value(GOOD_PASSWORD)
 
 
+    def test_waiting_for_a_server_that_asks_for_no_pause_can_be_left(self):
+        self.servers.fail(SIGN_UP, "status", status=503, retryAfter="0", times=None)
+        self.fill_form("somebody")
+        self.submit.click()
+        self.full_screen.get_by_role("button", name="Back to the form").click()
+        expect(self.full_screen).to_be_hidden()
+        expect(self.submit).to_be_enabled()
+
+    def test_another_name_ends_the_wait_and_is_checked_first(self):
+        self.servers.fail(SIGN_UP, "status", status=503, retryAfter="60", times=1)
+        self.fill_form("somebody")
+        self.submit.click()
+        expect(self.full_screen).to_be_visible()
+        self.page.get_by_text("Names to try").click()
+        self.page.get_by_role("button", name="admin").click()
+        expect(self.full_screen).to_be_hidden()
+        self.see_message(self.user_name, "Username is not valid: admin.")
+        expect(self.submit).to_be_disabled()
+        self.assertEqual(len(self.servers.requests(SIGN_UP)), 1)
+
+
 class Keyboard(PageTestCase):
     def test_whole_form_works_without_a_mouse(self):
         self.tab_to(self.user_name)

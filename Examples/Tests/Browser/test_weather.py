@@ -79,6 +79,32 @@ class Weather(WeatherTestCase):
         self.page.get_by_role("button", name="Where I am").click()
         self.see_weather("Lisbon, PT")
 
+    def test_a_place_that_is_found_out_after_the_next_search_is_not_asked_for(self):
+        self.page.evaluate("navigator.geolocation.getCurrentPosition = (found) => (window.found = found)")
+        self.page.get_by_role("button", name="Where I am").click()
+        self.search("Oslo")
+        self.see_weather("Oslo")
+        self.page.evaluate("window.found({ coords: { latitude: 41.9, longitude: 12.5 } })")
+        expect(self.city).to_have_value("Oslo")
+        # Actions arrive in their order: the position would have been asked for before this.
+        self.search("Lisbon")
+        self.see_weather("Lisbon")
+        self.assertFalse([request for request in self.servers.requests(WEATHER) if "latitude" in request["target"]])
+
+    def test_restarted_app_gets_the_city_again(self):
+        # The browser reports the cut stream, the refused calls and the lost session by itself.
+        self.allow_complaint(r"Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY")
+        button = self.page.get_by_role("button", name="Show the weather")
+        self.city.fill("Oslo")
+        expect(button).to_be_enabled()
+        self.servers.app.stop()
+        expect(self.page.locator("#connection")).to_have_text("Reconnecting…")
+        self.servers.app.start()
+        expect(self.page.locator("#connection")).to_have_text("Connected", timeout=RETRY_MILLISECONDS)
+        self.city.press("Enter")
+        self.see_weather("Oslo")
+        expect(self.city).to_have_value("Oslo")
+
     def test_a_place_that_may_not_be_known_is_told_in_words(self):
         self.page.get_by_role("button", name="Where I am").click()
         expect(self.toast).to_contain_text("type a city")
@@ -95,12 +121,23 @@ class Weather(WeatherTestCase):
 
     def test_a_failing_service_is_asked_again_after_growing_pauses(self):
         self.servers.fail(WEATHER, "status", status=503, times=2)
+        self.page.evaluate(
+            """() => {
+              const region = document.getElementById("announcement");
+              window.told = [];
+              new MutationObserver(() => window.told.push(region.textContent)).observe(region, { childList: true });
+            }"""
+        )
         self.search("Oslo")
         expect(self.status).to_have_text("Server error. Retrying in 1 s")
         expect(self.status).to_have_text("Server error. Retrying in 3 s")
         self.shot("weather-retrying")
         self.see_weather("Oslo")
         expect(self.status).to_have_text("")
+        # Who listens is told once for each wait, not each second.
+        expect(self.status).not_to_have_attribute("role", "status")
+        told = [text for text in self.page.evaluate("window.told") if "Retrying in" in text]
+        self.assertEqual(told, ["Server error. Retrying in 1 s", "Server error. Retrying in 3 s"])
         expect(self.attempts.filter(has_text="retrying in 1.0 s (back-off)")).to_have_count(1)
         expect(self.attempts.filter(has_text="retrying in 3.0 s (back-off)")).to_have_count(1)
 
@@ -123,9 +160,10 @@ class Weather(WeatherTestCase):
         expect(self.banner).to_contain_text("Server error")
         self.shot("weather-saved-copy")
         self.control("DELETE", "faults")
-        self.banner.get_by_role("button", name="Try again").click()
+        self.banner.get_by_role("button", name="Try again").press("Enter")
         self.see_weather("Rome")
         expect(self.banner).to_be_hidden()
+        expect(self.city).to_be_focused()
 
     def test_an_unreadable_answer_asks_for_an_update(self):
         self.servers.fail(WEATHER, "garbage", times=1)
@@ -150,6 +188,7 @@ class Weather(WeatherTestCase):
         self.page.keyboard.press("Enter")
         self.see_weather("Oslo")
         expect(self.key_form).to_be_hidden()
+        expect(self.city).to_be_focused()
 
     def test_another_key_that_is_typed_while_one_is_checked_takes_its_place(self):
         self.search("Rome")

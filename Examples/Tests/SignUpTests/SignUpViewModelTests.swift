@@ -86,6 +86,64 @@ struct SignUpViewModelTests {
     #expect(form.userNameMessage == "")
   }
 
+  @Test("an answer that comes in the pause after an edit says nothing about the new name", arguments: [true, false])
+  func staleInPause(isAvailable: Bool) {
+    typePasswords()
+    type("page")
+    pause()
+    form.userName = "pages"
+    server.answer(.success(isAvailable))
+    scheduler.advance()
+    #expect(form.userNameMessage == "")
+    #expect(!form.isUserNameValid)
+    #expect(!form.isUserNameAvailable)
+    form.submit()
+    #expect(server.signUps.isEmpty)
+    pause()
+    #expect(server.askedNames == ["page", "pages"])
+  }
+
+  @Test("an answer that came in the pause after an edit is there when the old name is back")
+  func staleThenBack() {
+    type("page")
+    pause()
+    form.userName = "pages"
+    server.answer(.success(false))
+    scheduler.advance()
+    form.userName = "page"
+    #expect(form.userNameMessage == "This username is not available")
+    #expect(!form.isCheckingUserName)
+    scheduler.advance(by: .seconds(60))
+    #expect(server.askedNames == ["page"])
+  }
+
+  @Test("an alert about an older name waits until that name is back, and comes up once")
+  func staleAlert() throws {
+    type("somebody")
+    pause()
+    form.userName = "somebodyelse"
+    server.answer(.failure(.decoding(URLError(.cannotDecodeRawData))))
+    scheduler.advance()
+    #expect(form.alert == nil)
+    form.userName = "somebody"
+    form.choose("later", on: try #require(form.alert?.id))
+    form.userName = "somebodyelse"
+    form.userName = "somebody"
+    #expect(form.alert == nil)
+  }
+
+  @Test("a lost connection under an older name asks again for the new one only")
+  func staleOffline() {
+    type("page")
+    pause()
+    form.userName = "pages"
+    server.answer(.failure(.transport(URLError(.notConnectedToInternet))))
+    pause()
+    scheduler.advance(by: .seconds(60))
+    #expect(server.askedNames == ["page", "pages"])
+    #expect(form.isCheckingUserName)
+  }
+
   @Test("the spinner runs from the request to the answer")
   func spinner() {
     type("somebody")
@@ -230,6 +288,41 @@ struct SignUpViewModelTests {
     scheduler.advance()
     #expect(form.isInSync)
     #expect(form.canSubmit)
+  }
+
+  @Test("the sign that nothing is in sync goes by itself, also after an edit that was taken back")
+  func syncAfterEdit() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    form.userName = "somebodyx"
+    form.userName = "somebody"
+    #expect(!form.isInSync)
+    scheduler.advance(by: .seconds(3))
+    #expect(server.askedNames == ["somebody", "somebody"])
+    server.answer(.success(true))
+    scheduler.advance()
+    #expect(form.isInSync)
+  }
+
+  @Test(
+    "a server that answers a sign-up is in sync, whatever it says",
+    arguments: [
+      Result<Account, APIError>.success(Account(userName: "somebody")), .failure(.validation("no")),
+      .failure(.server(status: 503, reason: nil, retryAfter: .seconds(60))),
+    ]
+  )
+  func syncBySubmit(answer: Result<Account, APIError>) {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    form.submit()
+    #expect(!form.isInSync)
+    server.answerSignUp(answer)
+    scheduler.advance()
+    #expect(form.isInSync)
   }
 
   // MARK: Retries
@@ -402,6 +495,76 @@ struct SignUpViewModelTests {
     #expect(form.canSubmit)
     scheduler.advance(by: .seconds(120))
     #expect(server.signUps.count == 2)
+  }
+
+  @Test("a server that asks for no pause gets one of a second all the same, and its outage stays the same one")
+  func noPause() throws {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .zero)))
+    scheduler.advance()
+    let outage = try #require(form.outage)
+    #expect(outage.secondsLeft == 1)
+    for count in 1...3 {
+      #expect(server.signUps.count == count)
+      scheduler.advance(by: .milliseconds(999))
+      #expect(server.signUps.count == count)
+      scheduler.advance(by: .milliseconds(1))
+      #expect(server.signUps.count == count + 1)
+      server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .zero)))
+      scheduler.advance()
+      #expect(form.outage == outage)
+    }
+    form.choose("back", on: outage.id)
+    scheduler.advance(by: .seconds(60))
+    #expect(form.outage == nil)
+    #expect(server.signUps.count == 4)
+  }
+
+  @Test("an edit ends the wait of an outage: what was never checked is not signed up", arguments: [true, false])
+  func editInOutage(ofName isName: Bool) {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .seconds(3))))
+    scheduler.advance(by: .milliseconds(2_900))
+    if isName { form.userName = "maintenance" } else { form.password = "correct stable" }
+    #expect(form.outage == nil)
+    scheduler.advance(by: .seconds(60))
+    #expect(server.signUps.map(\.userName) == ["somebody"])
+    #expect(!form.canSubmit)
+  }
+
+  @Test("an outage after an edit tries again with what was submitted, and with its key")
+  func editBeforeOutage() {
+    fillForm()
+    form.submit()
+    form.userName = "maintenance"
+    server.answerSignUp(.failure(.server(status: 503, reason: nil, retryAfter: .seconds(3))))
+    scheduler.advance(by: .seconds(3))
+    #expect(server.signUps.map(\.userName) == ["somebody", "somebody"])
+    #expect(server.signUps.map(\.key) == ["key 1", "key 1"])
+  }
+
+  @Test("a name that is refused after an edit is no message beside the new one")
+  func refusedAfterEdit() {
+    fillForm()
+    form.submit()
+    form.userName = "maintenance"
+    server.answerSignUp(.failure(.validation("This username is not available")))
+    scheduler.advance()
+    #expect(form.userNameMessage == "")
+    #expect(form.toast?.text == "This username is not available")
+  }
+
+  @Test("an account that is made is not made again")
+  func madeOnce() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance()
+    #expect(!form.canSubmit)
+    form.submit()
+    #expect(server.signUps.count == 1)
   }
 
   @Test("a changed form is another wish and gets another key")

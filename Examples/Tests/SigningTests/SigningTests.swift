@@ -119,31 +119,42 @@ struct SigningTests {
     }
   }
 
+  /// Puts an entry past the client, signed as if its body were another.
+  private func put(
+    _ target: String = "/ledger/1",
+    sending body: String = "12",
+    signed: String = "12",
+    secondsAgo: Int = 0,
+    to backend: BackendServer
+  ) async throws -> Answer? {
+    var digest = BodyDigest()
+    digest.take(Data(signed.utf8))
+    let date = "\(Int(Date().timeIntervalSince1970) - secondsAgo)"
+    let signature = Signature(method: "PUT", path: target, date: date, digest: digest.text(), key: LedgerService.key)
+    let headers = ["X-Date: \(date)", "Content-Digest: \(digest.text())", "Signature: \(signature.text)"]
+    return try await LoopbackClient.request("PUT", target, port: backend.port, headers: headers, body: Data(body.utf8))
+  }
+
+  @Test(
+    "who comes to the old address is sent on to the same entry, with the query as it was",
+    arguments: [
+      ("/old-ledger/1?from=/old-ledger/2", "/ledger/1?from=/old-ledger/2"), ("/old%2Dledger/1", "/ledger/1"),
+      ("/old-ledger/a%2Fb%20Zo%C3%AB?x=%20+&?", "/ledger/a%2Fb%20Zo%C3%AB?x=%20+&?"),
+    ]
+  )
+  func newAddress(target: String, location: String) async throws {
+    try await withClient { _, backend in
+      let answer = try await put(target, to: backend)
+      #expect(answer?.status == 307)
+      #expect(answer?["Location"] == location)
+    }
+  }
+
   @Test("a body that was changed on its way is refused, and so are a signature of an hour ago and none")
   func tampered() async throws {
     try await withClient { _, backend in
       func status(sending body: String, signed: String, secondsAgo: Int = 0) async throws -> Int? {
-        var digest = BodyDigest()
-        digest.take(Data(signed.utf8))
-        let date = "\(Int(Date().timeIntervalSince1970) - secondsAgo)"
-        let signature = Signature(
-          method: "PUT",
-          path: "/ledger/1",
-          date: date,
-          digest: digest.text(),
-          key: LedgerService.key
-        )
-        let headers = [
-          "X-Date: \(date)", "Content-Digest: \(digest.text())", "Signature: \(signature.text)",
-        ]
-        return try await LoopbackClient.request(
-          "PUT",
-          "/ledger/1",
-          port: backend.port,
-          headers: headers,
-          body: Data(body.utf8)
-        )?
-        .status
+        try await put(sending: body, signed: signed, secondsAgo: secondsAgo, to: backend)?.status
       }
       let accepted = try await status(sending: "12", signed: "12")
       let changed = try await status(sending: "99", signed: "12")

@@ -4,6 +4,8 @@ import Weather
 /// A service that answers what it is told to, in turn.
 final class ScriptedWeather: WeatherProviding {
   var answers: [Result<Weather, WeatherFailure>] = []
+  /// What comes when there are no more answers.
+  var late = PassthroughSubject<Weather, WeatherFailure>()
   private(set) var asked: [Place] = []
   private(set) var keys: [String] = []
   let reachable = PassthroughSubject<Never, Never>()
@@ -12,9 +14,7 @@ final class ScriptedWeather: WeatherProviding {
   func weather(at place: Place) -> AnyPublisher<Weather, WeatherFailure> {
     Deferred { [self] in
       asked.append(place)
-      guard !answers.isEmpty else {
-        return Empty<Weather, WeatherFailure>(completeImmediately: false).eraseToAnyPublisher()
-      }
+      guard !answers.isEmpty else { return late.eraseToAnyPublisher() }
       return answers.removeFirst().publisher.eraseToAnyPublisher()
     }
     .eraseToAnyPublisher()

@@ -76,6 +76,26 @@ struct WeatherViewModelTests {
     #expect(screen.cityMessage == "")
   }
 
+  @Test("an unknown city that is told late is no message beside another name")
+  func unknownCityLate() {
+    let answer = PassthroughSubject<Weather, WeatherFailure>()
+    service.late = answer
+    search("Atlantis")
+    screen.query = "Hamburg"
+    answer.send(completion: .failure(.unknownCity))
+    scheduler.advance()
+    #expect(screen.cityMessage == "")
+    #expect(!screen.isLoading)
+  }
+
+  @Test("a point without a city is told beside the empty field")
+  func unknownPosition() {
+    service.answers = [.failure(.unknownCity)]
+    screen.search(latitude: 0, longitude: 0)
+    scheduler.advance()
+    #expect(screen.cityMessage == "City Name is invalid")
+  }
+
   @Test("a failing service is asked again after 1, 3, 5 and 10 seconds, each counted down, and then given up")
   func growingDelays() {
     let failures = Array(repeating: Result<Weather, WeatherFailure>.failure(.server(retryAfter: nil)), count: 5)
@@ -100,6 +120,28 @@ struct WeatherViewModelTests {
     #expect(message.text == "Server error")
   }
 
+  @Test("a countdown is told to who listens once for each wait and once at the try")
+  func announcements() {
+    var told: [String] = []
+    let listening = screen.$announcement.removeDuplicates().sink { told.append($0) }
+    search("Rome", .failure(.server(retryAfter: nil)), .failure(.server(retryAfter: nil)))
+    scheduler.advance(by: .seconds(5))
+    screen.dismiss()
+    #expect(
+      told == [
+        "", "Server error. Retrying in 1 s", "Retrying now", "Server error. Retrying in 3 s", "Retrying now", "",
+      ]
+    )
+    listening.cancel()
+  }
+
+  @Test("words that end with a full stop get no second one")
+  func fullStop() {
+    search("Rome", .failure(.other(.init(.transport(.reset)))))
+    #expect(screen.status.hasSuffix(". Retrying in 1 s"))
+    #expect(!screen.status.contains(".."))
+  }
+
   @Test("a failure after the retries shows the last good weather as a saved copy")
   func savedCopy() {
     search("Rome", .success(weather("Rome")))
@@ -107,6 +149,31 @@ struct WeatherViewModelTests {
     search("Rome", .failure(.other(.init(.forbidden))))
     #expect(screen.shown == .init(weather: weather("Rome"), age: .seconds(180)))
     #expect(screen.problem != nil)
+  }
+
+  @Test("a saved copy grows older in front of the person, minute by minute, until new weather comes")
+  func growingOlder() {
+    service.answers = [.success(weather("Oslo")), .success(weather("Rome"))]
+    screen.refresh()
+    scheduler.advance()
+    scheduler.advance(by: .seconds(30))
+    service.answers = Array(repeating: .failure(.other(.init(.forbidden))), count: 2)
+    screen.refresh()
+    search("Rome", .failure(.other(.init(.forbidden))))
+    #expect(screen.shown?.age == .seconds(30))
+    scheduler.advance(by: .milliseconds(29_999))
+    #expect(screen.shown?.age == .seconds(30))
+    scheduler.advance(by: .milliseconds(1))
+    #expect(screen.shown?.age == .seconds(60))
+    scheduler.advance(by: .seconds(7_200))
+    #expect(screen.shown == .init(weather: weather("Rome"), age: .seconds(7_260)))
+    #expect(screen.cities.map(\.age) == [.seconds(7_260), .seconds(7_260)])
+    service.answers = [.success(weather("Oslo")), .success(weather("Rome"))]
+    screen.refresh()
+    search("Rome", .success(weather("Rome")))
+    scheduler.advance(by: .seconds(600))
+    #expect(screen.shown?.age == nil)
+    #expect(screen.cities.map(\.age) == [nil, nil])
   }
 
   @Test("a copy of another place is no answer")
@@ -142,6 +209,25 @@ struct WeatherViewModelTests {
     #expect(service.keys == ["right"])
     #expect(screen.problem == nil)
     #expect(screen.shown?.weather == weather("Rome"))
+  }
+
+  @Test("the list follows as soon as a new key has brought weather, and not before")
+  func keyForTheList() {
+    service.answers = Array(repeating: .failure(.invalidKey), count: 2)
+    screen.refresh()
+    scheduler.advance()
+    search("Rome", .failure(.invalidKey))
+    service.answers = [.failure(.invalidKey)]
+    screen.use(key: "wrong")
+    scheduler.advance()
+    #expect(service.asked.count == 4)
+    service.answers = ["Rome", "Oslo", "Rome"].map { .success(weather($0)) }
+    screen.use(key: "right")
+    scheduler.advance()
+    scheduler.advance()
+    #expect(service.asked.count == 7)
+    #expect(screen.cities.map(\.failure) == [nil, nil])
+    #expect(screen.cities.map(\.weather) == [weather("Oslo"), weather("Rome")])
   }
 
   @Test("a lost connection is waited for, whoever lost it, and everything that is missing is asked for then")

@@ -62,12 +62,12 @@ struct HTTPServerTests {
     }
   }
 
-  @Test("a body sent in chunks is put together")
-  func chunked() async throws {
+  @Test("a body sent in chunks is put together", arguments: ["chunked", "Chunked"])
+  func chunked(coding: String) async throws {
     try await withServer { server in
       let client = try LoopbackClient(port: server.port)
       try await client.send(
-        "POST / HTTP/1.1\r\nHost: localhost:\(server.port)\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        "POST / HTTP/1.1\r\nHost: localhost:\(server.port)\r\nTransfer-Encoding: \(coding)\r\nConnection: close\r\n\r\n"
       )
       try await client.send("3\r\nabc\r\n")
       try await client.send("2\r\nde\r\n0\r\n\r\n")
@@ -143,6 +143,35 @@ struct HTTPServerTests {
       let head = Data("GET /?a=".utf8) + [0xFF] + Data(" HTTP/1.1\r\nHost: localhost:\(server.port)\r\n".utf8)
       try await client.send(head + Data("Connection: close\r\n\r\n".utf8))
       #expect(Answer(try await client.receiveAll())?.status == 400)
+    }
+  }
+
+  @Test(
+    "a request that says in two ways where it ends, or in none, is refused, and what follows it is no request",
+    arguments: [
+      "Content-Length: 2\r\nContent-Length: 200", "Content-Length: 2\r\nContent-Length: 2",
+      "Content-Length: 200\r\nTransfer-Encoding: chunked", "Transfer-Encoding: gzip",
+      "Transfer-Encoding: gzip, chunked",
+      "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+    ]
+  )
+  func unclearEnd(fields: String) async throws {
+    try await withServer(handler: { _ in
+      Issue.record("the handler was called")
+      return Response()
+    }) { server in
+      let host = "Host: localhost:\(server.port)\r\n"
+      for method in ["POST", "GET"] {
+        let client = try LoopbackClient(port: server.port)
+        try await client.send(
+          "\(method) / HTTP/1.1\r\n\(host)\(fields)\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /hidden HTTP/1.1\r\n\(host)\r\n"
+        )
+        let answer = Answer(try await client.receiveAll())
+        #expect(answer?.status == 400)
+        #expect(answer?["Connection"] == "close")
+        let reason = "The request must say where it ends by one Content-Length, or else by Transfer-Encoding: chunked"
+        #expect(answer?.text == #"{"error":true,"reason":"\#(reason)"}"#)
+      }
     }
   }
 
@@ -290,6 +319,7 @@ struct HTTPServerTests {
     configuration.timer = timer
     configuration.heartbeat = nil
     configuration.headTimeout = nil
+    configuration.bodyTimeout = nil
     try await withServer(
       configuration,
       handler: { request in
@@ -530,6 +560,45 @@ struct HTTPServerTests {
         timer.advance(by: .seconds(5))
         try await client.send("Host: localhost:\(server.port)\r\n\r\n")
         #expect(try await client.receive(until: "[] 0").contains("200 OK"))
+      }
+    }
+  }
+
+  @Test("a client whose body takes too long is hung up on, though a byte of it comes now and then")
+  func drippingBody() async throws {
+    let timer = ManualTimer()
+    var configuration = HTTPServer.Configuration()
+    configuration.timer = timer
+    configuration.headTimeout = nil
+    configuration.bodyTimeout = .seconds(10)
+    try await withServer(configuration) { server in
+      let client = try LoopbackClient(port: server.port)
+      try await client.send("POST / HTTP/1.1\r\nHost: localhost:\(server.port)\r\nContent-Length: 10000\r\n\r\n")
+      // As often as it takes the server's own thread to see the head.
+      for _ in 1...2_000 where !client.isReadable {
+        timer.advance(by: .seconds(5))
+        // Who was hung up on cannot send any more.
+        try? await client.send("x")
+      }
+      #expect(client.isReadable)
+      #expect(try await client.receiveAll().isEmpty)
+    }
+  }
+
+  @Test("a body that takes its time is served, and so is the next on the same connection")
+  func slowBody() async throws {
+    let timer = ManualTimer()
+    var configuration = HTTPServer.Configuration()
+    configuration.timer = timer
+    configuration.headTimeout = nil
+    configuration.bodyTimeout = .seconds(10)
+    try await withServer(configuration) { server in
+      let client = try LoopbackClient(port: server.port)
+      for _ in 1...4 {
+        try await client.send("POST / HTTP/1.1\r\nHost: localhost:\(server.port)\r\nContent-Length: 2\r\n\r\na")
+        timer.advance(by: .seconds(5))
+        try await client.send("b")
+        #expect(try await client.receive(until: "[] 2").contains("200 OK"))
       }
     }
   }

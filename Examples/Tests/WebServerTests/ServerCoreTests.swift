@@ -58,6 +58,7 @@ struct ServerCoreTests {
     configuration.timer = timer
     configuration.heartbeat = nil
     configuration.headTimeout = nil
+    configuration.bodyTimeout = nil
     let began = Signal()
     let server = try HTTPServer(configuration) { request in
       began.give()
@@ -93,6 +94,7 @@ struct ServerCoreTests {
     configuration.timer = timer
     configuration.heartbeat = nil
     configuration.headTimeout = nil
+    configuration.bodyTimeout = nil
     let stream = EventStream()
     let server = try HTTPServer(configuration) { _ in .events(stream) }
     let client = try await send("/", to: server)

@@ -43,7 +43,9 @@ final class AnimalsScene: Scene {
 
   func perform(_ input: AnimalsInput) {
     switch input {
-    case .fetch: store.dispatch(.fetch)
+    case .fetch:
+      // A page that is pressed twice has not seen yet that somebody is looking.
+      if !store.isFetching { store.dispatch(.fetch) }
     case .jump(let position): store.jump(to: position)
     case .resume: store.jump(to: store.history?.count ?? 0)
     case .replay(let session): store.replay(session)

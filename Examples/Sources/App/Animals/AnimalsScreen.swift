@@ -48,8 +48,7 @@ struct AnimalsScreen: Encodable {
 extension AnimalsScreen {
   init(_ store: Store<AnimalsState, AnimalsAction>, attempts: [Attempt]) {
     let state = store.state
-    // A jump in time cancels what was under way, and its load never ends by itself.
-    isFetching = state.animal.isLoading && store.effectCount > 0
+    isFetching = store.isFetching
     canFetch = !isFetching
     animal = state.animal.value.map { AnimalView(name: $0.name, fact: $0.fact) }
     words =
@@ -65,6 +64,13 @@ extension AnimalsScreen {
       attempts: attempts.map(AttemptView.init)
     )
   }
+}
+
+extension Store where State == AnimalsState {
+  /// Whether an animal is on its way.
+  ///
+  /// A jump in time cancels what was under way, and its load never ends by itself.
+  var isFetching: Bool { state.animal.isLoading && effectCount > 0 }
 }
 
 extension AnimalsScreen.Travel {

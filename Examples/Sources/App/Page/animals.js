@@ -63,9 +63,11 @@ function drawStep(node, { id, action, changes }, position) {
   setText(node.querySelector(".step-number"), String(id));
   setText(node.querySelector(".step-action"), action);
   const list = node.querySelector(".step-changes");
-  if (list.children.length !== changes.length) {
-    list.replaceChildren(...changes.map((change) => element("li", { textContent: change })));
-  }
+  // A replayed session has other steps under the same numbers.
+  const key = changes.join("\n");
+  if (list.dataset.changes === key) return;
+  list.dataset.changes = key;
+  list.replaceChildren(...changes.map((change) => element("li", { textContent: change })));
 }
 
 byID("fetch").addEventListener("click", () => {

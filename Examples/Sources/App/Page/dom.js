@@ -39,6 +39,13 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Takes a region away; the keyboard's focus, if it was in there, goes where `focus` puts it. A finger's needs no place.
+export function takeAway(region, remove, focus) {
+  const hadFocus = region.contains(document.activeElement) && document.activeElement.matches(":focus-visible");
+  remove();
+  if (hadFocus) focus();
+}
+
 // The buttons of one surface; `press(surface, id, button)` tells the app which was chosen.
 export function buttonRow(container, surface, { id: owner, buttons }, press) {
   const key = JSON.stringify([owner, buttons]);

@@ -2,17 +2,15 @@
 
 import { byID, element, reconcile, setText } from "./dom.js";
 
-// Gives each request a list of its attempts: an attempt joins the request that waits for it, or begins a new one.
+// Gives each request a list of its attempts. One text may be under way twice: only the app knows whose attempt it is.
 function exchanges(attempts) {
-  const groups = [];
+  const groups = new Map();
   for (const attempt of attempts) {
-    const open = groups.findLast(
-      (group) => group.request === attempt.request && group.attempts.at(-1).attempt === attempt.attempt - 1,
-    );
-    if (open) open.attempts.push(attempt);
-    else groups.push({ id: attempt.id, request: attempt.request, attempts: [attempt] });
+    const { exchange: id, request } = attempt;
+    if (!groups.has(id)) groups.set(id, { id, request, attempts: [] });
+    groups.get(id).attempts.push(attempt);
   }
-  return groups.reverse();
+  return [...groups.values()].reverse();
 }
 
 export function drawAttempts(attempts) {

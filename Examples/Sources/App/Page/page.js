@@ -2,7 +2,7 @@
 
 import * as animals from "./animals.js";
 import { drawClient } from "./client.js";
-import { byID } from "./dom.js";
+import { byID, setText } from "./dom.js";
 import "./faults.js";
 import * as inspector from "./inspector.js";
 import { open, send } from "./link.js";
@@ -25,8 +25,8 @@ function draw({ tab, client, screen }) {
   if (page.tab !== tab) showTab(tab);
   pane.draw(screen, page.isFresh);
   page.isFresh = false;
-  drawBanner(screen.banner, pane.press);
-  drawToast(screen.toast, pane.press);
+  drawBanner(screen.banner, pane.press, pane.focus);
+  drawToast(screen.toast, pane.press, pane.focus);
   drawClient(client);
   drawAttempts(screen.attempts);
   inspector.show(tab);
@@ -41,6 +41,7 @@ function showTab(tab) {
     button.tabIndex = isShown ? 0 : -1;
     byID(button.getAttribute("aria-controls")).hidden = !isShown;
   }
+  setText(byID("announcement"), "");
   document.title = `${titles[tab]} · Rebound`;
   history.replaceState(null, "", `#${tab}`);
 }

@@ -53,9 +53,10 @@ export function restart() {
   return byID("password").value !== "" ? "Connected. Please type the password again." : null;
 }
 
-// The keyboard goes back to where it was before an alert.
+// The keyboard goes back to where it was before an alert. If it was nowhere, or in what has gone, the form begins anew.
 export function focus() {
   if (form.view !== null && form.view !== byID("form")) form.view.focus();
+  else if (document.activeElement === document.body) byID("userName").focus();
 }
 
 // The person's own typing always wins: a state's text counts only where nobody types and nothing sent is unanswered.
@@ -139,6 +140,8 @@ byID("again").addEventListener("click", () => press("signedUp", "signedUp", "aga
 
 for (const button of document.querySelectorAll("[data-name]")) {
   button.addEventListener("click", () => {
+    // What is being sent is not changed any more.
+    if (byID("userName").readOnly) return;
     byID("userName").value = button.dataset.name;
     edit("userName", button.dataset.name);
   });

@@ -1,12 +1,12 @@
 // What every app shows its failures on: banner, toast, alert, and the cover in place of the content.
 
-import { byID, buttonRow, element, icon, paths, setText } from "./dom.js";
+import { byID, buttonRow, element, icon, paths, setText, takeAway } from "./dom.js";
 
-// `press(surface, id, button)` tells the app what the person chose.
-export function drawBanner(banner, press) {
+// `press(surface, id, button)` tells the app what the person chose; `focus()` gives the keyboard another place.
+export function drawBanner(banner, press, focus) {
   const region = byID("banner");
   region.dataset.shown = String(banner !== null);
-  if (banner === null) return region.replaceChildren();
+  if (banner === null) return takeAway(region, () => region.replaceChildren(), focus);
   if (region.firstElementChild === null) {
     region.append(icon(paths.unsynced), element("p"), element("div", { className: "buttons" }));
   }
@@ -14,9 +14,9 @@ export function drawBanner(banner, press) {
   buttonRow(region.querySelector(".buttons"), "banner", banner, press);
 }
 
-export function drawToast(toast, press) {
+export function drawToast(toast, press, focus) {
   const region = byID("toast-region");
-  if (toast === null) return region.replaceChildren();
+  if (toast === null) return takeAway(region, () => region.replaceChildren(), focus);
   const shown = region.firstElementChild;
   if (shown?.dataset.id === toast.id) {
     shown.dataset.tone = toast.tone;
@@ -73,8 +73,8 @@ export function drawFullScreen(section, fullScreen, press) {
   const part = (name) => section.querySelector(`[data-part="${name}"]`);
   section.hidden = fullScreen === null;
   if (fullScreen === null) {
-    countdowns.delete(section);
-    return setText(byID("announcement"), "");
+    if (countdowns.delete(section)) setText(byID("announcement"), "");
+    return;
   }
   const { id, title, message, secondsLeft, isRetrying } = fullScreen;
   setText(part("title"), title);

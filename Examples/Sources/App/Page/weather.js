@@ -1,6 +1,6 @@
 // The weather.
 
-import { byID, element, icon, reconcile, setText, unseen } from "./dom.js";
+import { byID, element, icon, reconcile, setText, takeAway, unseen } from "./dom.js";
 import { isQueued, send } from "./link.js";
 import { drawFullScreen } from "./surfaces.js";
 
@@ -8,6 +8,7 @@ const weather = {
   screen: null,
   echo: null, // the text last sent, until a state repeats it
   sentKey: null, // the API key that was sent last
+  searches: 0,
   view: null,
 };
 
@@ -26,6 +27,8 @@ export function draw(screen, isFresh) {
   drawKey(screen.key);
   drawCities(screen);
   drawCover(screen.fullScreen);
+  // A cover tells its countdown by itself.
+  if (screen.fullScreen === null) setText(byID("announcement"), screen.announcement);
 }
 
 export function answered() {
@@ -34,11 +37,23 @@ export function answered() {
 
 export function restart() {
   weather.echo = null;
+  const text = byID("city").value;
+  if (text !== "") edit(text);
   return null;
 }
 
 export function focus() {
   (weather.view ?? byID("city")).focus();
+}
+
+function edit(text) {
+  weather.echo = text;
+  tell({ type: "edit", text });
+}
+
+function search() {
+  weather.searches += 1;
+  tell({ type: "search" });
 }
 
 // The person's own typing wins, as in the sign-up form.
@@ -73,13 +88,16 @@ const sky = {
   storm: "M6 12a3.5 3.5 0 010-7 4.5 4.5 0 018.6 1A3 3 0 0114 12zM10.5 10l-2 4h3l-2 4",
 };
 
+// `|| 0`: there is no minus zero.
+const degrees = (temperature) => `${Math.round(temperature) || 0}°`;
+
 function drawPlace(place) {
   const section = byID("place");
   section.hidden = place === null;
   if (place === null) return;
   section.dataset.source = place.source;
   setText(byID("place-name"), `${place.city}, ${place.country}`);
-  setText(byID("place-temperature"), `${place.temperature.toFixed(0)}°`);
+  setText(byID("place-temperature"), degrees(place.temperature));
   setText(byID("place-words"), `${place.condition}, humidity ${place.humidity} %`);
   setText(byID("place-note"), place.note);
   const mark = byID("place-icon");
@@ -91,8 +109,8 @@ function drawPlace(place) {
 function drawKey(key) {
   const form = byID("key-form");
   const wasHidden = form.hidden;
-  form.hidden = key === null;
-  if (key === null) return;
+  if (key === null) return takeAway(form, () => (form.hidden = true), focus);
+  form.hidden = false;
   setText(byID("key-message"), key.message);
   byID("key-form").querySelector(".field").dataset.tone = key.tone;
   byID("key").setAttribute("aria-invalid", String(key.tone === "error"));
@@ -126,7 +144,7 @@ function makeCity() {
 function drawCity(node, { id, temperature, note, tone }) {
   node.dataset.tone = tone;
   setText(node.querySelector(".city-name"), id);
-  setText(node.querySelector(".city-temperature"), temperature === null ? "–" : `${temperature.toFixed(0)}°`);
+  setText(node.querySelector(".city-temperature"), temperature === null ? "–" : degrees(temperature));
   setText(node.querySelector(".city-note"), note);
 }
 
@@ -143,20 +161,23 @@ function drawCover(fullScreen) {
 }
 
 byID("city").addEventListener("input", (event) => {
-  weather.echo = event.target.value;
-  tell({ type: "edit", text: event.target.value });
+  edit(event.target.value);
 });
 
 byID("weather-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (byID("search").getAttribute("aria-disabled") === "false") tell({ type: "search" });
+  if (byID("search").getAttribute("aria-disabled") === "false") search();
 });
 
 byID("locate").addEventListener("click", () => {
   if (byID("locate").getAttribute("aria-disabled") === "true") return;
+  weather.searches += 1;
+  const number = weather.searches;
+  // The position may take its time: whoever has searched for something else meanwhile does not want it any more.
+  const tellIfLast = (action) => number === weather.searches && tell(action);
   navigator.geolocation.getCurrentPosition(
-    ({ coords: { latitude, longitude } }) => tell({ type: "located", latitude, longitude }),
-    ({ code }) => tell({ type: "notLocated", isForbidden: code === GeolocationPositionError.PERMISSION_DENIED }),
+    ({ coords: { latitude, longitude } }) => tellIfLast({ type: "located", latitude, longitude }),
+    ({ code }) => tellIfLast({ type: "notLocated", isForbidden: code === GeolocationPositionError.PERMISSION_DENIED }),
     { timeout: 10000, maximumAge: 60000 },
   );
 });
@@ -177,8 +198,7 @@ byID("refresh").addEventListener("click", () => {
 for (const button of document.querySelectorAll("[data-city]")) {
   button.addEventListener("click", () => {
     byID("city").value = button.dataset.city;
-    weather.echo = button.dataset.city;
-    tell({ type: "edit", text: button.dataset.city });
-    tell({ type: "search" });
+    edit(button.dataset.city);
+    search();
   });
 }

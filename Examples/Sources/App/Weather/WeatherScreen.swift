@@ -50,6 +50,7 @@ struct WeatherScreen: Encodable {
   let canSearch: Bool
   let place: PlaceView?
   let status: String
+  let announcement: String
   let key: KeyView?
   let cities: [CityView]
   let isRefreshing: Bool
@@ -66,13 +67,14 @@ struct WeatherScreen: Encodable {
     try container.encode(canSearch, forKey: .canSearch)
     try container.encode(place, forKey: .place)
     try container.encode(status, forKey: .status)
+    try container.encode(announcement, forKey: .announcement)
     try container.encode(key, forKey: .key)
     try container.encode(cities, forKey: .cities)
     try container.encode(isRefreshing, forKey: .isRefreshing)
   }
 
   private enum CodingKeys: CodingKey {
-    case query, message, tone, isLoading, canSearch, place, status, key, cities, isRefreshing
+    case query, message, tone, isLoading, canSearch, place, status, announcement, key, cities, isRefreshing
   }
 }
 
@@ -85,6 +87,7 @@ extension WeatherScreen {
     canSearch = model.canSearch
     place = model.shown.map { PlaceView($0) }
     status = model.status
+    announcement = model.announcement
     if case .signIn(let message)? = model.problem?.presentation {
       key = KeyView(
         message: message.sentences,

@@ -61,6 +61,32 @@ struct AnimalServiceTests {
     }
   }
 
+  @Test("an animal takes as long as was drawn, and with a fault's latency even longer", arguments: [nil, 800])
+  func slow(latency: Int?) async throws {
+    let timer = ManualTimer()
+    var chance = Chance(seed: 7)
+    let drawn = Duration.seconds(60) * Double.random(in: 0...1, using: &chance)
+    try await withBackend(.forTests(on: timer)) { backend in
+      let order = #"{"seed":7,"failures":0,"longestDelayMilliseconds":60000}"#
+      _ = try await backend.post("/control/animals", order)
+      if let latency {
+        let fault = #"{"path":"/animals/random","fault":"none","latencyMilliseconds":\#(latency)}"#
+        _ = try await backend.post("/control/faults", fault)
+      }
+      let client = try LoopbackClient(port: backend.port)
+      try await client.send(
+        "GET /animals/random HTTP/1.1\r\nHost: localhost:\(backend.port)\r\nConnection: close\r\n\r\n"
+      )
+      try await timer.waitForWork()
+      timer.advance(by: drawn + .milliseconds((latency ?? 0) - 1))
+      let control = try await backend.get("/control/animals")
+      #expect(control?.status == 200)
+      #expect(!client.isReadable)
+      timer.advance(by: .milliseconds(1))
+      #expect(Answer(try await client.receiveAll())?.text.contains(#""fact":"#) == true)
+    }
+  }
+
   @Test("a delay is drawn up to five seconds, and a reset begins the draws anew")
   func reset() async throws {
     try await withBackend { backend in
