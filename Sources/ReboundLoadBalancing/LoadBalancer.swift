@@ -46,7 +46,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   ///   - speaksAgainst: Which errors speak against the replica; all unless told otherwise.
   ///   - probe: Asks a replica for its load; `nil` to go by what the client itself sees. It should be answered at once or
   ///     not at all: no attempt waits for it.
-  /// - Throws: `InvalidPolicy` if there is no replica.
+  /// - Throws: `InvalidPolicy` if there is no replica, or one twice.
   public init(
     _ name: String,
     among replicas: [Replica],
@@ -75,7 +75,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// Other replicas are there from now on; what is known of those that stay is kept, and attempts under way go on.
   ///
   /// - Parameter replicas: At least one.
-  /// - Throws: `InvalidPolicy` if there is none; then all stays as it was.
+  /// - Throws: `InvalidPolicy` if there is no replica, or one twice; then all stays as it was.
   public func replaceReplicas(by replicas: [Replica]) throws(InvalidPolicy) {
     let replicas = try Self.valid(replicas)
     let numbers = known.withLock { known in

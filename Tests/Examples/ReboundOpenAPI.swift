@@ -16,6 +16,19 @@ struct Client {
   init(serverURL: URL, transport: any ClientTransport, middlewares: [any ClientMiddleware]) {}
 }
 
+enum ClientError_networkFailureExamples {
+  struct Client {
+    func getWeather() async throws -> String { given() }
+  }
+
+  static var client: Client { given() }
+  static var weather: String {
+    get { given() }
+    set { _ = newValue }
+  }
+  static func show(_ text: String?) {}
+}
+
 var url: URL { given() }
 var transport: any ClientTransport { given() }
 var events: PolicyEvents { given() }

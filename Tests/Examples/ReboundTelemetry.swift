@@ -28,4 +28,8 @@ enum MetricsSinkExamples {
     init(label: String, dimensions: [(String, String)]) {}
     func record(_: Double) {}
   }
+  struct Timer {
+    init(label: String, dimensions: [(String, String)]) {}
+    func recordSeconds(_: Double) {}
+  }
 }

@@ -98,6 +98,8 @@ public struct FallbackFailed: RetryAfterProviding {
   public var retryAfter: Duration? { (original as? any RetryAfterProviding)?.retryAfter }
   /// Whether the answer's failure was a refusal.
   public var isRefusal: Bool { (original as? any RetryAfterProviding)?.isRefusal ?? false }
+  /// Whether the answer's failure lets the call be made again.
+  public var mayBeRepeated: Bool { (original as? any RetryAfterProviding)?.mayBeRepeated ?? true }
 }
 
 extension FallbackFailed: CustomStringConvertible {

@@ -8,8 +8,9 @@ import Foundation
 ///
 /// Only answers are kept. After a failure or a cancel the key is free, and one of those who wait is next. In memory the
 /// promise holds for one process. With a shared ``CacheStorage`` it holds for all that share it, but for those whose claim is
-/// over before their call is: give the call a time limit that is shorter. A process that dies between the call and its answer
-/// leaves the key free when its claim is over, so what is called should know the key, too.
+/// over before their call is: give the call a time limit that is shorter. A process that dies between the work and its
+/// answer leaves the key free when its claim is over, and a call that is cut off or fails there leaves it free at once. So
+/// what is called should know the key, too.
 public final class IdempotencyKeys<Value: Sendable>: Sendable {
   private let storage: any CacheStorage<String, Value>
   let lifetime: CacheLifetime

@@ -97,6 +97,8 @@ public struct TracedError: RetryAfterProviding {
   public var retryAfter: Duration? { (underlying as? any RetryAfterProviding)?.retryAfter }
   /// Whether the underlying error is a refusal.
   public var isRefusal: Bool { (underlying as? any RetryAfterProviding)?.isRefusal ?? false }
+  /// Whether the underlying error lets the call be made again.
+  public var mayBeRepeated: Bool { (underlying as? any RetryAfterProviding)?.mayBeRepeated ?? true }
 }
 
 extension TracedError: CustomStringConvertible {

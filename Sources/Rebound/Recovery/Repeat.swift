@@ -9,7 +9,6 @@ extension Publisher {
   /// - Parameters:
   ///   - policy: How often, and after which pause.
   ///   - time: Measures time and waits.
-  ///     another one.
   ///
   /// - Demand: Passes up; what is still owed when a run finishes is requested from the next. Values beyond the demand are
   ///   dropped. An upstream that finishes without having been asked is repeated all the same.

@@ -4,14 +4,20 @@ import StreamSupport
 extension Publisher {
   /// Tries again when a companion publisher, made from the stream of the failures, says so.
   ///
+  ///     let pauses = [1, 3, 5, 10]
   ///     forecast.retry { errors in
-  ///       errors.zip([1, 3, 5, 10].publisher) { $1 }
-  ///         .flatMap { Just(()).delay(for: .seconds($0), scheduler: queue) }
-  ///         .setFailureType(to: NetworkFailure.self)
+  ///       errors.zip((0...4).publisher).flatMap { failure, number -> AnyPublisher<Void, NetworkFailure> in
+  ///         guard number < pauses.count else { return Fail(error: failure).eraseToAnyPublisher() }
+  ///         return Just(()).delay(for: .seconds(pauses[number]), scheduler: queue)
+  ///           .setFailureType(to: NetworkFailure.self).eraseToAnyPublisher()
+  ///       }
   ///     }
   ///
   /// After a failure, a value of the companion subscribes to the upstream anew. At any time, its failure is the failure
   /// of the whole and its finish the finish. Its values are ignored while no failure waits for one.
+  ///
+  /// A companion that finishes with its last signal, as `prefix(2)` does, ends the attempt that it has just allowed, and
+  /// without a failure. Let it answer the failure behind that with one, as above.
   ///
   /// The companion is made for each subscriber, and subscribed to before the upstream is. The failures come one at a
   /// time, each kept until the companion asks for it. A companion that does not look at the failures but ends by itself,
@@ -34,7 +40,7 @@ extension Publisher {
   /// Tries again when a companion publisher that cannot fail says so.
   ///
   ///     forecast.retry { errors in
-  ///       errors.delay(for: .seconds(1), scheduler: queue).prefix(2)   // the third failure ends it
+  ///       errors.delay(for: .seconds(1), scheduler: queue)   // for ever
   ///     }
   ///
   /// The form for a companion that can fail states the contract; here there is no failure unless the companion has one.

@@ -13,11 +13,18 @@ public protocol RetryAfterProviding: Error {
   ///
   /// Then the pause is the policy's own, and says nothing about how often the service may be called.
   var isRefusal: Bool { get }
+  /// Whether the call may be made again without anybody asking for it: nothing was done, or doing it twice is as good as
+  /// once. `true` if nothing else is said.
+  ///
+  /// A screen counts no pause down to another try of what may not, and leaves it to the person in front of it.
+  var mayBeRepeated: Bool { get }
 }
 
 extension RetryAfterProviding {
   /// No policy of this program has refused it.
   public var isRefusal: Bool { false }
+  /// It may be made again.
+  public var mayBeRepeated: Bool { true }
 }
 
 /// The pause that an error asks for; `nil` if it asks for none.

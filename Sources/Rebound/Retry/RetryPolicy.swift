@@ -221,7 +221,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     self.init(wide)
   }
 
-  /// Two retries, after about 0.5 s and 1 s, with full jitter, for every error.
+  /// Two retries, after at most 0.5 s and 1 s, by full jitter, for every error.
   public static var standard: RetryPolicy { RetryPolicy(clamping: 2) }
 
   /// No retry.

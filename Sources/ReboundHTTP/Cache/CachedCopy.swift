@@ -54,17 +54,20 @@ struct CachedCopy: Sendable {
   ///   - response: The answer.
   ///   - message: What was asked.
   ///   - now: The client's time.
-  init?(_ response: HTTPResponse, to message: TransportRequest, now: Duration) {
+  ///   - fallback: How long it may stand in when the service fails, where the server says nothing about that.
+  init?(_ response: HTTPResponse, to message: TransportRequest, now: Duration, unlessSaid fallback: Duration = .zero) {
     // Most that is answered says nothing about its keeping, and is looked at no further.
     guard CachedCopy.grounds.contains(where: { response.head.headers.contains(name: $0) }) else { return nil }
     let control = CacheControl(response.head.headers)
-    let vary = response.head.headers.members(of: "Vary") + (response.redirectChain?.vary ?? [])
+    let vary = response.head.headers.members(of: "Vary") + (response.head.redirectChain?.vary ?? [])
     guard
       [200, 203, 204].contains(response.status), CachedCopy.mayBeKept(response, control),
       // What is no name of a field depends on something that nobody knows, as a star does.
       vary.allSatisfy({ HTTPHeaders.Field($0, "").isValid && $0 != "*" })
     else { return nil }
     head = response.head
+    // It says how this answer came; of the copy ``reach`` says it.
+    head.redirectChain = nil
     body = response.body
     variant = vary.map { HTTPHeaders.Field($0, message.headers[$0] ?? "") }
     self.control = control
@@ -74,7 +77,9 @@ struct CachedCopy: Sendable {
     receivedAt = response.receivedAt
     reach = Reach(response)
     // A copy that can neither be used nor be asked about is of no use.
-    let isOfUse = lifetime > .zero || hasValidator || control.has("stale-if-error")
+    let isOfUse =
+      lifetime > .zero || hasValidator || control.has("stale-if-error") || control.has("stale-while-revalidate")
+      || (fallback > .zero && mayBeStale)
     if !isOfUse { return nil }
   }
 
@@ -108,6 +113,15 @@ struct CachedCopy: Sendable {
     variant.allSatisfy { ($0.value) == (message.headers[$0.name] ?? "") }
   }
 
+  /// Whether what was asked for is such an address, or where redirects have led from there: who writes to either makes the
+  /// copy void.
+  func isOf(_ key: HTTPCache.Key, _ isMeant: (String) -> Bool) -> Bool {
+    isMeant(key.url) || end.map { isMeant($0.canonical) } ?? false
+  }
+
+  /// Where redirects have led; `nil` if none did.
+  var end: URL? { reach == nil ? nil : head.url }
+
   func age(now: Duration) -> Duration { initialAge + max(now - arrival, .zero) }
 
   /// Whether it may be used without asking.
@@ -132,15 +146,20 @@ struct CachedCopy: Sendable {
 
   private var mayBeStale: Bool { !control.has("must-revalidate") && !control.has("no-cache") }
 
-  private var hasValidator: Bool { head.headers.contains(name: "ETag") || head.headers.contains(name: "Last-Modified") }
+  private var hasValidator: Bool { validator("ETag") != nil || validator("Last-Modified") != nil }
+
+  /// What tells it from others; `nil` if it says nothing of it that could be sent back.
+  private func validator(_ name: String) -> String? {
+    head.headers[name].flatMap { HTTPHeaders.Field(name, $0).isValid ? $0 : nil }
+  }
 
   /// The request that asks whether it is still good; `nil` if that cannot be asked.
   func question(_ request: HTTPRequest) -> HTTPRequest? {
     guard hasValidator else { return nil }
     let question = CopyQuestion(
       url: reach?.end ?? request.message.url,
-      etag: head.headers["ETag"],
-      lastModified: head.headers["Last-Modified"]
+      etag: validator("ETag"),
+      lastModified: validator("Last-Modified")
     )
     var request = request
     request.change { parts in
@@ -148,6 +167,14 @@ struct CachedCopy: Sendable {
       parts.askAboutCopy()
     }
     return request
+  }
+
+  /// Whether an answer that says that a copy is still good means this one: not if it names another (RFC 9111 §4.3.4).
+  func isMeant(by answer: HTTPResponse) -> Bool {
+    guard let own = head.headers["ETag"], let said = answer.head.headers["ETag"] else { return true }
+    // A weak comparison, as If-None-Match asks for (RFC 9110 §8.8.3.2, §13.1.2).
+    let tags = [own, said].map { $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }
+    return tags[0] == tags[1]
   }
 
   /// The copy after the server has said that it is still good.
@@ -180,7 +207,7 @@ struct CachedCopy: Sendable {
 
   /// Whether neither an answer nor a redirect that led to it forbids to keep it.
   private static func mayBeKept(_ response: HTTPResponse, _ control: CacheControl) -> Bool {
-    !control.has("no-store") && response.redirectChain.map { $0.lifetime != nil } ?? true
+    !control.has("no-store") && response.head.redirectChain.map { $0.lifetime != nil } ?? true
   }
 
   /// How long an answer is good from when the server made it (RFC 9111 §4.2.1).
@@ -222,7 +249,7 @@ struct CachedCopy: Sendable {
 extension CachedCopy.Reach {
   /// `nil` if no redirect led to the answer.
   fileprivate init?(_ response: HTTPResponse) {
-    guard let redirectChain = response.redirectChain else { return nil }
+    guard let redirectChain = response.head.redirectChain else { return nil }
     // What the answer's own age adds to the copy's has nothing to do with the redirects.
     self.init(end: redirectChain.end, age: (redirectChain.lifetime ?? .zero) + CachedCopy.statedAge(response))
   }

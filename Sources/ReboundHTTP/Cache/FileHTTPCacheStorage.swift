@@ -8,8 +8,9 @@ import StreamSupport
 ///     let cache = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000, maximumEntries: 20_000))
 ///
 /// Each copy is a file, written beside its place and renamed: whoever reads finds the old copy or the new one, never a part,
-/// and no process waits for another. There is no lock and no file that lists the others; the folder is the truth, and what a
-/// process knows of it in memory only says what is to go. Files are not synced: what the loss of power tears has a wrong
+/// and no process waits for another. One that a redirect has led to has a second, small file, and counts twice. There is no
+/// lock and no file that lists the others; the folder is the truth, and what a process knows of it in memory only says what
+/// is to go. Files are not synced: what the loss of power tears has a wrong
 /// checksum, and counts as never stored. A process that ends while it writes leaves a file behind that is removed by
 /// whoever looks at the folder an hour later or more.
 ///

@@ -29,6 +29,7 @@ public final class HTTPCache: Sendable {
     var uses = 0
     /// Copies that are being renewed behind the back of those who have got the old one.
     var renewals: [Key: AnyCancellable?] = [:]
+    var forgotten = Forgotten()
 
     /// Drops what was not used for the longest time.
     ///
@@ -55,9 +56,43 @@ public final class HTTPCache: Sendable {
     }
   }
 
+  /// What was forgotten, and when: an answer that was asked for before says what was, and is not kept.
+  private struct Forgotten {
+    private static let most = 1_000
+
+    /// How often something was forgotten.
+    private(set) var generation = 0
+    private var all = 0
+    private var addresses: [String: Int] = [:]
+
+    mutating func forgetAll() {
+      generation += 1
+      (all, addresses) = (generation, [:])
+    }
+
+    mutating func forget(_ addresses: Set<String>) {
+      generation += 1
+      for address in addresses { self.addresses[address] = generation }
+      // To keep less than could be kept is no harm.
+      if self.addresses.count > Forgotten.most { forgetAll() }
+    }
+
+    func last(_ address: String) -> Int { max(all, addresses[address] ?? 0) }
+
+    func has(_ copy: CachedCopy, _ key: Key, since generation: Int) -> Bool { copy.isOf(key) { last($0) > generation } }
+  }
+
   struct Key: Hashable, Sendable {
     let url: String
     let identity: String?
+  }
+
+  /// What is asked for, and when, as the cache counts.
+  struct Lookup: Sendable {
+    let key: Key
+    fileprivate let generation: Int
+    /// When copies of the address were last forgotten, as a number; 0 if they never were.
+    let lastForgotten: Int
   }
 
   private struct Slot {
@@ -132,13 +167,14 @@ public final class HTTPCache: Sendable {
   /// How many bytes it holds in memory, roughly.
   public var usedBytes: Int { state.withLock { $0.cost } }
 
-  /// Forgets everything, as when a user signs out.
+  /// Forgets everything, as when a user signs out, and keeps no answer that was asked for before.
   ///
   /// What is in the storage is removed behind the caller's back; ``flush()`` waits for it.
   public func removeAll() {
     let before = state.withLock { state in
       let before = (state.slots, state.renewals)
       state.slots = [:]
+      state.forgotten.forgetAll()
       state.renewals = [:]
       state.cost = 0
       return before
@@ -172,25 +208,42 @@ public final class HTTPCache: Sendable {
 
   // MARK: Both
 
+  /// What a request asks for now: before anything is looked up for it.
+  func lookup(_ request: HTTPRequest) -> Lookup {
+    let key = Key(url: request.message.url.canonical, identity: request.identity)
+    let (generation, last) = state.withLock { ($0.forgotten.generation, $0.forgotten.last(key.url)) }
+    return Lookup(key: key, generation: generation, lastForgotten: last)
+  }
+
   /// The copy that answers a request, from wherever it is.
   func look(_ key: Key, for request: HTTPRequest) -> SingleAnswer<CachedCopy?, NetworkFailure>? {
     shelf?.look(key, for: request, in: self)
   }
 
-  /// Keeps a copy in place of the one for the same variant.
+  /// Keeps a copy in place of those that answer the same request.
   ///
-  /// - Returns: Whether there is room.
-  func keep(_ copy: CachedCopy, for key: Key, of request: HTTPRequest) -> Bool {
-    guard let number = keepInMemory(copy, for: key) else { return false }
-    shelf?.store(copy, number, key, for: request, in: self)
+  /// - Returns: Whether there is room, and nothing of it was forgotten since it was asked for.
+  func keep(_ copy: CachedCopy, for lookup: Lookup, of request: HTTPRequest) -> Bool {
+    guard let number = keepInMemory(copy, for: lookup.key, answering: request.message, since: lookup) else {
+      return false
+    }
+    shelf?.store(copy, number, lookup, for: request, in: self)
     return true
   }
 
   /// Forgets a copy, for which an answer has come that is not kept.
-  func forget(_ copy: CachedCopy, for key: Key) {
-    drop(key) { $0.copy.variant == copy.variant }
+  func forget(_ copy: CachedCopy, for lookup: Lookup, of request: HTTPRequest) {
+    // What is there now has come later than that answer.
+    guard !hasForgotten(copy, since: lookup) else { return }
+    let (key, message) = (lookup.key, request.message)
+    drop(key) { $0.copy.answers(message) }
     // As when everything is forgotten, for whoever was reading it at the same time.
-    shelf?.remove(copy, key, in: self) { self.drop(key) { $0.copy.variant == copy.variant && $0.place != nil } }
+    shelf?.remove(copy, key, in: self) { self.drop(key) { $0.copy.answers(message) && $0.place != nil } }
+  }
+
+  /// Whether the address of a copy, or where redirects have led from there, was forgotten since it was asked for.
+  func hasForgotten(_ copy: CachedCopy, since lookup: Lookup) -> Bool {
+    state.withLock { $0.forgotten.has(copy, lookup.key, since: lookup.generation) }
   }
 
   // MARK: Memory
@@ -205,18 +258,30 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  /// Keeps a copy in memory in place of the one for the same variant.
+  /// Keeps a copy in memory in place of those that answer the same request.
   ///
-  /// - Parameter place: Where it is in the storage already.
-  /// - Returns: Its number; `nil` if there is no room.
-  func keepInMemory(_ copy: CachedCopy, for key: Key, at place: Place? = nil) -> Int? {
+  /// - Parameters:
+  ///   - copy: The copy.
+  ///   - key: What it is a copy of.
+  ///   - message: What it answers.
+  ///   - lookup: Since when nothing of it may have been forgotten.
+  ///   - place: Where it is in the storage already.
+  /// - Returns: Its number; `nil` if it is not kept.
+  func keepInMemory(
+    _ copy: CachedCopy,
+    for key: Key,
+    answering message: TransportRequest,
+    since lookup: Lookup? = nil,
+    at place: Place? = nil
+  ) -> Int? {
     guard copy.cost <= capacity / 10 else { return nil }
-    let (number, dropped) = state.withLock { state in
+    let (number, dropped) = state.withLock { state -> (Int?, (Slot?, [Slot])) in
+      if let lookup, state.forgotten.has(copy, key, since: lookup.generation) { return (nil, (nil, [])) }
       state.uses += 1
       let number = state.uses
       let before = state.slots[key]
       state.change(key) { copies in
-        copies.removeAll { $0.copy.variant == copy.variant }
+        copies.removeAll { $0.copy.answers(message) }
         copies.append(KeptCopy(copy: copy, number: number, place: place))
       }
       state.slots[key]?.lastUse = number
@@ -248,20 +313,19 @@ public final class HTTPCache: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Forgets all copies of an address, whoever has asked for them.
+  /// Forgets all copies of these addresses, and those that redirects to them have led to, whoever has asked for them.
   ///
   /// - Complexity: O(n) in the addresses kept.
-  func invalidate(_ url: String) {
+  func invalidate(_ urls: [URL]) {
+    let addresses = Set(urls.map(\.canonical))
     let dropped = state.withLock { state in
-      let keys = state.slots.keys.filter { $0.url == url }
-      return keys.compactMap { key -> Slot? in
-        let slot = state.slots.removeValue(forKey: key)
-        state.cost -= slot?.cost ?? 0
-        return slot
-      }
+      state.forgotten.forget(addresses)
+      let slots = state.slots.filter { key, slot in slot.copies.contains { $0.copy.isOf(key, addresses.contains) } }
+      for key in slots.keys { state.change(key) { $0.removeAll { $0.copy.isOf(key, addresses.contains) } } }
+      return slots
     }
     withExtendedLifetime(dropped) {}
-    shelf?.removeAll(of: url) { self.release { $0.url == url } }
+    shelf?.removeAll(of: addresses) { self.release { addresses.contains($0.url) } }
   }
 
   // MARK: Renewal

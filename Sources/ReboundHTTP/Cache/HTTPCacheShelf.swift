@@ -99,7 +99,7 @@ final class HTTPCacheShelf: Sendable {
         // What is in memory alone is all that there is: what waited to be stored when this look began is stored by now.
         guard let place = known.place else { return known.copy }
         let finding = try storage.find(place.name, known: place.version, limit: limit(cache))
-        if case .unchanged(let version) = finding {
+        if case .unchanged(let version) = finding, try isInForce(known.copy, place.name) {
           cache.note(HTTPCache.Place(name: place.name, version: version), ofCopy: known.number, for: key)
           return known.copy
         }
@@ -131,7 +131,13 @@ final class HTTPCacheShelf: Sendable {
     }
     let time = request.time
     let copy = stored.copy(answering: request.message, for: digest, now: time.now, wallClock: time.wallClock)
-    if let copy { _ = cache.keepInMemory(copy, for: key, at: HTTPCache.Place(name: name, version: version)) }
+    guard let copy else { return nil }
+    guard try isInForce(copy, name) else {
+      try storage.remove(name)
+      return nil
+    }
+    let place = HTTPCache.Place(name: name, version: version)
+    _ = cache.keepInMemory(copy, for: key, answering: request.message, at: place)
     return copy
   }
 
@@ -157,7 +163,13 @@ final class HTTPCacheShelf: Sendable {
   // MARK: Storing
 
   /// Stores a copy behind the caller's back.
-  func store(_ copy: CachedCopy, _ number: Int, _ key: HTTPCache.Key, for request: HTTPRequest, in cache: HTTPCache) {
+  func store(
+    _ copy: CachedCopy,
+    _ number: Int,
+    _ lookup: HTTPCache.Lookup,
+    for request: HTTPRequest,
+    in cache: HTTPCache
+  ) {
     let cost = copy.cost
     let hasRoom = state.withLock { state in
       guard state.pending + cost <= pendingLimit else { return false }
@@ -165,13 +177,13 @@ final class HTTPCacheShelf: Sendable {
       return true
     }
     guard hasRoom else {
-      let name = HTTPCacheKeyDigest(key).name
+      let name = HTTPCacheKeyDigest(lookup.key).name
       owe(name.address)
       onFailure(HTTPCacheStorageFailure(.busy, name: name))
       return
     }
     work { [self] in
-      write(copy, number, key, for: request, in: cache)
+      write(copy, number, lookup, for: request, in: cache)
       state.withLock { $0.pending -= cost }
     }
   }
@@ -179,10 +191,13 @@ final class HTTPCacheShelf: Sendable {
   private func write(
     _ copy: CachedCopy,
     _ number: Int,
-    _ key: HTTPCache.Key,
+    _ lookup: HTTPCache.Lookup,
     for request: HTTPRequest,
     in cache: HTTPCache
   ) {
+    // What has forgotten it is behind this in the queue, or was there before it.
+    guard !cache.hasForgotten(copy, since: lookup) else { return }
+    let key = lookup.key
     let digest = HTTPCacheKeyDigest(key)
     guard settle(digest.name.address) else { return }
     let bytes = StoredCopy.bytes(
@@ -201,7 +216,7 @@ final class HTTPCacheShelf: Sendable {
     }
     do {
       let name = try place(for: copy, digest, limit(cache))
-      if let version = try storage.store(bytes, as: name) {
+      if let version = try storage.store(bytes, as: name), try storeRedirectEntry(of: copy, name) {
         cache.note(HTTPCache.Place(name: name, version: version), ofCopy: number, for: key)
       } else {
         cache.drop(number, for: key)
@@ -219,6 +234,34 @@ final class HTTPCacheShelf: Sendable {
     let own = copy.variant.map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
     guard first.variant != own, first.variant.map(\.name) == own.map(\.name) else { return digest.name }
     return digest.name(of: own)
+  }
+
+  // MARK: Redirects
+
+  /// What a copy leaves at the address that redirects have led it to; `nil` if that is its own.
+  ///
+  /// Whoever forgets that address, in whatever process, cannot find the copy, but removes this entry, without which it is
+  /// void.
+  private func redirectEntry(of copy: CachedCopy, _ name: HTTPCacheEntryName) -> HTTPCacheEntryName? {
+    let address = copy.end.map { HTTPCacheKeyDigest.address($0.canonical) } ?? name.address
+    return address == name.address ? nil : HTTPCacheEntryName(address: address, copy: name.copy)
+  }
+
+  /// Leaves the entry of a copy that is stored.
+  ///
+  /// - Returns: Whether there is room for it.
+  private func storeRedirectEntry(of copy: CachedCopy, _ name: HTTPCacheEntryName) throws -> Bool {
+    guard let entry = redirectEntry(of: copy, name) else { return true }
+    return try storage.store(Data("\(name)".utf8), as: entry) != nil
+  }
+
+  /// Whether a copy's entry is still there.
+  private func isInForce(_ copy: CachedCopy, _ name: HTTPCacheEntryName) throws -> Bool {
+    guard let entry = redirectEntry(of: copy, name) else { return true }
+    guard settle(entry.address), case .bytes(let bytes, _) = try storage.find(entry, known: nil, limit: 4_096) else {
+      return false
+    }
+    return bytes == Data("\(name)".utf8)
   }
 
   // MARK: Forgetting
@@ -244,12 +287,13 @@ final class HTTPCacheShelf: Sendable {
     }
   }
 
-  /// Forgets all copies of an address behind the caller's back.
-  func removeAll(of url: String, then: @escaping @Sendable () -> Void) {
+  /// Forgets all copies of these addresses behind the caller's back.
+  func removeAll(of urls: Set<String>, then: @escaping @Sendable () -> Void) {
     work { [self] in
-      let address = HTTPCacheKeyDigest.address(url)
-      owe(address)
-      _ = settle(address)
+      for address in urls.map(HTTPCacheKeyDigest.address) {
+        owe(address)
+        _ = settle(address)
+      }
       then()
     }
   }

@@ -3,8 +3,8 @@ import Foundation
 /// Where an ``HTTPCache`` keeps copies besides its memory, so that they outlive the process and others find them.
 ///
 /// ``FileHTTPCacheStorage`` is one in a folder. One of one's own keeps bytes under names, and needs to know nothing of what
-/// they mean: they are a whole with a checksum in it, so what comes back torn or damaged is seen by the cache and removed.
-/// A storage that encrypts, for instance, is one around another.
+/// they mean: the cache sees by itself what comes back torn or damaged, and uses none of it. A storage that encrypts, for
+/// instance, is one around another.
 ///
 /// A cache calls its storage on a queue of its own, one call at a time, and never on the thread of a request; a call may
 /// block. Several caches, of this process or others, may have the same storage: then calls come on any thread. What a call

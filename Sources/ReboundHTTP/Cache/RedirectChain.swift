@@ -14,16 +14,27 @@ final class RedirectChain: Sendable {
   let lifetime: Duration?
   /// The names of the request's fields that it depends on where they lead.
   let vary: [String]
+  /// Whether a server has done what it was asked for, and has led on to what came of it: sent once more, it is done twice.
+  let isDone: Bool
+  /// Where requests have gone that are not safe, and what the answers to them name as changed.
+  let written: [URL]
 
   /// Adds a redirect to those before.
   ///
   /// - Parameters:
   ///   - redirect: The answer that wants the request elsewhere.
-  ///   - end: Where it leads.
+  ///   - sent: What it answers.
+  ///   - next: What follows from it.
   ///   - earlier: Those before it in the same attempt.
-  init(_ redirect: HTTPResponse, to end: URL, after earlier: RedirectChain?) {
+  init(_ redirect: HTTPResponse, to sent: TransportRequest, next: TransportRequest, after earlier: RedirectChain?) {
     let control = CacheControl(redirect.head.headers)
-    self.end = end
+    end = next.url
+    // As a 303 says (RFC 9110 §15.4.4); a 301 or 302 that makes a GET of a POST is taken for one.
+    isDone = earlier?.isDone ?? false || redirect.status == 303 || next.method != sent.method
+    var written = earlier?.written ?? []
+    if !sent.method.isSafe { written += [sent.url] + redirect.head.changedAddresses(at: sent.url) }
+    if !next.method.isSafe { written.append(next.url) }
+    self.written = written
     vary = (earlier?.vary ?? []) + redirect.head.headers.members(of: "Vary")
     guard !control.has("no-store"), let rest = earlier.map(\.lifetime) ?? RedirectChain.longest else {
       lifetime = nil
@@ -32,6 +43,19 @@ final class RedirectChain: Sendable {
     let unsaid = [301, 308].contains(redirect.status) ? RedirectChain.longest : .zero
     let said = control.has("no-cache") ? .zero : CachedCopy.statedLifetime(redirect, control)
     lifetime = min(max((said ?? unsaid) - CachedCopy.statedAge(redirect), .zero), rest)
+  }
+}
+
+extension ResponseHead {
+  /// The addresses that the answer to a request that was not safe names as changed (RFC 9111 §4.4).
+  ///
+  /// A server has no say about another origin, be it a port of the same host.
+  ///
+  /// - Parameter url: Where it was sent.
+  func changedAddresses(at url: URL) -> [URL] {
+    ["Location", "Content-Location"].flatMap { headers.values(of: $0) }
+      .compactMap { URL(string: $0, relativeTo: url)?.absoluteURL }
+      .filter { Origin($0) == Origin(url) }
   }
 }
 

@@ -53,6 +53,8 @@ final class CallContext: Sendable {
   var operation: String { request.operation() }
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }
+  var isIdempotentByMethod: Bool { request.method.isIdempotent }
+  var hasGeneratedKey: Bool { request.idempotency == .generatedKey }
   var isAuthenticated: Bool { request.isAuthenticated }
   var validStatuses: ClosedRange<Int> { request.validStatuses }
   var takesWebPages: Bool { request.takesWebPages }

@@ -126,7 +126,7 @@ extension CallSubscription {
       duration: settings.time.now - sent.start,
       attempt: sent.request.attempt
     )
-    response.redirectChain = sent.request.redirection?.redirectChain
+    response.head.redirectChain = sent.request.redirection?.redirectChain
     return response
   }
 

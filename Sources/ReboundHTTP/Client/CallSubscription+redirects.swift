@@ -75,7 +75,7 @@ extension CallSubscription {
           first: request.message,
           hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
           carriedHeaders: settings.redirects.carriedHeaders,
-          redirectChain: RedirectChain(answer, to: message.url, after: hop.redirection?.redirectChain)
+          redirectChain: RedirectChain(answer, to: hop.message, next: message, after: hop.redirection?.redirectChain)
         )
         $0.askAboutCopy()
       }

@@ -215,7 +215,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     }
     var answer = answer
     // The middleware of the hop may have made another of it.
-    answer.redirectChain = sent.request.redirection?.redirectChain
+    answer.head.redirectChain = sent.request.redirection?.redirectChain
     let more = deliver(answer)
     lock.withLock {
       // Middleware may answer more often than it was asked to.
@@ -265,7 +265,15 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   func finish(_ completion: Subscribers.Completion<NetworkFailure>, stopping: Bool = false) {
     guard let rest = end() else { return }
     if stopping { stop(rest) } else { rest.upstream.release() }
-    if part == .call, case .failure(let failure) = completion { request.call.tell(.failed(failure)) }
+    var completion = completion
+    if part == .call, case .failure(var failure) = completion {
+      if request.call.hasGeneratedKey {
+        // Whoever makes the call again draws another key.
+        failure.call.isIdempotent = failure.call.isIdempotent && request.call.isIdempotentByMethod
+        completion = .failure(failure)
+      }
+      request.call.tell(.failed(failure))
+    }
     rest.sink?.turn(.ended(completion))
   }
 

@@ -12,7 +12,7 @@ import StreamSupport
 /// Every attempt is an entry, a retried call has several, one that failed has the status 0 and says why in its comment. One
 /// that was cut off, by a deadline or because nobody waited any more, never answers when it is replayed; one that goes on
 /// for another call, which has joined it, is not cut off.
-/// Bodies that are no text are in base64. ReboundTesting's cassettes replay what is exported here.
+/// Bodies that are no text are in base64. ReboundHTTPTesting's cassettes replay what is exported here.
 public final class HARLog: Sendable {
   private struct State {
     /// By the id of the call, which has one attempt at a time.

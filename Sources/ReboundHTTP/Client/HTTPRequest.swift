@@ -34,6 +34,8 @@ public struct HTTPRequest: Sendable {
   var attemptStart: Duration { parts.attemptStart }
   /// What is asked about a copy of the answer; `nil` if there is none.
   var question: CopyQuestion? { parts.question }
+  /// When a cache has last forgotten copies of its address: what was asked for before is not for this one.
+  var lastForgotten: Int { parts.lastForgotten }
   /// `nil` unless a redirect has led here.
   var redirection: Redirection? { parts.redirection }
   /// Whether an answer with this head is followed by another request, so that its body need not come.
@@ -50,6 +52,7 @@ public struct HTTPRequest: Sendable {
     var cacheMode: CacheMode
     var takesNotModified = false
     var question: CopyQuestion?
+    var lastForgotten = 0
     /// Set by the stage of the attempt, as is what follows.
     var attemptStart = Duration.zero
     var redirection: Redirection?
@@ -210,7 +213,7 @@ public struct HTTPRequest: Sendable {
   ) -> NetworkFailure {
     // Whoever sends it again begins where it began.
     let message = redirection?.first ?? message
-    return NetworkFailure(
+    var failure = NetworkFailure(
       kind,
       call: .init(
         operation: operation,
@@ -227,6 +230,8 @@ public struct HTTPRequest: Sendable {
       retryAfter: response?.retryAfter ?? (underlying as? any RetryAfterProviding)?.retryAfter,
       underlying: underlying
     )
+    if response == nil, let redirection { failure.redirectChain = redirection.redirectChain }
+    return failure
   }
 
   /// Why it cannot be sent, if a header field is none; looked at once all middleware is through with it.

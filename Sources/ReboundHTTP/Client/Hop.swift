@@ -94,7 +94,7 @@ struct Hop {
     // Most answers come in one piece, which need not be copied.
     if body.isEmpty { body = chunk } else { body += chunk }
     guard sent.request.call.isWatched else { return nil }
-    return .tell(.downloaded(Int64(body.count), of: head?.headers["Content-Length"].flatMap { Int64($0) }))
+    return .tell(.downloaded(Int64(body.count), of: head?.bodyLength))
   }
 
   private mutating func judge(stopping exchange: (any TransportExchange)?) -> Step {

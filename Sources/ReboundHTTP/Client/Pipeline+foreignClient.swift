@@ -26,7 +26,8 @@ extension Pipeline {
   /// waited for. So it may be one that must not escape.
   ///
   /// - Parameters:
-  ///   - call: What failures say of the call.
+  ///   - call: What failures say of the call. Its method, `isIdempotent` and `isReplayable` decide whether it may be made
+  ///     again; it is a GET unless told otherwise.
   ///   - time: Measures the attempts; its wall clock says how long a date in `Retry-After` is away.
   ///   - head: The status and header fields of an answer.
   ///   - send: Sends the call; made as often as the policies say.

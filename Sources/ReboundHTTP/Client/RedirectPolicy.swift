@@ -78,7 +78,7 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"), without
   /// the body and the fields that speak of it. No
   /// redirect leads from `https` to `http`, and none takes a body or fields to another origin that were not said to be
-  /// safe there.
+  /// safe there. Of several Location fields that differ, none is followed.
   ///
   /// - Parameters:
   ///   - message: What was sent.
@@ -87,7 +87,8 @@ public struct RedirectPolicy: Hashable, Sendable {
   func step(after message: TransportRequest, _ head: ResponseHead, followed: Int) -> Step {
     guard
       concerns(status: head.status),
-      let location = head.headers["Location"],
+      case let locations = Set(head.headers.values(of: "Location")), locations.count == 1,
+      let location = locations.first,
       let url = URL(string: location, relativeTo: message.url)?.absoluteURL,
       let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), url.host?.isEmpty == false,
       scheme == "https" || message.url.scheme?.lowercased() == "http"

@@ -395,7 +395,7 @@ public struct ParsedResponse<Value: Sendable>: Sendable {
 public enum TransferProgress: Hashable, Sendable {
   /// So many bytes of the body have been sent, of so many if that is known.
   case sent(Int64, of: Int64?)
-  /// So many bytes of the answer have come, of so many if the server says so.
+  /// So many bytes of the answer have come, of so many if the server says so, and has not packed them.
   case received(Int64, of: Int64?)
 }
 

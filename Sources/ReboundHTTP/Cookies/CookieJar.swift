@@ -5,7 +5,7 @@ import Foundation
 ///     let saved = try JSONEncoder().encode(cookies.jar)
 ///
 /// What is written down holds credentials. A jar has at most 3,000 cookies, 50 of one domain (RFC 6265 §6.1); of more, those
-/// go first that are over, then those that were used longest ago.
+/// go that were used longest ago.
 public struct CookieJar: Hashable, Codable, Sendable {
   private struct Kept: Hashable, Codable, Sendable {
     var cookie: Cookie
@@ -25,7 +25,7 @@ public struct CookieJar: Hashable, Codable, Sendable {
   /// What is in it, the oldest first.
   public var cookies: [Cookie] { kept.map(\.cookie) }
 
-  /// Takes in what an answer sets, as RFC 6265 §5.3 says.
+  /// Takes in what an answer sets, as RFC 6265 §5.3 says; those that are over make way for it.
   ///
   /// Which domains are public, such as "co.uk", is not known here, but for those without a dot: a server below one can set
   /// cookies for all others there. A server that is not trusted with that is asked by a client with another jar.
@@ -36,17 +36,20 @@ public struct CookieJar: Hashable, Codable, Sendable {
   ///   - now: The time.
   /// - Complexity: For each cookie that is set, linear in the number of those that are there.
   public mutating func store(_ headers: HTTPHeaders, from url: URL, now: HTTPDate) {
-    for field in headers.values(of: "Set-Cookie") {
+    let fields = headers.values(of: "Set-Cookie")
+    guard !fields.isEmpty else { return }
+    kept.removeAll { $0.cookie.isOver(at: now.secondsSinceEpoch) }
+    for field in fields {
       guard var cookie = Cookie(field, from: url, now: now.secondsSinceEpoch) else { continue }
       let isFromSecure = url.scheme?.lowercased() == "https"
       // What was set in the clear may stand in for nothing that was not.
       if !isFromSecure, kept.contains(where: { $0.cookie.isSecure && cookie.overlays($0.cookie) }) { continue }
-      uses += 1
+      let use = nextUse()
       let place = kept.firstIndex { cookie.replaces($0.cookie) }
       if let place { cookie.created = kept[place].cookie.created }
-      let new = cookie.isOver(at: now.secondsSinceEpoch) ? [] : [Kept(cookie: cookie, lastUse: uses)]
+      let new = cookie.isOver(at: now.secondsSinceEpoch) ? [] : [Kept(cookie: cookie, lastUse: use)]
       kept.replaceSubrange(place.map { $0..<$0 + 1 } ?? kept.endIndex..<kept.endIndex, with: new)
-      makeRoom(cookie.domain, now.secondsSinceEpoch)
+      makeRoom(cookie.domain)
     }
   }
 
@@ -54,10 +57,10 @@ public struct CookieJar: Hashable, Codable, Sendable {
   ///
   /// Those of longer paths come first, and of equal ones those that are older (RFC 6265 §5.4).
   public mutating func field(for url: URL, now: HTTPDate) -> String? {
-    uses += 1
+    let use = nextUse()
     var found: [Cookie] = []
     for place in kept.indices where kept[place].cookie.belongs(to: url, now: now.secondsSinceEpoch) {
-      kept[place].lastUse = uses
+      kept[place].lastUse = use
       found.append(kept[place].cookie)
     }
     guard !found.isEmpty else { return nil }
@@ -79,10 +82,18 @@ public struct CookieJar: Hashable, Codable, Sendable {
     kept = []
   }
 
-  private mutating func makeRoom(_ domain: String, _ now: Int64) {
-    let isFull = kept.count > CookieJar.limit
-    guard isFull || kept.count(where: { $0.cookie.domain == domain }) > CookieJar.limitOfDomain else { return }
-    kept.removeAll { $0.cookie.isOver(at: now) }
+  private mutating func nextUse() -> Int64 {
+    if uses == .max {
+      // No jar counts that far; one that is brought back may say that it has.
+      let order = kept.indices.sorted { kept[$0].lastUse < kept[$1].lastUse }
+      for (number, place) in order.enumerated() { kept[place].lastUse = Int64(number) }
+      uses = Int64(kept.count)
+    }
+    uses += 1
+    return uses
+  }
+
+  private mutating func makeRoom(_ domain: String) {
     if kept.count(where: { $0.cookie.domain == domain }) > CookieJar.limitOfDomain {
       removeLeastUsed { $0.cookie.domain == domain }
     }

@@ -138,6 +138,11 @@ public struct NetworkFailure: Error, Sendable {
     get { facts.underlying }
     set { change { $0.underlying = newValue } }
   }
+  /// What redirects have to do with it; `nil` if it has come before any.
+  var redirectChain: RedirectChain? {
+    get { facts.redirectChain ?? head?.redirectChain }
+    set { change { $0.redirectChain = newValue } }
+  }
 
   // One word in place of half a kilobyte, which each stage of each stream would else have to move, failure or not.
   private var boxed: Boxed<Facts>
@@ -153,6 +158,8 @@ public struct NetworkFailure: Error, Sendable {
     var earlier: [NetworkFailure] = []
     var notRetriedBecause: RetryEvent.Reason?
     var underlying: (any Error)?
+    /// Where there is no head that says it.
+    var redirectChain: RedirectChain?
   }
 
   private mutating func change(_ change: (inout Facts) -> Void) { change(&boxed.value) }
@@ -327,19 +334,27 @@ extension NetworkFailure: RetryAfterProviding {
   public var provesNothingWasDone: Bool {
     switch kind {
     case .transport: transport?.provesNothingWasDone ?? false
-    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: true
+    // Behind such a redirect it says nothing of the first server.
+    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: !isAfterDeed
     default: false
     }
   }
+
+  /// Whether a server has done what it was asked for before this happened, and has led on to what came of it.
+  var isAfterDeed: Bool { redirectChain?.isDone ?? false }
+
+  /// Whether the call may be sent again: there still is something to send, and it is idempotent, or no server can have
+  /// acted on it.
+  public var mayBeRepeated: Bool { call.isReplayable && (call.isIdempotent || provesNothingWasDone) }
 
   /// Whether the call may be sent again, and may well succeed then: the condition for a retry.
   ///
   ///     client.publisher(for: request).retry(.standard.when(\.isRetryable))
   ///
-  /// One that is not idempotent may only if the server cannot have acted on it. A 429 does not prove that: a proxy may
+  /// One that is not idempotent may only if no server can have acted on it. A 429 does not prove that: a proxy may
   /// have answered after the service has acted.
   public var isRetryable: Bool {
-    isTransient && call.isReplayable && (call.isIdempotent || provesNothingWasDone)
+    isTransient && mayBeRepeated
   }
 }
 

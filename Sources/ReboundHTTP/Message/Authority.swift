@@ -34,7 +34,8 @@ struct Authority {
     return found ?? nil
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  /// Whether a byte of a host is spelt in one way only.
+  static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
       UInt8(ascii: "."):

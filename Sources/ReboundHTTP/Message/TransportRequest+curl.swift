@@ -16,7 +16,10 @@ extension TransportRequest {
     default: words += ["-X", quoted(method.rawValue)]
     }
     words.append(quoted(redaction.url(url)))
-    for field in redaction.headers(headers) { words += ["-H", quoted("\(field.name): \(field.value)")] }
+    for field in redaction.headers(headers) {
+      // A name with a colon and nothing behind it is the wish to leave the field out.
+      words += ["-H", quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
+    }
     switch body {
     case .none:
       break

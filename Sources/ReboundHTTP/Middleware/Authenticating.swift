@@ -8,7 +8,8 @@ import Rebound
 /// A 401 is answered by one refresh, whatever the number of requests that got it, and each of them is sent once more. A
 /// second 401 passes on. A server that refuses every credential is ``NetworkFailure/Kind-swift.enum/unauthorised`` each
 /// time, also once the refresher has had enough of it and renews none any more. A request whose body can be read only once
-/// is not sent again, and neither is one that says that it is not authenticated sent with a credential.
+/// is not sent again, nor is one that is not idempotent if a server has done it and a redirect has then led to the refusal,
+/// and neither is one that says that it is not authenticated sent with a credential.
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
 public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddleware {
@@ -26,10 +27,9 @@ public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddlewa
     _ apply: @escaping @Sendable (inout HTTPHeaders, Credential) -> Void
   ) {
     authenticate = { request, subscriber, next in
-      let mayRepeat = request.message.body.isReplayable
       refresher
         .authenticated(
-          when: { mayRepeat && $0.kind == .unauthorised },
+          when: { request.mayBeRepeated(after: $0) },
           failingWith: { request.failure(refreshing: $0) },
           time: request.time
         ) { credential -> RequestHandler.Answer in
@@ -58,6 +58,12 @@ public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddlewa
 }
 
 extension HTTPRequest {
+  /// Whether it may be sent once more with another credential.
+  @usableFromInline
+  func mayBeRepeated(after failure: NetworkFailure) -> Bool {
+    failure.kind == .unauthorised && message.body.isReplayable && (isIdempotent || !failure.isAfterDeed)
+  }
+
   /// A refresh that failed for the moment fails the request with what it failed with; anything else means to sign in.
   @usableFromInline
   func failure(refreshing failure: TokenRefreshFailure) -> NetworkFailure {

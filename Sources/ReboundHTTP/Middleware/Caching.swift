@@ -7,8 +7,9 @@ import Rebound
 ///     Caching(in: HTTPCache(staleIfError: .seconds(86_400)))
 ///
 /// Every response says where it comes from, how old it is and why it was used (``ResponseSource``), so that a screen can
-/// say "saved copy". Copies of an address are forgotten when it is written to, and a copy when an answer has come since that
-/// may not be kept. An answer that redirects have led to is good for as long as they are.
+/// say "saved copy". Copies of an address are forgotten when it is written to, also by a redirect, and what was asked for
+/// before is not kept; a copy is when an answer has come since that may not be kept. An answer that redirects have led to is
+/// good for as long as they are.
 ///
 /// To those who watch the client, the renewal of a copy that has answered already is a call of its own (RFC 5861 §3).
 public struct Caching: Middleware, HandlingMiddleware {
@@ -45,13 +46,14 @@ public struct Caching: Middleware, HandlingMiddleware {
       if request.message.method.isSafe { return next.handle(request, subscriber) }
       return next(request).invalidating(cache, request).subscribe(subscriber)
     }
-    let key = HTTPCache.Key(url: request.message.url.absoluteString, identity: request.identity)
-    if let look = cache.look(key, for: request) {
-      look.flatMap { copy in RequestHandler { answer($0, mode, key, copy, for: $1, next) }(request) }.subscribe(
+    let lookup = cache.lookup(request)
+    if let look = cache.look(lookup.key, for: request) {
+      look.flatMap { copy in RequestHandler { answer($0, mode, lookup, copy, for: $1, next) }(request) }.subscribe(
         subscriber
       )
     } else {
-      answer(request, mode, key, cache.kept(for: key, answering: request.message)?.copy, for: subscriber, next)
+      let copy = cache.kept(for: lookup.key, answering: request.message)?.copy
+      answer(request, mode, lookup, copy, for: subscriber, next)
     }
   }
 
@@ -71,7 +73,7 @@ public struct Caching: Middleware, HandlingMiddleware {
   private func answer(
     _ request: HTTPRequest,
     _ mode: CacheMode,
-    _ key: HTTPCache.Key,
+    _ lookup: HTTPCache.Lookup,
     _ copy: CachedCopy?,
     for subscriber: AnswerSubscriber,
     _ next: RequestHandler
@@ -90,15 +92,15 @@ public struct Caching: Middleware, HandlingMiddleware {
         let renewal = RequestHandler { request, subscriber in
           let own = request.inAnotherCall
           own.tell(.began(own.message.method, own.message.url))
-          RequestHandler { fetch($0, key, copy, for: $1, next) }(own).tellingEnd(of: own).subscribe(subscriber)
+          RequestHandler { fetch($0, lookup, copy, for: $1, next) }(own).tellingEnd(of: own).subscribe(subscriber)
         }
-        cache.renew(key, with: renewal(request).eraseToAnyPublisher())
+        cache.renew(lookup.key, with: renewal(request).eraseToAnyPublisher())
         return answer.subscribe(subscriber)
       }
     case .revalidate, .bypass:
       break
     }
-    fetch(request, key, copy, for: subscriber, next)
+    fetch(request, lookup, copy, for: subscriber, next)
   }
 
   private func refuse(_ request: HTTPRequest, for subscriber: AnswerSubscriber) {
@@ -113,29 +115,39 @@ public struct Caching: Middleware, HandlingMiddleware {
 
   /// Asks the server: whether the copy is still good, or for a new answer.
   private func fetch(
-    _ request: HTTPRequest,
-    _ key: HTTPCache.Key,
+    _ plain: HTTPRequest,
+    _ lookup: HTTPCache.Lookup,
     _ copy: CachedCopy?,
     for subscriber: AnswerSubscriber,
     _ next: RequestHandler
   ) {
+    var marked = plain
+    if lookup.lastForgotten > 0 { marked.change { $0.lastForgotten = lookup.lastForgotten } }
+    let request = marked
     let question = copy?.question(request)
     request.tell(.cache(question == nil ? .miss : .revalidating))
+    var next = next
+    if question != nil, let copy {
+      next = asking(about: copy, next) {
+        cache.forget(copy, for: lookup, of: request)
+        return request
+      }
+    }
     let answer = next(question ?? request).map { response -> HTTPResponse in
       let now = request.time.now
       if response.status == 304, let copy {
         let refreshed = copy.refreshed(by: response, now: now)
-        keep(refreshed.mayBeKept ? refreshed : nil, key, request, insteadOf: copy)
+        keep(refreshed.mayBeKept ? refreshed : nil, lookup, request, insteadOf: copy)
         return refreshed.response(.revalidated, now: now)
       }
-      let new = CachedCopy(response, to: request.message, now: now)
+      let new = CachedCopy(response, to: request.message, now: now, unlessSaid: cache.staleIfError)
       let isLastWord = (200...299).contains(response.status) || Caching.gone.contains(response.status)
-      keep(new, key, request, insteadOf: isLastWord ? copy : nil)
+      keep(new, lookup, request, insteadOf: isLastWord ? copy : nil)
       return response
     }
     guard let copy else { return answer.subscribe(subscriber) }
     answer.catch { failure -> Known in
-      if let status = failure.status, Caching.gone.contains(status) { cache.forget(copy, for: key) }
+      if let status = failure.status, Caching.gone.contains(status) { cache.forget(copy, for: lookup, of: request) }
       let now = request.time.now
       guard failure.allowsStale, copy.mayStandIn(now: now, unlessSaid: cache.staleIfError) else {
         return Known(failure)
@@ -145,12 +157,38 @@ public struct Caching: Middleware, HandlingMiddleware {
     .subscribe(subscriber)
   }
 
+  /// What sends a question about a copy, and the request without it if the answer speaks of another copy.
+  private func asking(
+    about copy: CachedCopy,
+    _ next: RequestHandler,
+    otherwise request: @escaping @Sendable () -> HTTPRequest
+  ) -> RequestHandler {
+    RequestHandler { question, subscriber in
+      next(question)
+        .flatMap { response in
+          RequestHandler { asked, subscriber in
+            if response.status != 304 || copy.isMeant(by: response) {
+              Known(response).subscribe(subscriber)
+            } else {
+              next.handle(request(), subscriber)
+            }
+          }(question)
+        }
+        .subscribe(subscriber)
+    }
+  }
+
   /// Keeps an answer; where that is not to be, an older one may not come back, either.
-  private func keep(_ new: CachedCopy?, _ key: HTTPCache.Key, _ request: HTTPRequest, insteadOf old: CachedCopy?) {
-    if let new, cache.keep(new, for: key, of: request) {
+  private func keep(
+    _ new: CachedCopy?,
+    _ lookup: HTTPCache.Lookup,
+    _ request: HTTPRequest,
+    insteadOf old: CachedCopy?
+  ) {
+    if let new, cache.keep(new, for: lookup, of: request) {
       request.tell(.cache(.stored))
     } else if let old {
-      cache.forget(old, for: key)
+      cache.forget(old, for: lookup, of: request)
     }
   }
 }
@@ -177,17 +215,34 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
     )
   }
 
-  /// Forgets the copies of what a request has written to, and of what the server names as changed (RFC 9111 §4.4).
-  ///
-  /// A server has no say about another origin, be it a port of the same host.
+  /// Forgets the copies of what a request has written to, and of what the servers name as changed (RFC 9111 §4.4).
   fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> Publishers.HandleEvents<Self> {
-    handleEvents(receiveOutput: { response in
-      let url = request.message.url
-      let others = ["Location", "Content-Location"].compactMap { name in
-        response.head.headers[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
-      }
-      for changed in [url] + others where Origin(changed) == Origin(url) { cache.invalidate(changed.absoluteString) }
+    let invalidate = { @Sendable (written: [URL]) in
+      guard !written.isEmpty else { return }
+      cache.invalidate(written)
       request.tell(.cache(.invalidated))
-    })
+    }
+    return handleEvents(
+      receiveOutput: { invalidate(request.written($0.head)) },
+      receiveCompletion: { if case .failure(let failure) = $0 { invalidate(request.written(failure)) } }
+    )
+  }
+}
+
+extension HTTPRequest {
+  /// What it has written to, by an answer that is no error.
+  fileprivate func written(_ head: ResponseHead) -> [URL] {
+    let chain = head.redirectChain
+    return [message.url] + (chain?.written ?? []) + head.changedAddresses(at: chain?.end ?? message.url)
+  }
+
+  /// What it has written to although it has failed: where redirects led before, and in whatever attempt.
+  fileprivate func written(_ failure: NetworkFailure) -> [URL] {
+    let written = (failure.earlier + [failure]).flatMap { $0.redirectChain?.written ?? [] }
+    // A page for a browser is none of the server's.
+    guard let head = failure.head, (200...399).contains(head.status), failure.kind != .captivePortal else {
+      return written
+    }
+    return written + self.written(head)
   }
 }

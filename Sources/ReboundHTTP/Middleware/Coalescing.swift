@@ -5,7 +5,8 @@ import Rebound
 ///
 /// The same thing is the same address with the same header fields, asked for by the same user with a safe method, and
 /// with the same limit of time, by requests of the same name that find the same answers valid: what one of them refuses,
-/// another could have taken. The last one that loses interest cancels it; a failure is shared, too, and not kept.
+/// another could have taken. After ``Caching`` has forgotten an address, none joins what was asked for before. The last one
+/// that loses interest cancels it; a failure is shared, too, and not kept.
 public struct Coalescing: Middleware, HandlingMiddleware {
   private struct Key: Hashable, Sendable {
     let method: HTTPMethod
@@ -16,6 +17,7 @@ public struct Coalescing: Middleware, HandlingMiddleware {
     let timeLimit: Duration?
     let mode: CacheMode
     let question: CopyQuestion?
+    let lastForgotten: Int
     // What an answer is judged by. Whether two validators are the same nobody knows, but they belong to an operation.
     let operation: String
     let validStatuses: ClosedRange<Int>
@@ -56,6 +58,7 @@ public struct Coalescing: Middleware, HandlingMiddleware {
       timeLimit: request.timeLimit,
       mode: request.cacheMode,
       question: request.question,
+      lastForgotten: request.lastForgotten,
       operation: request.operation,
       validStatuses: request.call.validStatuses,
       takesWebPages: request.call.takesWebPages,

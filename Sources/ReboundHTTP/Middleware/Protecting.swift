@@ -5,9 +5,9 @@ import Rebound
 ///
 ///     Protecting(try .consecutive(5, openFor: .seconds(30)))
 ///
-/// Only what speaks against the service counts: statuses from 500, and what the network did, timeouts included; no refusal of
-/// the input, no 404, no 429, no captive portal, no being offline, no cancel. What is refused is
-/// ``NetworkFailure/Kind-swift.enum/circuitOpen``, which no retry repeats.
+/// Only what speaks against the service counts: statuses from 500, but for 501, 505 and 511, and what the network did,
+/// timeouts included; no refusal of the input, no 404, no 429, no captive portal, no being offline, no cancel. What is
+/// refused is ``NetworkFailure/Kind-swift.enum/circuitOpen``, which no retry repeats.
 ///
 /// Calls that are under way when the breaker opens go on: of many that begin at the same moment all are sent, whatever
 /// becomes of the first.

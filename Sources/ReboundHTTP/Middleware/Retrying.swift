@@ -50,7 +50,7 @@ public struct Retrying: Middleware, HandlingMiddleware {
 }
 
 extension RetryPolicy<NetworkFailure> {
-  /// Two retries, after about 0.5 s and 1 s, with full jitter, of calls that may be sent again.
+  /// Two retries, after at most 0.5 s and 1 s, by full jitter, of calls that may be sent again.
   public static var http: RetryPolicy { http(.standard) }
 
   /// The same policy, for calls that may be sent again: see ``NetworkFailure/isRetryable``.

@@ -7,7 +7,7 @@ extension OutboxVerdict {
   /// | failure | verdict |
   /// |---|---|
   /// | no way to the service: offline, DNS, refused, TLS, a captive portal, an open circuit, a limit of this program | `unreachable`: does not count |
-  /// | 408, 425, 429, 500, 502, 503, 504, a timeout, a lost connection, a credential that is not there for the moment | `tryLater`, with the pause asked for |
+  /// | 408, 413 with Retry-After, 425, 429, 500, 502, 503, 504, a timeout, a lost connection, a credential that is not there for the moment | `tryLater`, with the pause asked for |
   /// | any other status, a request that makes no sense, a credential that is refused for good | `refused` |
   ///
   /// A certificate that is not trusted is no way to the service, too: networks that want the user to sign in show one of

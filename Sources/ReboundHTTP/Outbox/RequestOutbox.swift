@@ -20,8 +20,9 @@ import ReboundOutbox
 /// holds a credential itself is refused with ``RequestWithCredential``. Its response is nobody's to wait for, since the
 /// program may have been started anew meanwhile; ``answers`` tells of all of them.
 ///
-/// Each attempt has the entry's key in its Idempotency-Key field, so that the service knows a repetition. A request that
-/// says ``Idempotency/notIdempotent`` is not sent again after an attempt that may have arrived, but becomes a dead letter.
+/// Each attempt has the entry's key in its Idempotency-Key field, so that the service knows a repetition. So a POST is sent
+/// again, too. A request that says ``Idempotency/notIdempotent`` is not, after an attempt that may have arrived, but becomes
+/// a dead letter; let it say so if the service does not know the field.
 ///
 /// What a failure means is `OutboxVerdict.init`. The client needs no middleware that tries again; one that
 /// does is only a second layer of attempts inside each of the outbox's.

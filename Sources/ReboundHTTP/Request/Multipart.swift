@@ -36,6 +36,9 @@ public struct MultipartPart: Sendable {
 
   /// A file, which is read while it is sent.
   ///
+  /// Its length is told when the request is made: of one that grows no more is sent, and one that gives way to another, before
+  /// a retry, say, is a body that cannot be read (``TransportFailure/Kind-swift.enum/body``).
+  ///
   /// - Parameters:
   ///   - name: The name of the field.
   ///   - url: Where the file is.
@@ -94,7 +97,7 @@ struct Multipart {
       case .file(let url):
         // Found out now, not in the middle of the exchange.
         _ = try FileReader(url)
-        sections.append(.file(url, length: BodyStream.length(ofFile: url)))
+        sections.append(.file(MeasuredFile(url)))
       }
       sections.append(.data(Data("\r\n".utf8)))
     }
@@ -124,8 +127,7 @@ extension String {
 
 enum BodySection: Sendable {
   case data(Data)
-  /// Of a file that grows, what it had when it was measured.
-  case file(URL, length: Int64?)
+  case file(MeasuredFile)
 
   /// How long all sections are together; `nil` if a file does not say.
   static func length(of sections: [BodySection]) -> Int64? {
@@ -133,8 +135,8 @@ enum BodySection: Sendable {
     for section in sections {
       switch section {
       case .data(let data): sum += Int64(data.count)
-      case .file(_, let length):
-        guard let length else { return nil }
+      case .file(let file):
+        guard let length = file.length else { return nil }
         sum += length
       }
     }
@@ -160,7 +162,7 @@ private final class SectionReader: BodyReader {
       guard let next = rest.popFirst() else { return Data() }
       switch next {
       case .data(let data): current = DataReader(data)
-      case .file(let url, let length): current = try FileReader(url, atMost: length ?? .max)
+      case .file(let file): current = try file.open()
       }
     }
   }

@@ -14,8 +14,6 @@ public struct HTTPResponse: Sendable {
   public var duration: Duration
   /// The number of that attempt, from 1.
   public var attempt: Int
-  /// What redirects have to do with it; `nil` if none led to it.
-  var redirectChain: RedirectChain?
 
   /// Makes an answer.
   ///

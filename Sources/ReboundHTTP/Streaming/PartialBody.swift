@@ -84,8 +84,7 @@ struct PartialBody: Hashable, Sendable {
     }
     // A range of the caller's own, and what is packed, is no whole that could be gone on with.
     validator = isOwnRange || head.headers.contains(name: "Content-Encoding") ? nil : head.strongValidator
-    length =
-      head.headers.contains(name: "Content-Encoding") ? nil : head.headers["Content-Length"].flatMap { Int64($0) }
+    length = head.bodyLength
     return 0
   }
 
@@ -149,6 +148,11 @@ struct ContentRange: Hashable, Sendable {
 }
 
 extension ResponseHead {
+  /// How many bytes the body has; `nil` if the server does not say, or counts them as they are packed.
+  var bodyLength: Int64? {
+    headers.contains(name: "Content-Encoding") ? nil : headers["Content-Length"].flatMap { Int64($0) }
+  }
+
   /// What names these very bytes: a strong entity tag, or a date of the last change that is old enough to be one.
   ///
   /// A date has a resolution of a second, and clocks differ: a change within a minute of the answer may not show in it

@@ -91,9 +91,15 @@ extension WebAPIClient {
 }
 
 extension RetryPolicy<NetworkFailure> {
-  /// For ever, after 1 s at first and half a minute at last, with full jitter, afresh after each event.
+  /// For ever, after 1 s at first and half a minute at last, with full jitter, afresh after each event; later if the server
+  /// asks for it, however much later.
   public static var reconnecting: RetryPolicy {
-    RetryPolicy(clamping: nil, backoff: .exponential(from: .seconds(1), upTo: .seconds(30))).countingInARow()
+    RetryPolicy(
+      clamping: nil,
+      backoff: .exponential(from: .seconds(1), upTo: .seconds(30)),
+      maxHint: .longestDelay
+    )
+    .countingInARow()
   }
 }
 

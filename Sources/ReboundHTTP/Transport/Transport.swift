@@ -69,6 +69,10 @@ public struct ResponseHead: Hashable, Sendable {
   public var url: URL
   /// What the server spoke, as the status line has it: "HTTP/1.1", "HTTP/2"; `nil` if the transport is not told.
   public var httpVersion: String?
+  /// What redirects have to do with the answer; `nil` if none led to it.
+  ///
+  /// Here, since middleware that makes another answer of it goes on from this head.
+  var redirectChain: RedirectChain?
 
   /// Makes the head of an answer.
   ///
@@ -82,5 +86,18 @@ public struct ResponseHead: Hashable, Sendable {
     self.headers = headers
     self.url = url
     self.httpVersion = httpVersion
+  }
+
+  /// Whether both say the same, whatever redirects led to them.
+  public static func == (one: Self, other: Self) -> Bool {
+    (one.status, one.headers, one.url, one.httpVersion) == (other.status, other.headers, other.url, other.httpVersion)
+  }
+
+  /// Hashes what the head says.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(status)
+    hasher.combine(headers)
+    hasher.combine(url)
+    hasher.combine(httpVersion)
   }
 }

@@ -25,19 +25,19 @@ public enum TransportBody: Sendable {
     switch self {
     case .none: 0
     case .data(let data): Int64(data.count)
-    case .file(let url): BodyStream.length(ofFile: url)
+    case .file(let url): MeasuredFile(url).length
     case .stream(let stream): stream.length
     }
   }
 
   /// The same body, of a length that stays what it is now: of a file that grows later on, no more is read, and reading one
-  /// that shrinks fails.
+  /// that shrinks, or gives way to another, fails.
   ///
   /// For whoever tells the length before the body is read.
   package var measured: TransportBody {
     guard case .file(let url) = self else { return self }
-    let length = length
-    return .stream(BodyStream(length: length) { try FileReader(url, atMost: length ?? .max) })
+    let file = MeasuredFile(url)
+    return .stream(BodyStream(length: file.length) { try file.open() })
   }
 
   /// Opens the body for reading from its start.
@@ -118,16 +118,6 @@ public struct BodyStream: Sendable {
       "The request's body is a stream that can be read once, and has been read. Send a file or data to allow a repetition."
     }
   }
-
-  /// How many bytes a file has; `nil` for what is none, such as a pipe.
-  static func length(ofFile url: URL) -> Int64? {
-    // Those of a link would be its own.
-    let path = url.resolvingSymlinksInPath().path
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-      attributes[.type] as? FileAttributeType == .typeRegular
-    else { return nil }
-    return (attributes[.size] as? NSNumber)?.int64Value
-  }
 }
 
 extension BodyStream.AlreadyRead: LocalizedError {
@@ -174,6 +164,52 @@ final class FileReader: BodyReader {
     let piece = try handle.read(upToCount: Int(min(Int64(count), left))) ?? Data()
     left -= Int64(piece.count)
     return piece
+  }
+}
+
+/// A file whose length was told: it is read no further than it went then, and not at all if another is in its place.
+struct MeasuredFile: Sendable {
+  private let url: URL
+  /// How many bytes it has; `nil` for what is no file, such as a pipe.
+  let length: Int64?
+  /// The numbers of its device and of itself, where there are such numbers.
+  ///
+  /// When it was changed is no part of it: a log is the same file after the next line. A file system may give the number of
+  /// a file that was removed to the next one, which is then taken for the same.
+  private let identity: [UInt64]
+
+  /// Measures what is there now.
+  init(_ url: URL) {
+    self.url = url
+    // Those of a link would be its own.
+    let path = url.resolvingSymlinksInPath().path
+    let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
+    guard attributes[.type] as? FileAttributeType == .typeRegular else {
+      (length, identity) = (nil, [])
+      return
+    }
+    length = (attributes[.size] as? NSNumber)?.int64Value
+    identity = [.systemNumber, .systemFileNumber].compactMap { (attributes[$0] as? NSNumber)?.uint64Value }
+  }
+
+  /// Opens it for reading from its start.
+  ///
+  /// - Throws: What the file system says, or ``BodyFileReplaced``.
+  func open() throws -> any BodyReader {
+    let reader = try FileReader(url, atMost: length ?? .max)
+    // Looked at behind the opening, so that whatever was opened in the file's place shows.
+    guard identity.isEmpty || MeasuredFile(url).identity == identity else { throw BodyFileReplaced() }
+    return reader
+  }
+}
+
+/// Another file stands where one of a request's body was measured.
+struct BodyFileReplaced: Error, Hashable, CustomStringConvertible {
+  var description: String {
+    """
+    Another file has taken the place of one of the request's body, whose length was announced. Leave a file where it is \
+    until it is sent, or make the request again.
+    """
   }
 }
 

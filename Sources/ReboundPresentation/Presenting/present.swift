@@ -16,13 +16,14 @@ import Rebound
 /// | | otherwise | banner |
 /// | any | typing | beside the field |
 /// | asks to come back later | a refresh of what is there | banner |
-/// | | otherwise | full screen, with a countdown to the next try |
+/// | | otherwise | full screen |
 /// | any | nothing to look at | full screen |
 /// | | an action | alert |
 /// | | a refresh, the first to fail | toast, and the content stays |
 /// | | a refresh, not the first to fail | banner, and the content stays |
 ///
-/// "Try again" is offered unless the error says that it can't help.
+/// "Try again" is offered unless the error says that it can't help. What asks to come back later has a countdown to the
+/// next try, unless it must not be made without being asked for (`RetryAfterProviding.mayBeRepeated`).
 public func present(_ error: any Error, in context: PresentationContext) -> Presentation {
   let presentable = error as? any PresentableError
   if error is CancellationError || presentable?.isCancellation == true { return .ignore }
@@ -41,8 +42,9 @@ public func present(_ error: any Error, in context: PresentationContext) -> Pres
     return context.hasContent ? .banner(message) : .fullScreen(message)
   }
   if isTyping { return .inline([FieldError(field: context.field, message: composer.words.description)]) }
-  if let retryAfter = (error as? any RetryAfterProviding)?.retryAfter, retryAfter > .zero {
-    let message = composer.message(.maintenance, "Down for maintenance", choices: [.retry], retryAfter: retryAfter)
+  if let hint = error as? any RetryAfterProviding, let retryAfter = hint.retryAfter, retryAfter > .zero {
+    let pause = hint.mayBeRepeated ? retryAfter : nil
+    let message = composer.message(.maintenance, "Down for maintenance", choices: [.retry], retryAfter: pause)
     return context.hasContent && !context.isUserInitiated ? .banner(message) : .fullScreen(message)
   }
   let message = composer.message(.failure, "That did not work", choices: composer.retry)

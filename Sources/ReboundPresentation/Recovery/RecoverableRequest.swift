@@ -17,6 +17,9 @@ import StreamSupport
 /// - when the countdown of a server's hint (`RetryAfterProviding`) is at zero;
 /// - when the network comes back after a failure for the lack of it, with ever longer pauses if that happens often.
 ///
+/// The last two are not for what must not be done twice: an error can say so (`RetryAfterProviding.mayBeRepeated`), as the
+/// failure of an order does that may have been placed. Then it is left to a person to try again.
+///
 /// Every try subscribes to the same publisher anew; what counts attempts in it, such as a retry policy, begins at one.
 ///
 /// - Threads: Everything happens on the scheduler, which has to be serial. Call from there.
@@ -150,7 +153,8 @@ public final class RecoverableRequest<Output>: ObservableObject {
     context.attempt = machine.failures + 1
     context.isOffline = context.isOffline || !machine.isOnline
     let presentation = present(error, context)
-    let action = machine.failed(presentation, now: home.time.now)
+    let mayRepeat = (error as? any RetryAfterProviding)?.mayBeRepeated ?? true
+    let action = machine.failed(presentation, mayRepeat: mayRepeat, now: home.time.now)
     if presentation != .ignore { problemCount += 1 }
     act(action)
   }

@@ -13,6 +13,8 @@ struct RecoveryMachine: Sendable {
 
   private(set) var isLoading = false
   private(set) var problem: Presentation?
+  /// Whether what has failed may be tried again without being asked for.
+  private var mayRepeat = true
   private(set) var isOnline = true
   /// When the countdown of a server's hint ends.
   private(set) var countdownEnd: Duration?
@@ -61,16 +63,17 @@ struct RecoveryMachine: Sendable {
   }
 
   /// The request has failed.
-  mutating func failed(_ presentation: Presentation, now: Duration) -> Action {
+  mutating func failed(_ presentation: Presentation, mayRepeat: Bool, now: Duration) -> Action {
     isLoading = false
     guard presentation != .ignore else { return .nothing }
     problem = presentation
+    self.mayRepeat = mayRepeat
     failures += 1
     if let retryAfter = presentation.message?.retryAfter {
       countdownEnd = now + max(retryAfter, policy.minimumCountdown)
     }
     // The network may have come back while the request was failing for the lack of it.
-    guard isOffline(presentation), cameBackMeanwhile else { return .nothing }
+    guard waitsForNetwork, cameBackMeanwhile else { return .nothing }
     return networkRetry(now: now)
   }
 
@@ -87,7 +90,7 @@ struct RecoveryMachine: Sendable {
     let isBack = isOnline && !self.isOnline
     self.isOnline = isOnline
     cameBackMeanwhile = (cameBackMeanwhile || isBack) && isOnline
-    guard isBack, !isLoading, let problem, isOffline(problem) else { return .nothing }
+    guard isBack, !isLoading, waitsForNetwork else { return .nothing }
     return networkRetry(now: now)
   }
 
@@ -101,7 +104,7 @@ struct RecoveryMachine: Sendable {
     return .nothing
   }
 
-  private func isOffline(_ presentation: Presentation) -> Bool { presentation.message?.topic == .offline }
+  private var waitsForNetwork: Bool { mayRepeat && problem?.message?.topic == .offline }
 
   private mutating func networkRetry(now: Duration) -> Action {
     if let maximum = policy.maximumInARow, automaticInARow >= maximum { return .nothing }

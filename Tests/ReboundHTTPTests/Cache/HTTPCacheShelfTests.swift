@@ -191,6 +191,64 @@ struct HTTPCacheShelfTests {
     #expect(setting.copies == [])
   }
 
+  @Test("a copy that a redirect has led to is void in every process once one has written to what it is a copy of")
+  func redirected() throws {
+    let fresh = ["a", "a2"].map { Self.answer($0) }
+    let setting = Setting([
+      .redirect(301, to: "/v1/b"), fresh[0], .response(204), .redirect(301, to: "/v1/b"), fresh[1], .response(204),
+    ])
+    let write = Anything(path: "b", method: .put, body: .form(["x": 1]))
+    let (first, second) = (setting.process(), setting.process())
+    #expect(try first.get() == "a")
+    #expect(try second.get() == "a")
+    _ = try second.get(write)
+    #expect(try first.get(Self.kept) == nil)
+    #expect(first.cache.usedBytes == 0)
+    #expect(setting.copies == [])
+    #expect(try second.get() == "a2")
+    #expect(try first.get() == "a2")
+    // What could not be forgotten is not used.
+    setting.folder.refuse(["remove"])
+    _ = try first.get(write)
+    #expect(try first.get(Self.kept) == nil)
+    setting.folder.refuse([])
+    #expect(try first.get(Self.kept) == nil)
+    #expect(try setting.process().get(Self.kept) == nil)
+    #expect(setting.test.transport.count == 6)
+  }
+
+  @Test("a redirected copy whose entry at the other address has gone for want of room is a miss")
+  func lostRedirectEntry() throws {
+    let setting = Setting([.redirect(301, to: "/v1/b"), Self.answer("a")])
+    let process = setting.process()
+    #expect(try process.get() == "a")
+    let entry = try #require(setting.folder.entries.min { $0.value.bytes.count < $1.value.bytes.count })
+    setting.folder.change(entry.key) { $0[0] ^= 1 }
+    #expect(try setting.process().get(Self.kept) == nil)
+    #expect(try process.get(Self.kept) == nil)
+    #expect(setting.copies == [entry.key])
+    #expect(setting.kinds == [])
+  }
+
+  @Test("what was forgotten before it could be stored is not stored")
+  func forgottenBefore() throws {
+    let setting = Setting([])
+    let process = setting.process()
+    let message = TransportRequest(.service)
+    let response = HTTPResponse(
+      head: ResponseHead(status: 200, headers: Self.fresh, url: .service),
+      receivedAt: HTTPDate(secondsSinceEpoch: 0)
+    )
+    let request = HTTPRequest(message, time: setting.test.scheduler.time)
+    let lookup = process.cache.lookup(request)
+    let copy = try #require(CachedCopy(response, to: message, now: .zero))
+    process.cache.invalidate([.service])
+    process.cache.shelf?.store(copy, 1, lookup, for: request, in: process.cache)
+    #expect(setting.copies == [])
+    process.cache.shelf?.store(copy, 1, process.cache.lookup(request), for: request, in: process.cache)
+    #expect(setting.copies.count == 1)
+  }
+
   @Test("what another process has removed for want of room is a miss")
   func evicted() throws {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
@@ -412,9 +470,8 @@ struct HTTPCacheShelfTests {
       receivedAt: HTTPDate(secondsSinceEpoch: 0)
     )
     let request = HTTPRequest(message, time: setting.test.scheduler.time)
-    let key = HTTPCache.Key(url: URL.service.absoluteString, identity: nil)
     let copy = try #require(CachedCopy(response, to: message, now: .zero))
-    #expect(process.cache.keep(copy, for: key, of: request))
+    #expect(process.cache.keep(copy, for: process.cache.lookup(request), of: request))
     #expect(setting.copies == [])
     #expect(try process.get(Self.kept) == "c")
     #expect(setting.kinds == [])

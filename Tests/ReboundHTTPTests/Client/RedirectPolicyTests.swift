@@ -125,6 +125,18 @@ struct RedirectPolicyTests {
     #expect(failure?.kind == .unexpectedStatus(302))
   }
 
+  @Test(
+    "of several Location fields that differ none is followed; the same said again is said once",
+    arguments: [(["/a", "/a"], true), (["/a", "/b"], false), (["/a", "/b", "/a"], false)] as [([String], Bool)]
+  )
+  func severalLocations(locations: [String], isFollowed: Bool) throws {
+    let headers = HTTPHeaders(locations.map { HTTPHeaders.Field("Location", $0) })
+    let (calls, failure) = try Self.run([.response(302, headers), .status(200)])
+    let addresses = ["https://api.example/v1", "https://api.example/a"]
+    #expect(calls.map(\.request.url.absoluteString) == (isFollowed ? addresses : [addresses[0]]))
+    #expect(failure?.kind == (isFollowed ? nil : .unexpectedStatus(302)))
+  }
+
   @Test("a circle ends at the limit, and counts the redirects")
   func circle() throws {
     let (calls, failure) = try Self.run(Array(repeating: .redirect(to: "/a"), count: 20), Anything(), .follow(limit: 3))

@@ -312,6 +312,17 @@ struct WebAPIClientTests {
     #expect(log.values == [.sent(9, of: 9), .received(2, of: 5), .received(4, of: 5), .received(5, of: 5)])
   }
 
+  @Test("the length that a server tells of a packed answer is none of what comes")
+  func progressOfPackedAnswer() throws {
+    let chunks = ["abc", "def"].map { Data($0.utf8) }
+    let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "4"]
+    let test = ClientUnderTest([.chunks(200, headers, chunks, every: .seconds(1))])
+    let log = ValueLog<TransferProgress>()
+    test.client.responses(for: Anything(), progress: log.append).subscribe(Recorder())
+    try test.scheduler.run()
+    #expect(log.values == [.received(3, of: nil), .received(6, of: nil)])
+  }
+
   @Test("progress of a file that grows while it is sent is told by the length that was announced")
   func progressOfGrowingFile() throws {
     let temporary = TemporaryFolder()

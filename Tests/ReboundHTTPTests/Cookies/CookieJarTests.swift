@@ -181,6 +181,31 @@ struct CookieJarTests {
     #expect(try Self.sent(jar, to: "https://www.example.com/a") == "a=1; b=2")
   }
 
+  @Test("what is over makes way for the next that is set, also in the clear, and does not hand on its age")
+  func evicts() throws {
+    var jar = try Self.jar("a=1; Secure; Path=/; Max-Age=10", "b=1; Path=/; Max-Age=10", "c=1; Path=/; Max-Age=11")
+    try Self.set(["a=2; Path=/"], in: &jar, from: "http://www.example.com/", at: Self.later(10))
+    #expect(jar.cookies.map(\.name) == ["c", "a"])
+    #expect(jar.cookies.last?.created == Self.later(10).secondsSinceEpoch)
+    #expect(try Self.sent(jar, to: "http://www.example.com/", at: Self.later(10)) == "c=1; a=2")
+  }
+
+  @Test("one that is brought back with as many uses as can be counted goes on, and knows what was used last")
+  func wornOut() throws {
+    let origin = "https://example.com/"
+    var jar = try Self.jar("first=1; Path=/used", from: origin)
+    for number in 0..<49 { try Self.set(["c\(number)=1; Path=/c"], in: &jar, from: origin) }
+    #expect(jar.field(for: try Self.url("https://example.com/used"), now: Self.now) == "first=1")
+    let text = String(decoding: try JSONEncoder().encode(jar), as: UTF8.self)
+    let worn = text.replacing("\"uses\":51", with: "\"uses\":\(Int64.max)")
+    try #require(worn != text)
+    var back = try JSONDecoder().decode(CookieJar.self, from: Data(worn.utf8))
+    #expect(try Self.sent(back, to: "https://example.com/used") == "first=1")
+    try Self.set(["more=1; Path=/x"], in: &back, from: origin)
+    let names = Set(back.cookies.map(\.name))
+    #expect(names.count == 50 && names.isSuperset(of: ["first", "more"]) && !names.contains("c0"))
+  }
+
   @Test("is bounded: in the size of one, in the number for a domain, and in all")
   func limits() throws {
     let longest = "a=" + String(repeating: "x", count: 4_095)

@@ -114,6 +114,7 @@ struct NetworkFailureTests {
     }
     #expect(Self.isRetryable(Self.failure(status: 425), .post))
     #expect(!Self.isRetryable(Self.failure(status: 404), .get))
+    #expect(Self.failure(status: 404).mayBeRepeated)
   }
 
   static func isRetryable(

@@ -22,6 +22,12 @@ struct CurlTests {
     )
   }
 
+  @Test("a field without a value is there: with a colon and nothing behind it, curl would leave it out")
+  func emptyFields() throws {
+    let message = try Anything(headers: ["X-Empty": "", "Accept": ""]).message(base: .service)
+    #expect(message.curl() == "curl 'https://api.example/v1' -H 'X-Empty;' -H 'Accept;'")
+  }
+
   @Test("names what is no text, and hides the secrets of a form")
   func bodies() throws {
     let form = try Anything(method: .post, body: .form(["user": "joe", "password": "s3cret"])).message(base: .service)

@@ -23,7 +23,12 @@ struct ResponseHeadDescriptionTests {
     let receivedAt = HTTPDate(secondsSinceEpoch: 0)
     let redirect = HTTPResponse(head: ResponseHead(status: 302, url: url), receivedAt: receivedAt)
     var response = HTTPResponse(head: ResponseHead(status: 200, url: url), receivedAt: receivedAt)
-    response.redirectChain = RedirectChain(redirect, to: url, after: nil)
+    response.head.redirectChain = RedirectChain(
+      redirect,
+      to: TransportRequest(url),
+      next: TransportRequest(url),
+      after: nil
+    )
     let question = CopyQuestion(url: url, etag: nil, lastModified: nil)
     var dumped = ""
     dump(response, to: &dumped)

@@ -54,6 +54,25 @@ struct AuthenticatingTests {
     #expect(session.refreshes.subscriptionCount == 1)
   }
 
+  @Test(
+    "a server that has acted, and then led on to where the credential is refused, is not asked to act once more",
+    arguments: [
+      (303, "https://files.example/1", .byMethod, 2), (303, "/v1/1", .byMethod, 2), (303, "/v1/1", .idempotent, 4),
+      (307, "/v1/1", .byMethod, 4),
+    ] as [(Int, String, Idempotency, Int)]
+  )
+  func refusedBehindRedirect(status: Int, location: String, idempotency: Idempotency, sent: Int) throws {
+    let session = Session([
+      .redirect(status, to: location), .status(401), .redirect(status, to: location), .status(401),
+    ])
+    let recorder = session.test.send(Anything(method: .post, body: .form(["a": 1]), idempotency: idempotency))
+    try session.test.scheduler.run()
+    try session.succeed()
+    #expect(recorder.failure?.kind == .unauthorised)
+    #expect(session.test.transport.count == sent)
+    #expect(session.refreshes.subscriptionCount == sent / 4)
+  }
+
   @Test("a second refusal passes on: no loop")
   func secondRefusal() throws {
     let session = Session([.status(401)])

@@ -398,6 +398,213 @@ struct CachingTests {
     #expect(try setting.get(Anything(baseURL: other, path: "a")).source == .cache(age: .zero, .fresh))
   }
 
+  @Test(
+    "an address is the same to write to as to read, however a server spells it",
+    arguments: ["/v1/b#top", "https://api.example:443/v1/b", "https://API.example/v1/b", "HTTPS://api.example/v1/b"],
+    CacheKind.allCases
+  )
+  func spelling(location: String, kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("old", ["Cache-Control": "max-age=60"]), .response(201, ["Location": location]),
+        Self.answer("new", [:]),
+      ]
+    )
+    _ = try setting.get(Anything(path: "b"))
+    _ = try setting.get(Anything(path: "a", method: .post, body: .form(["x": 1])))
+    #expect(try setting.get(Anything(path: "b")).text == "new")
+  }
+
+  @Test(
+    "a write is one wherever redirects have led it, and whatever comes of that (RFC 9111 §4.4)",
+    arguments: [
+      (.put, [.redirect(307, to: "/v1/b"), .response(204)], ["c"]),
+      (.put, [.redirect(307, to: "/v1/b"), .status(409)], ["c"]),
+      (.put, [.redirect(307, to: "/v1/b"), .reset, .refused], ["c"]),
+      (.put, [.redirect(307, to: "https://other.example/v1/b")], ["b", "c"]),
+      (.post, [.redirect(303, to: "/v1/b"), .response(200)], ["c"]),
+      (.post, [.redirect(302, to: "/v1/b"), .status(500)], ["c"]),
+      (.post, [.redirect(303, to: "/v1/b"), .offline], ["c"]),
+      (.post, [.redirect(303, to: "/v1/b"), .redirect(to: "/v1/c"), .response(200)], ["c"]),
+      (.post, [.response(300, ["Location": "/v1/b"])], ["c"]),
+      (.post, [.captivePortal], ["a", "b", "c"]),
+    ] as [(HTTPMethod, [ScriptedTransport.Step], [RequestPath])],
+    CacheKind.allCases
+  )
+  func redirectedWrite(
+    write: (method: HTTPMethod, steps: [ScriptedTransport.Step], kept: [RequestPath]),
+    kind: CacheKind
+  )
+    throws
+  {
+    let paths: [RequestPath] = ["a", "b", "c"]
+    let retrying = Retrying(RetryPolicy(clamping: 1, backoff: .constant(.seconds(1))))
+    let setting = Setting(
+      kind,
+      paths.map { _ in Self.answer("old", ["Cache-Control": "max-age=60"]) } + write.steps,
+      [retrying]
+    )
+    for path in paths { _ = try setting.get(Anything(path: path)) }
+    struct Object: Request {
+      let method: HTTPMethod
+      var path: RequestPath { "a" }
+      var body: RequestBody { .form(["x": 1]) }
+      var parser: ResponseParser<Data> { ResponseParser(takesWebPages: false) { $0.body } }
+    }
+    _ = try setting.test.run(Object(method: write.method))
+    #expect(setting.test.transport.count == 3 + write.steps.count)
+    let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
+    #expect(kept == write.kept)
+  }
+
+  @Test("a redirect that is not followed has come from a server that may have acted", arguments: CacheKind.allCases)
+  func unfollowedRedirect(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    var setting = Setting(
+      kind,
+      [Self.answer("old", headers), .redirect(303, to: "/v1/b"), Self.answer("new", headers)]
+    )
+    setting.test.client.redirects = .none
+    _ = try setting.get()
+    #expect(try setting.get(Anything(method: .post, body: .form(["x": 1]))).failure?.kind == .unexpectedStatus(303))
+    #expect(try setting.get().text == "new")
+  }
+
+  @Test("a copy that a redirect has led to goes with what it is a copy of", arguments: CacheKind.allCases)
+  func redirectedCopy(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [
+        .redirect(301, to: "/v1/b#1"), Self.answer("old", headers), .response(204),
+        .redirect(301, to: "/v1/b#1"), Self.answer("new", headers),
+      ]
+    )
+    _ = try setting.get(Anything(path: "a"))
+    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
+    #expect(try setting.get(Anything(path: "a")).text == "new")
+    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+  }
+
+  // MARK: What is under way meanwhile
+
+  @Test(
+    "an answer that was asked for before its address was written to, or all was forgotten, is not kept",
+    arguments: [true, false],
+    CacheKind.allCases
+  )
+  func lateAnswer(isWrite: Bool, kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(kind, [Self.answer("old", headers).after(.seconds(2))])
+    let early = setting.test.send(Anything())
+    if isWrite {
+      setting.test.transport.append(.response(204))
+      _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
+    } else {
+      setting.cache.removeAll()
+    }
+    try setting.test.scheduler.run()
+    #expect(early.values == [Data("old".utf8)])
+    #expect(setting.cache.usedBytes == 0)
+    setting.test.transport.append(Self.answer("new", headers))
+    #expect(try setting.get().text == "new")
+    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+  }
+
+  @Test("nor is it however much was forgotten since", arguments: CacheKind.allCases)
+  func lateAnswerAfterMany(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(kind, [Self.answer("old", headers).after(.seconds(2)), Self.answer("new", headers)])
+    let early = setting.test.send(Anything())
+    setting.cache.invalidate([.service])
+    for number in 0..<1_001 { setting.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
+    try setting.test.scheduler.run()
+    #expect(early.values == [Data("old".utf8)])
+    #expect(setting.cache.usedBytes == 0)
+    #expect(try setting.get().text == "new")
+    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+  }
+
+  @Test("nor does it take away what was asked for after that", arguments: CacheKind.allCases)
+  func lateAnswerAfterNew(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("old", headers), Self.answer("late", headers).after(.seconds(2)), .response(204),
+        Self.answer("new", headers),
+      ]
+    )
+    _ = try setting.get()
+    let early = setting.test.send(Anything(cacheMode: .revalidate))
+    let write = setting.test.send(Anything(method: .put, body: .form(["x": 1])))
+    setting.wait(.seconds(1))
+    let new = setting.test.send(Anything())
+    try setting.test.scheduler.run()
+    #expect([early, write, new].map { $0.values.first } == [Data("late".utf8), Data(), Data("new".utf8)])
+    let last = try setting.get()
+    #expect(last.text == "new")
+    #expect(last.source?.isStale == false)
+    #expect(setting.test.transport.count == 4)
+  }
+
+  @Test("nor is a renewal behind the back of those who have got the old copy", arguments: CacheKind.allCases)
+  func lateRenewal(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("old", headers), Self.answer("renewed", headers).after(.seconds(2)), .response(204),
+        Self.answer("new", headers),
+      ]
+    )
+    _ = try setting.get()
+    setting.wait(.seconds(70))
+    let stale = setting.test.send(Anything())
+    #expect(stale.values == [Data("old".utf8)])
+    _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
+    #expect(setting.cache.usedBytes == 0)
+    #expect(try setting.get().text == "new")
+  }
+
+  @Test("nor is one of an address that redirects lead to, where that was written to", arguments: CacheKind.allCases)
+  func lateRedirectedAnswer(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [
+        .redirect(301, to: "/v1/b"), Self.answer("old", headers).after(.seconds(2)), .response(204),
+        Self.answer("new", headers),
+      ]
+    )
+    let early = setting.test.send(Anything(path: "a"))
+    setting.wait(.seconds(1))
+    _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
+    #expect(early.values == [Data("old".utf8)])
+    #expect(try setting.get(Anything(path: "a")).text == "new")
+  }
+
+  @Test("who asks after a write joins nobody who has asked before", arguments: CacheKind.allCases)
+  func coalescing(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [Self.answer("old", headers).after(.seconds(2)), .response(204), Self.answer("new", headers).after(.seconds(2))],
+      [Coalescing()]
+    )
+    let early = [setting.test.send(Anything()), setting.test.send(Anything())]
+    let write = setting.test.send(Anything(method: .put, body: .form(["x": 1])))
+    setting.wait(.seconds(1))
+    let late = [setting.test.send(Anything()), setting.test.send(Anything())]
+    try setting.test.scheduler.run()
+    #expect(write.isFinished)
+    #expect((early + late).map { $0.values.first } == ["old", "old", "new", "new"].map { Data($0.utf8) })
+    #expect(setting.test.transport.count == 3)
+    #expect(try setting.get().text == "new")
+  }
+
   @Test("a refused write forgets nothing", arguments: CacheKind.allCases)
   func refusedWrite(kind: CacheKind) throws {
     let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
@@ -469,6 +676,86 @@ struct CachingTests {
     #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao")
     user.name = "ada"
     #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao, Ada")
+  }
+
+  @Test("of answers to the same request the newest counts, whatever they depend on", arguments: CacheKind.allCases)
+  func otherVary(kind: CacheKind) throws {
+    for (first, second) in [("Accept, Origin", "Origin, Accept"), ("Accept", "Origin")] {
+      let headers = [first, second].map { ["Cache-Control": "max-age=60", "Vary": $0] as HTTPHeaders }
+      let setting = Setting(
+        kind,
+        [
+          Self.answer("oldest", headers[0]), Self.answer("newer", headers[1]),
+          Self.answer("newest", ["Cache-Control": "no-store"]),
+        ]
+      )
+      for text in ["oldest", "newer", "newest"] {
+        #expect(try setting.get(Anything(cacheMode: .revalidate)).text == text)
+      }
+      #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+    }
+  }
+
+  // MARK: Validators
+
+  @Test("a 304 that speaks of another version makes no copy new (RFC 9111 §4.3.4)", arguments: CacheKind.allCases)
+  func otherETag(kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("1", ["Cache-Control": "max-age=60", "ETag": "\"1\""]), .response(304, ["ETag": "\"2\""]),
+        Self.answer("2", ["Cache-Control": "max-age=60", "ETag": "\"2\""]), .response(304, ["ETag": "W/\"2\""]),
+        .response(304, ["ETag": "\"3\""]), .status(404),
+      ]
+    )
+    _ = try setting.get()
+    setting.wait(.seconds(60))
+    #expect(try setting.get().text == "2")
+    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+    setting.wait(.seconds(60))
+    #expect(try setting.get().source == .cache(age: .zero, .revalidated))
+    #expect(setting.conditions == [nil, "\"1\"", nil, "\"2\""])
+    #expect(try setting.get(Anything(cacheMode: .revalidate)).failure?.kind == .notFound)
+    #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+  }
+
+  @Test(
+    "what cannot be sent back is no validator",
+    arguments: ["ETag", "Last-Modified"],
+    CacheKind.allCases
+  )
+  func unusableValidator(name: String, kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", name: "\"a\u{1}b\""]
+    let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", [name: "\u{7F}"]), Self.answer("c", [:])])
+    _ = try setting.get()
+    setting.wait(.seconds(60))
+    #expect(try setting.get().text == "b")
+    #expect(try setting.get().text == "c")
+    #expect(setting.test.transport.calls.allSatisfy { !$0.request.headers.contains { $0.name.hasPrefix("If-") } })
+  }
+
+  // MARK: Without a lifetime
+
+  @Test(
+    "an answer that is old at once and cannot be asked about is kept if it may stand in",
+    arguments: [
+      ("max-age=0", 100, .cache(age: .zero, .staleIfError)), ("private", 100, .cache(age: .zero, .staleIfError)),
+      ("max-age=0", 0, nil), ("no-cache", 100, nil), ("max-age=0, must-revalidate", 100, nil),
+      ("max-age=0, stale-if-error=9", 0, .cache(age: .zero, .staleIfError)),
+      ("max-age=0, stale-while-revalidate=9", 0, .cache(age: .zero, .staleWhileRevalidating)),
+    ] as [(String, Int, ResponseSource?)],
+    CacheKind.allCases
+  )
+  func oldAtOnce(answer: (control: String, fallback: Int, source: ResponseSource?), kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [Self.answer("a", ["Cache-Control": answer.control]), .status(503)],
+      staleIfError: .seconds(answer.fallback)
+    )
+    _ = try setting.get()
+    #expect(try setting.get().source == answer.source)
+    let kept = try setting.get(Anything(cacheMode: .onlyCached))
+    #expect((kept.failure?.kind == .notCached) == (answer.source == nil))
   }
 
   // MARK: Redirects
@@ -616,10 +903,13 @@ struct CachingTests {
 
   @Test(
     "what middleware makes of a redirected answer is no longer good than the redirect",
-    arguments: CacheKind.allCases
+    arguments: CacheKind.allCases,
+    [MiddlewarePlace.coalescing, .retry, .protection, .redirects, .adaptation, .signing]
   )
-  func redirectThroughMiddleware(kind: CacheKind) throws {
+  func redirectThroughMiddleware(kind: CacheKind, place: MiddlewarePlace) throws {
     struct Remaking: Middleware {
+      let place: MiddlewarePlace
+
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         next(request)
           .map { HTTPResponse(head: $0.head, body: $0.body + Data("!".utf8), receivedAt: $0.receivedAt) }
@@ -630,7 +920,7 @@ struct CachingTests {
     let setting = Setting(
       kind,
       [.redirect(to: "/v1/1"), Self.answer("1", fresh), .redirect(to: "/v1/2"), Self.answer("2", fresh)],
-      [Remaking()]
+      [Remaking(place: place)]
     )
     #expect(try (0..<2).map { _ in try setting.get().text } == ["1!", "2!"])
   }

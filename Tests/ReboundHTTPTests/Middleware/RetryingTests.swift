@@ -60,6 +60,39 @@ struct RetryingTests {
     #expect(test.transport.count == 1)
   }
 
+  @Test(
+    "a server that has acted, and then led on to what came of it, is not asked to act once more",
+    arguments: [(303, 2), (302, 2), (301, 2), (307, 4), (308, 4)]
+  )
+  func redirectedRefusal(status: Int, sent: Int) throws {
+    let script: [ScriptedTransport.Step] = [
+      .redirect(status, to: "/v1/1"), .status(425), .redirect(status, to: "/v1/1"), .status(200),
+    ]
+    for method in [HTTPMethod.post, .patch] where method == .post || ![301, 302].contains(status) {
+      let test = ClientUnderTest(script, [Retrying(Self.policy)])
+      _ = try test.run(Anything(method: method, body: .form(["a": 1])))
+      #expect(test.transport.count == sent, "\(method)")
+    }
+    let test = ClientUnderTest(script, [Retrying(Self.policy)])
+    _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: .idempotent))
+    #expect(test.transport.count == 4)
+  }
+
+  @Test("nor is it if this program refuses to follow", arguments: [(303, 1), (307, 2)])
+  func refusalBehindRedirect(status: Int, sent: Int) throws {
+    struct Busy: Middleware {
+      let place = MiddlewarePlace.adaptation
+
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+        guard request.redirects > 0 else { return next(request) }
+        return Fail(error: request.failure(.busy)).eraseToAnyPublisher()
+      }
+    }
+    let test = ClientUnderTest([.redirect(status, to: "/v1/1"), .status(200)], [Retrying(Self.policy), Busy()])
+    _ = try test.run(Anything(method: .post, body: .form(["a": 1])))
+    #expect(test.transport.count == sent)
+  }
+
   @Test("the idempotency key and the request id are the same for all attempts, and differ between calls")
   func keys() throws {
     let test = ClientUnderTest([.status(503), .status(200), .status(200)], [Retrying(Self.policy)])
@@ -175,6 +208,27 @@ struct RetryingTests {
     try test.scheduler.run()
     #expect(post.failure?.kind == .serverError(503))
     #expect(test.transport.count == 3)
+  }
+
+  @Test("a generated key does not make a whole call one that may be retried from outside: the next has another")
+  func generatedKeyOutside() throws {
+    for (method, count) in [(HTTPMethod.post, 1), (.put, 2)] {
+      let test = ClientUnderTest([.reset, .status(200)])
+      let recorder = Recorder<Data, NetworkFailure>()
+      test.client.publisher(for: Anything(method: method, body: .form(["a": 1]), idempotency: .generatedKey))
+        .retry(.http, time: test.scheduler.time).subscribe(recorder)
+      try test.scheduler.run()
+      #expect(test.transport.count == count, "\(method)")
+    }
+    let test = ClientUnderTest([.reset, .status(503)], [Retrying(RetryPolicy(clamping: 1))])
+    let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    let failure = try #require(try test.run(request).failure)
+    #expect(test.transport.count == 2)
+    #expect(!failure.mayBeRepeated && !failure.isRetryable)
+    let told: [NetworkFailure] = test.log.events.compactMap {
+      if case .failed(let failure) = $0.kind { failure } else { nil }
+    }
+    #expect(told.map(\.mayBeRepeated) == [false])
   }
 
   @Test("two subscribers of one publisher have attempts of their own")

@@ -109,6 +109,21 @@ struct RequestBodyTests {
     #expect(message.body.length == Int64(text.utf8.count))
   }
 
+  @Test("a file in a multipart body that has given way to another since the body was made is not sent")
+  func multipartReplacement() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+    let other = file.appendingPathExtension("other")
+    defer { for url in [file, other] { try? FileManager.default.removeItem(at: url) } }
+    try Data("ten bytes.".utf8).write(to: file)
+    let body = RequestBody.multipart([.file("log", file, fileName: "l.txt"), .field("title", "Hello")])
+    let message = try Anything(method: .post, body: body).message(base: .service, random: .seeded(1))
+    #expect(try Self.bytes(of: message.body).count > 10)
+    try Data("another, of more bytes.".utf8).write(to: other)
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.moveItem(at: other, to: file)
+    #expect(throws: BodyFileReplaced()) { try Self.bytes(of: message.body) }
+  }
+
   @Test("a name of a part cannot end its line")
   func multipartNames() throws {
     let (text, _) = try Self.made(.multipart([.data("a\"\r\nX: y", Data(), fileName: "\"b\n")]))

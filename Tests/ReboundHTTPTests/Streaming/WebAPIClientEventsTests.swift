@@ -62,6 +62,23 @@ struct WebAPIClientEventsTests {
     #expect(test.transport.calls.map(\.time) == [.zero, .seconds(5), .seconds(10), .seconds(15)])
   }
 
+  @Test("unless told otherwise, a connection is made again after any pause that the server asks for")
+  func longPause() throws {
+    let test = ClientUnderTest([
+      Self.stream("retry: 121000\n\n"), .status(503, retryAfter: 86_400), .status(204),
+    ])
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(on: test.scheduler)
+    test.client.events(for: Anything()).subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.failure == nil)
+    #expect(recorder.isFinished)
+    let times = test.transport.calls.map(\.time)
+    try #require(times.count == 3)
+    // Chance has its part in each pause, at the end of it.
+    #expect(times[1] >= .seconds(121) && times[1] < .seconds(125))
+    #expect(times[2] - times[1] >= .seconds(86_400) && times[2] - times[1] < .seconds(86_405))
+  }
+
   @Test(
     "what is no stream ends it, with status and server's words",
     arguments: [(.status(403, #"{"message":"No."}"#), .forbidden), (.ok("{}"), .unexpectedContentType)]

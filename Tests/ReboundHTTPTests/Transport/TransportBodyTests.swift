@@ -57,6 +57,31 @@ struct TransportBodyTests {
     #expect(throws: BodyLengthMismatch.short(400, of: 1_000)) { try RequestBodyTests.bytes(of: body) }
   }
 
+  @Test("a file that was measured and has given way to another is not read", arguments: [400, 1_000, 1_500])
+  func replacement(count: Int) throws {
+    let file = try write(1_000)
+    let body = TransportBody.file(file).measured
+    #expect(try RequestBodyTests.bytes(of: body).count == 1_000)
+    // Made while the old one is there, so that it is not given the old one's number.
+    let other = try write(count, to: "other")
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.moveItem(at: other, to: file)
+    #expect(throws: BodyFileReplaced()) { try RequestBodyTests.bytes(of: body) }
+    #expect(try RequestBodyTests.bytes(of: TransportBody.file(file).measured).count == count)
+  }
+
+  @Test("a link that was measured and leads to another file now is not read")
+  func replacedTarget() throws {
+    let (file, other) = (try write(1_000), try write(1_500, to: "other"))
+    let link = folder.url.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+    let body = TransportBody.file(link).measured
+    #expect(try RequestBodyTests.bytes(of: body).count == 1_000)
+    try FileManager.default.removeItem(at: link)
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: other)
+    #expect(throws: BodyFileReplaced()) { try RequestBodyTests.bytes(of: body) }
+  }
+
   @Test("all that is no file is measured as it is")
   func others() throws {
     #expect(TransportBody.none.measured.length == 0)

@@ -121,6 +121,29 @@ struct UploadTests {
     #expect(server.requests.map(\.bodyCount) == [count, 0])
   }
 
+  @Test(
+    "a multipart body of which a file has given way to another is one that cannot be read",
+    arguments: TransportKind.allCases
+  )
+  func replacedFile(kind: TransportKind) async throws {
+    let server = try MisbehavingServer()
+    server.program("/", .answer())
+    let file = try makeFile(of: 1_000)
+    let body = RequestBody.multipart([.file("log", file), .field("title", "Hello")])
+    var message = try Anything(method: .post, body: body).message(base: server.url())
+    message.limits = .none
+    let other = folder.url.appending(path: "other")
+    try Data(count: 1_500).write(to: other)
+    try FileManager.default.removeItem(at: file)
+    try FileManager.default.moveItem(at: other, to: file)
+    let transport = kind.make()
+    let log = await Self.outcome(of: message, on: transport)
+    #expect(log.failure?.kind == .body)
+    let next = await Self.outcome(of: TransportRequest(server.url("/next"), limits: .none), on: transport)
+    #expect(next.heads.first?.status == 404)
+    #expect(server.requests.allSatisfy { $0.bodyCount < 1_000 })
+  }
+
   // URLSession wrote such a piece beyond the buffer that it was to fill, and the process ended by a signal.
   @Test("a stream that gives more at a time than it is asked for is sent as it is", arguments: TransportKind.allCases)
   func largePieces(kind: TransportKind) async {

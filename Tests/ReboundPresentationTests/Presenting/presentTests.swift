@@ -43,6 +43,7 @@ struct PresentTests {
     Row(row: "U6", error: Trouble.maintenance, context: .firstLoad, expected: "fullScreen maintenance 17"),
     Row(row: "U6", error: Trouble.maintenance, context: .action, expected: "fullScreen maintenance 17"),
     Row(row: "U6", error: Trouble.maintenance, context: .refresh, expected: "banner maintenance 17"),
+    Row(row: "U6", error: Trouble.order, context: .action, expected: "fullScreen maintenance"),
     Row(row: "U6", error: Trouble(retryAfter: .zero), context: .firstLoad, expected: "fullScreen failure"),
     // Without a network.
     Row(row: "U7", error: Trouble.offline, context: .firstLoad, expected: "fullScreen offline"),

@@ -175,6 +175,31 @@ struct RecoverableRequestTests {
     }
   }
 
+  @Test("what must not be done twice is tried again by nobody but a person")
+  func mayNotBeRepeated() {
+    let request = request(.action)
+    request.load()
+    fail(.order)
+    #expect(request.state.problem?.presentation.message?.choices == [.retry])
+    #expect(request.state.problem?.secondsLeft == nil)
+    #expect(scheduler.pendingCount == 0)
+    request.retry()
+    network.send(false)
+    fail(Trouble(isOffline: true, mayBeRepeated: false))
+    #expect(request.state.problem?.presentation.message?.topic == .offline)
+    network.send(true)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 2)
+    // Nor if the network comes back before the failure does.
+    request.retry()
+    network.send(false)
+    network.send(true)
+    scheduler.advance()
+    fail(Trouble(isOffline: true, mayBeRepeated: false))
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 3)
+  }
+
   @Test("tries again by itself when the network comes back after a failure for the lack of it")
   func networkIsBack() {
     let request = request()

@@ -40,6 +40,8 @@ struct FallbackPolicyTests {
     let failed = FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.busy(.seconds(9)))
     #expect(failed.retryAfter == .seconds(9))
     #expect(FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.transient).retryAfter == nil)
+    #expect(failed.mayBeRepeated)
+    #expect(!FallbackFailed(failure: TestFailure.transient, original: PerhapsOrdered()).mayBeRepeated)
   }
 
   @Test("has the words for people of the answer's own failure, and none if that has none")

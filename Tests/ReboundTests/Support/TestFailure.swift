@@ -13,3 +13,9 @@ enum TestFailure: RetryAfterProviding, Hashable {
     if case .busy(let duration) = self { duration } else { nil }
   }
 }
+
+/// The failure of what must not be done twice.
+struct PerhapsOrdered: RetryAfterProviding {
+  var retryAfter: Duration? { nil }
+  var mayBeRepeated: Bool { false }
+}

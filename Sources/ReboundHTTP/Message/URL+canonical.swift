@@ -1,0 +1,44 @@
+import Foundation
+
+extension URL {
+  /// What is asked for, as one text, however it is spelt (RFC 9110 §4.2.3).
+  ///
+  /// Scheme and host in lower case, without the port that the scheme has anyway and without a fragment, which is not sent.
+  var canonical: String {
+    let address = absoluteString
+    // Most are, and to take them apart takes ten times as long.
+    if address.utf8.withContiguousStorageIfAvailable(URL.isCanonical) ?? false { return address }
+
+    let bytes = address.utf8.prefix { $0 != UInt8(ascii: "#") }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    let start = bytes.index(colon, offsetBy: 3)
+    let path = bytes[start...].firstIndex { "/?".utf8.contains($0) } ?? bytes.endIndex
+    // Names and passwords know case.
+    let host = bytes[start..<path].lastIndex(of: UInt8(ascii: "@")).map(bytes.index(after:)) ?? start
+    let scheme = URL.lowercased(bytes[..<colon])
+    var authority = URL.lowercased(bytes[host..<path])
+    for port in [scheme == "https" ? ":443" : ":80", ":"] where authority.hasSuffix(port) {
+      authority.removeLast(port.utf8.count)
+      break
+    }
+    let user = String(decoding: bytes[start..<host], as: UTF8.self)
+    let rest = String(decoding: bytes[path...], as: UTF8.self)
+    return "\(scheme)://\(user)\(authority)\(rest.hasPrefix("/") ? "" : "/")\(rest)"
+  }
+
+  /// Whether that is so without a change; of some that are it is not seen.
+  private static func isCanonical(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8),
+      let path = bytes[(colon + 3)...].firstIndex(of: UInt8(ascii: "/"))
+    else { return false }
+    return bytes[..<colon].allSatisfy(Authority.isPlain) && bytes[(colon + 3)..<path].allSatisfy(Authority.isPlain)
+      && !bytes[path...].contains(UInt8(ascii: "#"))
+  }
+
+  private static func lowercased(_ bytes: some Sequence<UInt8>) -> String {
+    String(decoding: bytes.map(HTTPHeaders.lowercased), as: UTF8.self)
+  }
+}
