@@ -65,13 +65,10 @@
       let due = queue.now.advanced(by: .seconds(max(0, date.timeIntervalSinceNow)))
       var source: (any Cancellable)?
       if let period {
-        source = queue.schedule(
-          after: due,
-          interval: .seconds(period),
-          tolerance: .seconds(tolerance),
-          options: nil,
-          ring
-        )
+        // As a timer of a loop, it goes on until it is cancelled, whoever keeps it.
+        source = queue.schedule(after: due, interval: .seconds(period), tolerance: .seconds(tolerance), options: nil) {
+          withExtendedLifetime(self, ring)
+        }
       } else {
         queue.schedule(after: due, tolerance: .seconds(tolerance), options: nil, ring)
       }

@@ -15,7 +15,7 @@ final class RedirectChain: Sendable {
   /// The names of the request's fields that it depends on where they lead.
   let vary: [String]
   /// Whether a server has done what it was asked for, and has led on to what came of it: sent once more, it is done twice.
-  let isDone: Bool
+  let hasServerActed: Bool
   /// Where requests have gone that are not safe, and what the answers to them name as changed.
   let written: [URL]
 
@@ -30,7 +30,7 @@ final class RedirectChain: Sendable {
     let control = CacheControl(redirect.head.headers)
     end = next.url
     // As a 303 says (RFC 9110 §15.4.4); a 301 or 302 that makes a GET of a POST is taken for one.
-    isDone = earlier?.isDone ?? false || redirect.status == 303 || next.method != sent.method
+    hasServerActed = earlier?.hasServerActed ?? false || redirect.status == 303 || next.method != sent.method
     var written = earlier?.written ?? []
     if !sent.method.isSafe { written += [sent.url] + redirect.head.changedAddresses(at: sent.url) }
     if !next.method.isSafe { written.append(next.url) }

@@ -335,13 +335,13 @@ extension NetworkFailure: RetryAfterProviding {
     switch kind {
     case .transport: transport?.provesNothingWasDone ?? false
     // Behind such a redirect it says nothing of the first server.
-    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: !isAfterDeed
+    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: !hasServerActed
     default: false
     }
   }
 
   /// Whether a server has done what it was asked for before this happened, and has led on to what came of it.
-  var isAfterDeed: Bool { redirectChain?.isDone ?? false }
+  var hasServerActed: Bool { redirectChain?.hasServerActed ?? false }
 
   /// Whether the call may be sent again: there still is something to send, and it is idempotent, or no server can have
   /// acted on it.

@@ -61,7 +61,7 @@ extension HTTPRequest {
   /// Whether it may be sent once more with another credential.
   @usableFromInline
   func mayBeRepeated(after failure: NetworkFailure) -> Bool {
-    failure.kind == .unauthorised && message.body.isReplayable && (isIdempotent || !failure.isAfterDeed)
+    failure.kind == .unauthorised && message.body.isReplayable && (isIdempotent || !failure.hasServerActed)
   }
 
   /// A refresh that failed for the moment fails the request with what it failed with; anything else means to sign in.

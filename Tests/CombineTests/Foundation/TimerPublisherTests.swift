@@ -71,6 +71,12 @@
         #expect(came.wait(times: 3))
         cancellable.cancel()
       }
+      // A connection goes on until it is cancelled, also if nobody keeps it.
+      let publisher = Timer.publish(every: interval, on: .main, in: .common)
+      let cancellable = publisher.sink { _ in came.send() }
+      _ = publisher.connect()
+      #expect(came.wait(times: 3))
+      cancellable.cancel()
     }
 
     @Test("an interval that is not above 0 counts as a short one")
