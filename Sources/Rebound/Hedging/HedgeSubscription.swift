@@ -285,7 +285,13 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
     guard let recipe else { return }
     begin()
-    Deadline.replaced(by: deadline) { recipe.make(hedge).subscribe(HedgeAttemptSubscriber(hedge, of: self)) }
+    let subscriber = HedgeAttemptSubscriber(hedge, of: self)
+    if hedge == 0 {
+      // Where the subscription is made.
+      recipe.make(hedge).subscribe(subscriber)
+    } else {
+      Deadline.replaced(by: deadline) { recipe.make(hedge).subscribe(subscriber) }
+    }
   }
 
   @usableFromInline

@@ -12,6 +12,8 @@ final class AnimalsScene: Scene {
   private let store: Store<AnimalsState, AnimalsAction>
   private let log: AttemptLog<DispatchQueue>
   private var changes: Set<AnyCancellable> = []
+  /// Whether the store has been told to fetch, and has not done it yet.
+  private var isFetchSent = false
 
   init(services: Services, metrics: ClientMetrics, queue: DispatchQueue, changed: @escaping () -> Void) {
     self.metrics = metrics
@@ -34,7 +36,12 @@ final class AnimalsScene: Scene {
       history: .all,
       scheduler: queue
     )
-    store.objectWillChange.sink { changed() }.store(in: &changes)
+    store.objectWillChange
+      .sink { [weak self] in
+        self?.isFetchSent = false
+        changed()
+      }
+      .store(in: &changes)
     log.objectWillChange.sink { changed() }.store(in: &changes)
   }
 
@@ -45,7 +52,9 @@ final class AnimalsScene: Scene {
     switch input {
     case .fetch:
       // A page that is pressed twice has not seen yet that somebody is looking.
-      if !store.isFetching { store.dispatch(.fetch) }
+      guard !store.isFetching, !isFetchSent else { return }
+      isFetchSent = true
+      store.dispatch(.fetch)
     case .jump(let position): store.jump(to: position)
     case .resume: store.jump(to: store.history?.count ?? 0)
     case .replay(let session): store.replay(session)

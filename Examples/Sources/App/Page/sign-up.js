@@ -46,6 +46,8 @@ export function answered() {
 
 // What the new session has to know; returns what the person has to do again.
 export function restart() {
+  // The old session's state says nothing of what the new one has been told.
+  form.screen = null;
   form.echoes.clear();
   const text = byID("userName").value;
   if (text !== "") edit("userName", text);
@@ -127,7 +129,7 @@ function drawCover({ fullScreen, signedUp }) {
 for (const name of fieldNames) {
   byID(name).addEventListener("input", (event) => edit(name, event.target.value));
   byID(name).addEventListener("blur", () => {
-    if (form.screen) requestAnimationFrame(() => drawField(name, form.screen.fields[name]));
+    requestAnimationFrame(() => form.screen && drawField(name, form.screen.fields[name]));
   });
 }
 

@@ -36,6 +36,8 @@ export function answered() {
 }
 
 export function restart() {
+  // The old session's state says nothing of what the new one has been told.
+  weather.screen = null;
   weather.echo = null;
   const text = byID("city").value;
   if (text !== "") edit(text);
@@ -189,7 +191,7 @@ byID("key-form").addEventListener("submit", (event) => {
   tell({ type: "useKey", key: weather.sentKey });
 });
 
-byID("key").addEventListener("input", () => drawUseKey(weather.screen.key?.isChecking ?? false));
+byID("key").addEventListener("input", () => drawUseKey(weather.screen?.key?.isChecking ?? false));
 
 byID("refresh").addEventListener("click", () => {
   if (byID("refresh").getAttribute("aria-disabled") === "false") tell({ type: "refresh" });
