@@ -10,8 +10,8 @@ import Foundation
 /// cause one request. When the upstream ends, all get the end, and the next one to ask starts afresh: nothing is
 /// kept, errors least of all. When the last one cancels, the upstream is cancelled.
 ///
-/// What is in flight runs under no ``Deadline/current``: a timeout around one of those who share it ends that one's wait, and
-/// the upstream only if nobody else waits. A limit for the upstream itself stands inside.
+/// What is in flight runs under the ``Deadline/current`` of whoever was first: a retry within gives up when that one's time is
+/// over, for all who have joined.
 ///
 /// Publishers and asynchronous functions of one coalescer share with each other.
 ///
@@ -46,8 +46,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
       }
       if let first {
         flight.begin(first)
-        // Of all who join, so not under the limit of the one who was first.
-        return Deadline.replaced(by: nil) { upstream.subscribe(flight) }
+        return upstream.subscribe(flight)
       }
       if let (passenger, count) = flight.board(downstream) {
         shared.change { $1.append(.joined(key, subscribers: count)) }

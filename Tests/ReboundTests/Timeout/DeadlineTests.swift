@@ -130,14 +130,4 @@ struct DeadlineTests {
     #expect(recorder.values.map(\.value) == [1])
     #expect(log.entries == [nil])
   }
-
-  @Test("of who was first is not that of what several share")
-  func flight() {
-    let (log, coalescer) = (EventLog<Duration?>(), Coalescer<Int, Int, any Error>())
-    for limit in [1, 30] {
-      work(log).coalesced(by: coalescer, for: 0).timeout(.total(.seconds(limit)), time: scheduler.time)
-        .subscribe(Recorder())
-    }
-    #expect(log.entries == [nil])
-  }
 }
