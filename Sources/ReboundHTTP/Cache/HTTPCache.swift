@@ -90,9 +90,7 @@ public final class HTTPCache: Sendable {
   /// What is asked for, and when, as the cache counts.
   struct Lookup: Sendable {
     let key: Key
-    fileprivate let generation: Int
-    /// When copies of the address were last forgotten, as a number; 0 if they never were.
-    let lastForgotten: Int
+    let generation: Int
   }
 
   private struct Slot {
@@ -208,11 +206,13 @@ public final class HTTPCache: Sendable {
 
   // MARK: Both
 
+  /// How often something was forgotten.
+  var generation: Int { state.withLock { $0.forgotten.generation } }
+
   /// What a request asks for now: before anything is looked up for it.
   func lookup(_ request: HTTPRequest) -> Lookup {
     let key = Key(url: request.message.url.canonical, identity: request.identity)
-    let (generation, last) = state.withLock { ($0.forgotten.generation, $0.forgotten.last(key.url)) }
-    return Lookup(key: key, generation: generation, lastForgotten: last)
+    return Lookup(key: key, generation: generation)
   }
 
   /// The copy that answers a request, from wherever it is.

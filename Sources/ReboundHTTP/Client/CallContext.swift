@@ -50,10 +50,17 @@ final class CallContext: Sendable {
     client.map { CallContext(request, of: $0, identity: identity, observe: observe) } ?? self
   }
 
+  /// What a failure says once the call is over: whoever makes it again draws another generated key.
+  func ended(with failure: NetworkFailure) -> NetworkFailure {
+    guard hasGeneratedKey, !request.method.isIdempotent, failure.call.isIdempotent else { return failure }
+    var failure = failure
+    failure.call.isIdempotent = false
+    return failure
+  }
+
   var operation: String { request.operation() }
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }
-  var isIdempotentByMethod: Bool { request.method.isIdempotent }
   var hasGeneratedKey: Bool { request.idempotency == .generatedKey }
   var isAuthenticated: Bool { request.isAuthenticated }
   var validStatuses: ClosedRange<Int> { request.validStatuses }

@@ -227,11 +227,19 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
 
   @usableFromInline
   func receive(completion: Subscribers.Completion<NetworkFailure>) {
+    var completion = completion
     switch completion {
     case .finished:
       if let (sent, redirect) = leaveHop() { return follow(redirect, after: sent) }
-    case .failure(let failure):
-      if let head = failure.head, let sent = lock.withLock({ hop?.sent }) { look(at: head, sent) }
+    case .failure(var failure):
+      if let sent = lock.withLock({ hop?.sent }) {
+        if let head = failure.head { look(at: head, sent) }
+        // The middleware of the hop may have made another of it.
+        if failure.redirectChain == nil, let chain = sent.request.redirection?.redirectChain {
+          failure.redirectChain = chain
+          completion = .failure(failure)
+        }
+      }
     }
     if lock.withLock({ phase == .running }) { finish(completion) }
   }
@@ -268,8 +276,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     var completion = completion
     if part == .call, case .failure(var failure) = completion {
       if request.call.hasGeneratedKey {
-        // Whoever makes the call again draws another key.
-        failure.call.isIdempotent = failure.call.isIdempotent && request.call.isIdempotentByMethod
+        failure = request.call.ended(with: failure)
         completion = .failure(failure)
       }
       request.call.tell(.failed(failure))

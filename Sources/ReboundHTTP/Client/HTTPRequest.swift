@@ -35,7 +35,7 @@ public struct HTTPRequest: Sendable {
   /// What is asked about a copy of the answer; `nil` if there is none.
   var question: CopyQuestion? { parts.question }
   /// When a cache has last forgotten copies of its address: what was asked for before is not for this one.
-  var lastForgotten: Int { parts.lastForgotten }
+  var cacheGeneration: Int { parts.cacheGeneration }
   /// `nil` unless a redirect has led here.
   var redirection: Redirection? { parts.redirection }
   /// Whether an answer with this head is followed by another request, so that its body need not come.
@@ -52,7 +52,7 @@ public struct HTTPRequest: Sendable {
     var cacheMode: CacheMode
     var takesNotModified = false
     var question: CopyQuestion?
-    var lastForgotten = 0
+    var cacheGeneration = 0
     /// Set by the stage of the attempt, as is what follows.
     var attemptStart = Duration.zero
     var redirection: Redirection?
@@ -230,7 +230,7 @@ public struct HTTPRequest: Sendable {
       retryAfter: response?.retryAfter ?? (underlying as? any RetryAfterProviding)?.retryAfter,
       underlying: underlying
     )
-    if response == nil, let redirection { failure.redirectChain = redirection.redirectChain }
+    if failure.redirectChain == nil, let redirection { failure.redirectChain = redirection.redirectChain }
     return failure
   }
 

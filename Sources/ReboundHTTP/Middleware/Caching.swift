@@ -43,7 +43,7 @@ public struct Caching: Middleware, HandlingMiddleware {
     guard let mode = mode(of: request) else {
       // Whoever wants copies alone does not ask the server, even where no copy could answer.
       if request.cacheMode == .onlyCached { return refuse(request, for: subscriber) }
-      if request.message.method.isSafe { return next.handle(request, subscriber) }
+      if request.message.method.isSafe { return next.handle(request.asked(in: cache.generation), subscriber) }
       return next(request).invalidating(cache, request).subscribe(subscriber)
     }
     let lookup = cache.lookup(request)
@@ -121,9 +121,7 @@ public struct Caching: Middleware, HandlingMiddleware {
     for subscriber: AnswerSubscriber,
     _ next: RequestHandler
   ) {
-    var marked = plain
-    if lookup.lastForgotten > 0 { marked.change { $0.lastForgotten = lookup.lastForgotten } }
-    let request = marked
+    let request = plain.asked(in: lookup.generation)
     let question = copy?.question(request)
     request.tell(.cache(question == nil ? .miss : .revalidating))
     var next = next
@@ -230,6 +228,14 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
 }
 
 extension HTTPRequest {
+  /// The same, for ``Coalescing``: what was asked for in another generation of the cache is not for this one.
+  fileprivate func asked(in generation: Int) -> HTTPRequest {
+    guard generation > 0 else { return self }
+    var request = self
+    request.change { $0.cacheGeneration = generation }
+    return request
+  }
+
   /// What it has written to, by an answer that is no error.
   fileprivate func written(_ head: ResponseHead) -> [URL] {
     let chain = head.redirectChain

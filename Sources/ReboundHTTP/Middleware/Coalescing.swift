@@ -17,7 +17,7 @@ public struct Coalescing: Middleware, HandlingMiddleware {
     let timeLimit: Duration?
     let mode: CacheMode
     let question: CopyQuestion?
-    let lastForgotten: Int
+    let cacheGeneration: Int
     // What an answer is judged by. Whether two validators are the same nobody knows, but they belong to an operation.
     let operation: String
     let validStatuses: ClosedRange<Int>
@@ -58,7 +58,7 @@ public struct Coalescing: Middleware, HandlingMiddleware {
       timeLimit: request.timeLimit,
       mode: request.cacheMode,
       question: request.question,
-      lastForgotten: request.lastForgotten,
+      cacheGeneration: request.cacheGeneration,
       operation: request.operation,
       validStatuses: request.call.validStatuses,
       takesWebPages: request.call.takesWebPages,

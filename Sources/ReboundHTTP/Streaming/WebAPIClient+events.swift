@@ -53,6 +53,7 @@ extension WebAPIClient {
       return connection(attempt, memory)
     }
     .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, time: time)
+    .mapError { context.ended(with: $0) }
     .handleEvents(
       receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
       receiveCancel: { context.tell(.cancelled) }

@@ -605,6 +605,47 @@ struct CachingTests {
     #expect(try setting.get().text == "new")
   }
 
+  @Test(
+    "who asks after a write to where a redirect leads joins nobody who has asked before",
+    arguments: CacheKind.allCases
+  )
+  func coalescingRedirected(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [
+        .redirect(301, to: "/v1/b"), Self.answer("old", headers).after(.seconds(2)), .response(204),
+        .redirect(301, to: "/v1/b"), Self.answer("new", headers).after(.seconds(2)),
+      ],
+      [Coalescing()]
+    )
+    let early = setting.test.send(Anything())
+    setting.wait(.milliseconds(500))
+    let write = setting.test.send(Anything(path: "b", method: .put, body: .form(["x": 1])))
+    setting.wait(.milliseconds(500))
+    let late = setting.test.send(Anything())
+    try setting.test.scheduler.run()
+    #expect(write.isFinished)
+    #expect([early, late].map(\.values) == [[Data("old".utf8)], [Data("new".utf8)]])
+    #expect(try setting.get().text == "new")
+  }
+
+  @Test("nor does who asks past the cache", arguments: CacheKind.allCases)
+  func coalescingPastTheCache(kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [Self.answer("old", [:]).after(.seconds(2)), .response(204), Self.answer("new", [:]).after(.seconds(2))],
+      [Coalescing()]
+    )
+    let early = setting.test.send(Anything(cacheMode: .bypass))
+    let write = setting.test.send(Anything(method: .put, body: .form(["x": 1])))
+    setting.wait(.seconds(1))
+    let late = setting.test.send(Anything(cacheMode: .bypass))
+    try setting.test.scheduler.run()
+    #expect(write.isFinished)
+    #expect([early, late].map(\.values) == [[Data("old".utf8)], [Data("new".utf8)]])
+  }
+
   @Test("a refused write forgets nothing", arguments: CacheKind.allCases)
   func refusedWrite(kind: CacheKind) throws {
     let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])

@@ -93,6 +93,29 @@ struct RetryingTests {
     #expect(test.transport.count == sent)
   }
 
+  @Test("nor is it if middleware has made another failure of what a redirect has led to")
+  func remadeFailure() throws {
+    struct Remaking: Middleware {
+      let place = MiddlewarePlace.adaptation
+
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+        next(request)
+          .mapError { failure in
+            var failure = failure
+            if let head = failure.head { failure.head = ResponseHead(status: head.status, url: head.url) }
+            return failure
+          }
+          .eraseToAnyPublisher()
+      }
+    }
+    let test = ClientUnderTest(
+      [.redirect(303, to: "/v1/1"), .status(425), .status(200)],
+      [Retrying(Self.policy), Remaking()]
+    )
+    _ = try test.run(Anything(method: .post, body: .form(["a": 1])))
+    #expect(test.transport.count == 2)
+  }
+
   @Test("the idempotency key and the request id are the same for all attempts, and differ between calls")
   func keys() throws {
     let test = ClientUnderTest([.status(503), .status(200), .status(200)], [Retrying(Self.policy)])

@@ -62,6 +62,18 @@ struct WebAPIClientEventsTests {
     #expect(test.transport.calls.map(\.time) == [.zero, .seconds(5), .seconds(10), .seconds(15)])
   }
 
+  @Test("a key that is drawn for each call lets nobody make the whole call again")
+  func generatedKey() throws {
+    let test = ClientUnderTest([.status(503)])
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(on: test.scheduler)
+    let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    test.client.events(for: request, reconnecting: RetryPolicy(clamping: 0, backoff: .immediate)).subscribe(recorder)
+    try test.scheduler.run()
+    let failure = try #require(recorder.failure)
+    #expect(failure.kind == .serverError(503))
+    #expect(!failure.isRetryable)
+  }
+
   @Test("unless told otherwise, a connection is made again after any pause that the server asks for")
   func longPause() throws {
     let test = ClientUnderTest([
