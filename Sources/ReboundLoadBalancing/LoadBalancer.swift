@@ -160,13 +160,16 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
     guard !isAsked else { return }
     let core = core
     let isOver = Locked(false)
-    let subscription = probe(replica).sink { [weak self] end in
-      isOver.withLock { $0 = true }
-      if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
-      let ended = self?.probes.withLock { $0.removeValue(forKey: number) }
-      withExtendedLifetime(ended) {}
-    } receiveValue: { load in
-      core.machine.withLock { $0.take(load, of: number, at: time.now) }
+    // It is everybody's: the time of the call that has a replica asked is not its limit.
+    let subscription = Deadline.replaced(by: nil) {
+      probe(replica).sink { [weak self] end in
+        isOver.withLock { $0 = true }
+        if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
+        let ended = self?.probes.withLock { $0.removeValue(forKey: number) }
+        withExtendedLifetime(ended) {}
+      } receiveValue: { load in
+        core.machine.withLock { $0.take(load, of: number, at: time.now) }
+      }
     }
     let before = probes.withLock { probes in
       isOver.withLock { $0 } ? nil : probes.updateValue((now, subscription), forKey: number)

@@ -136,13 +136,22 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
     }
     if let bytes, !bytes.isEmpty, !reading.hasWholeLine { throw OutboxStorageFailure.notAnOutbox(path) }
     var contents = OutboxContents(records: reading.records)
+    var copy: (path: String, isNew: Bool)?
     if let bytes, !reading.corruptLines.isEmpty {
-      contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: try keepAside(bytes)))
+      let kept = try keepAside(bytes)
+      copy = kept
+      contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: kept.path))
     }
     if reading.tornBytes > 0 { contents.damage.append(.torn(bytes: reading.tornBytes)) }
     held.withLock { $0 = Held(lock: own, file: nil, length: bytes?.count ?? 0) }
     if reading.version == nil || !contents.damage.isEmpty {
-      try replace(with: contents.records)
+      do {
+        try replace(with: contents.records)
+      } catch {
+        // As long as the damaged journal is in its place, a copy only takes the room that its replacement needs.
+        if let copy, copy.isNew, (try? disk.read(path)) == bytes { try? disk.remove(copy.path) }
+        throw error
+      }
     } else {
       // The process that put the journal in its place may have ended before that would survive the loss of power.
       try disk.syncFolder(of: path)
@@ -152,22 +161,33 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
     return contents
   }
 
-  /// Keeps a damaged file under a name that is free.
-  private func keepAside(_ bytes: Data) throws -> String {
+  /// Keeps a damaged file under a name that is free, unless it is kept already.
+  private func keepAside(_ bytes: Data) throws -> (path: String, isNew: Bool) {
     var number = 1
-    while try disk.read("\(path).damaged-\(number)") != nil { number += 1 }
-    let copy = "\(path).damaged-\(number)"
-    let file = try disk.create(copy)
+    var (copy, there) = try aside(number)
+    while there != nil, there != bytes {
+      number += 1
+      (copy, there) = try aside(number)
+    }
+    let isNew = there == nil
+    let file = isNew ? try disk.create(copy) : try disk.openForAppending(copy)
     defer { file.close() }
     do {
-      try file.write(bytes)
+      if isNew { try file.write(bytes) }
+      // The process that has made the copy may have ended before it was synced.
       try file.sync()
       try disk.syncFolder(of: copy)
     } catch {
       // The next time, a part of it would count as a copy.
-      try? disk.remove(copy)
+      if isNew { try? disk.remove(copy) }
       throw error
     }
-    return copy
+    return (copy, isNew)
+  }
+
+  /// A name for a damaged file, and what has it.
+  private func aside(_ number: Int) throws -> (path: String, bytes: Data?) {
+    let name = "\(path).damaged-\(number)"
+    return (name, try disk.read(name))
   }
 }

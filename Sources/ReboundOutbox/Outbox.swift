@@ -99,6 +99,37 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     )
   }
 
+  /// Makes an outbox as the one above, some of whose entries must not be delivered twice; nothing happens before
+  /// ``start()`` or the first entry.
+  ///
+  /// - Parameters:
+  ///   - mayRepeat: Whether an entry may be delivered twice. One that may not is delivered only once it is stored, durably,
+  ///     that it is; while its storage fails, its key waits. Called on the scheduler.
+  package convenience init<Context: Scheduler>(
+    _ name: String,
+    policy: OutboxPolicy,
+    storage: any OutboxStorage,
+    online: AnyPublisher<Bool, Never>?,
+    scheduler: Context,
+    wallClock: @escaping @Sendable () -> Date,
+    random: RandomSource,
+    mayRepeat: @escaping @Sendable (OutboxEntry<Payload>) -> Bool,
+    deliveringWith delivery: @escaping @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
+  ) {
+    self.init(
+      name,
+      policy: policy,
+      storage: storage,
+      online: online,
+      scheduler: scheduler,
+      wallClock: wallClock,
+      random: random,
+      deliveringWith: delivery
+    )
+    // Nobody else has it yet.
+    work.mayRepeat = mayRepeat
+  }
+
   /// Makes an outbox that delivers with an asynchronous function; nothing happens before ``start()`` or the first entry.
   ///
   /// - Parameters:

@@ -39,7 +39,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   private var pending: [OutboxEntryID: Entry] = [:]
   private var dead: [OutboxEntryID: DeadLetter] = [:]
   private var sizes: [OutboxEntryID: Int] = [:]
-  private var totalSize = 0
+  /// How many bytes the records take that have added what is there.
+  private(set) var totalSize = 0
   private(set) var underWayCount = 0
   private(set) var nextNumber: UInt64 = 1
 
@@ -155,7 +156,13 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   }
 
   /// Takes those whose turn it is, the oldest first.
-  mutating func begin(at now: Moment, _ change: inout Change) -> [Entry] {
+  ///
+  /// - Parameter mayBegin: Whether an entry may be sent now; if not, its key waits as after a failure.
+  mutating func begin(
+    at now: Moment,
+    where mayBegin: (Entry) -> Bool = { _ in true },
+    _ change: inout Change
+  ) -> [Entry] {
     var turns: [OutboxEntryID] = []
     for (key, lane) in lanes {
       if let pause = lane.pause, pause.until <= now.elapsed { lanes[key]?.pause = nil }
@@ -165,6 +172,10 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     var begun: [Entry] = []
     for id in turns.sorted() where underWayCount < policy.maxConcurrent {
       guard var entry = pending[id] else { continue }
+      guard mayBegin(entry) else {
+        _ = pause(entry.key, endsOnline: false, now)
+        continue
+      }
       entry.countAttempt()
       pending[id] = entry
       lanes[entry.key]?.waiting.removeFirst()
@@ -227,11 +238,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     entry.lastSetback = setback
     pending[id] = entry
     land(id)
-    var delays = lanes[entry.key]?.delays ?? policy.backoff.delays(random: random)
-    // Without any pause, a failure that comes at once would be followed by the next for ever, without time going on.
-    let delay = max(delays.nextStep().delay, min(hint ?? .zero, policy.maxHint), .milliseconds(1))
-    lanes[entry.key]?.delays = delays
-    lanes[entry.key]?.pause = (now.elapsed + delay, endsOnline: hint == nil)
+    let delay = pause(entry.key, hint: hint, endsOnline: hint == nil, now)
     // The pause is the key's: whatever becomes of this entry, the other side is in trouble.
     if isExpired(entry, now.date) {
       bury(id, .expired, setback.text, now.date, &change)
@@ -241,6 +248,16 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
       change.records.append(.fail(id: id, failure: setback, counts: counts))
       change.events.append(.postponed(entry, error, delay: delay))
     }
+  }
+
+  /// Has a key wait after a failure, and says how long.
+  private mutating func pause(_ key: String, hint: Duration? = nil, endsOnline: Bool, _ now: Moment) -> Duration {
+    var delays = lanes[key]?.delays ?? policy.backoff.delays(random: random)
+    // Without any pause, a failure that comes at once would be followed by the next for ever, without time going on.
+    let delay = max(delays.nextStep().delay, min(hint ?? .zero, policy.maxHint), .milliseconds(1))
+    lanes[key]?.delays = delays
+    lanes[key]?.pause = (now.elapsed + delay, endsOnline: endsOnline)
+    return delay
   }
 
   private func isExpired(_ entry: Entry, _ date: Date) -> Bool { entry.expiresAt.map { $0 <= date } ?? false }

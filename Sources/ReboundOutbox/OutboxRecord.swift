@@ -21,11 +21,21 @@ enum OutboxRecord<Payload: Codable & Sendable>: Codable {
 
   /// Whether it must survive the loss of power before anybody is told.
   ///
-  /// Without the others an entry is sent once more than it was counted.
+  /// Without the others an entry is sent once more than it was counted. So for one that must not be sent twice, `begin` must
+  /// survive as well; an outbox sees to that.
   var isDurable: Bool {
     switch self {
     case .begin, .fail: false
     case .add, .remove, .bury, .revive, .number: true
+    }
+  }
+
+  /// The entry that it is about; `nil` for none.
+  var id: OutboxEntryID? {
+    switch self {
+    case .add(let entry, _): entry.id
+    case .begin(let id), .fail(let id, _, _), .remove(let id), .bury(let id, _, _), .revive(let id, _): id
+    case .number: nil
     }
   }
 

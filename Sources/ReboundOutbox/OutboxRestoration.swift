@@ -9,6 +9,8 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
   private(set) var carried: [(id: OutboxEntryID?, record: Data)] = []
   private(set) var damage: [OutboxDamage]
   private(set) var interrupted: Set<OutboxEntryID> = []
+  /// Whether numbers are left out that entries of damaged lines may have.
+  private(set) var skipsNumbers = false
 
   init(_ contents: OutboxContents, into empty: OutboxMachine<Payload>) {
     machine = empty
@@ -22,17 +24,22 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
           throw OutboxNumberTooLarge(number: number)
         }
         replay(record, data)
+        // What has added its entry may be damaged.
+        if let id = record.id { reserve(id.number) }
       } catch {
         let head = coder.head(in: data)
         if let add = head?.add {
           for id in add.replaces { drop(id) }
-          let number = add.entry.id.number
-          // Its number must not be given to another.
-          if number <= OutboxMachine<Payload>.lastNumber { machine.replay(.number(next: number + 1), size: 0) }
+          reserve(add.entry.id.number)
           reasons[add.entry.id] = "\(error)"
         }
         carried.append((head?.add.entry.id, data))
       }
+    }
+    for case .corrupt(let lines, _) in contents.damage where !lines.isEmpty {
+      // Each of them may have added an entry, with a number behind all that can be read.
+      reserve(machine.nextNumber - 1 + UInt64(lines.count))
+      skipsNumbers = true
     }
     let unreadable = Set(carried.compactMap(\.id)).sorted()
     if let first = unreadable.first { damage.append(.unreadable(unreadable, reasons[first] ?? "")) }
@@ -62,6 +69,12 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
     guard carried.contains(where: { $0.id == id }) else { return false }
     carried.append((id, data))
     return true
+  }
+
+  /// Gives a number to no other entry.
+  private mutating func reserve(_ number: UInt64) {
+    guard number < OutboxMachine<Payload>.lastNumber else { return }
+    machine.replay(.number(next: number + 1), size: 0)
   }
 
   private mutating func drop(_ id: OutboxEntryID) {

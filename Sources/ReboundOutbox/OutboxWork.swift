@@ -33,6 +33,10 @@ final class OutboxWork<Payload: Codable & Sendable> {
   private let wallClock: @Sendable () -> Date
   private let empty: Machine
   private let delivery: Outbox<Payload>.Delivery
+  /// Whether an entry may be delivered twice.
+  ///
+  /// What may not is not sent before it is stored that it is.
+  var mayRepeat: @Sendable (OutboxEntry<Payload>) -> Bool = { _ in true }
   private let coder = OutboxCoder<Payload>()
 
   private var phase = Phase.unopened
@@ -44,6 +48,9 @@ final class OutboxWork<Payload: Codable & Sendable> {
   /// How many records the storage holds, and from which count on it is worth while to replace them.
   private var recordCount = 0
   private var recordLimit = 0
+  /// The same in bytes.
+  private var byteCount = 0
+  private var byteLimit = 0
   /// Whether a failure has left the storage behind what is known here.
   private var isBehind = false
 
@@ -107,18 +114,23 @@ final class OutboxWork<Payload: Codable & Sendable> {
       outbox.shared.change { $1.append(.storageFailed(error)) }
       // What the app has asked for has not happened; what has happened by itself has, whether it is stored or not.
       for answer in plan.answers { answer(.storage(error)) }
-      plan = self.plan(steps.filter { !$0.command.isOfTheApp }, of: outbox)
+      plan = self.plan(steps.filter { !$0.command.isOfTheApp }, of: outbox, where: mayRepeat)
     }
     commit(plan, of: outbox)
   }
 
-  private func plan(_ steps: [Step], of outbox: Outbox<Payload>) -> Plan {
+  /// - Parameter mayBegin: Whether an entry may be sent.
+  private func plan(
+    _ steps: [Step],
+    of outbox: Outbox<Payload>,
+    where mayBegin: (OutboxEntry<Payload>) -> Bool = { _ in true }
+  ) -> Plan {
     var plan = outbox.shared.read { Plan(machine: $0.machine, isPaused: $0.isPaused, isOnline: $0.isOnline) }
     let now = now
     for step in steps { add(step, to: &plan, outbox, now) }
     guard phase == .open, plan.whenClosed == nil else { return plan }
     plan.machine.giveUp(at: now.date, &plan.change)
-    if !plan.isPaused, plan.isOnline { plan.begun = plan.machine.begin(at: now, &plan.change) }
+    if !plan.isPaused, plan.isOnline { plan.begun = plan.machine.begin(at: now, where: mayBegin, &plan.change) }
     return plan
   }
 
@@ -223,8 +235,12 @@ final class OutboxWork<Payload: Codable & Sendable> {
     let restored = OutboxRestoration(contents, into: empty)
     phase = .open
     carried = restored.carried.map(\.record)
-    recordCount = contents.records.count
-    setRecordLimit(restored.machine)
+    (recordCount, byteCount) = (contents.records.count, Self.size(contents.records))
+    setLimits(restored.machine, bytes: restored.machine.totalSize + Self.size(carried))
+    if restored.skipsNumbers {
+      // The storage has left out the damaged lines for which they were skipped: the next process could not know of them.
+      do { try append([.number(next: restored.machine.nextNumber)], durably: true) } catch { isBehind = true }
+    }
     outbox.shared.change { state, events in
       state.machine = restored.machine
       events.append(
@@ -242,28 +258,39 @@ final class OutboxWork<Payload: Codable & Sendable> {
 
   private func store(_ plan: Plan) throws {
     guard phase == .open, !plan.change.records.isEmpty || (isBehind && plan.whenClosed != nil) else { return }
-    if isBehind || recordCount + plan.change.records.count > recordLimit {
+    if isBehind || recordCount + plan.change.records.count > recordLimit || byteCount > byteLimit {
       do {
-        try storage.replace(with: carried + plan.machine.records.map(coder.data))
+        let records = try carried + plan.machine.records.map(coder.data)
+        try storage.replace(with: records)
         isBehind = false
-        recordCount = carried.count + plan.machine.records.count
-        setRecordLimit(plan.machine)
+        (recordCount, byteCount) = (records.count, Self.size(records))
+        setLimits(plan.machine, bytes: byteCount)
         return
       } catch  where !isBehind {
         // There may be too little room for a second file, but enough for a few lines more. Not tried again too soon.
         recordLimit *= 2
+        byteLimit *= 2
       }
     }
-    try storage.append(
-      try plan.change.records.map(coder.data),
-      durably: plan.change.records.contains(where: \.isDurable)
-    )
-    recordCount += plan.change.records.count
+    let isDurable = plan.change.records.contains(where: \.isDurable) || plan.begun.contains { !mayRepeat($0) }
+    try append(plan.change.records, durably: isDurable)
   }
 
+  private func append(_ records: [OutboxRecord<Payload>], durably isDurable: Bool) throws {
+    let records = try records.map(coder.data)
+    try storage.append(records, durably: isDurable)
+    recordCount += records.count
+    byteCount += Self.size(records)
+  }
+
+  private static func size(_ records: [Data]) -> Int { records.reduce(0) { $0 + $1.count } }
+
   /// A journal four times as long as what it says is worth to be written anew.
-  private func setRecordLimit(_ machine: Machine) {
+  ///
+  /// - Parameter bytes: How many it takes to say that.
+  private func setLimits(_ machine: Machine, bytes: Int) {
     recordLimit = max(4 * (machine.pendingCount + 2 * machine.deadCount + carried.count), 256)
+    byteLimit = max(4 * bytes, 1 << 20)
   }
 
   /// Cancels what is under way, and leaves the storage.

@@ -297,6 +297,19 @@ struct LoadBalancerTests {
     #expect(found.max { $0.value < $1.value }?.key == "7", "\(found)")
   }
 
+  @Test func probesUnderNoDeadlineOfACall() throws {
+    let seen = Log<Bool>()
+    let balancer = try balancer(probe: { _ in
+      Deferred { () -> Empty<ReplicaLoad, any Error> in
+        seen.write(Deadline.current == nil)
+        return Empty(completeImmediately: false)
+      }
+      .eraseToAnyPublisher()
+    })
+    Deadline.$current.withValue(Deadline(in: .milliseconds(100), on: scheduler.time)) { attempt(balancer) }
+    #expect(!seen.entries.isEmpty && !seen.entries.contains(false))
+  }
+
   @Test func takesAnyNumberThatAReplicaSays() throws {
     let most = ReplicaLoad(requestsInFlight: .max, latency: .zero)
     let least = ReplicaLoad(requestsInFlight: .min, latency: .zero)

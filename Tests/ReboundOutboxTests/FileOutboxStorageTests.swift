@@ -8,6 +8,8 @@ import Testing
 @Suite("FileOutboxStorage")
 struct FileOutboxStorageTests {
   private let records = ["one", "two", "three"].map { Data($0.utf8) }
+  /// A file whose second line, its only record, has another checksum.
+  private let damaged = Data("eab5df1a {\"rebound-outbox\":1}\n00000000 {}\n".utf8)
 
   /// A folder of its own, which is removed in the end.
   private final class Folder {
@@ -104,7 +106,7 @@ struct FileOutboxStorageTests {
       storage.close()
       var damaged = try Data(contentsOf: folder.file)
       let place = try #require(damaged.range(of: Data("two".utf8))?.lowerBound)
-      damaged[place] = UInt8(ascii: "T")
+      damaged[place] = UInt8(number)
       try damaged.write(to: folder.file)
       let contents = try storage.open()
       #expect(contents.records == [records[0], records[2]])
@@ -116,6 +118,54 @@ struct FileOutboxStorageTests {
     let contents = try storage.open()
     #expect(contents.records == [records[0], records[2]])
     #expect(contents.damage.isEmpty)
+  }
+
+  @Test("a damaged file that cannot be replaced is not copied again and again, and mended once it can")
+  func unreplaceable() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    _ = try storage.open()
+    try storage.append(records, durably: true)
+    storage.close()
+    var damaged = try Data(contentsOf: folder.file)
+    damaged[damaged.count - 2] = UInt8(ascii: "E")
+    try damaged.write(to: folder.file)
+    // The new one cannot be written where a folder is.
+    let new = folder.url.appendingPathComponent("orders.outbox.new")
+    try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+    for _ in 0..<3 {
+      #expect(throws: OutboxStorageFailure.self) { try storage.open() }
+      #expect(folder.names == ["orders.outbox", "orders.outbox.lock", "orders.outbox.new"])
+      #expect(try Data(contentsOf: folder.file) == damaged)
+    }
+    try FileManager.default.removeItem(at: new)
+    #expect(try storage.open().records == Array(records[..<2]))
+    #expect(folder.names == ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
+  }
+
+  @Test("a copy that the process before has made, and no more, is the copy")
+  func copiedBefore() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    let copies = (1...2).map { "\(folder.file.path).damaged-\($0)" }
+    try damaged.write(to: folder.file)
+    try Data("another".utf8).write(to: URL(fileURLWithPath: copies[0]))
+    try damaged.write(to: URL(fileURLWithPath: copies[1]))
+    #expect(try storage.open().damage == [.corrupt(lines: [2], keptAt: copies[1])])
+    #expect(folder.names.count { $0.contains("damaged") } == 2)
+  }
+
+  @Test("the copy of a damaged file that is replaced stays, also if nobody knows whether the replacement does")
+  func copyOfReplaced() throws {
+    let disk = SimulatedDisk(seed: 0)
+    let storage = FileOutboxStorage(path: "/box", disk: disk)
+    try disk.create("/box").write(damaged)
+    // Four calls to copy it, five to replace it; the last syncs the folder.
+    disk.refuse(call: 9)
+    #expect(throws: SimulatedDisk.Fault.refused) { try storage.open() }
+    #expect(try disk.read("/box") != damaged)
+    #expect(try disk.read("/box.damaged-1") == damaged)
+    #expect(try storage.open().damage.isEmpty)
   }
 
   @Test("a file that is none of an outbox, or of a later version, is refused and left alone")
@@ -194,9 +244,13 @@ struct FileOutboxStorageTests {
     #expect(folder.names == ["orders.outbox", "orders.outbox.lock"])
   }
 
-  @Test("a damaged file for whose copy there is no room stays as it is, and no part of it is left as a copy")
-  func noRoomForCopy() throws {
-    let disk = SmallDisk(room: 200)
+  // In the second there is room for a copy, but none for the replacement behind that.
+  @Test(
+    "a damaged file for whose copy there is no room stays as it is, and no part of it is left as a copy",
+    arguments: [200, 300]
+  )
+  func noRoomForCopy(room: Int) throws {
+    let disk = SmallDisk(room: room)
     let storage = FileOutboxStorage(path: "/box", disk: disk)
     _ = try storage.open()
     try storage.append([Data(repeating: UInt8(ascii: "x"), count: 100)], durably: true)

@@ -35,6 +35,30 @@ struct OutboxRestorationTests {
     }
   }
 
+  @Test(
+    "the number of an entry is given to no other, also if what has added it is damaged",
+    arguments: [
+      #"{"begin":{"id":7}}"#, #"{"fail":{"id":7,"failure":{"text":"t","date":1},"counts":true}}"#,
+      #"{"remove":{"id":7}}"#,
+      #"{"bury":{"id":7,"reason":"expired","failure":{"text":"t","date":1}}}"#, #"{"revive":{"id":7}}"#,
+    ]
+  )
+  func numberOfDamage(record: String) {
+    #expect(Self.restored(Self.entry("1"), record).machine.nextNumber == 8)
+  }
+
+  @Test("each damaged line may have added an entry behind all that can be read, whose number is given to no other")
+  func numbersOfDamage() {
+    let contents = OutboxContents(
+      records: [Data(Self.entry("1").utf8)],
+      damage: [.torn(bytes: 9), .corrupt(lines: [3, 4], keptAt: "/copy")]
+    )
+    let restored = OutboxRestoration(contents, into: Machine(.standard, random: .system))
+    #expect(restored.machine.nextNumber == 4)
+    #expect(restored.skipsNumbers)
+    #expect(!Self.restored(Self.entry("1")).skipsNumbers)
+  }
+
   @Test("attempts stay at the largest and the smallest number instead of going beyond them")
   func attempts() {
     let most = Self.restored(Self.entry("1", attempts: "\(Int.max)"), #"{"begin":{"id":1}}"#)

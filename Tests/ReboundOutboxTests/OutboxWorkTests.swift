@@ -34,6 +34,49 @@ struct OutboxWorkTests {
     #expect(next.outbox.state.isEmpty)
   }
 
+  @Test(
+    "that something is sent which must not be sent twice survives the end of the process and the loss of power",
+    arguments: [false, true]
+  )
+  func durableBeginning(losingPower: Bool) {
+    for seed in UInt64(0)..<20 {
+      let disk = SimulatedDisk(seed: seed)
+      let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
+      test.receiver.programAll { _ in .never }
+      // So that it begins apart from being stored.
+      test.outbox.pause()
+      test.enqueue("a")
+      test.outbox.resume()
+      test.scheduler.advance()
+      #expect(test.receiver.payloads == ["a"])
+      disk.restart(losingPower: losingPower)
+      let next = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
+      next.outbox.pause()
+      next.outbox.start()
+      next.scheduler.advance()
+      #expect(next.outbox.entries.map(\.attempts) == [1], "seed \(seed)")
+    }
+  }
+
+  @Test("what must not be sent twice waits while the storage fails, and is sent once that works again")
+  func unstoredBeginning() {
+    let disk = SimulatedDisk(seed: 0)
+    let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { $0.payload != "once" })
+    test.outbox.pause()
+    test.enqueue("once", key: "a")
+    test.enqueue("often", key: "b")
+    disk.faultRate = 1
+    test.outbox.resume()
+    test.scheduler.advance(by: .seconds(25))
+    #expect(test.receiver.timed == ["often at 0.0"])
+    #expect(test.outbox.state == OutboxState(pending: 1))
+    disk.faultRate = 0
+    // The pause is that after a failure.
+    test.scheduler.advance(by: .seconds(10))
+    #expect(test.receiver.timed == ["often at 0.0", "once at 30.0"])
+    #expect(test.outbox.state.isEmpty)
+  }
+
   @Test("a storage in use is an error for each who asks, until it is free")
   func inUse() throws {
     let storage = InMemoryOutboxStorage()
@@ -73,6 +116,42 @@ struct OutboxWorkTests {
     #expect(next == OutboxEntryID(1_001))
   }
 
+  @Test("the journal of a few large entries that came and went stays short, too")
+  func compactsLargeEntries() {
+    let storage = CountingStorage()
+    let test = OutboxUnderTest(storage: storage)
+    let photo = String(repeating: "x", count: 500_000)
+    var largest = 0
+    for _ in 0..<40 {
+      test.enqueue(photo)
+      largest = max(largest, storage.kept.records.reduce(0) { $0 + $1.count })
+    }
+    #expect(test.receiver.payloads.count == 40)
+    #expect(largest < 2 << 20)
+  }
+
+  @Test("large entries that are there to stay do not have the journal written anew each time")
+  func keepsLargeEntries() {
+    let storage = CountingStorage()
+    let test = OutboxUnderTest(.steady(maxBytes: 1 << 26), storage: storage)
+    test.receiver.programAll { _ in .never }
+    let photo = String(repeating: "x", count: 500_000)
+    for _ in 0..<40 { test.enqueue(photo) }
+    #expect(test.outbox.state.pending == 40)
+    // As it has grown to four times its size, and again.
+    #expect((1...3).contains(storage.replacements))
+  }
+
+  @Test("a journal that cannot be written anew grows to twice its size until that is tried again")
+  func cannotCompact() {
+    let storage = CountingStorage(isReplaceable: false)
+    let test = OutboxUnderTest(storage: storage)
+    let photo = String(repeating: "x", count: 500_000)
+    for _ in 0..<40 { test.enqueue(photo) }
+    #expect(test.receiver.payloads.count == 40)
+    #expect((1...6).contains(storage.replacements))
+  }
+
   @Test("what was under way when the process ended is said to be, also if the journal was written anew meanwhile")
   func compactsWhatIsUnderWay() {
     let storage = CountingStorage()
@@ -107,6 +186,28 @@ struct OutboxWorkTests {
     }
     let test = OutboxUnderTest(storage: storage)
     #expect(try test.enqueue("a")?.get().id == OutboxEntryID(201))
+  }
+
+  @Test("the number of an entry that is damaged is given to no other, also not after one more restart")
+  func numberOfDamage() throws {
+    let disk = SimulatedDisk(seed: 0)
+    do {
+      let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
+      test.outbox.pause()
+      for payload in ["one", "two"] { test.enqueue(payload) }
+    }
+    var journal = try #require(try disk.read("/box"))
+    journal[try #require(journal.range(of: Data("two".utf8))?.lowerBound)] = UInt8(ascii: "T")
+    try disk.create("/box").write(journal)
+    for _ in 0..<2 {
+      let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
+      test.outbox.pause()
+      test.outbox.start()
+      test.scheduler.advance()
+      #expect(test.outbox.entries.map(\.payload) == ["one"])
+    }
+    let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
+    #expect(try test.enqueue("three")?.get().id == OutboxEntryID(3))
   }
 
   @Test("an entry that this version cannot decode is reported, not delivered, and stays for one that can")
@@ -224,14 +325,19 @@ struct OutboxWorkTests {
   }
 }
 
-/// Counts the calls of a storage in memory.
+/// Counts the calls of a storage in memory, which may refuse to replace its records.
 ///
 /// Unchecked, because the lock guards the counts.
 private final class CountingStorage: OutboxStorage, @unchecked Sendable {
   let kept = InMemoryOutboxStorage()
+  private let isReplaceable: Bool
   private let lock = Lock()
   private var appendSizes: [Int] = []
   private var replacementCount = 0
+
+  init(isReplaceable: Bool = true) {
+    self.isReplaceable = isReplaceable
+  }
 
   var appends: [Int] { lock.withLock { appendSizes } }
   var replacements: Int { lock.withLock { replacementCount } }
@@ -245,6 +351,7 @@ private final class CountingStorage: OutboxStorage, @unchecked Sendable {
 
   func replace(with records: [Data]) throws {
     lock.withLock { replacementCount += 1 }
+    guard isReplaceable else { throw OutboxStorageFailure.notReady("The storage in memory") }
     try kept.replace(with: records)
   }
 

@@ -79,4 +79,17 @@ extension Publisher where Output: Sendable {
       return first
     }
   }
+
+  /// Waits, until ``Deadline/current``, for the first value of what is others' as well: it runs under no deadline itself.
+  ///
+  /// - Returns: `nil` for a finish without one.
+  /// - Throws: The failure; ``TimedOut`` if the deadline comes first; `CancellationError` if the task is cancelled.
+  @inlinable
+  nonisolated(nonsending) func firstSharedValueIfAny() async throws -> Output? {
+    try await Answer.wait(until: Deadline.toHeed) { answer in
+      let first = FirstValue<Output, Failure>(whenKnown: answer)
+      Deadline.replaced(by: nil) { subscribe(first) }
+      return first
+    }
+  }
 }

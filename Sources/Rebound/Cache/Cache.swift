@@ -272,15 +272,15 @@ extension Cache where Value: Sendable, Failure == any Error {
   ///     let forecast = try await forecasts.value(for: city) { try await client.forecast(for: city) }
   ///     if forecast.isStale { showSavedCopy(forecast.age) }
   ///
-  /// The function runs in a task of its own, which is cancelled when all who wait for it are. One that fetches a new value
-  /// in place of a stale one runs to its end.
+  /// The function runs in a task of its own, under no deadline, since it may be others' as well. It is cancelled when all who
+  /// wait for it are, or when their time is over. One that fetches a new value in place of a stale one runs to its end.
   ///
   /// - Parameters:
   ///   - key: What is wanted.
   ///   - time: Measures ages.
   ///   - fetch: The call.
-  /// - Throws: What the function throws, if there is no value for that case; `CancellationError` if the task is
-  ///   cancelled.
+  /// - Throws: What the function throws, or ``TimedOut`` if ``Deadline/current`` is over first, if there is no value for that
+  ///   case; `CancellationError` if the task is cancelled.
   @inlinable
   public nonisolated(nonsending) func value(
     for key: Key,
@@ -310,7 +310,7 @@ extension Cache where Value: Sendable, Failure == any Error {
     }
     let value: Cached<Value>?
     do {
-      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstValueIfAny()
+      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstSharedValueIfAny()
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }

@@ -14,7 +14,8 @@ public protocol CacheStorage<Key, Value>: Sendable {
   /// Finds out what is kept, and whether the caller is to fetch a new value.
   ///
   /// While somebody else fetches, and nothing is kept that may be delivered meanwhile, this waits; it ends when there is a
-  /// value, or when the claim is given up or over and becomes the caller's. A task that is cancelled waits no longer.
+  /// value, or when the claim is given up or over and becomes the caller's. A task that is cancelled, or whose
+  /// ``Deadline/current`` is over, waits no longer.
   func look(_ key: Key) async -> CacheFinding<Value>
 
   /// What is kept, if anything is; claims nothing.

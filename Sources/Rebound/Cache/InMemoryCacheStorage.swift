@@ -56,7 +56,7 @@ public final class InMemoryCacheStorage<Key: Hashable & Sendable, Value: Sendabl
       case .found(let finding): return finding
       case .wait(let until):
         do {
-          try await Answer.wait { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+          try await Answer.wait(until: Deadline.toHeed) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
             self.wait(for: key, until: until) { wake(.success(())) }
           }
         } catch { return CacheFinding(stored: nil, claim: nil) }

@@ -10,8 +10,8 @@ import Foundation
 /// cause one request. When the upstream ends, all get the end, and the next one to ask starts afresh: nothing is
 /// kept, errors least of all. When the last one cancels, the upstream is cancelled.
 ///
-/// What is in flight runs under the ``Deadline/current`` of whoever was first: a retry within gives up when that one's time is
-/// over, for all who have joined.
+/// What is in flight is everybody's, and runs under no ``Deadline/current``: each function that waits for it leaves when its own
+/// time is over, each publisher when the timeout around it says so, and the last one to leave ends it.
 ///
 /// Publishers and asynchronous functions of one coalescer share with each other.
 ///
@@ -46,7 +46,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
       }
       if let first {
         flight.begin(first)
-        return upstream.subscribe(flight)
+        return Deadline.replaced(by: nil) { upstream.subscribe(flight) }
       }
       if let (passenger, count) = flight.board(downstream) {
         shared.change { $1.append(.joined(key, subscribers: count)) }
@@ -123,12 +123,13 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ///
   ///     let forecast = try await forecasts.run(city) { try await client.forecast(for: city) }
   ///
-  /// The function runs in a task of its own, which is cancelled when all who wait for it are.
+  /// The function runs in a task of its own, which is cancelled when all who wait for it are, or when their time is over.
   ///
   /// - Parameters:
   ///   - key: What is wanted.
   ///   - operation: The call.
-  /// - Throws: What the function throws; `CancellationError` if the task is cancelled.
+  /// - Throws: What the function throws; ``TimedOut`` if ``Deadline/current`` is over first; `CancellationError` if the task
+  ///   is cancelled.
   @inlinable
   public nonisolated(nonsending) func run(
     _ key: Key,
@@ -136,7 +137,7 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ) async throws -> Value {
     let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value = try await call.firstValueIfAny() else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstSharedValueIfAny() else { throw FinishedWithoutValue() }
     return value
   }
 }

@@ -121,7 +121,9 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
       state.requested = wanted
       return state.subscription
     }
-    subscription?.request(more)
+    guard let subscription else { return }
+    // It may begin with this.
+    Deadline.replaced(by: nil) { subscription.request(more) }
   }
 
   /// One wants nothing any more; with the last one it all ends.

@@ -84,7 +84,8 @@ func exactType<Failure: Error>(of error: Failure) -> any Error.Type {
 extension PolicyMachine {
   /// Does what the machine has decided, and asks it again, until it lets an attempt begin.
   ///
-  /// - Throws: What it ends the execution with; `CancellationError` when the task is cancelled in a wait.
+  /// - Throws: What it ends the execution with; ``TimedOut`` when a deadline that nobody enforces comes in a wait, and
+  ///   `CancellationError` when the task is cancelled in one.
   @usableFromInline
   nonisolated(nonsending) mutating func untilItProceeds(
     _ decision: Decision<Failure>,
@@ -105,7 +106,7 @@ extension PolicyMachine {
         decision = begins(execution)
       case .wait(let pause):
         do {
-          try await execution.time.sleep(for: pause)
+          try await execution.time.wait(for: pause, until: Deadline.toHeed)
         } catch {
           cancelled(execution)
           throw error
@@ -113,7 +114,7 @@ extension PolicyMachine {
         decision = begins(execution)
       case .park(let register):
         do {
-          try await Answer<Void>.wait {
+          try await Answer<Void>.wait(until: Deadline.toHeed) {
             (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
             let waker = TaskWaker(wake)
             register(Waker(waker))

@@ -21,7 +21,7 @@ extension FallbackPolicy {
     do { return try await operation() } catch { original = error }
     guard !Task.isCancelled, covers(original) else { throw original }
     do {
-      return try await replacement(original)
+      return try await ForeignCall.left { try await replacement(original) }
     } catch {
       replacementFailed(error, after: original)
       throw FallbackFailed.replacing(original, with: error)

@@ -28,7 +28,7 @@ extension Duration {
 
   /// The shortest whole number of nanoseconds that is not shorter: a timer that counts in these would ring too early, and find
   /// nothing.
-  var roundedUpToNanoseconds: Duration {
+  package var roundedUpToNanoseconds: Duration {
     let (seconds, attoseconds) = components
     let nanoseconds = attoseconds / 1_000_000_000
     let whole = Duration(secondsComponent: seconds, attosecondsComponent: nanoseconds * 1_000_000_000)

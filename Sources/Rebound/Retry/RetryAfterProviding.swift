@@ -9,7 +9,8 @@ public protocol RetryAfterProviding: Error {
   ///
   /// HTTP says it in the Retry-After field (RFC 9110 §10.2.3).
   var retryAfter: Duration? { get }
-  /// Whether a policy of this program has refused a call, which no service has seen; `false` if nothing else is said.
+  /// Whether a policy of this program has refused a call, be it that there is no credential for it; `false` if nothing else is
+  /// said.
   ///
   /// Then the pause is the policy's own, and says nothing about how often the service may be called.
   var isRefusal: Bool { get }

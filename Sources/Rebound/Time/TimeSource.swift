@@ -124,9 +124,17 @@ public struct TimeSource: Sendable {
   ///   - duration: How long; zero or less returns at once.
   /// - Throws: `CancellationError` if the task is cancelled, at once.
   public nonisolated(nonsending) func sleep(for duration: Duration) async throws {
+    try await wait(for: duration, until: nil)
+  }
+
+  /// Waits in an asynchronous function.
+  ///
+  /// - Throws: ``TimedOut`` at the deadline, if that comes first; `CancellationError` if the task is cancelled, at once.
+  package nonisolated(nonsending) func wait(for duration: Duration, until deadline: Deadline?) async throws {
     try Task.checkCancellation()
     guard duration > .zero else { return }
-    try await Answer.wait { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
+    let end = deadline.flatMap { $0.remaining < duration ? $0 : nil }
+    try await Answer.wait(until: end) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
       soon(.after(duration)) { wake(.success(())) }
     }
   }

@@ -14,6 +14,8 @@ public struct Deadline: Sendable {
   public let moment: Duration
   /// Measures the time that is left.
   public let time: TimeSource
+  /// Whether somebody ends what is under way when the time is over, so that nothing has to heed it.
+  @usableFromInline package let isEnforced: Bool
 
   /// The nearest deadline that the current task runs under, or the subscription that is being made; `nil` if there is
   /// none.
@@ -22,11 +24,17 @@ public struct Deadline: Sendable {
   /// that it makes.
   @TaskLocal public static var current: Deadline?
 
+  /// The current deadline, if what waits has to end by itself when it is over; see ``TimeoutPolicy/cooperative()``.
+  @inlinable
+  package static var toHeed: Deadline? {
+    current.flatMap { $0.isEnforced ? nil : $0 }
+  }
+
   /// Does something under a deadline, or under none, in place of the current one.
   ///
   /// For what runs elsewhere than where it was asked for: on a timer's thread, or in the task of somebody else.
   @inlinable
-  static func replaced<Result>(by deadline: Deadline?, _ operation: () throws -> Result) rethrows -> Result {
+  package static func replaced<Result>(by deadline: Deadline?, _ operation: () throws -> Result) rethrows -> Result {
     // Setting one allocates.
     if deadline == nil, current == nil { return try operation() }
     return try $current.withValue(deadline, operation: operation)
@@ -43,8 +51,11 @@ public struct Deadline: Sendable {
 
   /// A deadline at a moment.
   public init(at moment: Duration, on time: TimeSource) {
-    self.moment = moment
-    self.time = time
+    self.init(at: moment, on: time, isEnforced: false)
+  }
+
+  init(at moment: Duration, on time: TimeSource, isEnforced: Bool) {
+    (self.moment, self.time, self.isEnforced) = (moment, time, isEnforced)
   }
 
   /// The time that is left, never negative.
@@ -75,7 +86,7 @@ public struct Deadline: Sendable {
   }
 
   @usableFromInline
-  func isBefore(_ other: Deadline) -> Bool {
+  package func isBefore(_ other: Deadline) -> Bool {
     // Of one time, as nearly always, the moments say it without a look at the clock.
     if time.custom === other.time.custom { return moment <= other.moment }
     return remaining <= other.remaining

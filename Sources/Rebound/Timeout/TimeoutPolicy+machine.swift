@@ -19,7 +19,7 @@ extension TimeoutPolicy: Policy {
       let time = execution.time
       begin(at: execution.now(on: time), execution)
       let limit = execution.isAsynchronous ? policy.storage.limitOfFunction : policy.storage.whole
-      if let limit { deadline = Deadline(at: start + limit, on: time) }
+      if let limit { deadline = Deadline(at: start + limit, on: time, isEnforced: true) }
       // Nothing is begun that has no time.
       if let due, due <= .zero { return expire(.zero, execution) ?? .proceed }
       return .proceed

@@ -43,7 +43,10 @@ public struct TokenRefreshFailure: Error {
   public var needsSignIn: Bool { reason == .signedOut || reason == .rejected }
 }
 
-extension TokenRefreshFailure: RetryAfterProviding {}
+extension TokenRefreshFailure: RetryAfterProviding {
+  /// The pause is the session's, and says nothing about how often the service may be called.
+  public var isRefusal: Bool { true }
+}
 
 extension TokenRefreshFailure: CustomStringConvertible {
   /// What happened, and what to do next.

@@ -222,12 +222,13 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// - Parameters:
   ///   - refused: What the request was sent with when the server refused it; `nil` to send it the first time.
   ///   - time: Measures lifetimes and pauses.
-  /// - Throws: ``TokenRefreshFailure`` if there is none; `CancellationError` if the task is cancelled.
+  /// - Throws: ``TokenRefreshFailure`` if there is none; ``TimedOut`` if ``Deadline/current`` is over first, while the refresh
+  ///   goes on; `CancellationError` if the task is cancelled.
   public nonisolated(nonsending) func access(
     insteadOf refused: Access? = nil,
     time: TimeSource = .current
   ) async throws -> Access {
-    try await Answer.wait { self.ask(insteadOf: refused, on: time, $0) }
+    try await Answer.wait(until: Deadline.toHeed) { self.ask(insteadOf: refused, on: time, $0) }
   }
 
   /// Asks for a credential.
@@ -336,8 +337,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
         $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: $0.clamp(now), events: &$1)
       }
     }
-    // It is everybody's: the time of the one who was first is not its limit.
-    Deadline.replaced(by: nil) { start(Refresh(refresh, of: shared), settle) }
+    // It is everybody's: the time of the one who was first is not its limit, and what that one calls is another call.
+    ForeignCall.left { Deadline.replaced(by: nil) { start(Refresh(refresh, of: shared), settle) } }
   }
 
   /// Changes the machine, and gives those who wait the answers that come of it, in order.

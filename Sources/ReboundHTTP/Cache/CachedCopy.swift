@@ -19,8 +19,8 @@ extension CopyQuestion: CustomReflectable {
 struct CachedCopy: Sendable {
   /// What redirects have to do with it.
   struct Reach: Sendable {
-    /// Where they led.
-    let end: URL
+    /// Where they led, one after the other, as whoever writes there knows it: middleware may send more than that.
+    let way: [URL]
     /// How old the copy may be before they are to be followed anew.
     let age: Duration
   }
@@ -113,14 +113,14 @@ struct CachedCopy: Sendable {
     variant.allSatisfy { ($0.value) == (message.headers[$0.name] ?? "") }
   }
 
-  /// Whether what was asked for is such an address, or where redirects have led from there: who writes to either makes the
-  /// copy void.
+  /// Whether what was asked for is such an address, or one to which redirects have led from there: who writes to any of them
+  /// makes the copy void.
   func isOf(_ key: HTTPCache.Key, _ isMeant: (String) -> Bool) -> Bool {
-    isMeant(key.url) || end.map { isMeant($0.canonical) } ?? false
+    isMeant(key.url) || way.contains { isMeant($0.canonical) }
   }
 
-  /// Where redirects have led; `nil` if none did.
-  var end: URL? { reach == nil ? nil : head.url }
+  /// Where redirects have led.
+  var way: [URL] { reach?.way ?? [] }
 
   func age(now: Duration) -> Duration { initialAge + max(now - arrival, .zero) }
 
@@ -157,7 +157,7 @@ struct CachedCopy: Sendable {
   func question(_ request: HTTPRequest) -> HTTPRequest? {
     guard hasValidator else { return nil }
     let question = CopyQuestion(
-      url: reach?.end ?? request.message.url,
+      url: way.last ?? request.message.url,
       etag: validator("ETag"),
       lastModified: validator("Last-Modified")
     )
@@ -251,7 +251,7 @@ extension CachedCopy.Reach {
   fileprivate init?(_ response: HTTPResponse) {
     guard let redirectChain = response.head.redirectChain else { return nil }
     // What the answer's own age adds to the copy's has nothing to do with the redirects.
-    self.init(end: redirectChain.end, age: (redirectChain.lifetime ?? .zero) + CachedCopy.statedAge(response))
+    self.init(way: redirectChain.way, age: (redirectChain.lifetime ?? .zero) + CachedCopy.statedAge(response))
   }
 }
 

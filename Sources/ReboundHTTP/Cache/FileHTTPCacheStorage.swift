@@ -8,11 +8,11 @@ import StreamSupport
 ///     let cache = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000, maximumEntries: 20_000))
 ///
 /// Each copy is a file, written beside its place and renamed: whoever reads finds the old copy or the new one, never a part,
-/// and no process waits for another. One that a redirect has led to has a second, small file, and counts twice. There is no
-/// lock and no file that lists the others; the folder is the truth, and what a process knows of it in memory only says what
-/// is to go. Files are not synced: what the loss of power tears has a wrong
-/// checksum, and counts as never stored. A process that ends while it writes leaves a file behind that is removed by
-/// whoever looks at the folder an hour later or more.
+/// and no process waits for another. One that redirects have led to has a small file more for each, which counts as one. There
+/// is no lock and no file that lists the others; the folder is the truth, and what a process knows of it in memory only says
+/// what is to go. Files are not synced: what the loss of power tears has a wrong checksum, and counts as never stored. A
+/// process that ends while it writes leaves a file behind that is removed by whoever looks at the folder an hour later or
+/// more.
 ///
 /// When room is needed, what was not used for the longest time goes. A use is noted as the time of the file's last change,
 /// once a minute at most, so that all processes know it. A process looks at the whole folder when it first stores something,
@@ -146,12 +146,12 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
   ///
   /// - Complexity: O(n) in the files.
   public func removeAll(ofAddress address: String) throws {
-    try remove(try folder.names().filter { Self.isOfCache($0) && $0.hasPrefix("\(address)-") })
+    try forget(try folder.names().filter { Self.isOfCache($0) && $0.hasPrefix("\(address)-") })
   }
 
   /// Removes all copies, and what is being written.
   public func removeAll() throws {
-    try remove(try folder.names().filter(Self.isOfCache))
+    try forget(try folder.names().filter(Self.isOfCache))
   }
 
   // MARK: The folder
@@ -202,6 +202,14 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
       }
     }
     if let failure { throw failure }
+  }
+
+  /// Removes copies, and what is being written to become one, also if whoever writes it is done meanwhile.
+  private func forget(_ names: [String]) throws {
+    let unfinished = names.filter { !Self.isCopy($0) }
+    // Once its file is gone, nothing more takes a copy's name; until then, it may have.
+    let finished = unfinished.map { String($0.prefix { $0 != "." }) }
+    try remove(unfinished + names.filter(Self.isCopy) + finished)
   }
 
   /// Finds out what is there, and removes what was left behind and what there is no room for.

@@ -20,6 +20,10 @@ import StreamSupport
 /// on a queue of the system's. An answer from the network waits for nothing: it is stored behind its back. Without a storage
 /// all of that is a look at the memory, on the thread of the request.
 ///
+/// One thing other processes do not see: an answer that was asked for before its address was written to, and comes after
+/// that, is not kept by the process that has written, but by another it is, for as long as it is good. What several processes
+/// read and write should be good for a short time, or say `no-cache`.
+///
 /// No request fails because a storage does: it goes on with what is in memory, and the failure is reported. What takes a
 /// storage longer than a second is not waited for.
 public final class HTTPCache: Sendable {
@@ -63,6 +67,8 @@ public final class HTTPCache: Sendable {
     /// How often something was forgotten.
     private(set) var generation = 0
     private var all = 0
+    /// Up to when it is not known which addresses were forgotten.
+    private var unknown = 0
     private var addresses: [String: Int] = [:]
 
     mutating func forgetAll() {
@@ -73,13 +79,18 @@ public final class HTTPCache: Sendable {
     mutating func forget(_ addresses: Set<String>) {
       generation += 1
       for address in addresses { self.addresses[address] = generation }
-      // To keep less than could be kept is no harm.
-      if self.addresses.count > Forgotten.most { forgetAll() }
+      if self.addresses.count > Forgotten.most { (unknown, self.addresses) = (generation, [:]) }
     }
 
-    func last(_ address: String) -> Int { max(all, addresses[address] ?? 0) }
+    private func last(_ address: String) -> Int { max(all, addresses[address] ?? 0) }
 
+    /// Whether a copy is surely forgotten.
     func has(_ copy: CachedCopy, _ key: Key, since generation: Int) -> Bool { copy.isOf(key) { last($0) > generation } }
+
+    /// The same, also where that is not known: to keep less than could be kept is no harm.
+    func mayHave(_ copy: CachedCopy, _ key: Key, since generation: Int) -> Bool {
+      unknown > generation || has(copy, key, since: generation)
+    }
   }
 
   struct Key: Hashable, Sendable {
@@ -184,13 +195,15 @@ public final class HTTPCache: Sendable {
 
   /// Lets go of what is in memory and in the storage as well, as when memory is short.
   public func releaseMemory() {
-    release { _ in true }
+    release { _, _ in true }
   }
 
-  private func release(_ isMeant: (Key) -> Bool) {
+  private func release(_ isMeant: (CachedCopy, Key) -> Bool) {
     let dropped = state.withLock { state in
       let before = state.slots
-      for key in before.keys where isMeant(key) { state.change(key) { $0.removeAll { $0.place != nil } } }
+      for (key, slot) in before where slot.copies.contains(where: { isMeant($0.copy, key) }) {
+        state.change(key) { $0.removeAll { $0.place != nil && isMeant($0.copy, key) } }
+      }
       return before
     }
     withExtendedLifetime(dropped) {}
@@ -234,16 +247,17 @@ public final class HTTPCache: Sendable {
   /// Forgets a copy, for which an answer has come that is not kept.
   func forget(_ copy: CachedCopy, for lookup: Lookup, of request: HTTPRequest) {
     // What is there now has come later than that answer.
-    guard !hasForgotten(copy, since: lookup) else { return }
+    guard !state.withLock({ $0.forgotten.has(copy, lookup.key, since: lookup.generation) }) else { return }
     let (key, message) = (lookup.key, request.message)
     drop(key) { $0.copy.answers(message) }
     // As when everything is forgotten, for whoever was reading it at the same time.
     shelf?.remove(copy, key, in: self) { self.drop(key) { $0.copy.answers(message) && $0.place != nil } }
   }
 
-  /// Whether the address of a copy, or where redirects have led from there, was forgotten since it was asked for.
-  func hasForgotten(_ copy: CachedCopy, since lookup: Lookup) -> Bool {
-    state.withLock { $0.forgotten.has(copy, lookup.key, since: lookup.generation) }
+  /// Whether the address of a copy, or one to which redirects have led from there, may have been forgotten since it was
+  /// asked for.
+  func mayHaveForgotten(_ copy: CachedCopy, since lookup: Lookup) -> Bool {
+    state.withLock { $0.forgotten.mayHave(copy, lookup.key, since: lookup.generation) }
   }
 
   // MARK: Memory
@@ -276,7 +290,7 @@ public final class HTTPCache: Sendable {
   ) -> Int? {
     guard copy.cost <= capacity / 10 else { return nil }
     let (number, dropped) = state.withLock { state -> (Int?, (Slot?, [Slot])) in
-      if let lookup, state.forgotten.has(copy, key, since: lookup.generation) { return (nil, (nil, [])) }
+      if let lookup, state.forgotten.mayHave(copy, key, since: lookup.generation) { return (nil, (nil, [])) }
       state.uses += 1
       let number = state.uses
       let before = state.slots[key]
@@ -313,10 +327,11 @@ public final class HTTPCache: Sendable {
     withExtendedLifetime(dropped) {}
   }
 
-  /// Forgets all copies of these addresses, and those that redirects to them have led to, whoever has asked for them.
+  /// Forgets all copies of these addresses, and those of others from which redirects have led there, whoever has asked for
+  /// them.
   ///
   /// - Complexity: O(n) in the addresses kept.
-  func invalidate(_ urls: [URL]) {
+  func invalidate(_ urls: some Sequence<URL>) {
     let addresses = Set(urls.map(\.canonical))
     let dropped = state.withLock { state in
       state.forgotten.forget(addresses)
@@ -325,7 +340,8 @@ public final class HTTPCache: Sendable {
       return slots
     }
     withExtendedLifetime(dropped) {}
-    shelf?.removeAll(of: addresses) { self.release { addresses.contains($0.url) } }
+    // As when everything is forgotten, for whoever was reading it at the same time.
+    shelf?.removeAll(of: addresses) { self.release { $0.isOf($1, addresses.contains) } }
   }
 
   // MARK: Renewal
@@ -338,10 +354,13 @@ public final class HTTPCache: Sendable {
       return true
     }
     guard begins else { return }
-    // A failure needs no answer here: whoever asks next, asks the server.
-    let renewal = exchange.sink { _ in
-      self.endRenewal(key)
-    } receiveValue: { _ in
+    // A failure needs no answer here: whoever asks next, asks the server. Those who have the old copy have no part in the new
+    // one: their time is not its limit.
+    let renewal = Deadline.replaced(by: nil) {
+      exchange.sink { _ in
+        self.endRenewal(key)
+      } receiveValue: { _ in
+      }
     }
     let isOver = state.withLock { state in
       guard state.renewals[key] != nil else { return true }

@@ -126,7 +126,8 @@ final class HTTPCacheShelf: Sendable {
       .map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
     if wanted != stored.variant {
       name = digest.name(of: wanted)
-      guard let second = try load(name, digest, limit(cache)) else { return nil }
+      // One of another family is older than what has taken the first place since.
+      guard let second = try load(name, digest, limit(cache)), second.0.family == stored.family else { return nil }
       (stored, version) = second
     }
     let time = request.time
@@ -195,28 +196,26 @@ final class HTTPCacheShelf: Sendable {
     for request: HTTPRequest,
     in cache: HTTPCache
   ) {
-    // What has forgotten it is behind this in the queue, or was there before it.
-    guard !cache.hasForgotten(copy, since: lookup) else { return }
     let key = lookup.key
     let digest = HTTPCacheKeyDigest(key)
     guard settle(digest.name.address) else { return }
-    let bytes = StoredCopy.bytes(
-      of: copy,
-      for: digest,
-      answering: request.message.url,
-      now: request.time.now,
-      wallClock: request.time.wallClock,
-      redaction: request.call.redaction
-    )
-    guard let bytes else {
-      // What is there is older than this one, which may not be there.
-      owe(digest.name.address)
-      _ = settle(digest.name.address)
-      return
-    }
+    // What has forgotten it is behind this in the queue, or was there before it; of what was forgotten with more than are
+    // remembered an older copy may be there.
+    guard !cache.mayHaveForgotten(copy, since: lookup) else { return forget(digest.name.address) }
     do {
-      let name = try place(for: copy, digest, limit(cache))
-      if let version = try storage.store(bytes, as: name), try storeRedirectEntry(of: copy, name) {
+      let (name, family) = try place(for: copy, digest, limit(cache))
+      let bytes = StoredCopy.bytes(
+        of: copy,
+        for: digest,
+        answering: request.message.url,
+        now: request.time.now,
+        wallClock: request.time.wallClock,
+        redaction: request.call.redaction,
+        family: family
+      )
+      // What is there is older than this one, which may not be there.
+      guard let bytes else { return forget(digest.name.address) }
+      if let version = try storage.store(bytes, as: name), try storeRedirectEntries(of: copy, name) {
         cache.note(HTTPCache.Place(name: name, version: version), ofCopy: number, for: key)
       } else {
         cache.drop(number, for: key)
@@ -229,39 +228,47 @@ final class HTTPCacheShelf: Sendable {
   }
 
   /// Where a copy belongs: in the first place of its key, unless another variant that depends on the same fields is there.
-  private func place(for copy: CachedCopy, _ digest: HTTPCacheKeyDigest, _ limit: Int) throws -> HTTPCacheEntryName {
-    guard !copy.variant.isEmpty, let (first, _) = try load(digest.name, digest, limit) else { return digest.name }
+  ///
+  /// Whatever else takes the first place begins a family: what is in second places then is older, and not found any more.
+  private func place(
+    for copy: CachedCopy,
+    _ digest: HTTPCacheKeyDigest,
+    _ limit: Int
+  ) throws -> (HTTPCacheEntryName, family: String?) {
+    guard !copy.variant.isEmpty else { return (digest.name, nil) }
     let own = copy.variant.map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
-    guard first.variant != own, first.variant.map(\.name) == own.map(\.name) else { return digest.name }
-    return digest.name(of: own)
+    guard let (first, _) = try load(digest.name, digest, limit), first.variant.map(\.name) == own.map(\.name) else {
+      return (digest.name, CallIDs.text(.random(in: .min ... .max)))
+    }
+    return (first.variant == own ? digest.name : digest.name(of: own), first.family)
   }
 
   // MARK: Redirects
 
-  /// What a copy leaves at the address that redirects have led it to; `nil` if that is its own.
+  /// What a copy leaves at each address to which redirects have led but its own.
   ///
-  /// Whoever forgets that address, in whatever process, cannot find the copy, but removes this entry, without which it is
+  /// Whoever forgets such an address, in whatever process, cannot find the copy, but removes this entry, without which it is
   /// void.
-  private func redirectEntry(of copy: CachedCopy, _ name: HTTPCacheEntryName) -> HTTPCacheEntryName? {
-    let address = copy.end.map { HTTPCacheKeyDigest.address($0.canonical) } ?? name.address
-    return address == name.address ? nil : HTTPCacheEntryName(address: address, copy: name.copy)
+  private func redirectEntries(of copy: CachedCopy, _ name: HTTPCacheEntryName) -> [HTTPCacheEntryName] {
+    copy.way.map { HTTPCacheKeyDigest.address($0.canonical) }.filter { $0 != name.address }
+      .map { HTTPCacheEntryName(address: $0, copy: name.copy) }
   }
 
-  /// Leaves the entry of a copy that is stored.
+  /// Leaves the entries of a copy that is stored.
   ///
-  /// - Returns: Whether there is room for it.
-  private func storeRedirectEntry(of copy: CachedCopy, _ name: HTTPCacheEntryName) throws -> Bool {
-    guard let entry = redirectEntry(of: copy, name) else { return true }
-    return try storage.store(Data("\(name)".utf8), as: entry) != nil
+  /// - Returns: Whether there is room for them.
+  private func storeRedirectEntries(of copy: CachedCopy, _ name: HTTPCacheEntryName) throws -> Bool {
+    try redirectEntries(of: copy, name).allSatisfy { try storage.store(Data("\(name)".utf8), as: $0) != nil }
   }
 
-  /// Whether a copy's entry is still there.
+  /// Whether a copy's entries are still there.
   private func isInForce(_ copy: CachedCopy, _ name: HTTPCacheEntryName) throws -> Bool {
-    guard let entry = redirectEntry(of: copy, name) else { return true }
-    guard settle(entry.address), case .bytes(let bytes, _) = try storage.find(entry, known: nil, limit: 4_096) else {
-      return false
+    try redirectEntries(of: copy, name).allSatisfy { entry in
+      guard settle(entry.address), case .bytes(let bytes, _) = try storage.find(entry, known: nil, limit: 4_096) else {
+        return false
+      }
+      return bytes == Data("\(name)".utf8)
     }
-    return bytes == Data("\(name)".utf8)
   }
 
   // MARK: Forgetting
@@ -277,7 +284,7 @@ final class HTTPCacheShelf: Sendable {
       let digest = HTTPCacheKeyDigest(key)
       if settle(digest.name.address) {
         do {
-          try storage.remove(place(for: copy, digest, limit(cache)))
+          try storage.remove(place(for: copy, digest, limit(cache)).0)
         } catch {
           owe(digest.name.address)
           onFailure(HTTPCacheStorageFailure(.removing, name: digest.name, underlying: error))
@@ -290,10 +297,7 @@ final class HTTPCacheShelf: Sendable {
   /// Forgets all copies of these addresses behind the caller's back.
   func removeAll(of urls: Set<String>, then: @escaping @Sendable () -> Void) {
     work { [self] in
-      for address in urls.map(HTTPCacheKeyDigest.address) {
-        owe(address)
-        _ = settle(address)
-      }
+      for address in urls.map(HTTPCacheKeyDigest.address) { forget(address) }
       then()
     }
   }
@@ -305,6 +309,11 @@ final class HTTPCacheShelf: Sendable {
       _ = settle("")
       then()
     }
+  }
+
+  private func forget(_ address: String) {
+    owe(address)
+    _ = settle(address)
   }
 
   private func owe(_ address: String) { state.withLock { $0.debts.owe(address) } }

@@ -8,8 +8,8 @@ final class RedirectChain: Sendable {
   /// How long one is good that says nothing about an end (RFC 9110 §15.4.2, §15.4.9): as long as anything is.
   private static let longest = Duration.seconds(1 << 31)
 
-  /// Where they led.
-  let end: URL
+  /// Where they led, one after the other.
+  let way: [URL]
   /// How long from the beginning of the attempt they lead there; `nil` if one of them must not be kept at all.
   let lifetime: Duration?
   /// The names of the request's fields that it depends on where they lead.
@@ -28,7 +28,7 @@ final class RedirectChain: Sendable {
   ///   - earlier: Those before it in the same attempt.
   init(_ redirect: HTTPResponse, to sent: TransportRequest, next: TransportRequest, after earlier: RedirectChain?) {
     let control = CacheControl(redirect.head.headers)
-    end = next.url
+    way = (earlier?.way ?? []) + [next.url]
     // As a 303 says (RFC 9110 §15.4.4); a 301 or 302 that makes a GET of a POST is taken for one.
     hasServerActed = earlier?.hasServerActed ?? false || redirect.status == 303 || next.method != sent.method
     var written = earlier?.written ?? []
@@ -44,6 +44,11 @@ final class RedirectChain: Sendable {
     let said = control.has("no-cache") ? .zero : CachedCopy.statedLifetime(redirect, control)
     lifetime = min(max((said ?? unsaid) - CachedCopy.statedAge(redirect), .zero), rest)
   }
+}
+
+extension RedirectChain {
+  /// Where the last of them led.
+  var end: URL? { way.last }
 }
 
 extension ResponseHead {

@@ -57,7 +57,11 @@ struct StoredCopy: Sendable {
     let age: Int64
     /// How old it may be before the redirects that led to it are to be followed anew, in milliseconds; absent if none did.
     let reach: Int64?
+    /// Where those led, if that is not the address that answered alone.
+    let way: [String]?
     let receivedAt: Int64
+    /// The same for the copy in the first place of its key and those in second places that belong to it.
+    let family: String?
   }
 
   private let head: Head
@@ -72,10 +76,12 @@ struct StoredCopy: Sendable {
     answering url: URL,
     now: Duration,
     wallClock: Duration,
-    redaction: Redaction
+    redaction: Redaction,
+    family: String? = nil
   ) -> Data? {
     let isElsewhere = copy.head.url != url
-    if isElsewhere, hasCredential(copy.head.url, redaction) { return nil }
+    let addresses = copy.way + (isElsewhere ? [copy.head.url] : [])
+    if addresses.contains(where: { hasCredential($0, redaction) }) { return nil }
     let fields = copy.head.headers.filter { field in
       !redaction.hides(field) || needed.contains { HTTPHeaders.equal($0, field.name) }
     }
@@ -91,7 +97,9 @@ struct StoredCopy: Sendable {
       storedAt: wallClock.inMilliseconds,
       age: min(copy.age(now: now), greatestAge).inMilliseconds,
       reach: copy.reach?.age.inMilliseconds,
-      receivedAt: copy.receivedAt.secondsSinceEpoch
+      way: copy.reach.flatMap { $0.way == [copy.head.url] ? nil : $0.way.map(\.absoluteString) },
+      receivedAt: copy.receivedAt.secondsSinceEpoch,
+      family: family
     )
     guard let json = try? JSONEncoder().encode(head) else { return nil }
     return framed(json, copy.body)
@@ -138,7 +146,8 @@ struct StoredCopy: Sendable {
       throw .malformed
     }
     guard head.key == key.text else { throw .otherAddress }
-    guard head.age >= 0, head.address.map({ URL(string: $0) != nil }) ?? true else { throw .malformed }
+    let addresses = (head.way ?? []) + (head.address.map { [$0] } ?? [])
+    guard head.age >= 0, addresses.allSatisfy({ URL(string: $0) != nil }) else { throw .malformed }
     self.head = head
     // A copy of its own, whose indices begin at zero.
     body = Data(rest.dropFirst(count))
@@ -146,6 +155,9 @@ struct StoredCopy: Sendable {
 
   /// What tells it from other answers of its key: the names of the fields that it depends on, and digests of their values.
   var variant: [HTTPHeaders.Field] { head.variant.map { HTTPHeaders.Field($0.name, $0.value) } }
+
+  /// The same for the copy in the first place of its key and those in second places that belong to it.
+  var family: String? { head.family }
 
   /// The copy, if it is an answer to a request.
   ///
@@ -180,7 +192,9 @@ struct StoredCopy: Sendable {
       age: min(age, StoredCopy.greatestAge),
       now: now,
       receivedAt: HTTPDate(secondsSinceEpoch: head.receivedAt),
-      reach: head.reach.map { CachedCopy.Reach(end: address, age: .milliseconds($0)) }
+      reach: head.reach.map { age in
+        CachedCopy.Reach(way: head.way?.compactMap { URL(string: $0) } ?? [address], age: .milliseconds(age))
+      }
     )
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import StreamSupport
 
@@ -15,6 +16,13 @@ final class CallContext: Sendable {
   /// What events say of the call; `nil` while nobody watches.
   let watched: WatchedCall?
   private let failures = FailureHistory()
+  private let deeds = Locked(Deeds())
+
+  /// What servers have done before they led on, in whatever attempt.
+  private struct Deeds {
+    var written: Set<URL> = []
+    var last: RedirectChain?
+  }
 
   /// - Parameter observe: Who watches.
   init(
@@ -86,4 +94,22 @@ final class CallContext: Sendable {
 
   /// The failures that were kept.
   var earlier: [NetworkFailure] { failures.all }
+
+  /// Notes what servers have done before they led on: what ends the call may come from where nothing is known of it.
+  func note(_ chain: RedirectChain) {
+    guard chain.hasServerActed || !chain.written.isEmpty else { return }
+    let before = deeds.withLock { deeds in
+      let before = deeds.last
+      deeds.written.formUnion(chain.written)
+      if chain.hasServerActed { deeds.last = chain }
+      return before
+    }
+    withExtendedLifetime(before) {}
+  }
+
+  /// Where it has gone behind redirects with what is not safe, and what the answers to that name as changed.
+  var written: Set<URL> { deeds.withLock { $0.written } }
+
+  /// The last redirects behind which a server had done what the call asks for; `nil` if none has.
+  var deed: RedirectChain? { deeds.withLock { $0.last } }
 }

@@ -39,8 +39,9 @@ extension CallSubscription {
   /// Leaves a message no more time than there is, as transport and server get to know it.
   private func limit(_ message: inout TransportRequest, _ deadline: Deadline) {
     let left = deadline.remaining
-    // Limits that the request itself has do not grow, however often it is sent.
-    message.limits.total = request.message.limits.total.map { min($0, left) } ?? left
+    // Whoever enforces a deadline from outside ends the exchange, and has an error of their own for it: the transport must not
+    // be the first. Limits that the request itself has do not grow, however often it is sent.
+    if !deadline.isEnforced { message.limits.total = request.message.limits.total.map { min($0, left) } ?? left }
     if let field = settings.deadlineHeader { message.headers[field] = "\(Int64(left.inSeconds * 1_000))m" }
   }
 
@@ -67,6 +68,8 @@ extension CallSubscription {
       end(with: hop.failure(.redirectRefused, response: answer, underlying: refusal), hop)
     case .follow(let message):
       let answer = response(head, Data(), to: sent)
+      let chain = RedirectChain(answer, to: hop.message, next: message, after: hop.redirection?.redirectChain)
+      hop.call.note(chain)
       var following = hop
       following.change {
         $0.message = message
@@ -75,7 +78,7 @@ extension CallSubscription {
           first: request.message,
           hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
           carriedHeaders: settings.redirects.carriedHeaders,
-          redirectChain: RedirectChain(answer, to: hop.message, next: message, after: hop.redirection?.redirectChain)
+          redirectChain: chain
         )
         $0.askAboutCopy()
       }

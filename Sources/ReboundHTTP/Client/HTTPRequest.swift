@@ -230,7 +230,8 @@ public struct HTTPRequest: Sendable {
       retryAfter: response?.retryAfter ?? (underlying as? any RetryAfterProviding)?.retryAfter,
       underlying: underlying
     )
-    if failure.redirectChain == nil, let redirection { failure.redirectChain = redirection.redirectChain }
+    // Also of another attempt: what was done then is not undone.
+    if let chain = call.deed ?? redirection?.redirectChain { failure.redirectChain = chain }
     return failure
   }
 

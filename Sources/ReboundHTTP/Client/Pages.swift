@@ -55,10 +55,12 @@ private final class PageTurner<R: Request>: Sendable {
   }
 
   private let recipe: Pages<R>
+  /// What all pages run under: the next one may be fetched where the one before has come, on the thread of a transport.
+  private let deadline: Deadline?
   private let state: Locked<State>
 
   init(_ recipe: Pages<R>) {
-    self.recipe = recipe
+    (self.recipe, deadline) = (recipe, Deadline.current)
     state = Locked(State(due: recipe.first))
   }
 
@@ -69,14 +71,16 @@ private final class PageTurner<R: Request>: Sendable {
   func turn(for emitter: Emitter<R.Response, NetworkFailure>) {
     guard state.withLock({ $0.loop.enter() }) else { return }
     while let request = nextRequest(for: emitter) {
-      var fetch: AnyCancellable? = recipe.fetch(request).sink { completion in
-        if case .failure = completion { emitter.send(completion: completion) }
-      } receiveValue: { [self] page in
-        let following = recipe.next(page)
-        emitter.send(page)
-        guard let following else { return emitter.send(completion: .finished) }
-        state.withLock { $0.due = following }
-        turn(for: emitter)
+      var fetch: AnyCancellable? = Deadline.replaced(by: deadline?.nearer(Deadline.current) ?? Deadline.current) {
+        recipe.fetch(request).sink { completion in
+          if case .failure = completion { emitter.send(completion: completion) }
+        } receiveValue: { [self] page in
+          let following = recipe.next(page)
+          emitter.send(page)
+          guard let following else { return emitter.send(completion: .finished) }
+          state.withLock { $0.due = following }
+          turn(for: emitter)
+        }
       }
       state.withLock { state in
         // A page that came at once has made the next one due already.

@@ -43,7 +43,7 @@ extension Pipeline {
       let scoped = ScopedFunction(send)
       let result: Result<Output, any Error>
       do {
-        let answer = try await NetworkFailure.Call.$current.withValue(call) {
+        let answer = try await ForeignCall.$current.withValue(call) {
           try await run { try await attempts.attempt { try await scoped.call() } }
         }
         result = .success(answer)
@@ -58,7 +58,7 @@ extension Pipeline {
 
 extension NetworkFailure.Call {
   /// The call that a pipeline runs for another client, for what its stages refuse.
-  @TaskLocal static var current: NetworkFailure.Call?
+  static var current: NetworkFailure.Call? { ForeignCall.current as? NetworkFailure.Call }
 }
 
 /// What is known of the attempts of one call.
@@ -89,7 +89,7 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
     let start = time.now
     do {
       // What is asked on the way, of this package's client perhaps, is another call.
-      let answer = try await NetworkFailure.Call.$current.withValue(nil) { try await send() }
+      let answer = try await ForeignCall.$current.withValue(nil) { try await send() }
       call.duration = time.now - start
       if let failure = failure(for: answer, call) { throw failure }
       return answer

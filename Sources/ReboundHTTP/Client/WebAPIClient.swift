@@ -340,7 +340,7 @@ public struct WebAPIClient: RequestExecutor {
 
   /// All middleware that a call goes through; `nil` where there is none that it could concern.
   private func middleware(for request: HTTPRequest) -> RequestHandler? {
-    shared.settings.hasStages || request.timeLimit != nil ? chain : nil
+    shared.settings.hasStages || request.timeLimit != nil || Deadline.current != nil ? chain : nil
   }
 
   private static func chain(of client: ClientSettings.Shared) -> RequestHandler {

@@ -48,6 +48,7 @@ extension NetworkFailure: RefusalConvertible {
   /// Takes over what a refresh has failed with for the moment, and keeps the call.
   mutating func adopt(_ cause: NetworkFailure, of failure: TokenRefreshFailure) {
     kind = cause.kind
+    isOfRefresh = true
     head = cause.head
     server = cause.server
     underlying = cause.underlying ?? cause

@@ -139,6 +139,10 @@ public struct NetworkFailure: Error, Sendable {
     set { change { $0.underlying = newValue } }
   }
   /// What redirects have to do with it; `nil` if it has come before any.
+  var isOfRefresh: Bool {
+    get { facts.isOfRefresh }
+    set { change { $0.isOfRefresh = newValue } }
+  }
   var redirectChain: RedirectChain? {
     get { facts.redirectChain ?? head?.redirectChain }
     set { change { $0.redirectChain = newValue } }
@@ -160,6 +164,8 @@ public struct NetworkFailure: Error, Sendable {
     var underlying: (any Error)?
     /// Where there is no head that says it.
     var redirectChain: RedirectChain?
+    /// Whether it is not the call that has failed so, but the renewal of its credential.
+    var isOfRefresh = false
   }
 
   private mutating func change(_ change: (inout Facts) -> Void) { change(&boxed.value) }
@@ -294,11 +300,11 @@ struct UndecodableAnswer: Error, CustomStringConvertible {
 // MARK: - Whether to try again
 
 extension NetworkFailure: RetryAfterProviding {
-  /// Whether a limit or a breaker of this program has refused the call.
+  /// Whether a limit or a breaker of this program has refused the call, or there is no credential for it.
   public var isRefusal: Bool {
     switch kind {
     case .circuitOpen, .busy, .rateLimited: true
-    default: false
+    default: isOfRefresh || underlying is TokenRefreshFailure
     }
   }
 
@@ -332,11 +338,12 @@ extension NetworkFailure: RetryAfterProviding {
 
   /// Whether the server cannot have acted on the request, so that even one that is not idempotent may be sent again.
   public var provesNothingWasDone: Bool {
+    // Whatever has failed behind such a redirect says nothing of the first server.
+    if hasServerActed { return false }
     switch kind {
-    case .transport: transport?.provesNothingWasDone ?? false
-    // Behind such a redirect it says nothing of the first server.
-    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: !hasServerActed
-    default: false
+    case .transport: return transport?.provesNothingWasDone ?? false
+    case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: return true
+    default: return false
     }
   }
 

@@ -7,9 +7,9 @@ import Rebound
 ///     Caching(in: HTTPCache(staleIfError: .seconds(86_400)))
 ///
 /// Every response says where it comes from, how old it is and why it was used (``ResponseSource``), so that a screen can
-/// say "saved copy". Copies of an address are forgotten when it is written to, also by a redirect, and what was asked for
-/// before is not kept; a copy is when an answer has come since that may not be kept. An answer that redirects have led to is
-/// good for as long as they are.
+/// say "saved copy". Copies of an address are forgotten when it is written to, also by a redirect and whatever ends the call
+/// behind that, and what was asked for before is not kept; a copy is when an answer has come since that may not be kept. An
+/// answer that redirects have led to is good for as long as they are.
 ///
 /// To those who watch the client, the renewal of a copy that has answered already is a call of its own (RFC 5861 §3).
 public struct Caching: Middleware, HandlingMiddleware {
@@ -162,13 +162,18 @@ public struct Caching: Middleware, HandlingMiddleware {
     otherwise request: @escaping @Sendable () -> HTTPRequest
   ) -> RequestHandler {
     RequestHandler { question, subscriber in
+      // The time of the call has begun, whichever of the two requests it takes.
+      let outer = question.outerDeadline
+      let deadline = question.timeLimit.map { Deadline(in: $0, on: question.time).nearer(outer) } ?? outer
       next(question)
         .flatMap { response in
           RequestHandler { asked, subscriber in
             if response.status != 304 || copy.isMeant(by: response) {
               Known(response).subscribe(subscriber)
             } else {
-              next.handle(request(), subscriber)
+              var again = request()
+              again.deadline = deadline
+              next.handle(again, subscriber)
             }
           }(question)
         }
@@ -215,14 +220,15 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
 
   /// Forgets the copies of what a request has written to, and of what the servers name as changed (RFC 9111 §4.4).
   fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> Publishers.HandleEvents<Self> {
-    let invalidate = { @Sendable (written: [URL]) in
+    let invalidate = { @Sendable (written: Set<URL>) in
       guard !written.isEmpty else { return }
       cache.invalidate(written)
       request.tell(.cache(.invalidated))
     }
     return handleEvents(
       receiveOutput: { invalidate(request.written($0.head)) },
-      receiveCompletion: { if case .failure(let failure) = $0 { invalidate(request.written(failure)) } }
+      receiveCompletion: { if case .failure(let failure) = $0 { invalidate(request.written(failure)) } },
+      receiveCancel: { invalidate(request.call.written) }
     )
   }
 }
@@ -237,18 +243,16 @@ extension HTTPRequest {
   }
 
   /// What it has written to, by an answer that is no error.
-  fileprivate func written(_ head: ResponseHead) -> [URL] {
-    let chain = head.redirectChain
-    return [message.url] + (chain?.written ?? []) + head.changedAddresses(at: chain?.end ?? message.url)
+  fileprivate func written(_ head: ResponseHead) -> Set<URL> {
+    call.written.union([message.url] + head.changedAddresses(at: head.redirectChain?.end ?? message.url))
   }
 
   /// What it has written to although it has failed: where redirects led before, and in whatever attempt.
-  fileprivate func written(_ failure: NetworkFailure) -> [URL] {
-    let written = (failure.earlier + [failure]).flatMap { $0.redirectChain?.written ?? [] }
+  fileprivate func written(_ failure: NetworkFailure) -> Set<URL> {
     // A page for a browser is none of the server's.
     guard let head = failure.head, (200...399).contains(head.status), failure.kind != .captivePortal else {
-      return written
+      return call.written
     }
-    return written + self.written(head)
+    return written(head)
   }
 }

@@ -22,7 +22,8 @@ import ReboundOutbox
 ///
 /// Each attempt has the entry's key in its Idempotency-Key field, so that the service knows a repetition. So a POST is sent
 /// again, too. A request that says ``Idempotency/notIdempotent`` is not, after an attempt that may have arrived, but becomes
-/// a dead letter; let it say so if the service does not know the field.
+/// a dead letter; let it say so if the service does not know the field. While the storage fails, such a request waits: it is
+/// sent only once it is stored that it is.
 ///
 /// What a failure means is `OutboxVerdict.init`. The client needs no middleware that tries again; one that
 /// does is only a second layer of attempts inside each of the outbox's.
@@ -74,6 +75,7 @@ public final class RequestOutbox: Sendable {
       scheduler: scheduler,
       wallClock: { Date(timeIntervalSince1970: client.time.wallClock.inSeconds) },
       random: client.random,
+      mayRepeat: { $0.payload.isRepeatable },
       deliveringWith: { entry in
         deliver(entry, client, judge) {
           answered.subject.send(Answer(entry: entry, response: $0))
@@ -170,10 +172,12 @@ private func deliver(
     }
     .catch { failure -> Just<OutboxVerdict> in
       let verdict = judge(failure)
-      if case .tryLater = verdict, !entry.payload.isRepeatable {
-        return Just(.refused(MayHaveArrived(setback: "\(failure)")))
+      if entry.payload.isRepeatable { return Just(verdict) }
+      switch verdict {
+      // No way to where the service has led after it had done it is no way that it has not come.
+      case .unreachable where !failure.hasServerActed, .delivered, .refused: return Just(verdict)
+      case .unreachable, .tryLater: return Just(.refused(MayHaveArrived(setback: "\(failure)")))
       }
-      return Just(verdict)
     }
     .eraseToAnyPublisher()
 }

@@ -18,12 +18,16 @@ final class PartFile {
   private let note: URL
   private let target: URL
   private let handle: FileHandle
+  private let files: FileManager
 
   /// Opens the part, and makes it if there is none.
   ///
+  /// - Parameters:
+  ///   - target: Where the whole is to be.
+  ///   - files: Removes the note.
   /// - Throws: ``DownloadUnderWay``, or what the file system says.
-  init(for target: URL) throws {
-    self.target = target
+  init(for target: URL, files: FileManager = .default) throws {
+    (self.target, self.files) = (target, files)
     part = target.appendingPathExtension("part")
     note = part.appendingPathExtension("json")
     handle = try PartFile.open(part)
@@ -47,12 +51,22 @@ final class PartFile {
         let descriptor = systemOpen(part.path)
         guard descriptor >= 0 else { throw POSIXError.current }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw DownloadUnderWay(part: part) }
+        try lock(descriptor, of: part)
         var (opened, named) = (stat(), stat())
         // Whoever held it may have been done meanwhile, so that what is open here is the finished file.
         if fstat(descriptor, &opened) == 0, stat(part.path, &named) == 0, opened.st_ino == named.st_ino {
           return handle
         }
+      }
+    }
+
+    /// Keeps others out of an open part.
+    static func lock(_ descriptor: Int32, of part: URL) throws {
+      while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        if errno == EINTR { continue }
+        if errno == EWOULDBLOCK { throw DownloadUnderWay(part: part) }
+        // A file system may have no locks, or no more of them.
+        throw POSIXError.current
       }
     }
   #endif
@@ -72,7 +86,8 @@ final class PartFile {
     try empty()
     guard let validator = partial.validator else { return }
     let new = Note(address: SHA256Digest.hexadecimal(of: address), validator: validator, length: partial.length)
-    try JSONEncoder().encode(new).write(to: note, options: .atomic)
+    // Without it no later process goes on with the part, and no more than that: its name may be too long.
+    try? JSONEncoder().encode(new).write(to: note, options: .atomic)
   }
 
   /// Leaves nothing to go on with.
@@ -107,11 +122,12 @@ final class PartFile {
     #else
       guard rename(part.path, target.path) == 0 else { throw POSIXError.current }
     #endif
-    try removeNote()
+    // The file is there, whole. A note without a part says nothing, and goes when the next one begins.
+    try? removeNote()
   }
 
   private func removeNote() throws {
-    if FileManager.default.fileExists(atPath: note.path) { try FileManager.default.removeItem(at: note) }
+    if files.fileExists(atPath: note.path) { try files.removeItem(at: note) }
   }
 }
 

@@ -105,6 +105,19 @@ struct FileHTTPCacheStorageTests {
     #expect(setting.names == [])
   }
 
+  @Test("what is done being written while it is forgotten is not there, either", arguments: [false, true])
+  func forgottenAsItIsDone(all: Bool) throws {
+    let setting = Setting()
+    let unfinished = "\(Self.name(1)).0123456789abcdef.new"
+    setting.folder.put(unfinished, .init(bytes: Self.one, changed: setting.now, number: 99))
+    let racing = RacingFolder(setting.folder, before: "remove") {
+      try? setting.folder.rename(unfinished, to: "\(Self.name(1))")
+    }
+    let storage = FileHTTPCacheStorage(in: racing) { setting.now }
+    if all { try storage.removeAll() } else { try storage.removeAll(ofAddress: Self.name(1).address) }
+    #expect(setting.names == [])
+  }
+
   // MARK: Bounds
 
   @Test("there are never more copies or bytes than allowed")
@@ -467,5 +480,8 @@ private struct RacingFolder: CacheFolder {
     if call == "use" { other() }
     try base.use(name, at: time)
   }
-  func remove(_ name: String) throws { try base.remove(name) }
+  func remove(_ name: String) throws {
+    if call == "remove" { other() }
+    try base.remove(name)
+  }
 }

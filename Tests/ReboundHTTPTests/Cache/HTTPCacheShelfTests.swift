@@ -160,6 +160,40 @@ struct HTTPCacheShelfTests {
     }
   }
 
+  @Test("a variant that another answer has taken the place of does not come back with the others of its kind")
+  func voidVariant() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let setting = Setting([
+      Self.answer("de", headers), Self.answer("it", headers), Self.answer("all"), Self.answer("de2", headers),
+      Self.answer("it2", headers),
+    ])
+    let get = { (language: String, mode: CacheMode) in
+      try setting.process().get(Anything(headers: ["Accept-Language": language], cacheMode: mode))
+    }
+    for language in ["de", "it", "it", "de"] { _ = try get(language, .revalidate) }
+    #expect(try get("de", .onlyCached) == "de2")
+    #expect(try get("it", .onlyCached) == nil)
+    #expect(try get("it", .standard) == "it2")
+    #expect(try ["de", "it"].map { try get($0, .onlyCached) } == ["de2", "it2"])
+    #expect(setting.copies.count == 2)
+  }
+
+  @Test("nor does one that has had both places, once it is forgotten")
+  func forgottenVariant() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let setting = Setting([
+      Self.answer("de", headers), Self.answer("it", headers), .status(404), Self.answer("it2", headers), .status(404),
+      Self.answer("de2", headers),
+    ])
+    let get = { (language: String, mode: CacheMode) in
+      try setting.process().get(Anything(headers: ["Accept-Language": language], cacheMode: mode))
+    }
+    for language in ["de", "it", "de", "it", "it", "de"] { _ = try get(language, .revalidate) }
+    #expect(setting.test.transport.count == 6)
+    #expect(try get("de", .onlyCached) == "de2")
+    #expect(try get("it", .onlyCached) == nil)
+  }
+
   // MARK: Processes
 
   @Test("what one process has stored answers in the other, and what it has replaced replaces it there")
@@ -247,6 +281,23 @@ struct HTTPCacheShelfTests {
     #expect(setting.copies == [])
     process.cache.shelf?.store(copy, 1, process.cache.lookup(request), for: request, in: process.cache)
     #expect(setting.copies.count == 1)
+  }
+
+  @Test("nor is one stored that was forgotten with more than are remembered, and what is older does not come back")
+  func forgottenWithMany() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    #expect(try setting.process().get() == "a")
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let renewing = process.send(Anything(cacheMode: .revalidate))
+    waiting.run()
+    setting.wait(.zero)
+    #expect(renewing.values.count == 1)
+    for number in 0..<1_001 { process.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
+    waiting.run()
+    #expect(setting.copies == [])
+    #expect(try setting.process().get(Self.kept) == nil)
+    #expect(setting.kinds == [])
   }
 
   @Test("what another process has removed for want of room is a miss")
@@ -455,6 +506,20 @@ struct HTTPCacheShelfTests {
     #expect(reading.values.count == 1)
     #expect(process.cache.usedBytes == 0)
     #expect(setting.copies == [])
+  }
+
+  @Test("nor is one of an address that redirects lead to, where that was written to")
+  func voidRedirectedCopyInMemory() throws {
+    let setting = Setting([.redirect(301, to: "/v1/b"), Self.answer("a")])
+    _ = try setting.process().get()
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let reading = process.send()
+    process.cache.invalidate([URL.service.appendingPathComponent("b")])
+    waiting.run()
+    setting.wait(.zero)
+    #expect(reading.values.count == 1)
+    #expect(process.cache.usedBytes == 0)
   }
 
   @Test("an answer with a credential in the address that it came from is in memory alone, and replaces the one before")

@@ -213,6 +213,38 @@ struct StoredCopyTests {
     if let bytes { #expect(try Self.restored(bytes)?.head.url == url) }
   }
 
+  @Test(
+    "where redirects have led comes back in their order, and with a credential in one of them it is not stored",
+    arguments: [
+      ("https://cdn.example/a?page=2", "https://cdn.example/b", true),
+      ("https://cdn.example/a?X-Amz-Signature=abc", "https://cdn.example/b", false),
+      ("https://cdn.example/a", "https://cdn.example/b?X-Amz-Signature=abc", false),
+    ]
+  )
+  func way(first: String, last: String, isStored: Bool) throws {
+    let way = try [first, last].map { try #require(URL(string: $0)) }
+    var (chain, place): (RedirectChain?, URL) = (nil, Self.url)
+    let receivedAt = HTTPDate(secondsSinceEpoch: 1_000)
+    for next in way {
+      let redirect = HTTPResponse(head: ResponseHead(status: 301, url: place), receivedAt: receivedAt)
+      chain = RedirectChain(redirect, to: TransportRequest(place), next: TransportRequest(next), after: chain)
+      place = next
+    }
+    // Middleware has sent it to more than that.
+    let sent = try #require(URL(string: "https://cdn.example/b?edition=7"))
+    var head = ResponseHead(status: 200, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], url: sent)
+    head.redirectChain = chain
+    let response = HTTPResponse(head: head, receivedAt: receivedAt)
+    let copy = try #require(CachedCopy(response, to: TransportRequest(Self.url), now: .seconds(5)))
+    let bytes = Self.bytes(copy)
+    #expect((bytes != nil) == isStored)
+    guard let bytes else { return }
+    let restored = try #require(try Self.restored(bytes))
+    #expect(restored.way == way)
+    #expect(restored.head.url == sent)
+    #expect(restored.question(HTTPRequest(TransportRequest(Self.url)))?.question?.url == way[1])
+  }
+
   @Test("no address and identity together are those of another pair")
   func keys() {
     let pairs = [("a", "b"), ("a +b", nil), ("a", nil), ("a", ""), ("a -", nil), ("", "a +b")]

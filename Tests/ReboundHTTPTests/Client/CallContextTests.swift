@@ -1,3 +1,4 @@
+import Foundation
 import Rebound
 import ReboundTesting
 import Testing
@@ -42,6 +43,26 @@ struct CallContextTests {
     #expect(client.context(for: request, nil).another.watched == nil)
     let unsent = HTTPRequest(TransportRequest(.service), id: "mine")
     #expect(unsent.inAnotherCall.id == "mine")
+  }
+
+  @Test("it remembers where all attempts have gone with what is not safe, and the last deed of a server")
+  func deeds() throws {
+    let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
+    let redirect = { (status: Int, method: HTTPMethod, path: String) in
+      let (start, end) = (URL.service, URL.service.appendingPathComponent(path))
+      let head = ResponseHead(status: status, url: start)
+      let answer = HTTPResponse(head: head, receivedAt: HTTPDate(secondsSinceEpoch: 0))
+      let next = TransportRequest(end, method: status == 303 ? .get : method)
+      return RedirectChain(answer, to: TransportRequest(start, method: method), next: next, after: nil)
+    }
+    context.note(redirect(301, .get, "a"))
+    #expect(context.written.isEmpty && context.deed == nil)
+    let deed = redirect(303, .post, "b")
+    context.note(deed)
+    context.note(redirect(307, .post, "c"))
+    #expect(context.written == [.service, URL.service.appendingPathComponent("c")])
+    #expect(context.deed === deed)
+    #expect(context.another.written.isEmpty && context.another.deed == nil)
   }
 
   @Test("it keeps the last ten failures, in order")

@@ -42,6 +42,21 @@ struct PagesTests {
     #expect(recorder.isFinished && recorder.completions.count == 1)
   }
 
+  @Test(
+    "all end with the deadline that the first was asked for under, though each is fetched where the one before has come"
+  )
+  func deadline() throws {
+    let test = ClientUnderTest([Self.server(pages: 9), .silence])
+    let recorder = Recorder<Page, NetworkFailure>(on: test.scheduler)
+    Deadline.$current.withValue(Deadline(in: .seconds(5), on: test.scheduler.time)) {
+      Self.pages(test.client).subscribe(recorder)
+    }
+    try test.scheduler.run()
+    #expect(recorder.values.flatMap(\.items) == [0])
+    #expect(recorder.failure?.kind == .deadlineExceeded)
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 5_000_000_000))
+  }
+
   @Test("are fetched as they are requested, and not before")
   func demand() throws {
     let test = ClientUnderTest([Self.server(pages: 3)], repeatingLast: true)

@@ -166,6 +166,31 @@ final class PipelineForeignClientTests: Sendable {
     #expect(NetworkFailure(refusal: timeout).call.operation.isEmpty)
   }
 
+  @Test("a refresh that a stage begins, and what takes the place of a failure, are other calls")
+  func otherWork() async throws {
+    let timeout = TimedOut(.attempt, limit: .seconds(3))
+    let seen = ValueLog<String>()
+    let session = TokenRefresher<String>(obtaining: { () async throws(TransportFailure) in
+      seen.append(NetworkFailure(refusal: timeout).call.operation)
+      return "token"
+    })
+    let pipeline = try Pipeline<ResponseHead>("weather", time: scheduler.time) {
+      Fallback(
+        when: { _ in true },
+        async: { [url] _ in
+          seen.append(NetworkFailure(refusal: timeout).call.operation)
+          return ResponseHead(status: 200, url: url)
+        }
+      )
+      Authentication(by: session) { _ in false }
+    }
+    let answer = try await pipeline.run(foreign: .init(operation: "getWeather"), head: { $0 }) {
+      throw TransportFailure(.reset)
+    }
+    #expect(answer.status == 200)
+    #expect(seen.values == ["", ""])
+  }
+
   @Test("the failure in the end tells of the attempts before")
   func earlier() async throws {
     let reset: Result<ResponseHead, any Error> = .failure(TransportFailure(.reset))

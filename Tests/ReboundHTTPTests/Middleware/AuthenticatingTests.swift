@@ -73,6 +73,19 @@ struct AuthenticatingTests {
     #expect(session.refreshes.subscriptionCount == sent / 4)
   }
 
+  @Test("a server that has acted has, whatever becomes of a refresh behind it", arguments: [303, 307])
+  func refreshBehindRedirect(status: Int) throws {
+    let session = Session([.redirect(status, to: "/v1/1"), .status(401)])
+    let order = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    let recorder = session.test.send(order)
+    try session.test.scheduler.run()
+    let offline = TransportFailure(.offline)
+    session.refreshes.send(completion: .failure(NetworkFailure(.transport(.offline), underlying: offline)))
+    #expect(recorder.failure?.kind == .transport(.offline))
+    // With another key than this call's, an order would be another.
+    #expect(recorder.failure?.isRetryable == (status == 307))
+  }
+
   @Test("a second refusal passes on: no loop")
   func secondRefusal() throws {
     let session = Session([.status(401)])

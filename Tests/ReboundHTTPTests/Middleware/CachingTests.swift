@@ -276,6 +276,43 @@ struct CachingTests {
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
+  @Test(
+    "stale-while-revalidate: the time of who has got the old copy is not the limit of the renewal",
+    arguments: CacheKind.allCases
+  )
+  func renewalWithoutDeadline(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers).after(.seconds(3))])
+    _ = try setting.get()
+    setting.wait(.seconds(70))
+    let deadline = Deadline(in: .seconds(2), on: setting.test.scheduler.time)
+    try Deadline.$current.withValue(deadline) { _ = try setting.get() }
+    #expect(setting.test.transport.calls.last?.request.limits.total == nil)
+    setting.wait(.seconds(3))
+    #expect(try setting.get().text == "b")
+  }
+
+  @Test("a 304 that speaks of another copy does not begin the time of the call anew", arguments: CacheKind.allCases)
+  func otherCopyInTime(kind: CacheKind) throws {
+    for isOfCaller in [false, true] {
+      var setting = Setting(
+        kind,
+        [
+          Self.answer("a", ["Cache-Control": "no-cache", "ETag": "\"a\""]),
+          .response(304, ["ETag": "\"b\""]).after(.seconds(4)), .silence,
+        ]
+      )
+      _ = try setting.get()
+      let start = setting.test.scheduler.elapsed
+      if !isOfCaller { setting.test.client.deadline = .seconds(5) }
+      let deadline = isOfCaller ? Deadline(in: .seconds(5), on: setting.test.scheduler.time) : nil
+      let failure = try Deadline.$current.withValue(deadline) { try setting.get().failure }
+      #expect(failure?.kind == .deadlineExceeded)
+      #expect(setting.test.scheduler.elapsed - start == .seconds(5), "\(isOfCaller)")
+      #expect(setting.test.transport.count == 3)
+    }
+  }
+
   @Test("stale-while-revalidate: to those who watch, the renewal is a call of its own", arguments: CacheKind.allCases)
   func renewalIsACall(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
@@ -421,6 +458,7 @@ struct CachingTests {
     arguments: [
       (.put, [.redirect(307, to: "/v1/b"), .response(204)], ["c"]),
       (.put, [.redirect(307, to: "/v1/b"), .status(409)], ["c"]),
+      (.put, [.redirect(307, to: "/v1/b"), .redirect(307, to: "/v1/c"), .response(204)], []),
       (.put, [.redirect(307, to: "/v1/b"), .reset, .refused], ["c"]),
       (.put, [.redirect(307, to: "https://other.example/v1/b")], ["b", "c"]),
       (.post, [.redirect(303, to: "/v1/b"), .response(200)], ["c"]),
@@ -458,6 +496,41 @@ struct CachingTests {
     #expect(kept == write.kept)
   }
 
+  /// What comes between a redirect and the end of a call.
+  enum End: CaseIterable, Sendable {
+    case deadline, cancel, refresh
+  }
+
+  @Test(
+    "also where the call's time, whoever waits, or a credential that cannot be renewed ends it",
+    arguments: End.allCases,
+    CacheKind.allCases
+  )
+  func endedWrite(end: End, kind: CacheKind) throws {
+    let paths: [RequestPath] = ["a", "b", "c"]
+    let refresher = TokenRefresher<String>(
+      rejectedWhen: { (_: NetworkFailure) in false },
+      refreshingWith: { _ in Fail(error: NetworkFailure(.serverError(503))).eraseToAnyPublisher() }
+    )
+    let setting = Setting(
+      kind,
+      paths.map { _ in Self.answer("old", ["Cache-Control": "max-age=60"]) }
+        + [.redirect(307, to: "/v1/b"), end == .refresh ? .status(401) : .silence],
+      [Authenticating(with: refresher) { $0["Authorization"] = $1 }]
+    )
+    refresher.signIn(with: "token", at: setting.test.scheduler.elapsed)
+    for path in paths { _ = try setting.get(Anything(path: path)) }
+    let deadline: Duration? = end == .deadline ? .seconds(5) : nil
+    let write = setting.test.send(Anything(path: "a", method: .put, body: .form(["x": 1]), deadline: deadline))
+    setting.wait(.seconds(1))
+    if end == .cancel { write.cancel() }
+    try setting.test.scheduler.run()
+    #expect(write.failure?.kind == [.deadline: .deadlineExceeded, .refresh: .serverError(503)][end])
+    #expect(setting.test.transport.count == 5)
+    let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
+    #expect(kept == ["c"])
+  }
+
   @Test("a redirect that is not followed has come from a server that may have acted", arguments: CacheKind.allCases)
   func unfollowedRedirect(kind: CacheKind) throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
@@ -486,6 +559,46 @@ struct CachingTests {
     _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
     #expect(try setting.get(Anything(path: "a")).text == "new")
     #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+  }
+
+  @Test("so does one behind several redirects with each address on the way", arguments: CacheKind.allCases)
+  func copyBehindSeveral(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let way = { (text: String) in
+      [.redirect(301, to: "/v1/b"), .redirect(301, to: "https://other.example/c"), .redirect(301, to: "/d")]
+        + [Self.answer(text, headers)]
+    }
+    let other = try #require(URL(string: "https://other.example"))
+    for (base, path) in [(nil, "b"), (other, "c"), (other, "d")] as [(URL?, RequestPath)] {
+      let setting = Setting(kind, way("old") + [.response(204)] + way("new"))
+      _ = try setting.get(Anything(path: "a"))
+      #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+      _ = try setting.get(Anything(baseURL: base, path: path, method: .put, body: .form(["x": 1])))
+      #expect(try setting.get(Anything(path: "a")).text == "new")
+      #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    }
+  }
+
+  @Test(
+    "so it does where middleware adds to each address, which those who write do not know",
+    arguments: CacheKind.allCases
+  )
+  func redirectedCopyWithKey(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(
+      kind,
+      [
+        .redirect(301, to: "/v1/b"), Self.answer("old", headers), .response(204), .redirect(301, to: "/v1/b"),
+        Self.answer("new", headers),
+      ],
+      [APIKey(.query("edition"), "7")]
+    )
+    _ = try setting.get(Anything(path: "a"))
+    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
+    #expect(try setting.get(Anything(path: "a")).text == "new")
+    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    #expect(setting.test.transport.calls[1].request.url.query == "edition=7")
   }
 
   // MARK: What is under way meanwhile
@@ -525,6 +638,18 @@ struct CachingTests {
     #expect(setting.cache.usedBytes == 0)
     #expect(try setting.get().text == "new")
     #expect(try setting.get().source == .cache(age: .zero, .fresh))
+  }
+
+  @Test("then what is older than such an answer does not come back, either", arguments: CacheKind.allCases)
+  func olderThanLateAnswer(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+    let setting = Setting(kind, [Self.answer("old", headers), Self.answer("late", headers).after(.seconds(2))])
+    _ = try setting.get()
+    let late = setting.test.send(Anything(cacheMode: .revalidate))
+    for number in 0..<1_001 { setting.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
+    try setting.test.scheduler.run()
+    #expect(late.values == [Data("late".utf8)])
+    #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
   }
 
   @Test("nor does it take away what was asked for after that", arguments: CacheKind.allCases)

@@ -28,6 +28,20 @@ struct CoalescingTests {
     #expect(test.transport.calls.map(\.isCancelled) == [true])
   }
 
+  @Test("who has no more time leaves, be it the first, and ends nobody else's call", arguments: [0, 1])
+  func deadlines(hurried: Int) throws {
+    let test = ClientUnderTest([.ok(rome).after(.seconds(3))], [Coalescing()])
+    let recorders = (0..<2).map { number in
+      Deadline.$current.withValue(number == hurried ? Deadline(in: .seconds(1), on: test.scheduler.time) : nil) {
+        test.send(Forecast(city: "Rome"))
+      }
+    }
+    try test.scheduler.run()
+    #expect(recorders[hurried].failure?.kind == .deadlineExceeded)
+    #expect(recorders[1 - hurried].values.count == 1)
+    #expect(test.transport.count == 1)
+  }
+
   @Test("a failure is shared, and not kept")
   func failures() throws {
     let test = ClientUnderTest([.status(500).after(.seconds(1)), .ok(rome)], [Coalescing()])

@@ -87,6 +87,75 @@ struct DeadlineLimitTests {
   }
 
   @Test(
+    "ends with the deadline that it runs under, though neither its request nor its client has one",
+    arguments: [nil, 5, 60]
+  )
+  func currentDeadline(own: Int?) throws {
+    let test = ClientUnderTest([.silence], [Coalescing()])
+    let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+    Deadline.$current.withValue(Deadline(in: .seconds(3), on: test.scheduler.time)) {
+      test.client.publisher(for: Anything(deadline: own.map { .seconds($0) })).subscribe(recorder)
+    }
+    try test.scheduler.run()
+    #expect(recorder.failure?.kind == .deadlineExceeded)
+    #expect(recorder.completionTime == seconds(3))
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("an asynchronous call ends with the cooperative timeout around it")
+  func cooperativeTimeout() throws {
+    let transport = ScriptedTransport([.silence])
+    try Simulation(seed: 1).run {
+      let client = WebAPIClient(baseURL: .service, transport: transport)
+      let start = TimeSource.current.now
+      do {
+        _ = try await TimeoutPolicy.total(.seconds(3)).cooperative().run { try await client.value(of: Anything()) }
+        try requireEqual("an answer", "a timeout")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(3)))
+      }
+      try requireEqual(TimeSource.current.now - start, .seconds(3))
+    }
+    #expect(transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("leaves it to who enforces a deadline to say so, and tells the server what is left")
+  func enforced() throws {
+    var test = ClientUnderTest([.silence])
+    test.client.deadlineHeader = "Grpc-Timeout"
+    let recorder = Recorder<Data, any Error>(on: test.scheduler)
+    test.client.publisher(for: Anything())
+      .mapError { $0 as any Error }
+      .protected(by: TimeoutPolicy.total(.seconds(3)), time: test.scheduler.time)
+      .subscribe(recorder)
+    try test.scheduler.run()
+    #expect(recorder.failure is TimedOut)
+    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["3000m"])
+  }
+
+  @Test(
+    "is not the first to say so, in whatever order the timers of one moment ring",
+    arguments: 1...20 as ClosedRange<UInt64>
+  )
+  func enforcedInAnyOrder(seed: UInt64) throws {
+    try Simulation(seed: seed).run {
+      let transport = ScriptedTransport([.silence], repeatingLast: true)
+      let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: nil)
+      let calls = client.publisher(for: Anything())
+        .mapError { $0 as any Error }
+        .protected(by: TimeoutPolicy.attempt(.seconds(3)))
+        .retry(RetryPolicy(clamping: 2, backoff: .immediate))
+      do {
+        for try await _ in calls.values {}
+        try requireEqual("an answer", "a timeout")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.attempt, limit: .seconds(3)))
+      }
+      try requireEqual(transport.count, 3)
+    }
+  }
+
+  @Test(
     "waits for what ends before the deadline, and not for what ends with it",
     arguments: [(Duration.nanoseconds(4_999_999_999), 2), (.seconds(5), 1), (.seconds(6), 1)]
   )

@@ -187,6 +187,44 @@ struct RequestOutboxTests {
     #expect(second.queue.deadLetters.count == 1)
   }
 
+  @Test(
+    "nor is it when power goes, or the process ends and its storage was full, while it is under way",
+    arguments: [false, true]
+  )
+  func notIdempotentOnDisk(isFull: Bool) throws {
+    for seed in UInt64(0)..<20 {
+      let disk = SimulatedDisk(seed: seed)
+      let reachability = ManualReachability(.offline)
+      let test = ClientUnderTest([.silence, .silence, .silence])
+      let first = outbox(test, reachability: reachability, storage: disk.outboxStorage(at: "/box"))
+      #expect(try enqueue(PlaceOrder(idempotency: .notIdempotent), in: first, test)?.get() != nil)
+      if isFull { disk.faultRate = 1 }
+      reachability.current = .online
+      test.scheduler.advance(by: .seconds(5))
+      #expect(test.transport.count == (isFull ? 0 : 1), "seed \(seed)")
+      disk.faultRate = 0
+      disk.restart(losingPower: !isFull)
+      let second = outbox(test, reachability: reachability, storage: disk.outboxStorage(at: "/box"))
+      second.start()
+      test.scheduler.advance(by: .seconds(60))
+      #expect(test.transport.count <= 1, "seed \(seed)")
+      #expect(second.queue.state.delivering + second.queue.deadLetters.count == 1, "seed \(seed)")
+    }
+  }
+
+  @Test(
+    "a request that must not be sent twice is not, once a service has done it and then led on to what does not come",
+    arguments: [.captivePortal, .offline, .status(425), .status(503)] as [ScriptedTransport.Step]
+  )
+  func doneBeforeRedirect(rest: ScriptedTransport.Step) throws {
+    let test = ClientUnderTest([.redirect(303, to: "/v1/orders/1"), rest, .status(201)])
+    let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.transport.count == 2)
+    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+  }
+
   @Test("answers are told with the entry that they are to")
   func answers() throws {
     let test = ClientUnderTest([.ok(#"{"number":7}"#)])

@@ -84,7 +84,8 @@ struct OutboxUnderTest {
     online: AnyPublisher<Bool, Never>? = nil,
     scheduler: TestScheduler = TestScheduler(),
     receiver: Receiver? = nil,
-    seed: UInt64 = 1
+    seed: UInt64 = 1,
+    mayRepeat: @escaping @Sendable (OutboxEntry<String>) -> Bool = { _ in true }
   ) {
     let receiver = receiver ?? Receiver(on: scheduler)
     self.scheduler = scheduler
@@ -97,6 +98,7 @@ struct OutboxUnderTest {
       scheduler: scheduler,
       wallClock: { Self.start + Double(scheduler.now.nanoseconds) / 1e9 },
       random: .seeded(seed),
+      mayRepeat: mayRepeat,
       deliveringWith: receiver.receive
     )
     .onEvent(log.write)

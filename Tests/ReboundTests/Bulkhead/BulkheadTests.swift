@@ -283,11 +283,42 @@ struct BulkheadTests {
 
   @Test("by deadline, who comes too late when its turn has come is refused, and the next one gets the place")
   func tooLate() throws {
-    let order = try byDeadline([.seconds(5), .seconds(8), .seconds(30)], running: .seconds(1))
-    let refused = order.filter { $0.hasPrefix("0: ") || $0.hasPrefix("1: ") }
-    #expect(refused.count == 2 && refused.allSatisfy { $0.contains("9.0 seconds") }, "\(order)")
-    #expect(order.count == 3)
-    #expect(order.contains("2"))
+    let scheduler = TestScheduler()
+    let time = scheduler.time
+    let bulkhead = try makeBulkhead(order: .earliestDeadline)
+    let permit = try bulkhead.acquire(on: time)
+    let recorders = [5, 8, 30].map { limit in
+      let recorder = Recorder<Int, any Error>()
+      // Nobody ends the wait of a publisher but a timeout around it.
+      Deadline.$current.withValue(Deadline(in: .seconds(limit), on: time)) {
+        Just(limit).setFailureType(to: (any Error).self).limited(by: bulkhead, time: time).subscribe(recorder)
+      }
+      return recorder
+    }
+    scheduler.advance(by: 9)
+    permit.release()
+    #expect(recorders.map { $0.failure is BulkheadFull } == [true, true, false])
+    #expect(recorders[2].values == [30])
+  }
+
+  @Test(
+    "a wait for a place ends with the time of who waits, in any order",
+    arguments: [BulkheadPolicy.Order.fifo, .lifo, .earliestDeadline]
+  )
+  func deadlineOfWaits(order: BulkheadPolicy.Order) throws {
+    try Simulation(seed: 1).run {
+      let bulkhead = try makeBulkhead(order: order)
+      let first = Task { try await bulkhead.run { try await TimeSource.current.sleep(for: .seconds(10)) } }
+      try await TimeSource.current.sleep(for: .seconds(1))
+      do {
+        try await TimeoutPolicy.total(.seconds(2)).cooperative().run { try await bulkhead.run {} }
+        try requireEqual("a place", "a timeout")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      try requireEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+      try await first.value
+    }
   }
 
   @Test("by deadline, who has less time left than calls take is refused when its turn has come")

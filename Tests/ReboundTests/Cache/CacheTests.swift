@@ -425,6 +425,33 @@ struct CacheTests {
     }
   }
 
+  @Test("lets a function that waits for a missed value go when its time is over, with what is stale if that may be")
+  func deadlineOfFunctions() throws {
+    let policy = try CachePolicy(fresh: .seconds(10), staleIfError: .seconds(60))
+    let cache = Cache<String, Int, any Error>(policy: policy)
+    try Simulation(seed: 1).run {
+      let slow = { @Sendable () async throws -> Int in
+        try requireEqual(Deadline.current == nil, true)
+        try await TimeSource.current.sleep(for: .seconds(5))
+        return 7
+      }
+      let limit = TimeoutPolicy.total(.seconds(2)).cooperative()
+      do {
+        _ = try await limit.run { try await cache.value(for: "oslo", slow) }
+        try requireEqual("a value", "a timeout")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      let first = try await cache.value(for: "oslo", slow)
+      try requireEqual(first.value, 7)
+      try await TimeSource.current.sleep(for: .seconds(20))
+      let start = TimeSource.current.now
+      let stale = try await limit.run { try await cache.value(for: "oslo", slow) }
+      try requireEqual(stale.isStale, true)
+      try requireEqual(TimeSource.current.now - start, .seconds(2))
+    }
+  }
+
   @Test("returns what is stale to a function at once, and runs it to fetch a new one; a kept failure is thrown")
   func staleFunctions() async throws {
     let policy = try CachePolicy(fresh: .seconds(10), staleWhileRevalidate: .seconds(10), negative: .seconds(5))

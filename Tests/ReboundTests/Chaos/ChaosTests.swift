@@ -49,6 +49,21 @@ struct ChaosTests {
     #expect(log.lines == ["chaos: value corrupted", "chaos: value delayed by 2.0 seconds"])
   }
 
+  @Test("a delay ends with the time of the function that is held up")
+  func deadline() throws {
+    try Simulation(seed: 1).run {
+      let chaos = Chaos<Int, TestFailure>().latency(at: 1, .seconds(60))
+      let start = TimeSource.current.now
+      do {
+        let value = try await TimeoutPolicy.total(.seconds(2)).cooperative().run { try await chaos.run { 1 } }
+        try requireEqual(value, 0, "behind its time")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      try requireEqual(TimeSource.current.now - start, .seconds(2))
+    }
+  }
+
   @Test("does nothing while it is not enabled, and draws no number")
   func disabled() async throws {
     let draws = EventLog<Int>()

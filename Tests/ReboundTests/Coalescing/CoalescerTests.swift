@@ -108,6 +108,71 @@ struct CoalescerTests {
     #expect(coalescer.inFlightCount == 0)
   }
 
+  @Test("lets each function that waits go when its own time is over, and runs what they wait for under no deadline")
+  func deadlines() throws {
+    try Simulation(seed: 1).run { [coalescer] in
+      let start = TimeSource.current.now
+      let hurried = Task {
+        try await TimeoutPolicy.total(.seconds(2)).cooperative().run {
+          try await coalescer.run("oslo") {
+            try requireEqual(Deadline.current == nil, true)
+            try await TimeSource.current.sleep(for: .seconds(5))
+            return 7
+          }
+        }
+      }
+      try await TimeSource.current.sleep(for: .seconds(1))
+      let patient = Task { try await coalescer.run("oslo") { 8 } }
+      let error = await hurried.result.failure as? TimedOut
+      try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      try requireEqual(TimeSource.current.now - start, .seconds(2))
+      let value = try await patient.value
+      try requireEqual(value, 7)
+      try requireEqual(TimeSource.current.now - start, .seconds(5))
+    }
+  }
+
+  @Test("ends what nobody has any time for any more")
+  func deadlineOfTheLast() throws {
+    try Simulation(seed: 1).run { [coalescer] in
+      let cancels = EventLog<String>()
+      let call = Task {
+        try await Deadline.$current.withValue(Deadline(in: .seconds(2))) {
+          try await coalescer.run("oslo") {
+            do { try await TimeSource.current.sleep(for: .seconds(5)) } catch {
+              cancels.write("cancelled")
+              throw error
+            }
+            return 7
+          }
+        }
+      }
+      let error = await call.result.failure as? TimedOut
+      try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      try await TimeSource.current.sleep(for: .seconds(1))
+      try requireEqual(cancels.events, ["cancelled"])
+      try requireEqual(coalescer.inFlightCount, 0)
+    }
+  }
+
+  @Test("runs a publisher under no deadline, whoever has asked for it first, also if it begins with a later request")
+  func deadlineOfPublishers() {
+    let seen = EventLog<Bool>()
+    let call = Deferred { () -> Just<Int> in
+      seen.write(Deadline.current == nil)
+      return Just(1)
+    }
+    .setFailureType(to: (any Error).self)
+    .handleEvents(receiveRequest: { _ in seen.write(Deadline.current == nil) })
+    let recorder = Recorder<Int, any Error>(requesting: .none)
+    Deadline.$current.withValue(Deadline(in: .seconds(1))) {
+      call.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
+      recorder.request(.max(1))
+    }
+    #expect(seen.events == [true, true])
+    #expect(recorder.values == [1])
+  }
+
   @Test("says so when a publisher that a function has joined finishes without a value")
   func noValue() async throws {
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(Recorder())
@@ -135,5 +200,12 @@ struct CoalescerTests {
     #expect(starts == upstream.subscriptionCount)
     #expect(upstream.cancelCount == upstream.subscriptionCount)
     #expect(coalescer.inFlightCount == 0)
+  }
+}
+
+extension Result {
+  /// What it has failed with.
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
   }
 }

@@ -66,6 +66,34 @@ struct IdempotencyKeysTests {
     }
   }
 
+  @Test(
+    "does not run what another is about, because there is no time to wait for its answer",
+    arguments: [true, false]
+  )
+  func deadline(runsAlone: Bool) throws {
+    try Simulation(seed: 1).run {
+      let storage = try InMemoryCacheStorage<String, Int>(claimsLast: .seconds(60))
+      let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage, runsAlone: runsAlone)
+      let first = Task {
+        try await keys.run("order") {
+          try await TimeSource.current.sleep(for: .seconds(5))
+          return 7
+        }
+      }
+      try await TimeSource.current.sleep(for: .seconds(1))
+      let start = TimeSource.current.now
+      do {
+        let answer = try await TimeoutPolicy.total(.seconds(2)).cooperative().run { try await keys.run("order") { 8 } }
+        try requireEqual(answer, 7, "behind its time")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      try requireEqual(TimeSource.current.now - start, .seconds(2))
+      let answer = try await first.value
+      try requireEqual(answer, 7)
+    }
+  }
+
   @Test("does the same for publishers")
   func publishers() async throws {
     let (keys, calls) = (try keys(), Log<Void>())

@@ -76,6 +76,7 @@ struct RateLimiterTests {
     func fail(with error: any Error) async { _ = try? await limiter.run { throw error } }
     await fail(with: CircuitOpen(name: "search", retryAfter: .seconds(30)))
     await fail(with: RateLimited(name: "other", retryAfter: .seconds(30), queueLength: 0))
+    await fail(with: TokenRefreshFailure(reason: .failed, underlying: Busy(), retryAfter: .seconds(100)))
     await fail(with: FallbackFailed(failure: Busy(), original: CircuitOpen(name: "search", retryAfter: .seconds(30))))
     #expect(limiter.share == 1)
     await fail(with: FallbackFailed(failure: CircuitOpen(name: "search", retryAfter: nil), original: Busy()))

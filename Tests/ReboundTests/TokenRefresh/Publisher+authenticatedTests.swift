@@ -73,6 +73,16 @@ struct PublisherAuthenticatedTests {
 
   @Test("refreshes once, however the refusals and the end of the refresh meet on real threads", arguments: 0..<20)
   func race(seed: Int) {
+    let enders = EventLog<Int>()
+    // The answer may come before the refresh has subscribed: whoever has begun it need not be the one who answers.
+    let renewal = TestPublisher<String, TestFailure> { connection in
+      if enders.count > 0 { _ = connection.send("B") }
+    }
+    let refresher = TokenRefresher<String>(
+      rejectedWhen: { (failure: TestFailure) in failure == .permanent },
+      refreshingWith: { _ in renewal.eraseToAnyPublisher() }
+    )
+    refresher.signIn(with: "A")
     let requests = (0..<100).map { _ in TestPublisher<Int, Failure>() }
     let sent = requests.map { _ in EventLog<String>() }
     let recorders = requests.indices.map { index in
@@ -86,13 +96,12 @@ struct PublisherAuthenticatedTests {
       .subscribe(recorder)
       return recorder
     }
-    let (renewal, enders) = (renewal, EventLog<Int>())
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       for index in stride(from: thread, to: 100, by: 4) {
         requests[index].send(completion: .failure(.unauthorised))
         if thread == 0, index == seed / 4 * 4 {
-          renewal.send("B")
           enders.write(index)
+          renewal.send("B")
         }
       }
     }

@@ -330,6 +330,33 @@ struct TokenRefresherTests {
     #expect(refresher.credential == "B")
   }
 
+  @Test("stops to wait when the time of a function is over, and lets the refresh end")
+  func deadline() throws {
+    try Simulation(seed: 1).run {
+      let refresher = TokenRefresher<String>(obtaining: { () async throws(CancellationError) in
+        do { try await TimeSource.current.sleep(for: .seconds(5)) } catch { throw CancellationError() }
+        return "A"
+      })
+      let limit = TimeoutPolicy.total(.seconds(2)).cooperative()
+      for wait in [
+        { @Sendable () async throws in try await refresher.access().credential },
+        { @Sendable () async throws in try await refresher.run(when: { _ in false }) { $0 } },
+      ] {
+        let start = TimeSource.current.now
+        do {
+          let credential = try await limit.run { try await wait() }
+          try requireEqual(credential, "none yet")
+        } catch let error as TimedOut {
+          try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+        }
+        try requireEqual(TimeSource.current.now - start, .seconds(2))
+        try requireEqual(refresher.waiterCount, 0)
+      }
+      try await TimeSource.current.sleep(for: .seconds(2))
+      try requireEqual(refresher.credential, "A")
+    }
+  }
+
   @Test("does not take a cancelled function for a refused one")
   func cancelIsNoRefusal() async throws {
     let refresher = makeRefresher()

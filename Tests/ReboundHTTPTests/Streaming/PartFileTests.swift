@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTP
+
+@Suite("PartFile")
+struct PartFileTests {
+  private static let partial = PartialBody(validator: "\"one\"", length: 3, count: 0)
+  private let folder = TemporaryFolder()
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+  }
+
+  /// Loads a file of three bytes to a place.
+  private func load(to name: String, files: FileManager = .default) throws {
+    let file = try PartFile(for: folder.url.appendingPathComponent(name), files: files)
+    try file.begin(Self.partial, of: "address")
+    try file.append(Data("abc".utf8))
+    try file.complete(verifying: nil)
+  }
+
+  @Test("a file whose name leaves no room for that of the note is loaded all the same", arguments: [245, 246, 250])
+  func longName(length: Int) throws {
+    let name = String(repeating: "n", count: length)
+    try load(to: name)
+    #expect(folder.names == [name])
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) == Data("abc".utf8))
+  }
+
+  @Test("a whole file is in its place, although the note beside it stays; the next one removes it")
+  func noteThatStays() throws {
+    // As the class that it inherits from; it keeps nothing of its own.
+    final class Keeping: FileManager, @unchecked Sendable {
+      override func removeItem(at url: URL) throws { throw CocoaError(.fileWriteNoPermission) }
+    }
+    try load(to: "file", files: Keeping())
+    #expect(folder.names == ["file", "file.part.json"])
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent("file")) == Data("abc".utf8))
+    // It does not speak of the part that the next one begins.
+    #expect(try PartFile(for: folder.url.appendingPathComponent("file")).partial(of: "address").count == 0)
+    try load(to: "file")
+    #expect(folder.names == ["file"])
+  }
+
+  #if !os(Windows)
+    @Test("that a part cannot be locked is what the system says; only the lock of another is a download")
+    func lock() throws {
+      let part = folder.url.appendingPathComponent("file.part")
+      #expect(throws: POSIXError(.EBADF)) { try PartFile.lock(-1, of: part) }
+      let file = try PartFile(for: folder.url.appendingPathComponent("file"))
+      #expect(throws: DownloadUnderWay(part: part)) { try PartFile(for: folder.url.appendingPathComponent("file")) }
+      withExtendedLifetime(file) {}
+    }
+  #endif
+}
