@@ -70,7 +70,8 @@ extension Effect {
   /// - Parameters:
   ///   - id: Several effects may have the same; they are cancelled together.
   ///   - cancelInFlight: Whether to cancel first what runs with the same id, so that the latest wins: an earlier one's
-  ///     answer is never seen after this effect has begun, however late it comes.
+  ///     answer is never seen after this effect has begun, however late it comes. What this effect is a part of goes on,
+  ///     whatever its id.
   public func cancellable<ID: Hashable>(id: ID, cancelInFlight: Bool = false) -> Effect {
     Effect(.cancellable(self, id: AnyHashable(id), cancelInFlight: cancelInFlight))
   }

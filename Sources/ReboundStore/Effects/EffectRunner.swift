@@ -86,7 +86,7 @@ final class EffectRunner<Action>: Sendable {
       cancel(id)
       whenEnded()
     case .cancellable(let effect, let id, let cancelInFlight):
-      if cancelInFlight { cancel(id) }
+      if cancelInFlight { cancel(id, outside: scope) }
       let inner = state.withLock { $0.registry.openScope(id: id, in: scope) }
       run(effect, in: inner) { [weak self] in
         self?.release(inner)
@@ -216,8 +216,8 @@ final class EffectRunner<Action>: Sendable {
     leaf?.whenEnded()
   }
 
-  private func cancel(_ id: AnyHashable) {
-    let leaves = state.withLock { $0.registry.cancel(id: id) }
+  private func cancel(_ id: AnyHashable, outside inner: EffectScope? = nil) {
+    let leaves = state.withLock { $0.registry.cancel(id: id, outside: inner) }
     for leaf in leaves {
       leaf.cancellable?()
       leaf.whenEnded()

@@ -92,11 +92,13 @@ struct EffectRegistry {
   /// Notes that an effect has ended.
   mutating func close(_ token: Int) -> Leaf? { leaves.removeValue(forKey: token) }
 
-  /// Marks what has this id as cancelled.
-  mutating func cancel(id: AnyHashable) -> [Leaf] {
-    guard let named = scopes[id] else { return [] }
+  /// Marks what has this id as cancelled, but for what is around a scope: what begins there would cancel itself.
+  mutating func cancel(id: AnyHashable, outside inner: EffectScope? = nil) -> [Leaf] {
+    let around = Set(inner?.chain.map { ObjectIdentifier($0) } ?? [])
+    let named = scopes[id, default: []].filter { !around.contains(ObjectIdentifier($0)) }
+    guard !named.isEmpty else { return [] }
     for scope in named { scope.isCancelled = true }
-    return takeLeaves { $0.scope.chain.contains { $0.id == id } }
+    return takeLeaves { $0.scope.chain.contains(where: \.isCancelled) }
   }
 
   /// Begins a new generation: what was begun before is cancelled.

@@ -10,8 +10,8 @@
 /// ```
 ///
 /// - Parameters:
-///   - redact: The text of an action; `nil` leaves the whole entry out. Secrets in the state are up to the types, whose
-///     `description` is what is written.
+///   - redact: The text of an action; `nil` leaves the whole entry out. Secrets in the state are up to the types: of one
+///     that has a `description` (`CustomStringConvertible`) nothing else is written.
 ///   - sink: Takes an entry, on the store's scheduler.
 public func logging<State, Action>(
   redacting redact: @escaping (Action) -> String? = { "\($0)" },

@@ -154,6 +154,46 @@ struct EffectTests {
     #expect(sources["b"].subscriptionCount == 1)
   }
 
+  @Test("an effect with the id of what is around it does not cancel itself")
+  func sameIdInside() {
+    let answer = Effect.send(CountAction.answered("a"))
+    let single = answer.cancellable(id: "id", cancelInFlight: true)
+    let effects = [
+      single.cancellable(id: "id"),
+      single.debounce(id: "id", for: .seconds(1)),
+      single.throttle(id: "id", for: .seconds(1)),
+      answer.debounce(id: "id", for: .seconds(1)).throttle(id: "id", for: .seconds(1)),
+      .concatenate(.wait(.seconds(1)), single).cancellable(id: "id"),
+    ]
+    for effect in effects {
+      let store = store { _ in effect }
+      begin("go", in: store)
+      scheduler.advance(by: 3)
+      #expect(store.state.answers == ["a"])
+      #expect((store.effectCount, store.effectMemory) == (0, 0))
+    }
+  }
+
+  @Test("with one id inside and outside, the latest wins, and a cancel takes all")
+  func sameIdInsideLatestWins() {
+    let store = store { name in
+      guard name != "stop" else { return .cancel(id: "id") }
+      return .publisher(sources[name]).cancellable(id: "id", cancelInFlight: true).debounce(id: "id", for: .seconds(1))
+    }
+    begin("a", in: store)
+    scheduler.advance(by: 1)
+    begin("b", in: store)
+    #expect(sources["a"].cancelCount == 1)
+    scheduler.advance(by: 1)
+    sources["a"].send(.answered("a"))
+    sources["b"].send(.answered("b"))
+    scheduler.advance()
+    #expect(store.state.answers == ["b"])
+    begin("stop", in: store)
+    #expect(sources["b"].cancelCount == 1)
+    #expect((store.effectCount, store.effectMemory) == (0, 0))
+  }
+
   // MARK: Groups
 
   @Test("merges run at the same time; the whole ends with the last")

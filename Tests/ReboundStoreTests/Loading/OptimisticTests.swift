@@ -36,6 +36,38 @@ struct OptimisticTests {
     #expect(list.confirm(7) == false)
   }
 
+  @Test("changes keep their order, in whichever the server agrees to them")
+  func confirmsInAnyOrder() {
+    struct Rename: OptimisticChange {
+      let id: Int
+      let name: String
+      func apply(to value: inout String) { value = name }
+    }
+    var name = Optimistic<Rename>("")
+    for (id, text) in ["a", "b", "c"].enumerated() { name.begin(Rename(id: id, name: text)) }
+    #expect(name.confirm(1) == true)
+    #expect(name.confirm(1) == false)
+    #expect((name.confirmed, name.value) == ("b", "c"))
+    #expect(name.pending.map(\.id) == [0, 2])
+    #expect(name.confirm(0) == true)
+    #expect((name.confirmed, name.value) == ("b", "c"))
+    #expect(name.rollBack(2) == true)
+    #expect((name.confirmed, name.value) == ("b", "b"))
+    #expect(name.pending.isEmpty)
+  }
+
+  @Test("what the server says has the changes in it that it has agreed to")
+  func rebasesConfirmed() {
+    var list = Optimistic<Add>([])
+    list.begin(Add(id: 1, text: "a"))
+    list.begin(Add(id: 2, text: "b"))
+    list.confirm(2)
+    list.replaceConfirmed(with: ["b"])
+    #expect(list.value == ["b", "a"])
+    #expect(list.confirm(1) == true)
+    #expect(list.confirmed == ["b", "a"])
+  }
+
   @Test("pending changes are made again on top of what the server says")
   func rebases() {
     var list = Optimistic<Add>(["a"])

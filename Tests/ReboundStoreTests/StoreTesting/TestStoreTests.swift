@@ -59,6 +59,26 @@ struct TestStoreTests {
     #expect(atEnd?.description.contains("+ answered(\"Dog\")") == true)
   }
 
+  @Test("an action of an effect that has come and waits for the scheduler is seen by the next send, and received")
+  func dueActions() throws {
+    let source = TestPublisher<CountAction, Never>()
+    let store = TestStore<CountState, CountAction>(
+      initialState: CountState(),
+      reducer: .counting,
+      reactions: [{ _, action in if case .begin = action { .publisher(source) } else { .none } }]
+    )
+    try store.send(.begin("Dog"))
+    source.send(.answered("Dog"))
+    #expect(throws: TestStoreFailure.unreceived(actions: ["answered(\"Dog\")"], before: "send(add(1))")) {
+      try store.send(.add(1))
+    }
+    try store.receive(.answered("Dog")) { $0.answers = ["Dog"] }
+    source.send(.answered("Cat"))
+    try store.receive(.answered("Cat")) { $0.answers = ["Dog", "Cat"] }
+    source.send(completion: .finished)
+    try store.finish()
+  }
+
   @Test("another action than the expected one is a failure that names both")
   func unexpected() throws {
     let store = store()
@@ -94,6 +114,7 @@ struct TestStoreTests {
     store.advance(by: .seconds(2))
     try store.receive(.add(1))
     try store.send(.add(3)) { $0.count = 4 }
+    try store.send(.add(3)) { $0.count += 3 }
     #expect(throws: TestStoreFailure.self) { try store.send(.add(1)) { $0.count = 99 } }
     try store.send(.begin("Cat"))
     try store.finish()

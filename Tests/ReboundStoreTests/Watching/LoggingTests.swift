@@ -46,6 +46,32 @@ struct LoggingTests {
     #expect(notes.lines == ["→ answered(…)", "→ add(1)"])
   }
 
+  @Test("writes nothing of what a type in the state hides by its description but that it has changed")
+  func hidesSecrets() {
+    struct Password: CustomStringConvertible {
+      var value: String
+      var description: String { "•••" }
+    }
+    struct Login {
+      var name = "Ann"
+      var password: Password?
+    }
+    let notes = notes
+    let observer: TransitionObserver<Login, String> = logging { notes.write($0) }
+    let states = [
+      Login(), Login(password: Password(value: "old")), Login(password: Password(value: "new")),
+      Login(name: "Bob", password: Password(value: "new")),
+    ]
+    for (before, after) in zip(states, states.dropFirst()) {
+      observer(Transition(action: "typed", origin: .sent, before: before, after: after))
+    }
+    #expect(
+      notes.lines == [
+        "→ typed\n  password: nil → •••", "→ typed\n  password: changed", "→ typed\n  name: \"Ann\" → \"Bob\"",
+      ]
+    )
+  }
+
   @Test("one listener sees the error of every action, and answers with an action of its own")
   func listens() {
     enum Action {

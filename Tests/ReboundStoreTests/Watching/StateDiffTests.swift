@@ -20,6 +20,23 @@ struct StateDiffTests {
     var value = 0
   }
 
+  private class Branch {
+    weak var parent: Branch?
+    var branches: [Branch] = []
+    var value = 0
+  }
+
+  private final class Leaf: Branch {
+    var colour = "green"
+  }
+
+  /// Describes itself, but for what it hides.
+  private struct Hiding: CustomDebugStringConvertible {
+    var shown = 1
+    var hidden: [String] = []
+    var debugDescription: String { "hiding \(shown)" }
+  }
+
   private struct State {
     var inner = Inner()
     var items: [Int] = []
@@ -74,6 +91,50 @@ struct StateDiffTests {
     old.next = old
     new.next = new
     new.value = 1
-    #expect(StateDiff.lines(from: old, to: new).contains("value: 0 → 1"))
+    #expect(StateDiff.lines(from: old, to: new) == ["value: 0 → 1"])
+    #expect(StateDiff.lines(from: old, to: old) == [])
+  }
+
+  @Test("compares objects once, however many ways lead back to them")
+  func waysBack() {
+    func tree() -> Branch {
+      let root = Branch()
+      root.branches = (0..<4).map { _ in Branch() }
+      for branch in root.branches { branch.parent = root }
+      return root
+    }
+    let (old, new) = (tree(), tree())
+    new.branches[3].value = 1
+    #expect(StateDiff.lines(from: old, to: new) == ["branches[3].value: 0 → 1"])
+  }
+
+  @Test("sees what is near, though the way by which it was met first ends far below")
+  func shorterWay() {
+    func list() -> [Node] {
+      let all = (0..<20).map { _ in Node() }
+      for (node, next) in zip(all, all.dropFirst()) { node.next = next }
+      return all
+    }
+    let (old, new) = (list(), list())
+    new[19].value = 1
+    #expect(StateDiff.lines(from: old, to: new).contains("[19].value: 0 → 1"))
+  }
+
+  @Test("tells what an object has inherited, too")
+  func inherited() {
+    let (old, new) = (Leaf(), Leaf())
+    new.value = 1
+    new.colour = "red"
+    #expect(StateDiff.lines(from: old, to: new) == ["value: 0 → 1", "colour: \"green\" → \"red\""])
+  }
+
+  @Test("compares what describes itself by its description, and does not look into it")
+  func describesItself() {
+    let old = Hiding()
+    #expect(StateDiff.lines(from: old, to: Hiding(shown: 2, hidden: ["a"])) == ["hiding 1 → hiding 2"])
+    #expect(StateDiff.lines(from: [old], to: [Hiding(hidden: ["a"])]) == ["[0]: changed"])
+    #expect(StateDiff.lines(from: old, to: Hiding(hidden: ["a"])) == ["changed"])
+    #expect(StateDiff.lines(from: old, to: old) == [])
+    #expect(StateDiff.lines(from: Duration.seconds(1), to: Duration.seconds(2)) == ["1.0 seconds → 2.0 seconds"])
   }
 }
