@@ -16,6 +16,11 @@ extension Presentation {
   ///   - secondsLeft: What is left of a countdown; `nil` takes it from the message.
   ///   - isRetrying: Whether the next try is under way.
   public func rendered(secondsLeft: Int? = nil, isRetrying: Bool = false) -> String {
+    rendered(countdown: secondsLeft ?? message?.retryAfter?.wholeSecondsUp, isRetrying: isRetrying)
+  }
+
+  /// The same, with no countdown where none runs.
+  func rendered(countdown: Int?, isRetrying: Bool) -> String {
     if case .inline(let errors) = self {
       return errors.map { "[inline \($0.field ?? "?")] \($0.message)" }.joined(separator: "\n")
     }
@@ -24,8 +29,8 @@ extension Presentation {
     if let suggestion = message.suggestion { lines.append(suggestion) }
     if isRetrying {
       lines.append("Trying again …")
-    } else if let seconds = secondsLeft ?? message.retryAfter?.wholeSecondsUp {
-      lines.append("Trying again in \(seconds) s")
+    } else if let countdown {
+      lines.append("Trying again in \(countdown) s")
     }
     if !message.choices.isEmpty { lines.append(message.choices.map { "(\($0.title))" }.joined(separator: " ")) }
     return lines.joined(separator: "\n")

@@ -23,7 +23,8 @@ import Rebound
 /// | | a refresh, not the first to fail | banner, and the content stays |
 ///
 /// "Try again" is offered unless the error says that it can't help. What asks to come back later has a countdown to the
-/// next try, unless it must not be made without being asked for (`RetryAfterProviding.mayBeRepeated`).
+/// next try, unless that can't help, or must not be made without being asked for (`RetryAfterProviding.mayBeRepeated`): then
+/// "Try again" is offered in any case, since only a person can know.
 public func present(_ error: any Error, in context: PresentationContext) -> Presentation {
   let presentable = error as? any PresentableError
   if error is CancellationError || presentable?.isCancellation == true { return .ignore }
@@ -43,9 +44,13 @@ public func present(_ error: any Error, in context: PresentationContext) -> Pres
   }
   if isTyping { return .inline([FieldError(field: context.field, message: composer.words.description)]) }
   if let hint = error as? any RetryAfterProviding, let retryAfter = hint.retryAfter, retryAfter > .zero {
-    let pause = hint.mayBeRepeated ? retryAfter : nil
-    let message = composer.message(.maintenance, "Down for maintenance", choices: [.retry], retryAfter: pause)
-    return context.hasContent && !context.isUserInitiated ? .banner(message) : .fullScreen(message)
+    let choices = hint.mayBeRepeated ? composer.retry : [.retry]
+    let pause = hint.mayBeRepeated && !choices.isEmpty ? retryAfter : nil
+    let message = composer.message(.maintenance, "Down for maintenance", choices: choices, retryAfter: pause)
+    if !context.hasContent { return .fullScreen(message) }
+    // What hides content needs a way back to it.
+    return context.isUserInitiated
+      ? .fullScreen(message.choices.isEmpty ? composer.answerable(message) : message) : .banner(message)
   }
   let message = composer.message(.failure, "That did not work", choices: composer.retry)
   if !context.hasContent { return .fullScreen(message) }

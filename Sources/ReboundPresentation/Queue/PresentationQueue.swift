@@ -12,7 +12,10 @@ import StreamSupport
 ///
 /// What says the same as something that is there is merged into it, and counted. So is what comes within
 /// ``PresentationQueuePolicy/mergeWindow`` after it was dismissed, unless it was dismissed by asking for another try: its
-/// failure is news. That there is no network is said once, in whatever words it comes, until ``networkIsBack()``.
+/// failure is news. That there is no network is one thing, in whatever words it comes, and goes with ``networkIsBack()``. Who
+/// dismisses it is told again after the window, since otherwise nothing would say why nothing works.
+///
+/// Where more than ``PresentationQueuePolicy/maximumWaiting`` would wait, the latest of the least important is dropped.
 ///
 /// - Threads: May be used from any. The screen is published where the change is made, one change after the other; toasts
 ///   end on the scheduler. A screen wants both on the main queue.
@@ -109,7 +112,8 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
 
   /// Shows an error in the way that `present(_:in:)` decides.
   ///
-  /// - Returns: The id of what is shown; `nil` for what can't be dismissed: nothing, and what stands beside fields.
+  /// - Returns: The id of what is shown, or waits to be; `nil` for what can't be dismissed: nothing, what stands beside
+  ///   fields, and what was dropped because too many wait.
   @discardableResult
   public func present(_ error: any Error, in context: PresentationContext, priority: Int = 0) -> Int? {
     present(ReboundPresentation.present(error, in: context), priority: priority)
@@ -120,7 +124,8 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   /// - Parameters:
   ///   - presentation: What to show and how.
   ///   - priority: What is more important is shown first; an alert that is shown stays.
-  /// - Returns: The id of what is shown; `nil` for what can't be dismissed: nothing, and what stands beside fields.
+  /// - Returns: The id of what is shown, or waits to be; `nil` for what can't be dismissed: nothing, what stands beside
+  ///   fields, and what was dropped because too many wait.
   @discardableResult
   public func present(_ presentation: Presentation, priority: Int = 0) -> Int? {
     let now = home.time.now

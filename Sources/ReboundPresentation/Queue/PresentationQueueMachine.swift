@@ -39,7 +39,9 @@ struct PresentationQueueMachine: Sendable {
   mutating func present(_ presentation: Presentation, priority: Int, now: Duration) -> Int? {
     recent = recent.filter { now - $0.value.last < policy.mergeWindow || isInLine($0.value.id) }
     if case .inline(let errors) = presentation {
-      for error in errors { if let field = error.field { fields[field] = error.message } }
+      let placed = errors.compactMap { error in error.field.map { ($0, error.message) } }
+      let beside = Dictionary(placed) { "\($0) \($1)" }
+      fields.merge(beside) { $1 }
       return nil
     }
     guard let surface = presentation.surface, let message = presentation.message else { return nil }
@@ -48,13 +50,14 @@ struct PresentationQueueMachine: Sendable {
       ? .offline : .other(surface, message.topic, title: message.title, text: message.text)
     if let known = recent[key] {
       recent[key]?.last = now
-      merge(presentation, into: known.id)
+      merge(presentation, priority, into: known.id)
       return known.id
     }
     lastID += 1
-    recent[key] = Recent(id: lastID, last: now)
-    add(PresentedItem(id: lastID, presentation: presentation, priority: priority), to: surface)
-    return lastID
+    let id = lastID
+    recent[key] = Recent(id: id, last: now)
+    add(PresentedItem(id: id, presentation: presentation, priority: priority), to: surface)
+    return dropLast(of: surface) == id ? nil : id
   }
 
   /// Takes something away.
@@ -87,12 +90,20 @@ struct PresentationQueueMachine: Sendable {
     lines.values.contains { $0.contains { $0.id == id } }
   }
 
-  /// The latest of what says the same is what is shown, unless it belongs on another surface.
-  private mutating func merge(_ presentation: Presentation, into id: Int) {
-    for surface in lines.keys {
-      guard let index = lines[surface]?.firstIndex(where: { $0.id == id }) else { continue }
-      lines[surface]?[index].count += 1
-      if presentation.surface == surface { lines[surface]?[index].presentation = presentation }
+  /// The latest of what says the same is what is shown, unless it belongs on another surface; as important as the most
+  /// important of them.
+  private mutating func merge(_ presentation: Presentation, _ priority: Int, into id: Int) {
+    for (surface, line) in lines {
+      guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
+      var item = line[index]
+      item.count += 1
+      if presentation.surface == surface { item.presentation = presentation }
+      let isRaised = priority > item.priority
+      item.priority = max(priority, item.priority)
+      lines[surface]?[index] = item
+      guard isRaised, index > 0 else { continue }
+      lines[surface]?.remove(at: index)
+      add(item, to: surface)
     }
   }
 
@@ -103,6 +114,16 @@ struct PresentationQueueMachine: Sendable {
     let index = line.indices.first { line[$0].priority < item.priority && !(isHeld && $0 == 0) }
     lines[surface, default: []].insert(item, at: index ?? line.count)
   }
+
+  /// Takes the last away if more wait than may; it is news when it comes again.
+  ///
+  /// - Returns: What was taken away.
+  private mutating func dropLast(of surface: Presentation.Surface) -> Int? {
+    guard let line = lines[surface], line.count - 1 > policy.maximumWaiting, let last = line.last else { return nil }
+    lines[surface]?.removeLast()
+    recent = recent.filter { $0.value.id != last.id }
+    return last.id
+  }
 }
 
 /// Something that is shown, or waits to be.
@@ -111,8 +132,8 @@ public struct PresentedItem: Hashable, Sendable, Identifiable {
   public let id: Int
   /// What is shown and how.
   public internal(set) var presentation: Presentation
-  /// What is more important is shown first.
-  public let priority: Int
+  /// What is more important is shown first; the highest of those that were merged into it.
+  public internal(set) var priority: Int
   /// How often it came; more than once if others that say the same were merged into it.
   public internal(set) var count = 1
 

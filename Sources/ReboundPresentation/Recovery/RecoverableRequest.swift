@@ -18,7 +18,8 @@ import StreamSupport
 /// - when the network comes back after a failure for the lack of it, with ever longer pauses if that happens often.
 ///
 /// The last two are not for what must not be done twice: an error can say so (`RetryAfterProviding.mayBeRepeated`), as the
-/// failure of an order does that may have been placed. Then it is left to a person to try again.
+/// failure of an order does that may have been placed. Then it is left to a person to try again, whatever the presentation
+/// has for a countdown.
 ///
 /// Every try subscribes to the same publisher anew; what counts attempts in it, such as a retry policy, begins at one.
 ///
@@ -49,7 +50,7 @@ public final class RecoverableRequest<Output>: ObservableObject {
     public let isRetrying: Bool
 
     /// The problem as plain text, as it would stand on a screen.
-    public var rendered: String { presentation.rendered(secondsLeft: secondsLeft, isRetrying: isRetrying) }
+    public var rendered: String { presentation.rendered(countdown: secondsLeft, isRetrying: isRetrying) }
   }
 
   /// What a screen shows.
@@ -127,8 +128,8 @@ public final class RecoverableRequest<Output>: ObservableObject {
   /// The value stays.
   public func cancel() {
     attemptNumber += 1
-    attempt = nil
     machine.cancelled()
+    dropAttempt()
     act(.nothing)
   }
 
@@ -143,7 +144,8 @@ public final class RecoverableRequest<Output>: ObservableObject {
 
   private func ended(_ error: (any Error)?, _ number: Int) {
     guard number == attemptNumber else { return }
-    attempt = nil
+    dropAttempt()
+    guard number == attemptNumber else { return }
     guard let error else {
       machine.finished()
       return act(.nothing)
@@ -153,6 +155,8 @@ public final class RecoverableRequest<Output>: ObservableObject {
     context.attempt = machine.failures + 1
     context.isOffline = context.isOffline || !machine.isOnline
     let presentation = present(error, context)
+    // Whoever was asked may have cancelled it, or begun another one.
+    guard number == attemptNumber else { return }
     let mayRepeat = (error as? any RetryAfterProviding)?.mayBeRepeated ?? true
     let action = machine.failed(presentation, mayRepeat: mayRepeat, now: home.time.now)
     if presentation != .ignore { problemCount += 1 }
@@ -170,11 +174,18 @@ public final class RecoverableRequest<Output>: ObservableObject {
     publish()
     // Whoever was told may have cancelled it, or begun another one.
     guard action == .begin, number == attemptNumber else { return }
-    // The one before is cancelled first, so that it can't answer any more.
-    attempt = nil
+    // The one before is cancelled first, so that it can't answer any more. Its end may cancel this one, too.
+    dropAttempt()
+    guard number == attemptNumber else { return }
     let begun = TimeSource.$current.withValue(home.time) { subscribe(self) }
     // It may have ended while it began.
     if number == attemptNumber, machine.isLoading { attempt = begun }
+  }
+
+  /// Ends the try that runs; it is taken out first, since who hears of its end may call ``load()`` or ``cancel()``.
+  private func dropAttempt() {
+    let dropped = attempt.take()
+    dropped?.cancel()
   }
 
   /// Publishes what there is to show; what a subscriber changes meanwhile comes behind it.

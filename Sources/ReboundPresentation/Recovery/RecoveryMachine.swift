@@ -69,7 +69,7 @@ struct RecoveryMachine: Sendable {
     problem = presentation
     self.mayRepeat = mayRepeat
     failures += 1
-    if let retryAfter = presentation.message?.retryAfter {
+    if mayRepeat, let retryAfter = presentation.message?.retryAfter {
       countdownEnd = now + max(retryAfter, policy.minimumCountdown)
     }
     // The network may have come back while the request was failing for the lack of it.

@@ -44,6 +44,12 @@ struct PresentTests {
     Row(row: "U6", error: Trouble.maintenance, context: .action, expected: "fullScreen maintenance 17"),
     Row(row: "U6", error: Trouble.maintenance, context: .refresh, expected: "banner maintenance 17"),
     Row(row: "U6", error: Trouble.order, context: .action, expected: "fullScreen maintenance"),
+    Row(
+      row: "U6",
+      error: Trouble(isRetryable: false, retryAfter: .seconds(17)),
+      context: .firstLoad,
+      expected: "fullScreen maintenance"
+    ),
     Row(row: "U6", error: Trouble(retryAfter: .zero), context: .firstLoad, expected: "fullScreen failure"),
     // Without a network.
     Row(row: "U7", error: Trouble.offline, context: .firstLoad, expected: "fullScreen offline"),
@@ -117,6 +123,12 @@ struct PresentTests {
     #expect(present(Trouble.server, in: .action).message?.choices == [.retry, .later])
     #expect(present(Trouble.permanent, in: .action).message?.choices == [.ok])
     #expect(present(Trouble.permanent, in: .firstLoad).message?.choices == [])
+    let closed = Trouble(isRetryable: false, retryAfter: .seconds(17))
+    #expect(present(closed, in: .firstLoad).message?.choices == [])
+    #expect(present(closed, in: .action).message?.choices == [.ok])
+    // Whether what must not be done twice may be done again, only a person can know.
+    let order = Trouble(isRetryable: false, retryAfter: .seconds(17), mayBeRepeated: false)
+    #expect(present(order, in: .action).message?.choices == [.retry])
     let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)])
     #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
   }

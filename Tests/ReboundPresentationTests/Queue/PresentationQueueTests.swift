@@ -45,6 +45,41 @@ struct PresentationQueueTests {
     #expect(titles == ["a", "c", "d", "b"])
   }
 
+  @Test("what comes again as more important moves up in line; what is shown stays")
+  func raisedPriority() {
+    for text in ["a", "b", "c"] { queue.present(alert(text)) }
+    queue.present(alert("d"), priority: 1)
+    queue.present(alert("c"), priority: 2)
+    // Less important than before changes nothing.
+    queue.present(alert("d"))
+    queue.present(alert("a"), priority: 3)
+    var shown: [String] = []
+    while let item = queue.screen.alert {
+      shown.append("\(item.message?.title ?? "") \(item.priority) ×\(item.count)")
+      queue.dismiss(item.id)
+    }
+    #expect(shown == ["a 3 ×2", "c 2 ×2", "d 1 ×2", "b 0 ×1"])
+  }
+
+  @Test("no more wait than may: the latest of the least important is dropped, and is news when it comes again")
+  func bounded() {
+    let queue = PresentationQueue(PresentationQueuePolicy(maximumWaiting: 2), scheduler: scheduler)
+    for text in ["a", "b", "c"] { #expect(queue.present(alert(text)) != nil) }
+    #expect(queue.present(alert("d")) == nil)
+    #expect(queue.waitingCount == 2)
+    #expect(queue.present(alert("e"), priority: 1) != nil)
+    #expect(queue.waitingCount == 2)
+    #expect(queue.present(.toast(.init(title: "a", text: ""))) != nil)
+    var titles: [String] = []
+    while let item = queue.screen.alert {
+      titles.append(item.message?.title ?? "")
+      queue.dismiss(item.id)
+    }
+    #expect(titles == ["a", "e", "b"])
+    #expect(queue.present(alert("d")) != nil)
+    #expect(queue.screen.alert?.message?.title == "d")
+  }
+
   @Test("what is more important takes the place of a banner, which comes back after it")
   func bannerPriority() throws {
     queue.present(.banner(.init(title: "low", text: "")))
@@ -122,6 +157,19 @@ struct PresentationQueueTests {
     queue.networkIsBack()
     #expect(queue.screen.banner == nil)
     #expect(queue.present(Trouble.offline, in: .refresh) != ids[0])
+    #expect(queue.screen.banner != nil)
+  }
+
+  @Test(
+    "who has dismissed that there is no network is told again after the window: else nothing says why nothing works"
+  )
+  func offlineAfterDismissal() throws {
+    let first = try #require(queue.present(Trouble.offline, in: .refresh))
+    queue.dismiss(first)
+    #expect(queue.present(Trouble.offline, in: .refresh) == first)
+    #expect(queue.screen.banner == nil)
+    scheduler.advance(by: 5)
+    #expect(queue.present(Trouble.offline, in: .action) != first)
     #expect(queue.screen.banner != nil)
   }
 
@@ -213,6 +261,17 @@ struct PresentationQueueTests {
     #expect(queue.screen.fields == ["b": "2"])
   }
 
+  @Test("all that is wrong with a field stands beside it")
+  func manyOfOneField() {
+    queue.present(
+      .inline([
+        FieldError(field: "a", message: "Too short."), FieldError(field: "b", message: "Taken."),
+        FieldError(field: "a", message: "Needs a digit."),
+      ])
+    )
+    #expect(queue.screen.fields == ["a": "Too short. Needs a digit.", "b": "Taken."])
+  }
+
   @Test("what is to be ignored changes nothing, and publishes nothing")
   func ignores() {
     var screens = 0
@@ -232,7 +291,7 @@ struct PresentationQueueTests {
 
   @Test("keeps its order and loses nothing when eight threads use it")
   func threads() {
-    let queue = queue
+    let queue = PresentationQueue(PresentationQueuePolicy(maximumWaiting: 1_600), scheduler: scheduler)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 1...200 { queue.present(.alert(.init(title: "\(thread)", text: "\(number)"))) }
     }

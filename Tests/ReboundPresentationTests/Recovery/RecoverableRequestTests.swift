@@ -200,6 +200,26 @@ struct RecoverableRequestTests {
     #expect(upstream.subscriptionCount == 3)
   }
 
+  @Test("nor by a countdown, if the presentation of what must not be done twice has one")
+  func mayNotBeRepeatedThoughCountedDown() {
+    let upstream = upstream
+    let scheduler = scheduler
+    let request = RecoverableRequest(
+      upstream,
+      presenting: { error, _ in
+        let hint = (error as? any RetryAfterProviding)?.retryAfter
+        return .banner(Presentation.Message(title: "Pause", text: "", choices: [.retry], retryAfter: hint))
+      },
+      scheduler: scheduler
+    )
+    request.load()
+    fail(.order)
+    #expect(request.state.problem?.secondsLeft == nil)
+    #expect(request.state.problem?.rendered.contains("Trying again") == false)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 1)
+  }
+
   @Test("tries again by itself when the network comes back after a failure for the lack of it")
   func networkIsBack() {
     let request = request()
@@ -334,6 +354,64 @@ struct RecoverableRequestTests {
     subscription.cancel()
   }
 
+  /// What somebody does who hears of something.
+  enum Deed: CaseIterable {
+    case load, cancel
+
+    func callAsFunction(_ request: RecoverableRequest<String>?) {
+      switch self {
+      case .load: request?.load()
+      case .cancel: request?.cancel()
+      }
+    }
+  }
+
+  @Test("who hears of the cancel of a try may begin another one, or give up", arguments: Deed.allCases, Deed.allCases)
+  func fromTheCancelHandler(first: Deed, answer: Deed) {
+    var heard = 0
+    var tell: () -> Void = {}
+    let scheduler = scheduler
+    let request = RecoverableRequest(
+      upstream.handleEvents(receiveCancel: {
+        heard += 1
+        if heard == 1 { tell() }
+      }),
+      scheduler: scheduler
+    )
+    tell = { [weak request] in answer(request) }
+    request.load()
+    first(request)
+    #expect(heard == 1)
+    #expect(request.state.isLoading == (answer == .load))
+    #expect(upstream.subscriptionCount == (answer == .load ? 2 : 1))
+    upstream.send("Sun")
+    scheduler.advance()
+    #expect(request.state.value == (answer == .load ? "Sun" : nil))
+  }
+
+  @Test(
+    "a try that is begun, or given up, while an error is asked how it is shown outranks the error",
+    arguments: Deed.allCases
+  )
+  func whilePresenting(deed: Deed) {
+    var tell: () -> Void = {}
+    let scheduler = scheduler
+    let request = RecoverableRequest(
+      upstream,
+      presenting: { error, context in
+        tell()
+        return present(error, in: context)
+      },
+      scheduler: scheduler
+    )
+    tell = { [weak request] in deed(request) }
+    request.load()
+    fail(.maintenance)
+    #expect(request.state.problem == nil && request.state.problemCount == 0)
+    #expect(request.state.isLoading == (deed == .load))
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("what comes of a try that a subscriber begins stays, and is told behind what it was told")
   func loadWhileTold() {
     var values = ["old", "new"]
@@ -446,5 +524,9 @@ struct RecoverableRequestTests {
     #expect(request.state.problem?.rendered.contains("Trying again in 12 s") == true)
     request.retry()
     #expect(request.state.problem?.rendered.contains("Trying again …") == true)
+    // A try that was cancelled leaves the error, and no countdown.
+    fail(.cancelled)
+    #expect(request.state.problem?.secondsLeft == nil)
+    #expect(request.state.problem?.rendered.contains("Trying again") == false)
   }
 }
