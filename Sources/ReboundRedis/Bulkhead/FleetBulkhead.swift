@@ -54,13 +54,20 @@
       var leases: Set<String> = []
       var waiters: [Waiter] = []
       var lastNumber = 0
-      /// How often the server is being asked for a place.
+      /// How often the server is being asked for a place: at least as often as there are waiters that are not queued.
       var asking = 0
       /// Has those who wait ask again.
       var hasTimer = false
       var timerNumber = 0
       var timer: (any Cancellable)?
       var observers: [@Sendable (BulkheadEvent) -> Void] = []
+
+      /// Has the first one that is not queued wait until the server is asked again.
+      mutating func queueNewcomer(_ events: inout UntoldEvents<BulkheadEvent>) {
+        guard let index = waiters.firstIndex(where: { !$0.isQueued }) else { return }
+        waiters[index].isQueued = true
+        events.append(.queued(waiters.count(where: \.isQueued)))
+      }
     }
 
     /// What it protects, for its errors.
@@ -190,6 +197,8 @@
         let waiter = state.waiters.removeFirst()
         state.leases.insert(place)
         events.append(.admitted(running: state.leases.count, limit: policy.maxConcurrent))
+        // One who has come since had asked for the place, and gets no answer any more: it waits in the other one's stead.
+        if waiter.isQueued, state.waiters.count(where: { !$0.isQueued }) > state.asking { state.queueNewcomer(&events) }
         return waiter
       }
       guard let waiter else { return giveBack(place) }
@@ -208,8 +217,7 @@
           events.append(.rejected(queued: queued, limit: policy.maxConcurrent))
           return state.waiters.remove(at: index)
         }
-        state.waiters[index].isQueued = true
-        events.append(.queued(queued + 1))
+        state.queueNewcomer(&events)
         return nil
       }
       if let turnedAway {

@@ -2,7 +2,7 @@
   import Rebound
 
   extension Duration {
-    /// Whole milliseconds, upwards: what scripts count in.
-    var milliseconds: Int { Int((inSeconds * 1_000).rounded(.up)) }
+    /// Whole milliseconds, upwards: what scripts count in; from none to those of the longest delay.
+    var milliseconds: Int { Int((clampedToDelay.inSeconds * 1_000).rounded(.up)) }
   }
 #endif

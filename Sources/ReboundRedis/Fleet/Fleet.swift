@@ -16,7 +16,8 @@
   /// Each process makes one fleet, and its policies of it. The server decides, in one round trip and by its own clock, as
   /// long as it answers within ``FleetSettings/bound``. If it does not, or answers nonsense, the process decides by itself
   /// at once, with the share of one instance, says so (``FleetEvent/fellBack(_:)``), and asks the server again and again
-  /// until it answers in time (``FleetEvent/joined(instances:after:)``).
+  /// until it answers in time (``FleetEvent/joined(instances:after:)``). What it refuses to one policy while it answers all
+  /// else, that policy decides by itself (``FleetEvent/refused(_:)``).
   ///
   /// All commands go over one connection, carried by a thread of its own.
   ///
@@ -37,7 +38,7 @@
     private struct State {
       /// `nil` while the server decides.
       var aloneSince: Duration?
-      /// The kinds of reasons that were told since then.
+      /// The kinds of reasons that were told since then, or since the server decides.
       var told: Set<Int?> = []
       var instances: Int
       /// How many there were at most of late.
@@ -46,6 +47,8 @@
       var timer: (any Cancellable)?
       var timerNumber = 0
       var isBeating = false
+      /// What a server that takes no changes has said to a heartbeat: the address may lead to another one by now.
+      var replica: RedisFailure?
       var hasLeft = false
       /// Threads that wait until the server decides.
       var waiting: [DispatchSemaphore] = []
@@ -192,11 +195,11 @@
       )
     }
 
-    /// What came of a question; `nil`, and each policy goes by itself, if that is of no use.
+    /// What came of a question; `nil` if that is of no use.
     func answer(of outcome: RedisRequest.Outcome) -> RedisReply? {
       switch outcome {
       case .success(.error(let text)):
-        fallBack(.answered(text))
+        refused(.answered(text))
         return nil
       case .success(let reply): return reply
       case .failure(let failure):
@@ -221,11 +224,24 @@
       loop.reconnect(reason)
     }
 
+    /// The server has refused one command, and may answer all others.
+    private func refused(_ reason: RedisFailure) {
+      let isNew: Bool = shared.change { state, events in
+        guard !state.hasLeft, state.told.insert(reason.kind).inserted else { return false }
+        let decides = state.aloneSince == nil
+        events.append(decides ? .refused(reason) : .fellBack(reason))
+        return decides
+      }
+      // It may refuse all, and an answer too many may look like this: a heartbeat finds out.
+      if isNew { startBeating(after: .zero) }
+    }
+
     private func fallBack(_ reason: RedisFailure) {
       let now = time.now
       let isNew: Bool = shared.change { state, events in
         guard !state.hasLeft else { return false }
         let isNew = state.aloneSince == nil
+        if isNew { state.told = [] }
         // While it is alone, only another reason is news, and that there is no connection is none.
         guard isNew || reason.kind != nil, state.told.insert(reason.kind).inserted else { return false }
         if isNew {
@@ -317,12 +333,18 @@
     }
 
     private func beatOnce() {
-      let isFree: Bool = shared.adjust { state, _ in
-        guard !state.isBeating, !state.hasLeft else { return false }
-        state.isBeating = true
-        return true
+      let (isFree, replica): (Bool, RedisFailure?) = shared.adjust { state, _ in
+        guard !state.isBeating, !state.hasLeft else { return (false, nil) }
+        defer { state.replica = nil }
+        state.isBeating = state.replica == nil
+        return (true, state.replica)
       }
       guard isFree else { return }
+      if let replica {
+        // Not as soon as it has answered: a new connection may lead to the same server, and has no pause before it.
+        startBeating(after: settings.probeInterval)
+        return loop.reconnect(replica)
+      }
       let number = nextNumber()
       var command = beat
       command.add(number)
@@ -339,8 +361,13 @@
       switch result {
       case .success(let reply):
         if let count = FleetCount(reply, to: number) { return counted(count) }
-        endBeat()
-        if case .error(let text) = reply { fallBack(.answered(text)) } else { distrust(reply) }
+        guard case .error(let text) = reply else {
+          endBeat()
+          return distrust(reply)
+        }
+        let reason = RedisFailure.answered(text)
+        endBeat(replica: reason.isOfReplica ? reason : nil)
+        fallBack(reason)
       case .failure(let failure):
         endBeat()
         fallBack(failure)
@@ -366,8 +393,8 @@
       for member in members { member.heartbeat() }
     }
 
-    private func endBeat() {
-      shared.adjust { state, _ in state.isBeating = false }
+    private func endBeat(replica: RedisFailure? = nil) {
+      shared.adjust { state, _ in (state.isBeating, state.replica) = (false, replica) }
       startBeating(after: settings.probeInterval)
     }
   }
@@ -379,20 +406,6 @@
     /// Tells one more observer when the server decides, and when not.
     public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
       onEvent { observer($0) }
-    }
-  }
-
-  extension RedisFailure {
-    /// Tells reasons apart; `nil` for those that say only that there is no connection.
-    fileprivate var kind: Int? {
-      switch self {
-      case .connection: 1
-      case .timedOut: 2
-      case .refused: 3
-      case .moved: 4
-      case .unexpected: 5
-      case .disconnected, .overloaded, .cancelled, .closed: nil
-      }
     }
   }
 

@@ -11,6 +11,11 @@
     /// Also told when the first connection can't be made, and while that lasts, once for each other kind of reason, and
     /// once more after an observer was added.
     case fellBack(RedisFailure)
+    /// The server has refused what one policy asked, such as to read a key of another kind, and decides all else: that
+    /// policy goes by itself where it is refused.
+    ///
+    /// Told once for each kind of reason since the fleet has joined, and once more after an observer was added.
+    case refused(RedisFailure)
     /// The retry policy makes no other connection.
     case gaveUp(RedisFailure)
     /// The member has left for good; each policy goes by itself, with one member's share.
@@ -23,6 +28,7 @@
       switch self {
       case .joined(let instances, let duration): "joined; \(instances) instances, \(duration) alone"
       case .fellBack(let reason): "fell back to the share of one instance (\(reason))"
+      case .refused(let reason): "decides by itself what the server refuses (\(reason))"
       case .gaveUp(let reason): "gave up (\(reason))"
       case .left: "left"
       }
@@ -33,11 +39,11 @@
     /// That of fleets.
     public static var kind: PolicyKind { .fleet }
 
-    /// A warning while policies go by themselves, an error if they will for ever.
+    /// A warning while policies go by themselves, or one of them does; an error if they will for ever.
     public var severity: PolicyEvent.Severity {
       switch self {
       case .joined, .left: .info
-      case .fellBack: .warning
+      case .fellBack, .refused: .warning
       case .gaveUp: .error
       }
     }
@@ -47,6 +53,7 @@
       switch self {
       case .joined: "joined"
       case .fellBack: "fell_back"
+      case .refused: "refused"
       case .gaveUp: "gave_up"
       case .left: "left"
       }

@@ -9,36 +9,32 @@
   ///     let result = try await limiter.run { try await client.search(text) }
   ///
   /// It goes where a `RateLimiter` does. A call that waits has its moment reserved by the server, so calls of all
-  /// processes begin in the order in which they asked; a reservation is not given back if the call is cancelled. When the
-  /// service itself asks for a pause, all processes keep it.
+  /// processes begin in the order in which they asked; a reservation is not given back if the call is cancelled. In each
+  /// process as many wait as the policy lets. When the service itself asks for a pause, all processes keep it.
   ///
   /// While the fleet is not joined, a process lets through the share of one instance: the same policy, as many times
-  /// slower as there are instances.
+  /// slower as there are instances. That share goes down and up with what the service says, as the policy's `feedback`
+  /// has it; the rate of all processes does not.
   ///
   /// - Keys: `rebound:{fleet:name}:rate` and `rebound:{fleet:name}:pause`, one number each: when the bucket is full again, and
   ///   when the pause is over that the service has asked for, in microseconds. They expire then.
   ///
   /// Source: the generic cell rate algorithm (ITU-T I.371, virtual scheduling).
   public final class FleetRateLimiter: Sendable {
-    private struct State {
-      var twin: RateLimiter
-      /// Of how many instances the twin is one.
-      var parts: Int
-      var queued = 0
-      var observers: [@Sendable (RateLimiterEvent) -> Void] = []
-    }
-
     /// What it protects, for its errors.
     public let name: String
     private let policy: RateLimiterPolicy
     private let isThrottling: @Sendable (any Error) -> Bool
-    private let fleet: Fleet
+    let fleet: Fleet
     private let keys: [String]
-    /// All that a decision takes is known before.
+    /// All that a decision takes is known before: for a call that may wait, and for one that may not.
     private let command: RedisCommand
+    private let hastyCommand: RedisCommand
     private let shared: Shared<State, RateLimiterEvent>
     /// 1 once somebody listens; read without the lock, by each decision.
     private let isListened = AtomicWord()
+    /// 1 once the service has said that there were too many calls; read without the lock, by decisions and successes.
+    private let wasThrottled = AtomicWord()
 
     init(
       _ name: String,
@@ -55,6 +51,9 @@
       let interval = policy.period.inSeconds * 1e6 / Double(policy.permits)
       command.add("\(interval)")
       command.add("\(interval * Double(burst - 1))")
+      var hasty = command
+      hasty.add(0)
+      hastyCommand = hasty
       command.add("\(policy.maxWait.inSeconds * 1e6)")
       self.command = command
       let parts = fleet.instances
@@ -76,12 +75,17 @@
     }
 
     /// The limiter of this process alone, with its share of the rate.
-    private func twin() -> RateLimiter {
+    ///
+    /// - Parameter now: The present, on the time of the execution.
+    private func twin(at now: @autoclosure () -> Duration) -> RateLimiter {
       let parts = fleet.instances
       let known: RateLimiter? = shared.adjust { state, _ in state.parts == parts ? state.twin : nil }
       if let known { return known }
       let twin = RateLimiter(name, policy: policy.share(ofOneIn: parts), throttledWhen: isThrottling)
-      let observers = shared.adjust { state, _ in state.observers }
+      let present = fleet.time.now
+      let (observers, pause) = shared.adjust { state, _ in (state.observers, state.pause(at: present)) }
+      // Before anybody listens: it was told when it was asked for.
+      if let pause { twin.throttle(pause: pause, at: now()) }
       for observer in observers { twin.onEvent(observer) }
       return shared.adjust { state, _ in
         // Another thread may have been first.
@@ -96,61 +100,61 @@
     ///   - pause: For how long it wants none.
     ///   - now: The present, on the time of the execution.
     public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
-      twin().throttle(pause: pause, at: now)
-      tell(pause: pause)
+      keep(pause)
+      twin(at: now).throttle(pause: pause, at: now)
     }
 
-    private func tell(pause: Duration?) {
+    /// Has all processes keep a pause that the service has asked for.
+    private func keep(_ pause: Duration?) {
+      wasThrottled.set(1)
       guard let pause, pause > .zero else { return }
+      let end = fleet.time.now + pause.clampedToDelay
+      shared.adjust { state, _ in state.pausedUntil = max(state.pausedUntil ?? end, end) }
+      tell(pause)
+    }
+
+    private func tell(_ pause: Duration) {
       var command = RedisCommand(Self.pauseScript, keys: [keys[1]])
-      command.add("\(min(pause.clampedToDelay.inSeconds, 86_400) * 1e6)")
+      command.add(Self.microseconds(pause))
       fleet.tell(command)
     }
 
+    /// A pause as scripts take it: of a day at most, since the heartbeat tells of the rest.
+    private static func microseconds(_ pause: Duration) -> String { "\(min(pause.inSeconds, 86_400) * 1e6)" }
+
     // MARK: The server
 
-    /// Moves the moment at which the bucket is full again, if a call may begin now or within its wait.
-    ///
-    /// A pause takes nothing out of the bucket, which is filled meanwhile.
-    ///
-    /// Arguments: the interval between two calls, how far a burst may be ahead, and the longest wait, in microseconds.
-    /// Returns zero if the call begins, how long it waits, or, below zero, how long it would have to.
-    package static let script = RedisScript(
-      """
-      local time = redis.call('TIME')
-      local now = time[1] * 1000000 + time[2]
-      local full = tonumber(redis.call('GET', KEYS[1]) or now)
-      local begin = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now, full - ARGV[2])
-      local wait = begin - now
-      if wait > tonumber(ARGV[3]) then return -math.ceil(wait) end
-      full = math.max(full, begin) + ARGV[1]
-      redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.max(math.ceil((full - now) / 1000), 1))
-      if wait > 0 then return math.ceil(wait) end
-      return 0
-      """
-    )
+    /// What to ask for a call: while as many wait as may, it begins at once, or has no moment reserved.
+    private func question() -> Question {
+      let wasThrottled = wasThrottled.value == 1
+      guard wasThrottled || policy.maxWait > .zero else { return Question(command: hastyCommand, mayWait: false) }
+      let now = wasThrottled ? fleet.time.now : .zero
+      let (mayWait, pause): (Bool, Duration?) = shared.adjust { state, _ in
+        (state.takePlace(policy), wasThrottled ? state.pause(at: now) : nil)
+      }
+      var command = mayWait ? command : hastyCommand
+      // The server may not know of it yet, or have forgotten it.
+      if let pause { command.add(Self.microseconds(pause)) }
+      return Question(command: command, mayWait: mayWait)
+    }
 
-    /// Argument: for how many microseconds nobody begins.
-    static let pauseScript = RedisScript(
-      """
-      local time = redis.call('TIME')
-      local paused = time[1] * 1000000 + time[2] + ARGV[1]
-      if tonumber(redis.call('GET', KEYS[1]) or 0) >= paused then return 0 end
-      redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.max(math.ceil(ARGV[1] / 1000), 1))
-      return 1
-      """
-    )
+    /// A question has no answer of use.
+    private func withdraw(_ question: Question) {
+      if question.mayWait { shared.adjust { state, _ in state.asking -= 1 } }
+    }
 
     private enum Verdict {
       case begins
       case waits(Duration)
       case refused(RateLimited)
+      /// It might not wait, and may now.
+      case asksAgain(Question)
     }
 
-    /// The wait in an answer; `nil`, also if it makes no sense: nobody waits for longer than the policy says.
-    private func wait(in reply: RedisReply?) -> Int? {
+    /// The wait in an answer; `nil`, also if it makes no sense: nobody waits for longer than it may.
+    private func wait(in reply: RedisReply?, to question: Question) -> Int? {
       guard let reply else { return nil }
-      let longest = Int((policy.maxWait.inSeconds * 1e6).rounded(.up))
+      let longest = question.mayWait ? Int((policy.maxWait.inSeconds * 1e6).rounded(.up)) : 0
       guard let wait = reply.integer, wait > .min, wait <= longest else {
         fleet.distrust(reply)
         return nil
@@ -159,17 +163,22 @@
     }
 
     /// What the server has said, told to whoever listens.
-    private func verdict(_ wait: Int) -> Verdict {
+    private func verdict(_ wait: Int, _ question: Question) -> Verdict {
       if wait == 0 {
-        if isListened.value == 1 { tell { _ in .admitted } }
+        if question.mayWait || isListened.value == 1 { tell(answering: question) { _ in .admitted } }
         return .begins
       }
       let length = Duration.microseconds(abs(wait))
       guard wait > 0 else {
-        let queued = tell { _ in .rejected(retryAfter: length) }
+        if !question.mayWait, length <= policy.maxWait {
+          // Those before it may have begun meanwhile.
+          let next = self.question()
+          if next.mayWait { return .asksAgain(next) }
+        }
+        let queued = tell(answering: question) { _ in .rejected(retryAfter: length) }
         return .refused(RateLimited(name: name, retryAfter: length, queueLength: queued))
       }
-      tell { queued in
+      tell(answering: question) { queued in
         queued += 1
         return .queued(wait: length, queued: queued)
       }
@@ -183,15 +192,34 @@
       }
     }
 
-    private func decide(
-      _ wait: Int,
+    private func ask(
+      _ question: Question,
       _ execution: ExecutionContext,
       _ pending: PendingSteps,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) {
-      switch verdict(wait) {
+      fleet.ask(question.command) { [self] reply in
+        execution.resume { [self] in
+          guard !pending.isCancelled else { return withdraw(question) }
+          if let wait = wait(in: reply, to: question) {
+            return decide(verdict(wait, question), execution, pending, answer)
+          }
+          withdraw(question)
+          pending.begin(twin(at: execution.now).ask(execution, answer))
+        }
+      }
+    }
+
+    private func decide(
+      _ verdict: Verdict,
+      _ execution: ExecutionContext,
+      _ pending: PendingSteps,
+      _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
+    ) {
+      switch verdict {
       case .begins: answer(.success(execution.now))
       case .refused(let error): answer(.failure(error))
+      case .asksAgain(let question): ask(question, execution, pending, answer)
       case .waits(let length):
         let isOver = Locked(false)
         let timer = execution.time.after(length) { [self] in
@@ -209,23 +237,35 @@
     }
 
     @discardableResult
-    private func tell(_ body: (inout Int) -> RateLimiterEvent) -> Int {
+    private func tell(answering question: Question? = nil, _ body: (inout Int) -> RateLimiterEvent) -> Int {
       shared.change { state, events in
-        events.append(body(&state.queued))
+        if question?.mayWait == true { state.asking -= 1 }
+        // Before it is known whether anybody listens.
+        let event = body(&state.queued)
+        events.append(event)
         return state.queued
       }
+    }
+  }
+
+  extension FleetRateLimiter: Fleet.Member {
+    /// Tells the server of a pause that it does not know of if it was away, or has forgotten.
+    func heartbeat() {
+      guard wasThrottled.value == 1 else { return }
+      let now = fleet.time.now
+      if let pause = shared.adjust({ state, _ in state.pause(at: now) }) { tell(pause) }
     }
   }
 
   extension FleetRateLimiter: AdmissionControl, Policy {
     /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
     public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
-      fleet.isJoined ? nil : twin().admitAtOnce(execution)
+      fleet.isJoined ? nil : twin(at: execution.now).admitAtOnce(execution)
     }
 
     /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
     public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Duration? {
-      fleet.isJoined ? nil : twin().admitAtOnce(execution, &moment)
+      fleet.isJoined ? nil : twin(at: execution.now).admitAtOnce(execution, &moment)
     }
 
     /// Asks the server to begin.
@@ -234,7 +274,7 @@
       at moment: Duration?,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) -> (any Cancellable)? {
-      fleet.isJoined ? ask(execution, answer) : twin().ask(execution, at: moment, answer)
+      fleet.isJoined ? ask(execution, answer) : twin(at: execution.now).ask(execution, at: moment, answer)
     }
 
     /// Asks the server to begin.
@@ -242,15 +282,9 @@
       _ execution: ExecutionContext,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) -> (any Cancellable)? {
-      guard fleet.isJoined else { return twin().ask(execution, answer) }
+      guard fleet.isJoined else { return twin(at: execution.now).ask(execution, answer) }
       let pending = PendingSteps()
-      fleet.ask(command) { [self] reply in
-        execution.resume { [self] in
-          guard !pending.isCancelled else { return }
-          if let wait = wait(in: reply) { return decide(wait, execution, pending, answer) }
-          pending.begin(twin().ask(execution, answer))
-        }
-      }
+      ask(question(), execution, pending, answer)
       return pending
     }
 
@@ -287,7 +321,9 @@
     ) async throws -> Value {
       let begun = try await begin(execution)
       do {
-        return try await operation()
+        let value = try await operation()
+        settle(begun, .succeeded, execution)
+        return value
       } catch {
         let isCancelled = Task.isCancelled || error is CancellationError
         settle(begun, isCancelled ? .cancelled : .failed(error), execution)
@@ -297,92 +333,52 @@
 
     @usableFromInline
     nonisolated(nonsending) func begin(_ execution: ExecutionContext) async throws -> Duration {
-      let reply = try await fleet.askUntilCancelled(command)
-      guard let wait = wait(in: reply) else {
-        let twin = twin()
-        var moment: Duration?
-        if let begun = twin.admitAtOnce(execution, &moment) { return begun }
-        return try await Answer.wait { [moment] in twin.ask(execution, at: moment, $0) }
-      }
-      switch verdict(wait) {
-      case .begins: break
-      case .refused(let error): throw error
-      case .waits(let length):
-        do { try await execution.time.sleep(for: length) } catch {
-          waitEnds(abandoned: true)
+      guard fleet.isJoined else { return try await beginAlone(execution) }
+      var question = question()
+      while true {
+        let reply: RedisReply?
+        do { reply = try await fleet.askUntilCancelled(question.command) } catch {
+          withdraw(question)
           throw error
         }
-        waitEnds(abandoned: false)
+        guard let wait = wait(in: reply, to: question) else {
+          withdraw(question)
+          return try await beginAlone(execution)
+        }
+        switch verdict(wait, question) {
+        case .begins: return execution.now
+        case .refused(let error): throw error
+        case .asksAgain(let next): question = next
+        case .waits(let length):
+          do { try await execution.time.wait(for: length, until: Deadline.toHeed) } catch {
+            waitEnds(abandoned: true)
+            throw error
+          }
+          waitEnds(abandoned: false)
+          return execution.now
+        }
       }
-      return execution.now
+    }
+
+    private nonisolated(nonsending) func beginAlone(_ execution: ExecutionContext) async throws -> Duration {
+      let twin = twin(at: execution.now)
+      var moment: Duration?
+      if let begun = twin.admitAtOnce(execution, &moment) { return begun }
+      return try await Answer.wait(until: Deadline.toHeed) { [moment] in twin.ask(execution, at: moment, $0) }
     }
 
     /// Learns from how the call has ended that began at this moment.
     public func settle(_ begun: Duration, _ end: ExecutionEnd, _ execution: ExecutionContext) {
-      guard case .failed(let error) = end, isThrottling(error) else { return }
-      twin().settle(begun, end, execution)
-      tell(pause: (error as? any RetryAfterProviding)?.retryAfter)
-    }
-
-    /// Its name.
-    public var descriptor: StageDescriptor { StageDescriptor(.rateLimiter, name: name) }
-
-    /// One call must not ask it twice.
-    public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
-
-    /// Lets its events, and those of the fleet, be seen.
-    public func register(with events: PolicyEvents?, pipeline: String) {
-      events?.watch(self)
-      events?.watch(fleet)
-    }
-  }
-
-  extension FleetRateLimiter: PolicyObservable {
-    /// That of rate limiters.
-    public static var kind: PolicyKind { .rateLimiter }
-
-    /// Tells one more observer what is decided here.
-    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent { observer($0) }
-    }
-  }
-
-  extension Fleet {
-    /// A limit for the rate of the calls of all processes.
-    ///
-    /// - Parameters:
-    ///   - name: What it protects: processes that name the same share it.
-    ///   - policy: How many calls may begin in a time; a token bucket. With a burst of one, calls are an interval apart.
-    ///   - isThrottling: Which errors say that the service was called too often; those that ask for a pause
-    ///     (`RetryAfterProviding`) and are no refusal of this program's own unless told otherwise.
-    /// - Throws: `InvalidPolicy` if the policy is no token bucket, or the name has braces.
-    public func rateLimiter(
-      _ name: String,
-      policy: RateLimiterPolicy,
-      throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
-        guard let error = $0 as? any RetryAfterProviding else { return false }
-        return error.retryAfter != nil && !error.isRefusal
+      switch end {
+      case .succeeded:
+        // Until then the share of this process is full.
+        guard wasThrottled.value == 1 else { return }
+      case .failed(let error):
+        guard isThrottling(error) else { return }
+        keep((error as? any RetryAfterProviding)?.retryAfter)
+      case .cancelled: return
       }
-    ) throws(InvalidPolicy) -> FleetRateLimiter {
-      try FleetRateLimiter(checked(name, .rateLimiter), policy: policy, fleet: self, throttledWhen: isThrottling)
-    }
-
-    /// Refuses a name that would break the keys.
-    func checked(_ name: String, _ kind: PolicyKind) throws(InvalidPolicy) -> String {
-      try kind.require("name", name, "Give one without braces.") { !$0.isEmpty && !$0.contains { "{}".contains($0) } }
-      return name
-    }
-  }
-
-  extension RateLimiterPolicy {
-    /// The same policy for one of so many instances: as many times slower, with as small a part of the burst.
-    func share(ofOneIn instances: Int) -> RateLimiterPolicy {
-      guard case .bucket(let burst) = meter else { return self }
-      let longest = Int(Duration.longestDelay / period)
-      let slower = period * max(min(instances, longest), 1)
-      let bucket = try? RateLimiterPolicy.tokenBucket(permits, per: slower, burst: max(burst / max(instances, 1), 1))
-      // No number is out of range: those of a valid policy were made smaller, and the period at most as long as may be.
-      return (try? bucket?.waiting(atMost: maxWait, maxQueue: maxQueue).answering(feedback)) ?? self
+      twin(at: execution.now).settle(begun, end, execution)
     }
   }
 #endif

@@ -36,7 +36,8 @@
     private static let slotCount = 10
 
     init(_ name: String, ratio: Double, window: Duration, floor: Int, fleet: Fleet) throws(InvalidPolicy) {
-      (self.ratio, self.window, self.floor, self.fleet) = (ratio, window, floor, fleet)
+      // Scripts count in floating point, which is exact up to here; and what is made of these fits into an integer.
+      (self.ratio, self.window, self.floor, self.fleet) = (min(ratio, 1e6), window, min(floor, 1 << 52), fleet)
       key = fleet.key(name) + "budget"
       let parts = fleet.instances
       // Of the same numbers, so that those that make no sense are refused.

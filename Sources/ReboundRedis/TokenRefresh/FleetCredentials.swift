@@ -4,8 +4,8 @@
 
   /// Where the processes of a fleet keep the one credential that they share.
   ///
-  /// Whoever is to renew it takes a lease, with a number that only grows. What is stored says which number has stored it;
-  /// whoever comes late with an older one changes nothing.
+  /// Whoever is to renew it takes a lease, under a name that nobody else has. The server remembers who took it last, and
+  /// whoever comes late changes nothing.
   struct FleetCredentials<Credential: Codable & Sendable>: Sendable {
     let fleet: Fleet
     let lease: Duration
@@ -33,7 +33,7 @@
           return await body()
         }
         if number > 0 {
-          await FencingNumber.$current.withValue(number) { await body() }
+          await LeaseHolder.$current.withValue(holder) { await body() }
           return release(holder)
         }
         // Whoever has it is done soon, or dead by then.
@@ -48,7 +48,7 @@
     }
 
     func read() async throws -> Credential? {
-      guard FencingNumber.current != nil else { return nil }
+      guard LeaseHolder.current != nil else { return nil }
       switch await fleet.ask(RedisCommand("HGET", keys[1], "value")) {
       case .bytes(let bytes): return try JSONDecoder().decode(Credential.self, from: Data(bytes))
       case .missing: return nil
@@ -59,9 +59,9 @@
     }
 
     func write(_ credential: Credential) async throws {
-      guard let number = FencingNumber.current else { return }
+      guard let holder = LeaseHolder.current else { return }
       var command = RedisCommand(CredentialScripts.write, keys: keys)
-      command.add(number)
+      command.add(holder)
       command.add(keptFor.milliseconds)
       command.add([UInt8](try JSONEncoder().encode(credential)))
       switch await fleet.ask(command)?.integer {
@@ -89,13 +89,15 @@
     public var recoverySuggestion: String? { "Try again in a moment." }
   }
 
-  /// The number of the lease that a task runs under.
-  private enum FencingNumber {
-    @TaskLocal static var current: Int?
+  /// Who a task is to the server that runs under a lease.
+  private enum LeaseHolder {
+    @TaskLocal static var current: String?
   }
 
   enum CredentialScripts {
     /// Takes the lease if it is free.
+    ///
+    /// The number of the lease tells no holders apart: a server that has forgotten all begins at one again.
     ///
     /// Arguments: who takes it, for how many milliseconds, and how long the credential is kept. Returns the number of the
     /// lease; below zero, for how many milliseconds another one has it.
@@ -103,6 +105,7 @@
       """
       if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
         local number = redis.call('HINCRBY', KEYS[2], 'number', 1)
+        redis.call('HSET', KEYS[2], 'holder', ARGV[1])
         redis.call('PEXPIRE', KEYS[2], ARGV[3])
         return number
       end
@@ -111,9 +114,11 @@
     )
 
     /// Stores a credential, unless another lease was taken meanwhile; returns whether it has.
+    ///
+    /// Arguments: who has taken the lease, for how many milliseconds the credential is kept, and the credential.
     static let write = RedisScript(
       """
-      if redis.call('HGET', KEYS[2], 'number') ~= ARGV[1] then return 0 end
+      if redis.call('HGET', KEYS[2], 'holder') ~= ARGV[1] then return 0 end
       redis.call('HSET', KEYS[2], 'value', ARGV[3])
       redis.call('PEXPIRE', KEYS[2], ARGV[2])
       return 1
@@ -139,7 +144,7 @@
     /// stores nothing. The server holds the credential as JSON that anybody can read who can read the server.
     ///
     /// - Keys: `rebound:{fleet:name}:lease`, who renews the credential, which expires with the lease; and
-    ///   `rebound:{fleet:name}:credential`, a hash of the number of the last lease and the credential.
+    ///   `rebound:{fleet:name}:credential`, a hash of the number of the last lease, who took it, and the credential.
     ///
     /// - Parameters:
     ///   - name: What the session is called: processes that name the same share it.

@@ -9,22 +9,26 @@ extension MetricsTable {
   /// Written as OpenMetrics 1.0 has it: families by name, each with what ``describe(_:as:)`` was told of it, series by
   /// label, `# EOF` at the end.
   ///
+  /// A collector refuses a page as a whole for one series that makes no sense. So such are left out, and counted in
+  /// `rebound_metrics_refused`: those with two labels of one name, histograms with a label `le`, and those whose name is
+  /// that of another one's line, as `asked_total` is of the counter `asked`. Histograms whose measurements may be negative,
+  /// since a bound is, are written without their count and sum.
+  ///
   /// - Parameter gauges: What shared objects hold now: see `PolicyEvents.gauges`.
   /// - Complexity: O(s log s) for s series.
   public func openMetrics(gauges: [PolicyGauge] = []) -> String {
     let snapshot = snapshot
     var page = OpenMetricsPage(descriptions: Self.ownDescriptions.merging(descriptions) { $1 })
     for (metric, count) in snapshot.counters { page.add(metric, .counter, "\(count)") }
-    page.add(Metric("rebound_metrics_refused"), .counter, "\(snapshot.refused)")
     for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
     for (metric, value) in snapshot.gauges { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
     for gauge in gauges {
       for measurement in gauge.reading.measurements { page.add(measurement, of: gauge.name) }
     }
-    return page.text
+    return page.text(refused: snapshot.refused)
   }
 
-  private static let ownDescriptions = ["rebound_metrics_refused": "Measurements that had no place in the table."]
+  private static let ownDescriptions = [OpenMetricsPage.refusals: "Measurements that had no place in the table."]
 }
 
 /// A page of metrics while it is written.
@@ -35,14 +39,23 @@ private struct OpenMetricsPage {
     var series: [String: [String]] = [:]
   }
 
+  /// The counter of what has no place.
+  static let refusals = "rebound_metrics_refused"
+
   private var families: [String: Family] = [:]
   private var descriptions: [String: String]
+  /// How many series the whole page would be refused for.
+  private var leftOut = 0
 
   init(descriptions: [String: String]) {
     self.descriptions = descriptions
+    families[Self.refusals] = Family(type: .counter, help: descriptions[Self.refusals])
   }
 
-  var text: String {
+  /// - Parameter refused: How much had no place in the table.
+  mutating func text(refused: Int) -> String {
+    leaveOutFamilies()
+    families[Self.refusals]?.series[Self.refusals] = ["\(Self.refusals)_total \(refused + leftOut)"]
     let lines = families.sorted { $0.key < $1.key }.flatMap { name, family in
       let unit = name.hasSuffix("_seconds") ? ["# UNIT \(name) seconds"] : []
       let help = family.help.map { ["# HELP \(name) \(Self.escaped($0))"] } ?? []
@@ -50,6 +63,20 @@ private struct OpenMetricsPage {
         + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
     }
     return (lines + ["# EOF"]).map { "\($0)\n" }.joined()
+  }
+
+  /// Leaves out the families whose name is that of another one's lines.
+  private mutating func leaveOutFamilies() {
+    var names: Set<String> = []
+    // A name comes before all that begin with it.
+    for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+      if names.contains(name) {
+        families[name] = nil
+        leftOut += family.series.count
+      } else {
+        names.formUnion(family.type.ends.map { name + $0 })
+      }
+    }
   }
 
   /// A number that need not be one: those have names of their own.
@@ -79,13 +106,20 @@ private struct OpenMetricsPage {
       lines.append("\(Self.sample(metric, "_bucket", .init("le", "\(bound)"))) \(below)")
     }
     lines.append("\(Self.sample(metric, "_bucket", .init("le", "+Inf"))) \(histogram.count)")
-    lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
-    lines.append("\(Self.sample(metric, "_sum")) \(histogram.sum)")
+    // Where measurements may be negative the sum may go down, and the format takes neither.
+    if (histogram.bounds.first ?? 0) >= 0 {
+      lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
+      lines.append("\(Self.sample(metric, "_sum")) \(Self.text(of: histogram.sum))")
+    }
     add(metric, .histogram, lines)
   }
 
   private mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ lines: [String]) {
     let name = Self.name(metric.name)
+    let labels = metric.labels.map { Self.name($0.name) }
+    guard Set(labels).count == labels.count, type != .histogram || !labels.contains("le") else {
+      return leftOut += 1
+    }
     let order = Self.sample(metric, "")
     // Two objects may have one name; a page with a series twice, or with two kinds of them, is refused as a whole.
     guard families[name]?.type ?? type == type, families[name]?.series[order] == nil else { return }
@@ -118,5 +152,16 @@ private struct OpenMetricsPage {
       }
     }
     return String(escaped)
+  }
+}
+
+extension MetricsTable.Kind {
+  /// What the lines of a family have behind its name (OpenMetrics 1.0, "Suffixes").
+  fileprivate var ends: [String] {
+    switch self {
+    case .counter: ["_total", "_created"]
+    case .gauge: []
+    case .histogram: ["_bucket", "_count", "_sum", "_created"]
+    }
   }
 }

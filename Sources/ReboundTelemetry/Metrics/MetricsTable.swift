@@ -52,7 +52,8 @@ public final class MetricsTable: MetricsSink {
     /// What was read just now from those who are watched; not a number where they said so.
     public fileprivate(set) var gauges: [Metric: Double] = [:]
     /// How many measurements had no place: those of series beyond the limit, those that are no number or count
-    /// backwards, and those of a name that was first used for another kind; and descriptions beyond the limit.
+    /// backwards, those of a histogram that are below zero where no bound is, and those of a name that was first used for
+    /// another kind; and descriptions beyond the limit.
     public fileprivate(set) var refused = 0
   }
 
@@ -87,6 +88,8 @@ public final class MetricsTable: MetricsSink {
   }
 
   private let bounds: [Double]
+  /// Whether measurements may be below zero.
+  private var isSigned: Bool { (bounds.first ?? 0) < 0 }
   private let state: Locked<State>
 
   /// Makes an empty table.
@@ -113,10 +116,13 @@ public final class MetricsTable: MetricsSink {
 
   /// Adds a measurement to a distribution.
   ///
+  /// One below zero is refused, unless a bound is, too: a collector takes no sum that may go down.
+  ///
   /// - Complexity: O(b) for b buckets.
   public func record(_ value: Double, in histogram: Metric) {
     state.withLock { state in
-      guard value.isFinite, state.series.histograms[histogram] != nil || state.hasRoom(for: histogram, .histogram)
+      guard value.isFinite, value >= 0 || isSigned,
+        state.series.histograms[histogram] != nil || state.hasRoom(for: histogram, .histogram)
       else {
         return state.series.refused += 1
       }

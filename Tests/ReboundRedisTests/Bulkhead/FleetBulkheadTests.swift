@@ -72,6 +72,30 @@
       #expect(order.entries == [1, 2])
     }
 
+    @Test func whoAsksForThePlaceThatAnotherOneGetsWaitsForTheNext() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1, maxQueue: 2))
+      let execution = ExecutionContext(time: nil)
+      let places = Log<FleetBulkhead.Place>()
+      let ask = { bulkhead.ask(execution) { if case .success(let place) = $0 { places.write(place) } } }
+      let first = ask()
+      await places.until(1)
+      server.freeze()
+      // The server refuses the second one before it hears that the place is free, and grants it in answer to the third one.
+      let second = ask()
+      bulkhead.settle(places.entries[0], .succeeded, execution)
+      let third = ask()
+      server.thaw()
+      await places.until(2)
+      try #require(bulkhead.snapshot == .init(running: 1, queued: 1, limit: 1))
+      bulkhead.settle(places.entries[1], .succeeded, execution)
+      await places.until(3)
+      bulkhead.settle(places.entries[2], .succeeded, execution)
+      #expect(bulkhead.snapshot == .init(running: 0, queued: 0, limit: 1))
+      withExtendedLifetime([first, second, third]) {}
+    }
+
     @Test func aPlaceOfAnotherMemberIsTakenWhenItIsFree() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)

@@ -128,8 +128,64 @@
       // A script may answer as a node does.
       let node = RedisCommand("EVAL", "return redis.error_reply('MOVED 866 10.0.0.2:6379')", "0")
       #expect(await fleet.ask(node) == nil)
-      #expect(events.entries.dropFirst().first == .fellBack(.moved("MOVED 866 10.0.0.2:6379")))
+      #expect(events.entries.dropFirst() == [.refused(.moved("MOVED 866 10.0.0.2:6379"))])
+      #expect(fleet.isJoined)
       #expect("\(RedisFailure.moved("MOVED 866 10.0.0.2:6379"))".contains("proxy"))
+    }
+
+    @Test func whatTheServerRefusesToOnePolicyIsDecidedByThatOneAlone() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let events = Log<FleetEvent>()
+      fleets[0].onEvent { events.write($0) }
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("LPUSH", "rebound:{test:spoilt}:rate", "x")) == .success(.integer(1)))
+      let spoilt = try fleets[0].rateLimiter("spoilt", policy: .tokenBucket(1_000, per: .seconds(3_600)))
+      let well = try fleets.map { try $0.rateLimiter("well", policy: .tokenBucket(10, per: .seconds(3_600))) }
+      var (decidedHere, decidedThere) = (0, 0)
+      for _ in 0..<60 {
+        if (try? await spoilt.run { true }) == true { decidedHere += 1 }
+        for limiter in well where (try? await limiter.run { true }) == true { decidedThere += 1 }
+      }
+      // Of the one its share, which is enough for all; of the other what there is for both.
+      #expect(decidedHere == 60)
+      #expect(decidedThere == 10)
+      guard events.count == 1, case .refused(.refused(let text)) = events.entries[0], text.contains("WRONGTYPE") else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+    }
+
+    @Test func aPrimaryThatHasBecomeAReplicaIsLeftForTheOneBehindTheAddress() async throws {
+      let (old, new) = (try RedisServer(), try RedisServer())
+      let proxy = try Proxy(to: old.port)
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      await fleet.until { $0.isJoined }
+      let events = Log<FleetEvent>()
+      fleet.onEvent { events.write($0) }
+      proxy.lead(to: new.port)
+      let link = await Link.ready(old.address)
+      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      await events.until(2)
+      guard case .fellBack(.refused(let text)) = events.entries[0], text.contains("READONLY"),
+        case .joined = events.entries[1]
+      else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+    }
+
+    @Test func aReplicaIsAskedAgainOverNewConnectionsUntilItTakesChanges() async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      await fleet.until { $0.isJoined }
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      while proxy.connectionCount < 4 { await Task.yield() }
+      #expect(!fleet.isJoined)
+      #expect(await link.send(RedisCommand("REPLICAOF", "NO", "ONE")) == .success(.status("OK")))
+      await fleet.until { $0.isJoined }
     }
 
     @Test func whatMakesNoSenseMakesTheConnectionAnew() async throws {

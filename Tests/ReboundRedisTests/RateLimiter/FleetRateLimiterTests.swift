@@ -1,6 +1,7 @@
 #if Redis
   import Combine
   import Rebound
+  import ReboundTesting
   import Testing
 
   @testable import ReboundRedis
@@ -72,17 +73,120 @@
 
     @Test func aPauseHoldsABurstBackAndTakesNothingOutOfIt() async throws {
       let server = try RedisServer()
-      let fleet = try await Fleet.joined(1, at: server)[0]
-      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let fleets = try await Fleet.joined(2, at: server)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour)) }
       // Shorter than it takes to fill the bucket.
-      limiter.throttle(pause: .seconds(1_800))
-      #expect(await admitted(20, [limiter]) == 0)
+      limiters[1].throttle(pause: .seconds(1_800))
+      // Behind the pause on the same connection; and it is not told again.
+      await fleets[1].leave()
+      #expect(await admitted(20, [limiters[0]]) == 0)
       let link = await Link.ready(server.address)
       let pause = "rebound:{test:search}:pause"
       #expect((1...1_800_000).contains(try await link.send(RedisCommand("PTTL", pause)).get().integer ?? 0))
       // As if it were over.
       #expect(await link.send(RedisCommand("DEL", pause)) == .success(.integer(1)))
-      #expect(await admitted(20, [limiter]) == 10)
+      #expect(await admitted(20, [limiters[0]]) == 10)
+    }
+
+    @Test func aPauseThatWasHeardAloneHoldsForAllWhenTheServerIsBack() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let alone = try Fleet("test", at: server.address, instances: 2, settings: .patient)
+      let limiter = try alone.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1)))
+      limiter.throttle(pause: Self.hour)
+      try server.start()
+      await alone.until { $0.isJoined }
+      let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
+      // The first heartbeat tells of it before the second one.
+      let beats = Log<Void>()
+      await alone.until { _ in beats.number(()) > 3 }
+      _ = await alone.ask(RedisCommand("PING"))
+      let other = try await Fleet.joined(1, at: server)[0]
+      let otherLimiter = try other.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1)))
+      await #expect(throws: RateLimited.self) { try await otherLimiter.run {} }
+    }
+
+    @Test func aPauseThatTheServerHasForgottenHoldsForWhoHasHeardIt() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.patient
+      // Nothing but calls tell the server of it.
+      settings.heartbeat = .seconds(600)
+      let fleet = try await Fleet.joined(1, at: server, settings: settings)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1)))
+      limiter.throttle(pause: Self.hour)
+      _ = await fleet.ask(RedisCommand("PING"))
+      let link = await Link.ready(server.address)
+      #expect(await link.send(RedisCommand("DEL", "rebound:{test:search}:pause")) == .success(.integer(1)))
+      await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      #expect(fleet.isJoined)
+    }
+
+    @Test func aPauseHoldsForTheShareOfAnotherNumberOfInstances() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let events = Log<RateLimiterEvent>()
+      let limiter = try fleets[0].rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1)))
+        .onEvent { events.write($0) }
+      limiter.throttle(pause: Self.hour)
+      await fleets[1].leave()
+      await fleets[0].until { $0.instances == 1 }
+      server.kill()
+      await fleets[0].until { !$0.isJoined }
+      await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      // The service has asked once.
+      #expect(events.entries.count { if case .throttled = $0 { true } else { false } } == 1)
+    }
+
+    @Test func aSuccessBringsTheShareOfThisProcessBack() async throws {
+      struct Busy: RetryAfterProviding { let retryAfter: Duration? = .seconds(1) }
+      let scheduler = TestScheduler()
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      let events = Log<RateLimiterEvent>()
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(1)))
+        .onEvent { events.write($0) }
+      let upstream = Just(1).setFailureType(to: (any Error).self)
+      for number in 1...2 {
+        await #expect(throws: Busy.self) { try await limiter.run(time: scheduler.time) { throw Busy() } }
+        scheduler.advance(by: .seconds(3_600))
+        if number == 1 {
+          try await limiter.run(time: scheduler.time) {}
+        } else {
+          upstream.protected(by: limiter, time: scheduler.time).subscribe(Recorder<Int, any Error>())
+        }
+        guard case .recovered(share: 1) = try #require(events.entries.last) else {
+          Issue.record("told \(events.entries)")
+          return
+        }
+      }
+    }
+
+    @Test func noMoreWaitThanMayAndWhoIsRefusedHasNothingReserved() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let policy = try RateLimiterPolicy.tokenBucket(1, per: Self.hour).waiting(atMost: Self.hour * 9, maxQueue: 2)
+      let limiter = try fleet.rateLimiter("search", policy: policy)
+      let scheduler = TestScheduler()
+      let execution = ExecutionContext(time: scheduler.time)
+      let answers = Log<Result<Duration, any Error>>()
+      let ask = { limiter.ask(execution) { answers.write($0) } }
+      // One begins, two wait, and three are refused.
+      let calls = (0..<6).map { _ in ask() }
+      await answers.until(4)
+      #expect(answers.entries.count { (try? $0.get()) != nil } == 1)
+      // Behind all of them: one was refused a place that was still held for the first, and asked again.
+      _ = await fleet.ask(RedisCommand("PING"))
+      for call in calls { call?.cancel() }
+      let others = (0..<2).map { _ in ask() }
+      let last = ask()
+      await answers.until(5)
+      let refusal = try #require(#expect(throws: RateLimited.self) { try answers.entries[4].get() })
+      #expect(refusal.queueLength == 2)
+      // Four were reserved: two for those that have cancelled.
+      let pause = try #require(refusal.retryAfter)
+      #expect(pause > Self.hour * 4 && pause <= Self.hour * 5)
+      #expect(answers.count == 5)
+      withExtendedLifetime((others, last)) {}
     }
 
     @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
@@ -154,7 +258,7 @@
       #expect(await link.send(RedisCommand("SET", "rebound:{test:search}:rate", "soon")) == .success(.status("OK")))
       #expect(try await limiter.run { 7 } == 7)
       #expect(
-        events.entries.contains { if case .fellBack(.refused(let text)) = $0 { text.contains("nil") } else { false } }
+        events.entries.contains { if case .refused(.refused(let text)) = $0 { text.contains("nil") } else { false } }
       )
     }
 

@@ -136,6 +136,33 @@
       #expect(granted.count == 3)
     }
 
+    @Test func numbersThatAreAsGoodAsEndlessAreCountedWith() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 1e300, window: .seconds(Int64.max), floor: .max)
+      budget.begin()
+      // As hedges are.
+      let own = try #require(budget.grant())
+      let retry = try #require(await retry(budget))
+      #expect(budget.snapshot.available > 1_000_000)
+      #expect(Duration.seconds(-1).milliseconds == 0)
+      withExtendedLifetime([own, retry]) {}
+    }
+
+    @Test func whatWasGrantedAloneIsToldHoweverGreatTheRatio() async throws {
+      let server = try RedisServer()
+      server.kill()
+      let fleet = try Fleet("test", at: server.address, instances: 1, settings: .patient)
+      let budget = try fleet.budget("weather", ratio: 1e300, window: .seconds(3_600), floor: 0)
+      budget.begin()
+      let own = try #require(budget.grant())
+      try server.start()
+      await fleet.until { $0.isJoined }
+      budget.begin()
+      let retry = try #require(await retry(budget))
+      withExtendedLifetime([own, retry]) {}
+    }
+
     @Test func aPipelineTakesTheSharedBudget() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

@@ -11,18 +11,18 @@
       /// The two ends of each connection: the client's, and the server's.
       var pairs: [Int32: Int32] = [:]
       var count = 0
+      var serverPort: Int
     }
 
     let port: Int
     private let listener: Int32
-    private let serverPort: Int
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Accepts connections on a free port, and passes them on.
     ///
     /// - Parameter serverPort: Where they are passed on to.
     init(to serverPort: Int) throws {
-      self.serverPort = serverPort
+      state = Locked(State(serverPort: serverPort))
       listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       let bound = withLoopback(0) { [listener] in bind(listener, $0, $1) }
       try #require(bound == 0)
@@ -51,6 +51,9 @@
     /// How many connections there have been.
     var connectionCount: Int { state.withLock { $0.count } }
 
+    /// Passes connections on to another port from now on; those that there are stay.
+    func lead(to serverPort: Int) { state.withLock { $0.serverPort = serverPort } }
+
     /// Ends all connections.
     func drop() {
       state.withLock { state in
@@ -70,7 +73,7 @@
 
     private func pass(_ client: Int32) {
       let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      guard withLoopback(serverPort, { connect(server, $0, $1) }) == 0 else {
+      guard withLoopback(state.withLock { $0.serverPort }, { connect(server, $0, $1) }) == 0 else {
         close(client)
         close(server)
         return

@@ -55,10 +55,9 @@
         try #require(!more.isEmpty, "redis-server has ended: \(String(decoding: text, as: UTF8.self))")
         text += more
       }
-      // Nobody asks what it says from here on, and one whose pipe is full answers nobody.
-      output.fileHandleForReading.readabilityHandler = { handle in
-        if handle.availableData.isEmpty { handle.readabilityHandler = nil }
-      }
+      // Nobody asks what it says from here on, and one whose pipe is full answers nobody; what it writes to a closed one is lost.
+      // No handler that reads on: with one for each server, a busy machine has seen libdispatch's loop of descriptors crash.
+      try output.fileHandleForReading.close()
     }
 
     /// As a machine that loses its power.
@@ -79,11 +78,13 @@
     }
 
     /// None that the system gives to whoever asks for any (on Linux those begin at 32,768), since nobody keeps it until the
-    /// server has it, nor while that is down.
+    /// server has it, nor while that is down; nor one that another test has had, which may be about what is without its server.
     private static func freePort() throws -> Int {
       let drawn = (0..<100).lazy.map { _ in Int.random(in: 10_000..<32_768) }
-      return try #require(drawn.first(where: isFree))
+      return try #require(drawn.first(where: { port in isFree(port) && taken.withLock { $0.insert(port).inserted } }))
     }
+
+    private static let taken = Locked<Set<Int>>([])
 
     private static func isFree(_ port: Int) -> Bool {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -124,6 +124,31 @@
       #expect(stored.entries == [Token(number: 2)])
     }
 
+    @Test func whoseLeaseTheServerHasForgottenStoresNothingOverTheNextOne() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let link = await Link.ready(server.address)
+      let (late, early) = (
+        FleetCredentials<Token>("s", fleet: fleets[0], lease: .seconds(60), keptFor: .seconds(60), renewsAlone: true),
+        FleetCredentials<Token>("s", fleet: fleets[1], lease: .seconds(60), keptFor: .seconds(60), renewsAlone: true)
+      )
+      let failures = Log<any Error>()
+      try await late.exclusively {
+        // Its next lease has the number of this one.
+        _ = await link.send(RedisCommand("FLUSHALL"))
+        do {
+          try await early.exclusively {
+            do { try await early.write(Token(number: 2)) } catch { failures.write(error) }
+          }
+          try await late.write(Token(number: 3))
+        } catch { failures.write(error) }
+      }
+      #expect(failures.entries.map { $0 is LeaseLost } == [true])
+      let stored = Log<Token?>()
+      try await early.exclusively { stored.write(try? await early.read()) }
+      #expect(stored.entries == [Token(number: 2)])
+    }
+
     @Test(arguments: [true, false])
     func withoutTheServerItIsAsTheCallerSays(renewsAlone: Bool) async throws {
       let server = try RedisServer()

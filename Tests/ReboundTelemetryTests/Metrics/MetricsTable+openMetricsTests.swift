@@ -117,4 +117,91 @@ struct MetricsTableOpenMetricsTests {
     let lines = table.openMetrics().split(separator: "\n").filter { $0.contains("app_open") }
     #expect(lines == ["# TYPE app_open counter", "app_open_total 1"])
   }
+
+  /// The lines of a page without those of the counter of refusals, and what that counter says.
+  private func page(of table: MetricsTable, gauges: [PolicyGauge] = []) -> (lines: [Substring], refused: Substring?) {
+    let lines = table.openMetrics(gauges: gauges).split(separator: "\n").dropLast()
+    let refused = lines.first { $0.hasPrefix("rebound_metrics_refused_total ") }?.split(separator: " ").last
+    return (lines.filter { !$0.contains("rebound_metrics_refused") }, refused)
+  }
+
+  @Test(
+    "a series with two labels of one name is left out and counted, also when two names become one on the page",
+    arguments: [["app", "app"], ["the-app", "the_app"]]
+  )
+  func repeatedLabels(names: [String]) {
+    let table = MetricsTable(bounds: [1])
+    let labels = names.map { Metric.Label($0, "zoo") }
+    table.add(1, to: Metric("asked", labels: labels))
+    table.record(1, in: Metric("lasted_seconds", labels: labels))
+    table.add(2, to: Metric("asked", labels: Array(labels.prefix(1))))
+    let page = page(of: table)
+    #expect(page.lines == ["# TYPE asked counter", #"asked_total{\#(names[0] == "app" ? "app" : "the_app")="zoo"} 2"#])
+    #expect(page.refused == "2")
+  }
+
+  private struct Doors: PolicyReading {
+    let description = "doors"
+    let details: [EventField] = []
+    let measurements = [
+      PolicyMeasurement("doors_open", 1, labels: [.init("source", "street")]), PolicyMeasurement("doors_shut", 2),
+    ]
+  }
+
+  @Test("a gauge with a label of the name that stands before those of all gauges is left out and counted")
+  func repeatedSource() {
+    let gauge = PolicyGauge(name: "front", kind: .bulkhead, reading: Doors())
+    let page = page(of: MetricsTable(), gauges: [gauge])
+    #expect(page.lines == ["# TYPE doors_shut gauge", #"doors_shut{source="front"} 2"#])
+    #expect(page.refused == "1")
+  }
+
+  @Test("a label that is called like the bounds of buckets is one of counters, and not of histograms")
+  func bucketLabels() {
+    let table = MetricsTable(bounds: [1])
+    table.add(1, to: Metric("asked", .init("le", "1")))
+    table.record(1, in: Metric("lasted_seconds", .init("le", "1")))
+    let page = page(of: table)
+    #expect(page.lines == ["# TYPE asked counter", #"asked_total{le="1"} 1"#])
+    #expect(page.refused == "1")
+  }
+
+  @Test("families whose name is that of another one's lines are left out and counted, and no others")
+  func clashes() {
+    let table = MetricsTable(bounds: [])
+    for name in ["asked", "asked_total", "asked_created", "asked_count", "asked_total_total"] {
+      table.add(1, to: Metric(name))
+    }
+    table.record(1, in: Metric("lasted"))
+    for name in ["lasted_bucket", "lasted_count", "lasted_sum", "lasted_total"] {
+      for app in ["zoo", "news"] { table.add(1, to: Metric(name, .init("app", app))) }
+    }
+    table.add(1, to: Metric("rebound_metrics_refused_total"))
+    let page = page(of: table)
+    #expect(
+      page.lines == [
+        "# TYPE asked counter", "asked_total 1",
+        "# TYPE asked_count counter", "asked_count_total 1",
+        "# TYPE asked_total_total counter", "asked_total_total_total 1",
+        "# TYPE lasted histogram", #"lasted_bucket{le="+Inf"} 1"#, "lasted_count 1", "lasted_sum 1.0",
+        "# TYPE lasted_total counter", #"lasted_total_total{app="news"} 1"#, #"lasted_total_total{app="zoo"} 1"#,
+      ]
+    )
+    // Three counters, and two series each of three more.
+    #expect(page.refused == "9")
+  }
+
+  @Test("a histogram whose measurements may be negative has buckets only")
+  func negativeBounds() {
+    let table = MetricsTable(bounds: [-1, 0])
+    table.record(-0.5, in: Metric("drift_seconds"))
+    let page = page(of: table)
+    #expect(
+      page.lines == [
+        "# TYPE drift_seconds histogram", "# UNIT drift_seconds seconds", #"drift_seconds_bucket{le="-1.0"} 0"#,
+        #"drift_seconds_bucket{le="0.0"} 1"#, #"drift_seconds_bucket{le="+Inf"} 1"#,
+      ]
+    )
+    #expect(page.refused == "0")
+  }
 }

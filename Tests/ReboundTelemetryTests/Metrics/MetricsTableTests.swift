@@ -21,12 +21,26 @@ struct MetricsTableTests {
   @Test("puts a measurement into the first bucket whose bound is not below it")
   func buckets() throws {
     let table = MetricsTable(bounds: [5, 1, 1, .infinity, .nan])
-    for value in [-1, 0.5, 1, 1.1, 5, 5.1, 100] { table.record(value, in: lasted) }
+    for value in [0, 0.5, 1, 1.1, 5, 5.1, 100] { table.record(value, in: lasted) }
     let histogram = try #require(table.snapshot.histograms[lasted])
     #expect(histogram.bounds == [1, 5])
     #expect(histogram.counts == [3, 2])
     #expect(histogram.count == 7)
-    #expect(histogram.sum == 111.7)
+    #expect(histogram.sum == 112.7)
+  }
+
+  @Test("refuses a measurement below zero, unless a bound is below zero, too")
+  func negativeMeasurements() {
+    for bounds: [Double] in [[], [0, 1]] {
+      let table = MetricsTable(bounds: bounds)
+      for value in [-0.5, -0.0] { table.record(value, in: lasted) }
+      #expect(table.snapshot.histograms[lasted]?.count == 1)
+      #expect(table.snapshot.refused == 1)
+    }
+    let table = MetricsTable(bounds: [1, -1])
+    table.record(-0.5, in: lasted)
+    #expect(table.snapshot.histograms[lasted]?.counts == [0, 1])
+    #expect(table.snapshot.refused == 0)
   }
 
   @Test("has no more series than its limit, and says how much had no place")
