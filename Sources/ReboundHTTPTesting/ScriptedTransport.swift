@@ -17,6 +17,13 @@ public final class ScriptedTransport: Transport, Sendable {
     var script: [Step]
     var position = 0
     var log: [Call] = []
+
+    mutating func nextStep(repeatingLast repeatsLast: Bool) -> Step? {
+      // Those that are added later follow the last that was taken, however often it was repeated or missed.
+      guard position < script.count else { return repeatsLast ? script.last : nil }
+      defer { position += 1 }
+      return script[position]
+    }
   }
 
   /// What one exchange does.
@@ -210,10 +217,7 @@ public final class ScriptedTransport: Transport, Sendable {
     let now = time.map { $0.now - start } ?? .zero
     let (number, step) = state.withLock { state in
       state.log.append(Call(request: request, body: body, time: now))
-      let step =
-        state.position < state.script.count ? state.script[state.position] : repeatsLast ? state.script.last : nil
-      state.position += 1
-      return (state.log.count - 1, step)
+      return (state.log.count - 1, state.nextStep(repeatingLast: repeatsLast))
     }
     let exchange = ScriptedExchange(receiver) { [weak self] change in
       self?.state.withLock { change(&$0.log[number]) }

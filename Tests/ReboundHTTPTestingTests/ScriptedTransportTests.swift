@@ -48,6 +48,18 @@ struct ScriptedTransportTests {
     #expect(transport.calls.map(\.body) == [Data("a".utf8), Data("bc".utf8), Data("d".utf8)])
   }
 
+  @Test("plays what is added later in full, after steps that were repeated or missing", arguments: [true, false])
+  func append(repeatsLast: Bool) throws {
+    let transport = ScriptedTransport([.status(201)], repeatingLast: repeatsLast)
+    let log = Log()
+    for _ in 0..<3 { _ = transport.start(try Self.request(), telling: log.write) }
+    transport.append(.status(202), .status(203))
+    for _ in 0..<3 { _ = transport.start(try Self.request(), telling: log.write) }
+    let heads = log.lines.filter { $0.hasPrefix("head") }
+    let expected = repeatsLast ? [201, 201, 201, 202, 203, 203] : [201, 202, 203]
+    #expect(heads == expected.map { "head \($0)" })
+  }
+
   @Test("takes its time in that of the scheduler, and notes when an exchange began")
   func time() throws {
     let scheduler = TestScheduler()

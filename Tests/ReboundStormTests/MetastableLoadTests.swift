@@ -1,3 +1,4 @@
+import Combine
 import Rebound
 import ReboundStorm
 import Testing
@@ -29,6 +30,39 @@ struct MetastableLoadTests {
 
   @Test func isNowhereWithABudget() throws {
     #expect(try load(PolicySettings(maxRetries: 10, firstDelay: 0.5, spread: .full, budgetRatio: 0.1)) == nil)
+  }
+
+  @Test func countsTheHighestLoadOfADayWithoutAnyRetry() throws {
+    let day = Scenario(
+      arrivals: .daily(perSecond: 80, amplitude: 0.5, period: 200),
+      service: Service(concurrency: 1, queueLimit: 1_000, time: .constant(0.01)),
+      faults: [.outage(from: 5, to: 10)],
+      duration: 250
+    )
+    var loads: [Double] = []
+    let load = try Storm.metastableLoad(in: day) { scenario in
+      loads.append(scenario.arrivals.rate)
+      return try Storm.playCalls(scenario)
+    }
+    #expect(load == nil)
+    #expect(loads.map { Int(($0 * 15).rounded()) } == [980])
+  }
+
+  @Test func asksForNoMoreThanTheServiceBearsWhereClientsAreFew() throws {
+    let few = Scenario(
+      arrivals: .periodic(clients: 1, every: 1.0 / 6),
+      service: Service(concurrency: 1, time: .constant(0.1)),
+      faults: [.outage(from: 5, to: 10)],
+      duration: 60
+    )
+    let load = try Storm.metastableLoad(in: few) { scenario in
+      // Two clients were 12 requests a second, and the service bears 10.
+      #expect(scenario.arrivals == few.arrivals)
+      return try Storm.playCalls(scenario, name: "fails", answer: ()) { _, _ in
+        Fail(error: CancellationError()).eraseToAnyPublisher()
+      }
+    }
+    #expect(load == few.arrivals.rate)
   }
 
   @Test func takesAFewPlaysHoweverPreciseItIsToBe() throws {

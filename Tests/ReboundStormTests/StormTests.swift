@@ -81,6 +81,28 @@ struct StormTests {
     #expect(!storm.isMetastable)
   }
 
+  private static let day = Scenario(
+    arrivals: .daily(perSecond: 80, amplitude: 0.5, period: 200),
+    service: Service(concurrency: 1, queueLimit: 100, time: .constant(0.01)),
+    faults: [.outage(from: 5, to: 10)],
+    duration: 250
+  )
+
+  @Test func isNotMetastableWhereTheServiceCouldNotBearTheHighestLoadOfADay() throws {
+    let storm = try Storm.playCalls(Self.day)
+    #expect(storm.secondsToRecover == nil)
+    #expect(!storm.isMetastable)
+  }
+
+  @Test func ringsNoTimerTooEarlyBetweenTwoNanosecondsEither() throws {
+    nonisolated(unsafe) var moments: [Duration] = []  // A play is on the thread that calls it.
+    _ = try Storm.playCalls(scenario, name: "timer", answer: ()) { call, process in
+      _ = process.time.after(.seconds(1) / 3) { moments.append(process.time.now) }
+      return call
+    }
+    #expect(moments == [.nanoseconds(333_333_334)])
+  }
+
   @Test func refusesAPipelineWithATimeOfItsOwn() throws {
     #expect(throws: UnplayablePipeline.self) {
       try Storm.play(scenario) { process in try Pipeline("weather", time: process.time) { Timeout(total: .seconds(1)) }

@@ -10,7 +10,7 @@ import ReboundHTTP
 ///     }
 ///
 /// The archive is what `HARLog` exports, what a ``CassetteTransport`` has saved, or what a browser or proxy has. The test
-/// calls ``reproduce(_:seed:failure:decisions:fileID:filePath:line:column:_:)``.
+/// calls ``reproduce(_:seed:failure:decisions:redaction:fileID:filePath:line:column:_:)``.
 ///
 /// Secrets are left out of all that is written, as `Redaction` says, whoever has recorded it.
 public struct RecordedFailure: Sendable {
@@ -23,6 +23,7 @@ public struct RecordedFailure: Sendable {
   /// What the policies decided on the way, in the same form.
   public let decisions: [String]
   private let archive: HAR
+  private let redaction: Redaction
 
   /// Takes a failure down.
   ///
@@ -32,7 +33,7 @@ public struct RecordedFailure: Sendable {
   ///   - archive: What went over the network, as an HTTP Archive.
   ///   - seed: What chance went by, if it was known.
   ///   - decisions: What the policies decided, as a `PolicyEventLog` has it; if there are any, the test compares them.
-  ///   - redaction: What must not be kept.
+  ///   - redaction: What must not be kept; the test compares with the same left out.
   /// - Throws: `DecodingError` for what is no HTTP Archive, and for a body in it that is not what it says.
   public init(
     _ name: String,
@@ -44,6 +45,7 @@ public struct RecordedFailure: Sendable {
   ) throws {
     self.name = name
     self.seed = seed
+    self.redaction = redaction
     self.failure = redaction.text(RecordedText.lasting("\(failure)"))
     self.decisions = decisions.map { redaction.text(RecordedText.lasting("\($0)")) }
     self.archive = try JSONDecoder().decode(HAR.self, from: archive).redacted(redaction)
@@ -65,17 +67,34 @@ public struct RecordedFailure: Sendable {
   {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let name = RecordedText.identifier(of: self.name)
-    let numbers = sequence(first: 1) { $0 + 1 }.lazy
-    let free = numbers.map { $0 == 1 ? name : "\(name)\($0)" }.first { name in
-      !FileManager.default.fileExists(atPath: folder.appendingPathComponent("\(name)Tests.swift").path)
+    let (archived, program) = (try archive.encoded(), program())
+    var number = 1
+    while true {
+      let identifier = number == 1 ? name : "\(name)\(number)"
+      let archiveFile = folder.appendingPathComponent("\(identifier).har")
+      let testFile = folder.appendingPathComponent("\(identifier)Tests.swift")
+      let source = test(identifier, archivedIn: archiveFile.lastPathComponent, importing: modules, running: program)
+      if try make(archiveFile, archived) {
+        do {
+          if try make(testFile, Data(source.utf8)) { return testFile }
+        } catch {
+          try? FileManager.default.removeItem(at: archiveFile)
+          throw error
+        }
+        try FileManager.default.removeItem(at: archiveFile)
+      }
+      number += 1
     }
-    let identifier = free ?? name
-    let archiveFile = folder.appendingPathComponent("\(identifier).har")
-    let testFile = folder.appendingPathComponent("\(identifier)Tests.swift")
-    try archive.encoded().write(to: archiveFile, options: .atomic)
-    let source = test(identifier, archivedIn: archiveFile.lastPathComponent, importing: modules, running: program())
-    try Data(source.utf8).write(to: testFile, options: .atomic)
-    return testFile
+  }
+
+  /// Makes a file, and says whether its name was free.
+  private func make(_ file: URL, _ bytes: Data) throws -> Bool {
+    do {
+      try bytes.write(to: file, options: .withoutOverwriting)
+      return true
+    } catch let error as CocoaError where error.code == .fileWriteFileExists {
+      return false
+    }
   }
 
   private func test(
@@ -86,6 +105,7 @@ public struct RecordedFailure: Sendable {
   ) -> String {
     let imports = Set(modules + ["ReboundHTTPTesting", "Testing"]).sorted().map { "import \($0)" }
     let told = decisions.map { "\n      \($0.debugDescription)," }.joined()
+    let redaction = redaction == .standard ? "" : ",\n    redaction: \(redaction.source)"
     let statements = program.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     return """
       \(imports.joined(separator: "\n"))
@@ -96,13 +116,33 @@ public struct RecordedFailure: Sendable {
           \(file.debugDescription),
           seed: \(seed),
           failure: \(failure.debugDescription),
-          decisions: [\(told)\(told.isEmpty ? "" : "\n    ")]
+          decisions: [\(told)\(told.isEmpty ? "" : "\n    ")]\(redaction)
         ) { recorded in
       \(statements.joined(separator: "\n"))
         }
       }
 
       """
+  }
+}
+
+extension Redaction {
+  /// What makes it, in Swift: what it has beside the standard's, or all if it has not all of that.
+  fileprivate var source: String {
+    func list(_ names: Set<String>) -> String { "[\(names.sorted().map(\.debugDescription).joined(separator: ", "))]" }
+    func calls(_ name: String, _ names: Set<String>) -> String {
+      names.sorted().map { ".\(name)\($0.debugDescription))" }.joined()
+    }
+    var standard = Redaction.standard
+    standard.headers.formUnion(headers)
+    standard.parameters.formUnion(parameters)
+    standard.shown = shown
+    guard self == standard else {
+      return ".init(headers: \(list(headers)), parameters: \(list(parameters)), "
+        + "replacement: \(replacement.debugDescription), guessing: \(isGuessing))" + calls("showing(", shown)
+    }
+    return ".standard" + calls("hiding(header: ", headers.subtracting(Redaction.standard.headers))
+      + calls("hiding(parameter: ", parameters.subtracting(Redaction.standard.parameters)) + calls("showing(", shown)
   }
 }
 

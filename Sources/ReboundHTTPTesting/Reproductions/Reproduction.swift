@@ -25,6 +25,7 @@ public struct Reproduction: Sendable {
 ///   - seed: What chance goes by.
 ///   - failure: How it failed.
 ///   - decisions: What the policies decided; with none, they are not compared.
+///   - redaction: What was not kept when it was recorded.
 ///   - fileID: Where the test stands.
 ///   - filePath: Where the test stands.
 ///   - line: Where the test stands.
@@ -37,6 +38,7 @@ public func reproduce(
   seed: UInt64 = 0,
   failure: String,
   decisions: [String] = [],
+  redaction: Redaction = .standard,
   fileID: String = #fileID,
   filePath: StaticString = #filePath,
   line: Int = #line,
@@ -44,19 +46,19 @@ public func reproduce(
   _ program: @escaping @Sendable (Reproduction) async throws -> Void
 ) throws {
   let file = URL(fileURLWithPath: archive, relativeTo: URL(fileURLWithPath: "\(filePath)")).absoluteURL
-  let baseURL = try CassetteTape(file, .standard).baseURL(in: file)
+  let baseURL = try CassetteTape(file, redaction).baseURL(in: file)
   let outcome = Locked<ReproducedFailure?>(nil)
   // What the policies and the client keep for later may outlive the call that failed.
   let limits = SimulationLimits(allowsLeftOvers: true)
   try Simulation(seed: seed, limits: limits).run(fileID: fileID, filePath: filePath, line: line, column: column) {
     let events = PolicyEvents()
     let log = PolicyEventLog(of: events)
-    let transport = try CassetteTransport(file, repeatingLast: true, keepingPace: true)
+    let transport = try CassetteTransport(file, repeatingLast: true, redaction: redaction, keepingPace: true)
     do {
       try await program(Reproduction(transport: transport, baseURL: baseURL, events: events))
     } catch {
-      let now = Redaction.standard.text(RecordedText.lasting("\(error)"))
-      let decided = decisions.isEmpty ? [] : log.events.map { Redaction.standard.text(RecordedText.lasting("\($0)")) }
+      let now = redaction.text(RecordedText.lasting("\(error)"))
+      let decided = decisions.isEmpty ? [] : log.events.map { redaction.text(RecordedText.lasting("\($0)")) }
       outcome.withLock { outcome in
         outcome = ReproducedFailure(
           cause: error,

@@ -105,10 +105,11 @@ final class Agenda: @unchecked Sendable {
     enter(event, at: now + max(Self.nanoseconds(delay), 0))
   }
 
+  /// The shortest whole number of them that is not shorter: nothing comes too early.
   private static func nanoseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     // What is later than any end of a play is dropped anyway.
-    return Int(clamping: min(seconds, 1_000_000_000)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    return Int(clamping: min(seconds, 1_000_000_000)) * 1_000_000_000 + Int((attoseconds + 999_999_999) / 1_000_000_000)
   }
 
   func enter(_ event: Event, afterSeconds delay: Double) {

@@ -11,7 +11,8 @@ extension Storm {
   ///   - scenario: What happens, at any load.
   ///   - precision: How near to the limit the result is, as a share of what the service can answer; brought into `0.001...0.5`.
   ///   - play: Plays a scenario under the policies in question.
-  /// - Returns: Requests a second, or `nil` if it recovers at every load that the service could bear.
+  /// - Returns: Requests a second, as ``Arrivals/rate`` counts them, or `nil` if it recovers at every load that the service could
+  ///   bear, at the highest of a day as well.
   /// - Throws: What the closure throws, or ``InvalidScenario``.
   /// - Complexity: One play at 98 % of what the service can answer, and one for each halving: six for the precision of 2 %.
   public static func metastableLoad(
@@ -21,17 +22,23 @@ extension Storm {
   ) throws -> Double? {
     try scenario.validate()
     let capacity = scenario.service.capacity
-    func staysDown(at share: Double) throws -> Bool {
+    /// The load at a share of the capacity, if it stays down there.
+    func load(at share: Double) throws -> Double? {
       var scaled = scenario
-      scaled.arrivals = scenario.arrivals.scaled(by: share * capacity / scenario.arrivals.rate)
-      return try play(scaled).isMetastable
+      let factor = share * capacity / scenario.arrivals.peakRate
+      scaled.arrivals = scenario.arrivals.scaled(by: factor)
+      // Where clients are few, one that was rounded up may be more than the service can bear.
+      if scaled.arrivals.peakRate >= capacity {
+        scaled.arrivals = scenario.arrivals.scaled(by: factor, rounding: .down)
+      }
+      return try play(scaled).isMetastable ? scaled.arrivals.rate : nil
     }
     var (well, down) = (0.0, 0.98)
-    guard try staysDown(at: down) else { return nil }
+    guard var lowest = try load(at: down) else { return nil }
     while down - well > min(max(precision, 0.001), 0.5) {
       let middle = (well + down) / 2
-      if try staysDown(at: middle) { down = middle } else { well = middle }
+      if let load = try load(at: middle) { (down, lowest) = (middle, load) } else { well = middle }
     }
-    return down * capacity
+    return lowest
   }
 }

@@ -84,10 +84,11 @@ public struct Storm: Hashable, Sendable {
     ).seconds(after: trouble.upperBound)
   }
 
-  /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, and does not recover.
+  /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, also where that is highest, and
+  /// does not recover.
   public var isMetastable: Bool {
     secondsToRecover == nil && trouble.upperBound < series.begun.count - 10
-      && scenario.service.capacity > scenario.arrivals.rate
+      && scenario.service.capacity > scenario.arrivals.peakRate
   }
 
   /// Whether all is well again by so long after the last fault, and stays so.

@@ -25,6 +25,11 @@ public enum Arrivals: Codable, Hashable, Sendable {
     }
   }
 
+  /// The highest rate that it comes to.
+  var peakRate: Double {
+    if case .daily(let rate, let amplitude, _) = self { rate * (1 + amplitude) } else { rate }
+  }
+
   /// Whether the rate is the same at all times.
   var isSteady: Bool {
     if case .daily = self { return false }
@@ -34,17 +39,20 @@ public enum Arrivals: Codable, Hashable, Sendable {
   /// The same arrivals, so many times as often.
   ///
   /// - Parameter factor: Above zero. Clients are rounded to whole ones.
-  public func scaled(by factor: Double) -> Arrivals {
+  public func scaled(by factor: Double) -> Arrivals { scaled(by: factor, rounding: .toNearestOrAwayFromZero) }
+
+  /// - Parameter rule: How clients are rounded to whole ones; one is the least.
+  func scaled(by factor: Double, rounding rule: FloatingPointRoundingRule) -> Arrivals {
     switch self {
     case .periodic(let clients, let period):
-      .periodic(clients: max(Int((Double(clients) * factor).rounded()), 1), every: period)
+      .periodic(clients: max(Int((Double(clients) * factor).rounded(rule)), 1), every: period)
     case .constant(let rate): .constant(perSecond: rate * factor)
     case .poisson(let rate): .poisson(perSecond: rate * factor)
     case .bursts(let rate, let size): .bursts(perSecond: rate * factor, size: size)
     case .daily(let rate, let amplitude, let period):
       .daily(perSecond: rate * factor, amplitude: amplitude, period: period)
     case .closed(let clients, let thinkTime):
-      .closed(clients: max(Int((Double(clients) * factor).rounded()), 1), thinkTime: thinkTime)
+      .closed(clients: max(Int((Double(clients) * factor).rounded(rule)), 1), thinkTime: thinkTime)
     }
   }
 

@@ -113,8 +113,12 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
 
   /// Gives it what to play; a hot one begins at once.
   func play(_ score: Score) {
-    state.withLock { $0.score = score }
-    guard case .hot(let frames) = score else { return }
+    guard case .hot(let frames) = score else { return state.withLock { $0.score = score } }
+    state.withLock { state in
+      state.score = score
+      // What came before the present moment is over, but an end stays one.
+      state.hotCompletion = frames.first { $0.key < 0 && $0.value.completion != nil }?.value.completion
+    }
     let start = scheduler.now
     for (index, frame) in frames.sorted(by: { $0.key < $1.key }) where index >= 0 {
       scheduler.schedule(after: start.advanced(by: .ticks(index))) { self.send(frame) }

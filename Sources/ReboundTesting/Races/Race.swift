@@ -71,7 +71,7 @@ public final class RaceRound: CustomStringConvertible {
         body()
       }
     }
-    guard crews.crew(of: bodies.count).run(delayed, limit: limit) else { throw RaceStuck() }
+    guard crews.run(delayed, limit: limit) else { throw RaceStuck() }
   }
 }
 
@@ -79,9 +79,12 @@ public final class RaceRound: CustomStringConvertible {
 private final class RaceCrews {
   private var crew = RaceCrew(size: 0)
 
-  func crew(of size: Int) -> RaceCrew {
-    if crew.size < size { crew = RaceCrew(size: size) }
-    return crew
+  func run(_ bodies: [() -> Void], limit: DispatchTimeInterval) -> Bool {
+    if crew.size < bodies.count { crew = RaceCrew(size: bodies.count) }
+    let haveReturned = crew.run(bodies, limit: limit)
+    // Its threads still stand in this round; a body that goes on without it gets new ones.
+    if !haveReturned { crew = RaceCrew(size: 0) }
+    return haveReturned
   }
 }
 

@@ -4,10 +4,12 @@
 enum JobKind {
   /// A part of a task, up to its next suspension.
   case task(UnsafeRawPointer)
-  /// An actor that works on its mailbox: the actor, or the place in it that stands for its work.
+  /// An actor that works on its mailbox.
   case actor(UnsafeRawPointer)
   /// The end of a pause: of a yield or a sleep.
   case continuation
+  /// Anything else, such as the end of an object that is isolated to the main actor.
+  case other
 }
 
 extension UnownedJob {
@@ -24,7 +26,7 @@ extension UnownedJob {
     // Made for each time that the actor has work, and may be where another one was: the actor stands behind the words of a job.
     case 193: .actor(address.load(fromByteOffset: 64, as: UnsafeRawPointer.self))
     case 195: .continuation
-    default: .actor(address)
+    default: .other
     }
   }
 

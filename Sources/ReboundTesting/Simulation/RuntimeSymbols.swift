@@ -15,9 +15,12 @@ enum RuntimeSymbols {
   private static let retainCount = function("swift_retainCount", Count.self)
   private static let retainObject = function("swift_retain", Retain.self)
   private static let releaseObject = function("swift_release", Release.self)
+  private static let retainMemory = function("swift_unownedRetain", Retain.self)
+  private static let releaseMemory = function("swift_unownedRelease", Release.self)
 
   static var areThere: Bool {
     mainExecutorHook != 0 && idOfJob != nil && retainCount != nil && retainObject != nil && releaseObject != nil
+      && retainMemory != nil && releaseMemory != nil
   }
 
   #if os(Linux)
@@ -63,6 +66,11 @@ enum RuntimeSymbols {
   static func retain(_ task: UnsafeRawPointer) { _ = retainObject?(task) }
 
   static func release(_ task: UnsafeRawPointer) { releaseObject?(task) }
+
+  /// Keeps an object's memory, and so its address, also when the object is gone.
+  static func keepMemory(of object: UnsafeRawPointer) { _ = retainMemory?(object) }
+
+  static func freeMemory(of object: UnsafeRawPointer) { releaseMemory?(object) }
 
   /// The main actor's executor on the threads of simulations; the process's own on all others.
   private struct SimulatedMain {

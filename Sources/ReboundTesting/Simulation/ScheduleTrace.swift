@@ -14,7 +14,7 @@ struct ScheduleTrace {
   private var lanesOfTasks: [UInt64: Int] = [:]
   /// The one that was asked for last, since the next is most often the same.
   private var lastTask = (id: UInt64(0), lane: 0)
-  private var lanesOfActors: [UInt: Int] = [:]
+  private var lanesOfActors: [UnsafeRawPointer: Int] = [:]
   private var laneOfTimers: Int?
 
   mutating func lane(ofTask id: UInt64) -> Int? {
@@ -32,8 +32,9 @@ struct ScheduleTrace {
     return lane
   }
 
-  mutating func lane(ofActor address: UInt) -> Int {
-    if let lane = lanesOfActors[address] { return lane }
+  func lane(ofActor address: UnsafeRawPointer) -> Int? { lanesOfActors[address] }
+
+  mutating func addActor(_ address: UnsafeRawPointer) -> Int {
     let lane = addLane("actor \(lanesOfActors.count + 1)")
     lanesOfActors[address] = lane
     actors.insert(lane)

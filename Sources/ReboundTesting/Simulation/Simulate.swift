@@ -92,7 +92,7 @@ public struct ScheduleExploration: Hashable, Sendable {
 public struct ExploredSchedules: Hashable, Sendable {
   /// How many runs there were; none of them failed.
   public let runs: Int
-  /// Whether they were all schedules that the program has.
+  /// Whether they were all schedules that the program has, in steps from one await to another.
   public let isComplete: Bool
 }
 

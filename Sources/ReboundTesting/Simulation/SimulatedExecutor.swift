@@ -13,6 +13,9 @@
       self.platform = platform
     }
 
+    /// Looked up before it is put in its place; `nil` if it cannot stand in for the platform's.
+    static let shared = (Task.defaultExecutor as? any TaskExecutor & SchedulingExecutor).map { SimulatedExecutor($0) }
+
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
       guard !SimulationThread.withCurrent({ $0.enqueue(job) }) else { return }
@@ -48,21 +51,18 @@
 
     /// Puts it in its place, once; what is missing for that, if something is.
     static let missing: String? = {
-      guard let platform = Task.defaultExecutor as? any TaskExecutor & SchedulingExecutor else {
-        return "the default executor keeps no timers"
-      }
+      guard shared != nil else { return "the default executor keeps no timers" }
       guard RuntimeSymbols.areThere else { return "the concurrency library has no hook for the main actor" }
       guard SystemCalls.replace() else { return "the system's clock cannot be replaced" }
-      Factory.executor.withLock { $0 = SimulatedExecutor(platform) }
+      guard TaskCreation.replace() else { return "tasks cannot be given an executor to prefer" }
       _createExecutors(factory: Factory.self)
       RuntimeSymbols.setMainExecutor { SimulationThread.current?.main.asUnownedSerialExecutor() }
       return nil
     }()
 
     private enum Factory: ExecutorFactory {
-      static let executor = Locked<(any TaskExecutor)?>(nil)
       static var mainExecutor: any MainExecutor { MainActor.executor }
-      static var defaultExecutor: any TaskExecutor { executor.withLock { $0 } ?? Task.defaultExecutor }
+      static var defaultExecutor: any TaskExecutor { if let shared { shared } else { Task.defaultExecutor } }
     }
   }
 #endif
@@ -83,17 +83,29 @@ final class SimulatedMainExecutor: SerialExecutor, @unchecked Sendable {
   }
 }
 
-/// Where jobs of a run stand when they are on no actor: an executor that no task prefers, so that a task does not go on to an
-/// actor on the spot, and each such hop is a choice of the schedule.
-final class SimulatedGlobalExecutor: TaskExecutor, @unchecked Sendable {
-  // Unchecked, because only the thread of the run comes here. Unowned, because the run owns this.
-  private unowned let run: SimulationRun
+/// Where the jobs of simulations come that are on no actor.
+///
+/// The tasks prefer one such executor, and their jobs stand on another: so a task is handed over wherever it awaits what is
+/// elsewhere, to an actor and back from it, and each such hop is a choice of the schedule.
+///
+/// Both are the same for all runs, so that a task which outlives its run has its executor still.
+final class SimulatedGlobalExecutor: TaskExecutor, Sendable {
+  private static let place = SimulatedGlobalExecutor()
+  private static let preference = SimulatedGlobalExecutor()
 
-  init(_ run: SimulationRun) {
-    self.run = run
-  }
+  /// What jobs stand on: no task prefers it.
+  static let current = place.asUnownedTaskExecutor()
+  /// What tasks prefer: no job stands on it.
+  static let preferred = preference.asUnownedTaskExecutor()
+
+  private init() {}
 
   func enqueue(_ job: consuming ExecutorJob) {
-    run.enqueue(UnownedJob(job))
+    let job = UnownedJob(job)
+    guard !SimulationThread.withCurrent({ $0.enqueue(job) }) else { return }
+    #if compiler(>=6.3) && os(Linux)
+      // Another thread made it ready, or its run is over.
+      SimulatedExecutor.shared?.enqueue(ExecutorJob(job))
+    #endif
   }
 }

@@ -80,17 +80,25 @@
       case .main:
         forMain.append(work)
         guard mainLoop.enter() else { return }
-        Task { @MainActor in
-          while let next = self.nextForMain() {
-            next.value()
-            await Task.yield()
-          }
-        }
+        // Detached: what is done there is no part of the task that happened to be the first, and sees none of its values.
+        Task.detached(operation: workForMain)
+      }
+    }
+
+    @MainActor private func workForMain() async {
+      while let next = nextForMain() {
+        performForMain(next)
+        await Task.yield()
       }
     }
 
     private func nextForMain() -> Work? {
       mainLoop.next(forMain.popFirst())
+    }
+
+    /// In the time of the run, as all that begins in the body.
+    private func performForMain(_ work: Work) {
+      TimeSource.$current.withValue(time) { work.value() }
     }
   }
 #endif

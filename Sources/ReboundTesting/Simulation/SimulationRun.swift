@@ -44,9 +44,8 @@ final class SimulationRun: @unchecked Sendable {
   /// Where work from outside went on, each place once.
   private(set) var outsidePlaces: [String] = []
   private(set) lazy var main = SimulatedMainExecutor(self)
-  private lazy var global = SimulatedGlobalExecutor(self)
-  // References that count nothing, since each step needs one: the run keeps both executors for as long as it lives.
-  private lazy var globalReference = global.asUnownedTaskExecutor()
+  // References that count nothing, since each step needs one: the run keeps its main executor for as long as it lives.
+  private let globalReference = SimulatedGlobalExecutor.current
   private lazy var mainReference = main.asUnownedSerialExecutor()
 
   #if os(Linux)
@@ -60,6 +59,8 @@ final class SimulationRun: @unchecked Sendable {
   @exclusivity(unchecked) private var lanes: [Int] = []
   @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
   @exclusivity(unchecked) private var tasks = TaskTable()
+  /// Those whose memory is kept.
+  @exclusivity(unchecked) private var actors: [UnsafeRawPointer] = []
   @exclusivity(unchecked) private var returnsOfYields: [UnownedJob] = []
   @exclusivity(unchecked) private var stepsAtThisTime = 0
   /// Where that begins which the last step made ready.
@@ -89,7 +90,7 @@ final class SimulationRun: @unchecked Sendable {
     // What sleeps is a task of its own, which nobody knows but the task that sleeps. Its end is a choice: a cancel may come first.
     let sleeper = ReadyWork(work: .job(job, onMain: false), lane: trace.runningLane)
     guard delay > .zero else { return add(sleeper) }
-    timers.insert(sleeper, at: now.addingClamped(delay.wholeNanoseconds))
+    timers.insert(sleeper, at: now.addingClamped(delay.roundedUpToNanoseconds.wholeNanoseconds))
   }
 
   func after(_ delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
@@ -119,7 +120,7 @@ final class SimulationRun: @unchecked Sendable {
     let work = ReadyWork(work: .timer(timer), lane: trace.timerLane)
     // What is due at once takes its place among all that can run, and does not wait until nobody can.
     guard delay > .zero else { return add(work) }
-    timers.insert(work, at: now.addingClamped(delay.wholeNanoseconds))
+    timers.insert(work, at: now.addingClamped(delay.roundedUpToNanoseconds.wholeNanoseconds))
   }
 
   fileprivate func add(_ work: ReadyWork) {
@@ -137,9 +138,14 @@ final class SimulationRun: @unchecked Sendable {
       let lane = trace.addTask(id)
       if !job.isChildTask { tasks.insert(address, lane: lane) }
       return lane
-    case .actor(let address): return trace.lane(ofActor: UInt(bitPattern: address))
-    // A yield or a sleep: of the task that runs now.
-    case .continuation: return trace.runningLane
+    case .actor(let address):
+      if let lane = trace.lane(ofActor: address) { return lane }
+      // Or the next actor might take its address when it is gone, and its lane with it, as the system's memory has it.
+      RuntimeSymbols.keepMemory(of: address)
+      actors.append(address)
+      return trace.addActor(address)
+    // A yield or a sleep, say: of the task that runs now.
+    case .continuation, .other: return trace.runningLane
     }
   }
 
@@ -215,8 +221,7 @@ final class SimulationRun: @unchecked Sendable {
   private func jump(until deadline: Int) -> Bool {
     timers.removeFirst { $0.work.isCancelled }
     guard let moment = timers.first, moment <= deadline else { return false }
-    now = max(now, moment)
-    stepsAtThisTime = 0
+    if moment > now { (now, stepsAtThisTime) = (moment, 0) }
     firstOfStep = ready.count
     while timers.first == moment {
       guard let work = timers.popFirst() else { break }
@@ -300,6 +305,8 @@ final class SimulationRun: @unchecked Sendable {
     #endif
     outside.withLock { $0.isOpen = false }
     tasks.close()
+    for actor in actors { RuntimeSymbols.freeMemory(of: actor) }
+    actors = []
   }
 }
 

@@ -276,7 +276,7 @@ extension TestScheduler: TimeProviding {
 
   private func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let job = Job(every: nil, action)
-    state.withLock { $0.agenda.add(job, due: $0.clock.advanced(by: .init(delay))) }
+    state.withLock { $0.agenda.add(job, due: $0.clock.advanced(by: .init(delay.roundedUpToNanoseconds))) }
     return AnyCancellable { [weak self, weak job] in
       if let self, let job { self.cancel(job) }
     }

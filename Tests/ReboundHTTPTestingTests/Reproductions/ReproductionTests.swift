@@ -160,6 +160,20 @@ import Testing
     )
   }
 
+  @Test(arguments: ["weatherOfRome.har", "weatherOfRomeTests.swift"])
+  func aFileOfSomebodyElseIsKept(file: String) throws {
+    try FileManager.default.createDirectory(at: tests, withIntermediateDirectories: true)
+    let own = tests.appendingPathComponent(file)
+    try Data("mine".utf8).write(to: own)
+    let recorded = try write(record([.status(503)]))
+    #expect(try Data(contentsOf: own) == Data("mine".utf8))
+    let names = try FileManager.default.contentsOfDirectory(atPath: tests.path).sorted()
+    #expect(names == ["weatherOfRome2.har", "weatherOfRome2Tests.swift", file].sorted())
+    let source = try String(contentsOf: tests.appendingPathComponent("weatherOfRome2Tests.swift"), encoding: .utf8)
+    #expect(source.contains("\"weatherOfRome2.har\""))
+    #expect(try again(recorded, "weatherOfRome2.har")?.isAsRecorded == true)
+  }
+
   @Test(arguments: [("503 for all", "failure503ForAll"), ("Wetter für Köln", "wetterFRKLn"), ("天气", "failure")])
   func anyNameBecomesThatOfAFunction(name: String, identifier: String) throws {
     _ = try write(record([.status(503)]), named: name)
@@ -202,6 +216,44 @@ import Testing
     let text = try String(contentsOf: tests.appendingPathComponent("foreign.har"), encoding: .utf8)
     #expect(!text.contains("sesame"))
     #expect(text.contains("city=Rome"))
+  }
+
+  private struct Unknown: Error, CustomStringConvertible { let description: String }
+
+  @Test(
+    arguments: [
+      (
+        .standard.hiding(parameter: "city").hiding(header: "X-Place").showing("session_count"),
+        #".standard.hiding(header: "x-place").hiding(parameter: "city").showing("session_count")"#
+      ),
+      (
+        .init(headers: [], parameters: ["zip", "city"], replacement: "?", guessing: false),
+        #".init(headers: [], parameters: ["city", "zip"], replacement: "?", guessing: false)"#
+      ),
+    ] as [(Redaction, String)]
+  )
+  func whatWasLeftOutWithARedactionOfOnesOwnIsLeftOutByTheTest(redaction: Redaction, code: String) throws {
+    let recording = try record([.status(503)])
+    let recorded = try RecordedFailure(
+      "own",
+      failure: Unknown(description: #"{"city": "Rome"}: \#(recording.failure)"#),
+      archive: recording.archive,
+      redaction: redaction
+    )
+    #expect(!recorded.failure.contains("\"Rome\""))
+    let file = try recorded.writeTest(into: tests) { "" }
+    #expect(try String(contentsOf: file, encoding: .utf8).contains("  decisions: [],\n    redaction: \(code)\n  )"))
+    let archive = tests.appendingPathComponent("own.har").path
+    let failure = try #require(throws: ReproducedFailure.self) {
+      try reproduce(archive, failure: recorded.failure, redaction: redaction) {
+        do {
+          try await Self.load($0.transport, $0.baseURL, $0.events)
+        } catch {
+          throw Unknown(description: #"{"city": "Rome"}: \#(error)"#)
+        }
+      }
+    }
+    #expect(failure.isAsRecorded, "\(failure)")
   }
 
   @Test func anArchiveThatIsNoneIsRefused() throws {

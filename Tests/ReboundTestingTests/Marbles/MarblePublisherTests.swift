@@ -43,6 +43,15 @@ struct MarblePublisherTests {
     #expect(after.events == [.subscription, .completion(.finished)])
   }
 
+  @Test("that is hot and ended before the present moment tells everybody of its end", arguments: ["-a|-^---", "#^"])
+  func endedBefore(row: String) throws {
+    let publisher = try MarblePublisher(hot: row, on: scheduler)
+    let recorder = Recorder<String, MarbleFailure>(on: scheduler)
+    publisher.subscribe(recorder)
+    scheduler.advance(by: .ticks(9))
+    #expect(recorder.marbles == (row.contains("#") ? "#" : "|"))
+  }
+
   @Test("sends nothing after a cancel, and lets go of its subscriber")
   func cancels() throws {
     let publisher = try MarblePublisher(cold: "abc|", on: scheduler)

@@ -78,6 +78,22 @@ struct RaceTests {
     #expect(failure?.cause is RaceStuck)
   }
 
+  @Test("have new threads when a body goes on after closures that do not return")
+  func goesOn() throws {
+    let door = DispatchSemaphore(value: 0)
+    try race(rounds: 2) { round in
+      guard round.number == 0 else {
+        let count = Count()
+        // Those of the round before come back while these run.
+        let open = { for _ in 0..<2 { door.signal() } }
+        try round.run(open, { for _ in 0..<1_000 { count.add() } }, limit: .seconds(10))
+        #expect(count.value == 1_000)
+        return
+      }
+      #expect(throws: RaceStuck.self) { try round.run({ door.wait() }, { door.wait() }, limit: .milliseconds(20)) }
+    }
+  }
+
   /// Unchecked, because the lock guards the number.
   private final class Count: @unchecked Sendable {
     private let lock = NSLock()

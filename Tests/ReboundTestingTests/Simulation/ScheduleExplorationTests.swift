@@ -112,6 +112,78 @@ import Testing
     #expect(seen.all == [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
   }
 
+  /// The orders in which a program adds its numbers, under so many schedules.
+  private func orders(
+    runs: Int = 20_000,
+    exploration: ScheduleExploration = .exhaustive,
+    _ program: @escaping @Sendable (Orders.One) async -> Void
+  ) throws -> Set<[Int]> {
+    let seen = Orders()
+    let explored = try simulate(runs: runs, exploration: exploration) { await program(Orders.One(seen)) }
+    #expect(explored.isComplete == (exploration == .exhaustive))
+    return seen.all
+  }
+
+  private actor Desk {
+    func add(_ number: Int, to order: Orders.One) { order.add(number) }
+  }
+
+  @Test func othersRunBetweenACallOfAnActorAndTheNextLineWhateverBeganTheTask() throws {
+    let call = { @Sendable (order: Orders.One) async in
+      await Desk().add(0, to: order)
+      order.add(1)
+    }
+    let expected: Set = [[0, 1, 2], [0, 2, 1], [2, 0, 1]]
+    let ofChildren = try orders { order in
+      async let first: Void = call(order)
+      async let second: Void = order.add(2)
+      _ = await (first, second)
+    }
+    #expect(ofChildren == expected)
+    let ofUnstructured = try orders { order in
+      Task { await call(order) }
+      Task { order.add(2) }
+    }
+    #expect(ofUnstructured == expected)
+    let ofDetached = try orders { order in
+      Task.detached { await call(order) }
+      Task.detached { order.add(2) }
+    }
+    #expect(ofDetached == expected)
+  }
+
+  @Test func othersRunBetweenTwoCallsOfAnActor() throws {
+    let seen = try orders { order in
+      let desk = Desk()
+      Task {
+        await desk.add(0, to: order)
+        // With nothing in between, the compiler would have the task stay on the actor.
+        guard !Task.isCancelled else { return }
+        await desk.add(1, to: order)
+      }
+      Task { order.add(2) }
+    }
+    #expect(seen == [[0, 1, 2], [0, 2, 1], [2, 0, 1]])
+  }
+
+  @Test func twoTasksThatCallTwoActorsInterleaveInSixWays() throws {
+    // There are some ten thousand schedules.
+    let seen = try orders(runs: 500, exploration: .randomWalk) { order in
+      let (left, right) = (Desk(), Desk())
+      Task {
+        await left.add(0, to: order)
+        guard !Task.isCancelled else { return }
+        await right.add(1, to: order)
+      }
+      Task {
+        await right.add(2, to: order)
+        guard !Task.isCancelled else { return }
+        await left.add(3, to: order)
+      }
+    }
+    #expect(seen == [[0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 3, 1], [2, 0, 1, 3], [2, 0, 3, 1], [2, 3, 0, 1]])
+  }
+
   @Test func allSchedulesOfALostUpdateFindIt() {
     let failure = #expect(throws: SimulationFailure.self) {
       try simulate(exploration: .exhaustive, Self.lostUpdate)
@@ -183,6 +255,24 @@ import Testing
     }
     let actors = report.diagram.description.split(separator: "\n").filter { $0.hasPrefix("actor") }
     #expect(actors.count <= 1)
+  }
+
+  @Test func anActorThatIsGoneLeavesItsPlaceToNoOther() throws {
+    actor Passer {
+      let hasGone: @Sendable () -> Void
+      init(_ hasGone: @escaping @Sendable () -> Void) { self.hasGone = hasGone }
+      func pass() {}
+      deinit { hasGone() }
+    }
+    let report = try Simulation(seed: 1).run {
+      let gone = Locked(0)
+      for number in 0..<8 {
+        await Passer { gone.withLock { $0 += 1 } }.pass()
+        try requireEqual(gone.withLock { $0 }, number + 1)
+      }
+    }
+    let actors = report.diagram.description.split(separator: "\n").filter { $0.hasPrefix("actor") }
+    #expect(actors.count == 8)
   }
 
   @Test func simulationsRunBesideEachOtherAndBesideTasksOfNone() async throws {

@@ -73,6 +73,27 @@ import Testing
     #expect(orders == [["queue", "run loop", "operations", "later"]])
   }
 
+  private enum Values { @TaskLocal static var mark = 0 }
+
+  @Test func workOfAQueueSeesNoValuesOfTheTaskThatHappenedToBeTheFirst() throws {
+    try Simulation(seed: 1).run {
+      let marks = Locked<[Int]>([])
+      let times = Locked<[Duration]>([])
+      let (main, own) = (DispatchQueue.main, DispatchQueue(label: "own"))
+      Values.$mark.withValue(7) {
+        main.schedule {
+          marks.withLock { $0.append(Values.mark) }
+          times.withLock { $0.append(TimeSource.current.now) }
+        }
+        own.schedule { marks.withLock { $0.append(Values.mark) } }
+      }
+      main.schedule { marks.withLock { $0.append(Values.mark) } }
+      try await ContinuousClock().sleep(for: .seconds(1))
+      try requireEqual(marks.withLock { $0 }, [0, 0, 0])
+      try requireEqual(times.withLock { $0 }, [.zero])
+    }
+  }
+
   @Test func repetitionsEndWithTheirHandles() throws {
     let report = try Simulation(seed: 1).run {
       let ticks = Locked(0)

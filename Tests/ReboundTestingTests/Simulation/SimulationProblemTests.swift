@@ -141,6 +141,14 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
     #expect(found == .restless(steps: 1_000))
   }
 
+  @Test func aLoopOfSleepsThatTimeCannotFollowNeverRests() throws {
+    let found = try problem(limits: SimulationLimits(stepsAtOneMoment: 1_000)) {
+      // Time ends after 292 years, and each sleep is longer.
+      while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(1 << 40)) }
+    }
+    #expect(found == .restless(steps: 1_000))
+  }
+
   @Test func whatAnotherThreadResumesIsWorkFromOutside() throws {
     let found = try problem {
       let promise = Promise()

@@ -38,6 +38,27 @@ private actor Counter {
     }
   }
 
+  @Test func aTaskWithAnExecutorOfItsOwnKeepsIt() throws {
+    final class AtOnce: TaskExecutor {
+      let jobs = Locked(0)
+
+      func enqueue(_ job: consuming ExecutorJob) {
+        jobs.withLock { $0 += 1 }
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+    try Simulation(seed: 1).run {
+      let (unstructured, structured) = (AtOnce(), AtOnce())
+      await Task(executorPreference: unstructured) {}.value
+      try requireEqual(unstructured.jobs.withLock { $0 }, 1)
+      await withTaskExecutorPreference(structured) {
+        async let child: Void = Task.yield()
+        await child
+      }
+      try requireTrue(structured.jobs.withLock { $0 } > 1, "the child, too")
+    }
+  }
+
   @Test func sleepsOfCodeThatKnowsNothingOfItTakeNoTime() throws {
     let report = try Simulation(seed: 1).run {
       try await ContinuousClock().sleep(for: .seconds(100))
@@ -46,6 +67,18 @@ private actor Counter {
       try await Task { @MainActor in try await ContinuousClock().sleep(for: .seconds(4)) }.value
     }
     #expect(report.duration == .seconds(127))
+  }
+
+  @Test func aSleepIsNoShorterThanItWasToBeBetweenTwoNanosecondsEither() throws {
+    try Simulation(seed: 1).run {
+      let third = Duration.seconds(1) / 3
+      let moment = ContinuousClock.now
+      try await ContinuousClock().sleep(until: moment + third)
+      try requireEqual(moment.duration(to: .now), .nanoseconds(333_333_334))
+      let start = TimeSource.current.now
+      try await TimeSource.current.sleep(for: third)
+      try requireEqual(TimeSource.current.now - start, .nanoseconds(333_333_334))
+    }
   }
 
   @Test func aTimerCostsTheSameHoweverManyWereSetBefore() throws {

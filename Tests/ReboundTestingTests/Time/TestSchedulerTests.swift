@@ -1,6 +1,7 @@
 import Combine
 import Dispatch
 import ReboundTesting
+import StreamSupport
 import Testing
 
 @Suite("TestScheduler")
@@ -198,6 +199,16 @@ struct TestSchedulerTests {
         advance by a fixed time instead, or raise the limit.
         """
     )
+    timer.cancel()
+  }
+
+  @Test("rings no timer of its time too early, between two nanoseconds either")
+  func roundsUp() {
+    let moments = Locked<[Duration]>([])
+    let scheduler = scheduler
+    let timer = scheduler.time.after(.seconds(1) / 3) { moments.withLock { $0.append(scheduler.elapsed) } }
+    scheduler.advance(by: 1)
+    #expect(moments.withLock { $0 } == [.nanoseconds(333_333_334)])
     timer.cancel()
   }
 
