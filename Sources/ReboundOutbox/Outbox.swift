@@ -99,37 +99,6 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     )
   }
 
-  /// Makes an outbox as the one above, some of whose entries must not be delivered twice; nothing happens before
-  /// ``start()`` or the first entry.
-  ///
-  /// - Parameters:
-  ///   - mayRepeat: Whether an entry may be delivered twice. One that may not is delivered only once it is stored, durably,
-  ///     that it is; while its storage fails, its key waits. Called on the scheduler.
-  package convenience init<Context: Scheduler>(
-    _ name: String,
-    policy: OutboxPolicy,
-    storage: any OutboxStorage,
-    online: AnyPublisher<Bool, Never>?,
-    scheduler: Context,
-    wallClock: @escaping @Sendable () -> Date,
-    random: RandomSource,
-    mayRepeat: @escaping @Sendable (OutboxEntry<Payload>) -> Bool,
-    deliveringWith delivery: @escaping @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
-  ) {
-    self.init(
-      name,
-      policy: policy,
-      storage: storage,
-      online: online,
-      scheduler: scheduler,
-      wallClock: wallClock,
-      random: random,
-      deliveringWith: delivery
-    )
-    // Nobody else has it yet.
-    work.mayRepeat = mayRepeat
-  }
-
   /// Makes an outbox that delivers with an asynchronous function; nothing happens before ``start()`` or the first entry.
   ///
   /// - Parameters:
@@ -170,6 +139,17 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   deinit {
     // No thread is at work, since the work holds the outbox.
     work.end()
+  }
+
+  /// Has an entry that must not be delivered twice delivered only once it is stored, durably, that it is; while the storage
+  /// fails, its key waits.
+  ///
+  /// To be called before anything else is done with the outbox.
+  ///
+  /// - Parameter mayRepeat: Whether an entry may be delivered twice. Called on the scheduler.
+  package func repeating(where mayRepeat: @escaping @Sendable (OutboxEntry<Payload>) -> Bool) -> Outbox {
+    work.mayRepeat = mayRepeat
+    return self
   }
 
   /// Tells one more observer what is decided, in order, on the thread of one of those who decide, with no lock held.

@@ -69,26 +69,14 @@ package final class FirstValue<Input, Failure: Error>: Subscriber, Cancellable, 
 extension Publisher where Output: Sendable {
   /// Waits in an asynchronous function for the first value; a cancel of the task cancels the subscription.
   ///
-  /// - Returns: `nil` for a finish without one.
-  /// - Throws: The failure; `CancellationError` if the task is cancelled.
-  @inlinable
-  package nonisolated(nonsending) func firstValueIfAny() async throws -> Output? {
-    try await Answer.wait { answer in
-      let first = FirstValue<Output, Failure>(whenKnown: answer)
-      subscribe(first)
-      return first
-    }
-  }
-
-  /// Waits, until ``Deadline/current``, for the first value of what is others' as well: it runs under no deadline itself.
-  ///
+  /// - Parameter deadline: When it waits no longer; `nil` for a wait that is as long as it takes.
   /// - Returns: `nil` for a finish without one.
   /// - Throws: The failure; ``TimedOut`` if the deadline comes first; `CancellationError` if the task is cancelled.
   @inlinable
-  nonisolated(nonsending) func firstSharedValueIfAny() async throws -> Output? {
-    try await Answer.wait(until: Deadline.toHeed) { answer in
+  package nonisolated(nonsending) func firstValueIfAny(until deadline: Deadline? = nil) async throws -> Output? {
+    try await Answer.wait(until: deadline) { answer in
       let first = FirstValue<Output, Failure>(whenKnown: answer)
-      Deadline.replaced(by: nil) { subscribe(first) }
+      subscribe(first)
       return first
     }
   }

@@ -310,7 +310,8 @@ extension Cache where Value: Sendable, Failure == any Error {
     }
     let value: Cached<Value>?
     do {
-      value = try await self.fetch(key, Publishers.Asynchronous(fetch), on: time).firstSharedValueIfAny()
+      let call = self.fetch(key, Publishers.Asynchronous(fetch), on: time)
+      value = try await call.firstValueIfAny(until: Deadline.toHeed)
     } catch  where !(error is CancellationError && Task.isCancelled) {
       return try recover(key, from: error, at: time.now).get()
     }

@@ -137,7 +137,7 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ) async throws -> Value {
     let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value = try await call.firstSharedValueIfAny() else { throw FinishedWithoutValue() }
+    guard let value = try await call.firstValueIfAny(until: Deadline.toHeed) else { throw FinishedWithoutValue() }
     return value
   }
 }

@@ -11,13 +11,10 @@ package enum ForeignCall {
   }
 
   /// The same for an asynchronous function.
-  nonisolated(nonsending) static func left<Result, Failure: Error>(
-    _ operation: nonisolated(nonsending) () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  nonisolated(nonsending) static func left<Result>(
+    _ operation: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
     if current == nil { return try await operation() }
-    let result: Swift.Result<Result, Failure> = await $current.withValue(nil) {
-      do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-    }
-    return try result.get()
+    return try await $current.withValue(nil, operation: operation)
   }
 }

@@ -16,7 +16,7 @@ final class RedirectChain: Sendable {
   let vary: [String]
   /// Whether a server has done what it was asked for, and has led on to what came of it: sent once more, it is done twice.
   let hasServerActed: Bool
-  /// Where requests have gone that are not safe, and what the answers to them name as changed.
+  /// Where the last of them has come from and leads with what is not safe, and what it names as changed.
   let written: [URL]
 
   /// Adds a redirect to those before.
@@ -31,7 +31,7 @@ final class RedirectChain: Sendable {
     way = (earlier?.way ?? []) + [next.url]
     // As a 303 says (RFC 9110 §15.4.4); a 301 or 302 that makes a GET of a POST is taken for one.
     hasServerActed = earlier?.hasServerActed ?? false || redirect.status == 303 || next.method != sent.method
-    var written = earlier?.written ?? []
+    var written: [URL] = []
     if !sent.method.isSafe { written += [sent.url] + redirect.head.changedAddresses(at: sent.url) }
     if !next.method.isSafe { written.append(next.url) }
     self.written = written

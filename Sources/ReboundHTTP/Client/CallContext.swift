@@ -16,10 +16,10 @@ final class CallContext: Sendable {
   /// What events say of the call; `nil` while nobody watches.
   let watched: WatchedCall?
   private let failures = FailureHistory()
-  private let deeds = Locked(Deeds())
+  private let sideEffects = Locked(SideEffects())
 
   /// What servers have done before they led on, in whatever attempt.
-  private struct Deeds {
+  private struct SideEffects {
     var written: Set<URL> = []
     var last: RedirectChain?
   }
@@ -98,18 +98,18 @@ final class CallContext: Sendable {
   /// Notes what servers have done before they led on: what ends the call may come from where nothing is known of it.
   func note(_ chain: RedirectChain) {
     guard chain.hasServerActed || !chain.written.isEmpty else { return }
-    let before = deeds.withLock { deeds in
-      let before = deeds.last
-      deeds.written.formUnion(chain.written)
-      if chain.hasServerActed { deeds.last = chain }
+    let before = sideEffects.withLock { effects in
+      let before = effects.last
+      effects.written.formUnion(chain.written)
+      if chain.hasServerActed { effects.last = chain }
       return before
     }
     withExtendedLifetime(before) {}
   }
 
   /// Where it has gone behind redirects with what is not safe, and what the answers to that name as changed.
-  var written: Set<URL> { deeds.withLock { $0.written } }
+  var written: Set<URL> { sideEffects.withLock { $0.written } }
 
   /// The last redirects behind which a server had done what the call asks for; `nil` if none has.
-  var deed: RedirectChain? { deeds.withLock { $0.last } }
+  var lastEffect: RedirectChain? { sideEffects.withLock { $0.last } }
 }

@@ -231,7 +231,7 @@ public struct HTTPRequest: Sendable {
       underlying: underlying
     )
     // Also of another attempt: what was done then is not undone.
-    if let chain = call.deed ?? redirection?.redirectChain { failure.redirectChain = chain }
+    if let chain = call.lastEffect ?? redirection?.redirectChain { failure.redirectChain = chain }
     return failure
   }
 

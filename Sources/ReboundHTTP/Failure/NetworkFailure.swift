@@ -138,11 +138,12 @@ public struct NetworkFailure: Error, Sendable {
     get { facts.underlying }
     set { change { $0.underlying = newValue } }
   }
-  /// What redirects have to do with it; `nil` if it has come before any.
+  /// Whether it is not the call that has failed so, but the renewal of its credential.
   var isOfRefresh: Bool {
     get { facts.isOfRefresh }
     set { change { $0.isOfRefresh = newValue } }
   }
+  /// What redirects have to do with it; `nil` if it has come before any.
   var redirectChain: RedirectChain? {
     get { facts.redirectChain ?? head?.redirectChain }
     set { change { $0.redirectChain = newValue } }
@@ -164,7 +165,6 @@ public struct NetworkFailure: Error, Sendable {
     var underlying: (any Error)?
     /// Where there is no head that says it.
     var redirectChain: RedirectChain?
-    /// Whether it is not the call that has failed so, but the renewal of its credential.
     var isOfRefresh = false
   }
 

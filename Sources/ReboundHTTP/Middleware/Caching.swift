@@ -163,8 +163,7 @@ public struct Caching: Middleware, HandlingMiddleware {
   ) -> RequestHandler {
     RequestHandler { question, subscriber in
       // The time of the call has begun, whichever of the two requests it takes.
-      let outer = question.outerDeadline
-      let deadline = question.timeLimit.map { Deadline(in: $0, on: question.time).nearer(outer) } ?? outer
+      let deadline = question.timeLeft?.deadline
       next(question)
         .flatMap { response in
           RequestHandler { asked, subscriber in

@@ -13,12 +13,7 @@ struct DeadlineLimit: HandlingMiddleware {
   }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
-    var limit = request.timeLimit
-    var nearest = limit.map { Deadline(in: $0, on: request.time) }
-    if let outer = request.outerDeadline, nearest.map(outer.isBefore) ?? true {
-      (nearest, limit) = (outer, outer.remaining)
-    }
-    guard let deadline = nearest, let limit else { return next.handle(request, subscriber) }
+    guard let (deadline, limit) = request.timeLeft else { return next.handle(request, subscriber) }
     var limited = request
     limited.deadline = deadline
     let answer = next(limited).mapError { failure in
@@ -33,8 +28,14 @@ struct DeadlineLimit: HandlingMiddleware {
 }
 
 extension HTTPRequest {
-  /// The nearest of the deadline that middleware has given it and the one that it runs under.
-  var outerDeadline: Deadline? { Deadline.current?.nearer(deadline) ?? deadline }
+  /// The nearest of its own limit, counted from now, the deadline that middleware has given it, and the one that it runs
+  /// under, with how long that is; `nil` if there is none of them.
+  var timeLeft: (deadline: Deadline, limit: Duration)? {
+    let own = timeLimit.map { (deadline: Deadline(in: $0, on: time), limit: $0) }
+    guard let outer = Deadline.current?.nearer(deadline) ?? deadline else { return own }
+    if let own, !outer.isBefore(own.deadline) { return own }
+    return (outer, outer.remaining)
+  }
 
   /// An answer, or the failure of a call whose time is over.
   func ended(

@@ -75,13 +75,13 @@ public final class RequestOutbox: Sendable {
       scheduler: scheduler,
       wallClock: { Date(timeIntervalSince1970: client.time.wallClock.inSeconds) },
       random: client.random,
-      mayRepeat: { $0.payload.isRepeatable },
       deliveringWith: { entry in
         deliver(entry, client, judge) {
           answered.subject.send(Answer(entry: entry, response: $0))
         }
       }
     )
+    .repeating { $0.payload.isRepeatable }
   }
 
   /// Reads the storage and begins to send what is there; nothing happens the second time.

@@ -59,9 +59,7 @@
         case .caller: return CacheFinding(stored: stored, claim: claim)
         case .another(let left):
           if let stored, stored.isGoodWhileRevalidated { return CacheFinding(stored: stored, claim: nil) }
-          let pause = min(left, .milliseconds(25))
-          if let deadline = Deadline.current, deadline.remaining < pause { break }
-          do { try await fleet.time.sleep(for: pause) } catch { break }
+          do { try await fleet.time.wait(for: min(left, .milliseconds(25)), until: Deadline.toHeed) } catch { break }
           continue
         }
         break

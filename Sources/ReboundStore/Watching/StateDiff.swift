@@ -55,7 +55,7 @@ private struct Comparison {
     if type(of: before) is AnyClass, !isNew(before as AnyObject, after as AnyObject, depth) { return }
     switch old.displayStyle {
     case .optional, .tuple:
-      compareFields(before, after, path, depth)
+      compareFields(before, after, old, new, path, depth)
     case .collection:
       compareElements(Array(old.children), Array(new.children), path, depth)
     case .dictionary:
@@ -66,9 +66,9 @@ private struct Comparison {
       lines += come.subtracting(gone).sorted().map { "+ \(path): \($0)" }
     default:
       if describesItself(before) {
-        compareDescriptions(before, after, path, depth)
+        compareDescriptions(before, after, old, new, path, depth)
       } else {
-        compareFields(before, after, path, depth)
+        compareFields(before, after, old, new, path, depth)
       }
     }
   }
@@ -87,25 +87,39 @@ private struct Comparison {
       && !(value is any CustomReflectable)
   }
 
-  private mutating func compareDescriptions(_ before: Any, _ after: Any, _ path: String, _ depth: Int) {
-    guard !change(before, after, path), !fields(of: before).isEmpty else { return }
+  private mutating func compareDescriptions(
+    _ before: Any,
+    _ after: Any,
+    _ old: Mirror,
+    _ new: Mirror,
+    _ path: String,
+    _ depth: Int
+  ) {
+    guard !change(before, after, path), !fields(of: old).isEmpty else { return }
     let (said, wasInside) = (lines.count, isInside)
     isInside = true
-    compareFields(before, after, path, depth)
+    compareFields(before, after, old, new, path, depth)
     isInside = wasInside
     guard !isInside, lines.count > said else { return }
     lines.removeSubrange(said...)
     lines.append(path.isEmpty ? "changed" : "\(path): changed")
   }
 
-  private mutating func compareFields(_ before: Any, _ after: Any, _ path: String, _ depth: Int) {
-    let (oldFields, newFields) = (fields(of: before), fields(of: after))
+  private mutating func compareFields(
+    _ before: Any,
+    _ after: Any,
+    _ old: Mirror,
+    _ new: Mirror,
+    _ path: String,
+    _ depth: Int
+  ) {
+    let (oldFields, newFields) = (fields(of: old), fields(of: new))
     let isSameForm = oldFields.map(\.label) == newFields.map(\.label)
     guard isSameForm, !oldFields.isEmpty else {
       change(before, after, path)
       return
     }
-    let isOptional = Mirror(reflecting: before).displayStyle == .optional
+    let isOptional = old.displayStyle == .optional
     for (index, (oldField, newField)) in zip(oldFields, newFields).enumerated() {
       let label = oldField.label ?? "\(index)"
       // A case with one value shows the case itself; an optional shows its value as if it stood there itself.
@@ -150,9 +164,9 @@ private struct Comparison {
   }
 
   /// What a value is made of, what it inherits first.
-  private func fields(of value: Any) -> [Mirror.Child] {
+  private func fields(of whole: Mirror) -> [Mirror.Child] {
     var all: [Mirror.Child] = []
-    for mirror in sequence(first: Mirror(reflecting: value), next: \.superclassMirror) {
+    for mirror in sequence(first: whole, next: \.superclassMirror) {
       all.insert(contentsOf: mirror.children, at: 0)
     }
     return all

@@ -45,8 +45,10 @@ struct CallContextTests {
     #expect(unsent.inAnotherCall.id == "mine")
   }
 
-  @Test("it remembers where all attempts have gone with what is not safe, and the last deed of a server")
-  func deeds() throws {
+  @Test(
+    "it remembers where all attempts have gone with what is not safe, and behind which redirects a server has acted"
+  )
+  func sideEffects() throws {
     let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
     let redirect = { (status: Int, method: HTTPMethod, path: String) in
       let (start, end) = (URL.service, URL.service.appendingPathComponent(path))
@@ -56,13 +58,13 @@ struct CallContextTests {
       return RedirectChain(answer, to: TransportRequest(start, method: method), next: next, after: nil)
     }
     context.note(redirect(301, .get, "a"))
-    #expect(context.written.isEmpty && context.deed == nil)
-    let deed = redirect(303, .post, "b")
-    context.note(deed)
+    #expect(context.written.isEmpty && context.lastEffect == nil)
+    let acted = redirect(303, .post, "b")
+    context.note(acted)
     context.note(redirect(307, .post, "c"))
     #expect(context.written == [.service, URL.service.appendingPathComponent("c")])
-    #expect(context.deed === deed)
-    #expect(context.another.written.isEmpty && context.another.deed == nil)
+    #expect(context.lastEffect === acted)
+    #expect(context.another.written.isEmpty && context.another.lastEffect == nil)
   }
 
   @Test("it keeps the last ten failures, in order")

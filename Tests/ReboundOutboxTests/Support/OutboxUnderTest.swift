@@ -98,9 +98,9 @@ struct OutboxUnderTest {
       scheduler: scheduler,
       wallClock: { Self.start + Double(scheduler.now.nanoseconds) / 1e9 },
       random: .seeded(seed),
-      mayRepeat: mayRepeat,
       deliveringWith: receiver.receive
     )
+    .repeating(where: mayRepeat)
     .onEvent(log.write)
   }
 
