@@ -44,6 +44,21 @@ public struct Queue<Element> {
     return element
   }
 
+  /// Takes out the element that so many others leave before; `nil` if there is none.
+  ///
+  /// - Complexity: O(1) for the front, else O(*n*), where *n* is how many wait behind the element.
+  @inlinable
+  public mutating func remove(at index: Int) -> Element? {
+    guard index > 0 else { return popFirst() }
+    guard index <= countInRing else { return nil }
+    let mask = ring.count &- 1
+    let element = ring[(start &+ index &- 1) & mask]
+    for behind in index..<countInRing { ring[(start &+ behind &- 1) & mask] = ring[(start &+ behind) & mask] }
+    countInRing -= 1
+    ring[(start &+ countInRing) & mask] = nil
+    return element
+  }
+
   @inlinable
   mutating func appendToRing(_ element: Element) {
     if countInRing == ring.count { growRing() }

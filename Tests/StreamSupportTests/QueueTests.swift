@@ -25,6 +25,23 @@ struct QueueTests {
     #expect(model.isEmpty)
   }
 
+  @Test("an element is taken out from between the others, wherever the ring begins")
+  func removal() {
+    for shift in 0..<5 {
+      for index in 0..<6 {
+        var queue = Queue<Int>()
+        for element in 0..<5 + shift { queue.append(element) }
+        for _ in 0..<shift { _ = queue.popFirst() }
+        var model = queue.elements
+        #expect(queue.remove(at: index) == (index < 5 ? model.remove(at: index) : nil))
+        for element in 10..<13 { queue.append(element) }
+        #expect(queue.elements == model + [10, 11, 12] && queue.count == queue.elements.count)
+      }
+    }
+    var empty = Queue<Int>()
+    #expect(empty.remove(at: 0) == nil && empty.remove(at: 1) == nil && empty.isEmpty)
+  }
+
   @Test("the room that a burst took is given back once the queue has been empty")
   func burst() {
     var queue = Queue<Int>()
@@ -41,7 +58,8 @@ struct QueueTests {
     var queue = Queue<Element>()
     var elements = (0..<6).map { _ in Element() }
     elements.forEach { queue.append($0) }
-    for _ in 0..<6 { _ = queue.popFirst() }
+    _ = queue.remove(at: 2)
+    for _ in 0..<5 { _ = queue.popFirst() }
     for index in elements.indices { #expect(isKnownUniquelyReferenced(&elements[index])) }
   }
 }

@@ -14,18 +14,19 @@
 /// value that was being sent is kept after it.
 @propertyWrapper
 public struct Published<Value> {
-  @usableFromInline let state: PublishedSubject<Value>
+  // By Apple's name, for programs that look for the value in a mirror.
+  @usableFromInline let storage: PublishedSubject<Value>
 
   /// Makes a property with a first value.
   @inlinable
   public init(wrappedValue: Value) {
-    state = PublishedSubject(wrappedValue)
+    storage = PublishedSubject(wrappedValue)
   }
 
   /// Makes a property with a first value.
   @inlinable
   public init(initialValue: Value) {
-    state = PublishedSubject(initialValue)
+    storage = PublishedSubject(initialValue)
   }
 
   /// A publisher of the values of a property: the one it has, then each new one before the property has it.
@@ -57,15 +58,15 @@ public struct Published<Value> {
   /// Setting it does nothing: the setter is there for `assign(to: &$property)`.
   @inlinable
   public var projectedValue: Publisher {
-    get { Publisher(state) }
+    get { Publisher(storage) }
     set {}
   }
 
   /// Not to be used: a property of a structure can't tell of its changes.
   @available(*, unavailable, message: "@Published is only available on properties of classes")
   public var wrappedValue: Value {
-    get { state.value }
-    set { state.send(newValue) }
+    get { storage.value }
+    set { storage.send(newValue) }
   }
 
   /// The way of the compiler to a `@Published` property.
@@ -75,11 +76,11 @@ public struct Published<Value> {
     wrapped wrappedKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Value>,
     storage storageKeyPath: ReferenceWritableKeyPath<EnclosingSelf, Published<Value>>
   ) -> Value where EnclosingSelf: AnyObject {
-    get { object[keyPath: storageKeyPath].state.value }
+    get { object[keyPath: storageKeyPath].storage.value }
     set {
-      let state = Unmanaged.passUnretained(object[keyPath: storageKeyPath].state)
-      if !state._withUnsafeGuaranteedRef({ $0.sendUnretained(newValue) }) {
-        object[keyPath: storageKeyPath].state.send(newValue)
+      let storage = Unmanaged.passUnretained(object[keyPath: storageKeyPath].storage)
+      if !storage._withUnsafeGuaranteedRef({ $0.sendUnretained(newValue) }) {
+        object[keyPath: storageKeyPath].storage.send(newValue)
       }
     }
   }
@@ -89,13 +90,13 @@ extension Published: ObservableField {
   // The address is that of a field of this type, in an object that the caller keeps; the field is not written after the
   // object was made, or by the same rules as any property of a class.
   static func publisher(inFieldAt address: UnsafeRawPointer) -> ObservableObjectPublisher? {
-    address.load(as: Published<Value>.self).state.publisher
+    address.load(as: Published<Value>.self).storage.publisher
   }
 
   static func install(
     _ publisher: ObservableObjectPublisher,
     inFieldAt address: UnsafeRawPointer
   ) -> ObservableObjectPublisher {
-    address.load(as: Published<Value>.self).state.install(publisher)
+    address.load(as: Published<Value>.self).storage.install(publisher)
   }
 }

@@ -99,6 +99,13 @@ final class PublishedSubject<Value>: AtomicBox<Value> {
   }
 }
 
+/// As Apple's enumeration shows its case: programs that encode a `Published` look for `storage`, and `value` in it.
+extension PublishedSubject: CustomReflectable {
+  @usableFromInline var customMirror: Mirror {
+    Mirror(self, children: ["value": value], displayStyle: .class, ancestorRepresentation: .suppressed)
+  }
+}
+
 extension PublishedSubject {
   var publisher: ObservableObjectPublisher? {
     willChange.load(ordering: .acquiring)?.takeUnretainedValue()

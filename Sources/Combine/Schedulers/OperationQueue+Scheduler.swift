@@ -120,7 +120,8 @@
 
     /// Adds an operation that does the work, and is not ready before a moment has come.
     ///
-    /// The tolerance is not used.
+    /// By the calendar: while the machine sleeps time goes on, and where the clock is set back, it comes that much later. The
+    /// tolerance is not used.
     public func schedule(
       after date: SchedulerTimeType,
       tolerance: SchedulerTimeType.Stride,

@@ -90,7 +90,7 @@ package final class Answer<Value: Sendable>: Sendable {
   func expire(at deadline: Deadline) -> (any Cancellable)? {
     guard phase.withLock({ if case .open = $0 { true } else { false } }) else { return nil }
     let limit = deadline.remaining
-    return deadline.time.after(limit) { self.abandon(throwing: TimedOut(.total, limit: limit)) }
+    return deadline.time.after(limit) { self.abandon(throwing: TimedOut(waitingUntil: deadline, limit: limit)) }
   }
 
   /// Nobody waits any longer.

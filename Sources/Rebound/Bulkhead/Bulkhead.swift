@@ -287,7 +287,8 @@ public final class Bulkhead: Sendable {
 
   private func abandon(_ number: Int, timedOut: Bool) {
     let (waiter, error): (Waiter?, BulkheadFull?) = locked { state, events in
-      guard state.machine.abandon(number) else { return (nil, nil) }
+      // Also called by handles of calls that were let in long ago: those must not search the queue.
+      guard state.waiters[number] != nil, state.machine.abandon(number) else { return (nil, nil) }
       let queued = state.machine.queued
       events.append(timedOut ? .timedOut(queued: queued) : .abandoned(queued: queued))
       return (state.waiters.removeValue(forKey: number), refusal(state, waited: maxWait))

@@ -75,7 +75,8 @@ package struct BulkheadMachine: Hashable, Sendable {
   ///
   /// - Returns: Whether it still waited.
   package mutating func abandon(_ number: Int) -> Bool {
-    guard let index = queue.firstIndex(where: { $0.number == number }) else { return false }
+    // From behind, since whoever has waited longest is most likely to give up.
+    guard let index = queue.lastIndex(where: { $0.number == number }) else { return false }
     queue.remove(at: index)
     return true
   }

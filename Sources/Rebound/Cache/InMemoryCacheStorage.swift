@@ -1,3 +1,4 @@
+import Combine
 import StreamSupport
 
 /// What several caches of one process share: the ``CacheStorage`` in memory.
@@ -20,7 +21,8 @@ public final class InMemoryCacheStorage<Key: Hashable & Sendable, Value: Sendabl
     var entries = LeastRecentlyUsed<Key, Entry>()
     var claims: [Key: Claimed] = [:]
     /// Those who wait for somebody else's value; woken to look again.
-    var waiters: [Key: [OneShot]] = [:]
+    var waiters: [Key: [Int: OneShot]] = [:]
+    var lastWaiter = 0
     var lastClaim = 0
   }
 
@@ -82,16 +84,36 @@ public final class InMemoryCacheStorage<Key: Hashable & Sendable, Value: Sendabl
     }
   }
 
-  private func wait(for key: Key, until: Duration, _ wake: @escaping @Sendable () -> Void) -> OneShot {
+  /// - Returns: Has it wait no longer; released at the latest when nobody waits for it any more, however that came.
+  private func wait(for key: Key, until: Duration, _ wake: @escaping @Sendable () -> Void) -> AnyCancellable {
     let waiter = OneShot(wake)
-    state.withLock { state in
-      state.waiters[key, default: []].append(waiter)
+    let number = state.withLock { state in
+      state.lastWaiter += 1
+      state.waiters[key, default: [:]][state.lastWaiter] = waiter
+      return state.lastWaiter
     }
     waiter.keep(time.after(until - time.now) { waiter.fire() })
     // What it waits for may have come before it was there.
     let isOver = state.withLock { $0.claims[key]?.until != until }
     if isOver { waiter.fire() }
-    return waiter
+    return AnyCancellable { [self] in
+      waiter.cancel()
+      leave(number, key)
+    }
+  }
+
+  private func leave(_ number: Int, _ key: Key) {
+    let released: (OneShot?, (key: Key, value: [Int: OneShot])?)? = state.withLock { state in
+      guard let place = state.waiters.index(forKey: key) else { return nil }
+      let waiter = state.waiters.values[place].removeValue(forKey: number)
+      return (waiter, state.waiters.values[place].isEmpty ? state.waiters.remove(at: place) : nil)
+    }
+    withExtendedLifetime(released) {}
+  }
+
+  /// Wakes those who wait, in the order in which they came.
+  private func wake(_ waiters: [Int: OneShot]?) {
+    for (_, waiter) in (waiters ?? [:]).sorted(by: { $0.key < $1.key }) { waiter.fire() }
   }
 
   /// What is kept, if anything is.
@@ -105,34 +127,34 @@ public final class InMemoryCacheStorage<Key: Hashable & Sendable, Value: Sendabl
   /// Keeps a value, if it was fetched under the claim that holds, or under none.
   public func store(_ value: Value, lifetime: CacheLifetime, for key: Key, under claim: CacheClaim?) {
     let now = time.now
-    let (woken, released): ([OneShot], [Entry?]) = state.withLock { state in
-      guard claim == nil || state.claims[key]?.claim == claim else { return ([], []) }
+    let (woken, released): ([Int: OneShot]?, [Entry?]) = state.withLock { state in
+      guard claim == nil || state.claims[key]?.claim == claim else { return (nil, []) }
       state.claims[key] = nil
       let before = state.entries.set(Entry(value: value, lifetime: lifetime, stored: now), for: key)
       let oldest = state.entries.count > capacity ? state.entries.removeOldest()?.value : nil
-      return (state.waiters.removeValue(forKey: key) ?? [], [before, oldest])
+      return (state.waiters.removeValue(forKey: key), [before, oldest])
     }
     withExtendedLifetime(released) {}
-    for waiter in woken { waiter.fire() }
+    wake(woken)
   }
 
   /// Gives a claim up without a value.
   public func release(_ claim: CacheClaim, for key: Key) {
-    let woken: [OneShot] = state.withLock { state in
-      guard state.claims[key]?.claim == claim else { return [] }
+    let woken: [Int: OneShot]? = state.withLock { state in
+      guard state.claims[key]?.claim == claim else { return nil }
       state.claims[key] = nil
-      return state.waiters.removeValue(forKey: key) ?? []
+      return state.waiters.removeValue(forKey: key)
     }
-    for waiter in woken { waiter.fire() }
+    wake(woken)
   }
 
   /// Forgets a key, and whose claim it is.
   public func remove(_ key: Key) {
-    let (woken, released): ([OneShot], Entry?) = state.withLock { state in
+    let (woken, released): ([Int: OneShot]?, Entry?) = state.withLock { state in
       state.claims[key] = nil
-      return (state.waiters.removeValue(forKey: key) ?? [], state.entries.remove(key))
+      return (state.waiters.removeValue(forKey: key), state.entries.remove(key))
     }
     withExtendedLifetime(released) {}
-    for waiter in woken { waiter.fire() }
+    wake(woken)
   }
 }

@@ -278,8 +278,8 @@ extension Chaos {
   /// - Parameters:
   ///   - time: Measures time and waits.
   ///   - operation: The call.
-  /// - Throws: What the function throws, or what is thrown in its place; `CancellationError` if the task is cancelled in
-  ///   a delay.
+  /// - Throws: What the function throws, or what is thrown in its place; ``TimedOut`` if ``Deadline/current`` is over, and
+  ///   `CancellationError` if the task is cancelled, in a delay.
   public nonisolated(nonsending) func run(
     time: TimeSource = .current,
     _ operation: nonisolated(nonsending) () async throws -> Output

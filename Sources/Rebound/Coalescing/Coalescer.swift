@@ -32,50 +32,47 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     return self
   }
 
-  /// Lets a subscriber join what is in flight for a key, or start it.
-  @inlinable
-  func join<Upstream: Publisher, Downstream: Subscriber>(_ key: Key, _ upstream: Upstream, _ downstream: Downstream)
-  where
-    Upstream.Output == Value, Upstream.Failure == Failure, Downstream.Input == Value, Downstream.Failure == Failure
-  {
-    var closed: Flight<Value, Failure>?
-    while true {
-      let (flight, first) = shared.change { table, events in
-        // By reference, since each look into the table takes a hash of the key.
-        find(&table[key], besides: closed, key, downstream, &events)
-      }
-      if let first {
-        flight.begin(first)
-        return Deadline.replaced(by: nil) { upstream.subscribe(flight) }
-      }
-      if let (passenger, count) = flight.board(downstream) {
-        shared.change { $1.append(.joined(key, subscribers: count)) }
-        return flight.begin(passenger)
-      }
-      // It has ended, and need not have left the table yet.
-      closed = flight
+  /// Lets somebody join what is in flight for a key, or start it.
+  ///
+  /// - Parameters:
+  ///   - seat: That of who joins, after the values that have come before.
+  ///   - start: Gives a new flight its upstream.
+  @discardableResult @inlinable
+  func join(
+    _ key: Key,
+    _ seat: (_ values: [Value]) -> Flight<Value, Failure>.Seat,
+    start: (Flight<Value, Failure>) -> Void
+  ) -> Flight<Value, Failure>.Ticket {
+    let (flight, passenger, isFirst) = shared.change { table, events in
+      // By reference, since each look into the table takes a hash of the key.
+      board(&table[key], key, seat, &events)
     }
+    let ticket = flight.begin(passenger)
+    if isFirst { Deadline.replaced(by: nil) { start(flight) } }
+    return ticket
   }
 
-  /// What is in flight for a key, or what now begins with its first passenger.
+  /// Lets somebody into what is in flight for a key, or into what now begins.
   @inlinable
-  func find<Downstream: Subscriber>(
-    _ flight: inout Flight<Value, Failure>?,
-    besides closed: Flight<Value, Failure>?,
+  func board(
+    _ place: inout Flight<Value, Failure>?,
     _ key: Key,
-    _ downstream: Downstream,
+    _ seat: (_ values: [Value]) -> Flight<Value, Failure>.Seat,
     _ events: inout UntoldEvents<CoalescingEvent<Key>>
-  ) -> (flight: Flight<Value, Failure>, first: Flight<Value, Failure>.Passenger?)
-  where Downstream.Input == Value, Downstream.Failure == Failure {
-    if let flight {
-      if flight !== closed { return (flight, nil) }
+  ) -> (flight: Flight<Value, Failure>, passenger: Flight<Value, Failure>.Passenger, isFirst: Bool) {
+    if let flight = place {
+      if let (passenger, count) = flight.board(seat) {
+        events.append(.joined(key, subscribers: count))
+        return (flight, passenger, false)
+      }
+      // It has ended, and whoever ends it, and holds it, waits to take it out of the table.
       events.append(.ended(key))
     }
     events.append(.started(key))
-    let first = Flight<Value, Failure>.Passenger(number: 1, to: downstream)
-    let new = Flight(with: first) { [weak self] flight in self?.remove(flight, for: key) }
-    flight = new
-    return (new, first)
+    let first = Flight<Value, Failure>.Passenger(number: 1, seat: seat([]))
+    let flight = Flight(with: first) { [weak self] flight in self?.remove(flight, for: key) }
+    place = flight
+    return (flight, first, true)
   }
 
   /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
@@ -101,20 +98,12 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
 
   @inlinable
   func remove(_ flight: Flight<Value, Failure>, for key: Key) {
-    // Its caller holds it, so nothing goes with the lock held.
-    shared.change { table, events in remove(flight, from: &table[key], key, &events) }
-  }
-
-  @inlinable
-  func remove(
-    _ flight: Flight<Value, Failure>,
-    from place: inout Flight<Value, Failure>?,
-    _ key: Key,
-    _ events: inout UntoldEvents<CoalescingEvent<Key>>
-  ) {
-    guard place === flight else { return }
-    events.append(.ended(key))
-    place = nil
+    let removed: (Key, Flight<Value, Failure>)? = shared.change { table, events in
+      guard let index = table.index(forKey: key), table.values[index] === flight else { return nil }
+      events.append(.ended(key))
+      return table.remove(at: index)
+    }
+    withExtendedLifetime(removed) {}
   }
 }
 
@@ -135,9 +124,18 @@ extension Coalescer where Value: Sendable, Failure == any Error {
     _ key: Key,
     _ operation: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let call = Publishers.Asynchronous(operation).coalesced(by: self, for: key)
+    let value = try await Answer.wait(until: Deadline.toHeed) {
+      (answer: @escaping @Sendable (Result<Value?, any Error>) -> Void) in
+      join(key) { values in
+        // As yet nobody waits whom this could wake with the lock held.
+        if let first = values.first { answer(.success(first)) }
+        return .function(answer)
+      } start: { flight in
+        flight.run(operation)
+      }
+    }
     // A publisher that shares the key may finish without a value; a function cannot.
-    guard let value = try await call.firstValueIfAny(until: Deadline.toHeed) else { throw FinishedWithoutValue() }
+    guard let value else { throw FinishedWithoutValue() }
     return value
   }
 }

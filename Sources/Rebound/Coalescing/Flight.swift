@@ -1,26 +1,39 @@
 import Combine
 import StreamSupport
 
-/// One upstream that several subscribers share, each at its own pace.
+/// One upstream that several share: subscribers, each at its own pace, and functions, which leave with the first value.
 ///
 /// It asks for as much as the one who wants most, and keeps the values for those who come later.
 @usableFromInline
 final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
   @usableFromInline typealias Input = Value
 
+  @usableFromInline enum Seat {
+    case subscriber(Emitter<Value, Failure>)
+    /// Takes the first answer; `nil` for an end without a value.
+    case function(@Sendable (Result<Value?, Failure>) -> Void)
+  }
+
   @usableFromInline struct Passenger {
     @usableFromInline let number: Int
-    @usableFromInline let emitter: Emitter<Value, Failure>
+    @usableFromInline let seat: Seat
     /// What it has requested in all.
     @usableFromInline var wanted = Subscribers.Demand.none
 
-    /// - Parameter values: What has come before.
     @inlinable
-    init<Downstream: Subscriber>(number: Int, to downstream: Downstream, after values: [Value] = [])
-    where Downstream.Input == Value, Downstream.Failure == Failure {
-      self.number = number
-      emitter = Emitter(named: "Coalesced", to: downstream, after: values)
-    }
+    init(number: Int, seat: Seat) { (self.number, self.seat) = (number, seat) }
+  }
+
+  /// What a passenger leaves with.
+  @usableFromInline struct Ticket: Cancellable {
+    @usableFromInline let flight: Flight
+    @usableFromInline let number: Int
+
+    @inlinable
+    init(for flight: Flight, _ number: Int) { (self.flight, self.number) = (flight, number) }
+
+    @inlinable
+    func cancel() { flight.whenLeft(flight, number) }
   }
 
   @usableFromInline struct State {
@@ -42,40 +55,44 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
 
   @usableFromInline let state: Locked<State>
   @usableFromInline let whenClosed: @Sendable (Flight) -> Void
+  // Swift does not specialise what is called through a protocol, so this is made where the types are known.
+  @usableFromInline let whenLeft: @Sendable (Flight, Int) -> Void
 
   /// - Parameter whenClosed: Called once, when nobody may join any more.
   @inlinable
   init(with first: Passenger, whenClosed: @escaping @Sendable (Flight) -> Void) {
     state = Locked(State(first))
     self.whenClosed = whenClosed
+    whenLeft = { $0.leave($1) }
   }
 
   @inlinable
   var description: String { "Coalesced" }
 
-  /// Lets one more subscriber in.
+  /// Lets one more in, after the values that have come.
   ///
   /// - Returns: What is to begin, and how many there are with it; `nil` if it is too late.
   @inlinable
-  func board<Downstream: Subscriber>(_ downstream: Downstream) -> (passenger: Passenger, count: Int)?
-  where Downstream.Input == Value, Downstream.Failure == Failure {
+  func board(_ seat: (_ values: [Value]) -> Seat) -> (passenger: Passenger, count: Int)? {
     state.withLock { state in
       guard !state.isClosed else { return nil }
       state.lastPassenger += 1
-      let passenger = Passenger(number: state.lastPassenger, to: downstream, after: state.values)
+      let passenger = Passenger(number: state.lastPassenger, seat: seat(state.values))
       state.passengers.append(passenger)
       return (passenger, state.passengers.count)
     }
   }
 
-  /// Gives a passenger its subscription, and what has come before it.
+  /// Gives a subscriber its subscription, and what has come before it; a function wants one value.
   @inlinable
-  func begin(_ passenger: Passenger) {
+  func begin(_ passenger: Passenger) -> Ticket {
     let number = passenger.number
-    passenger.emitter.begin(
-      whenRequested: { self.request($1, of: number) },
-      whenCancelled: { self.leave(number) }
-    )
+    switch passenger.seat {
+    case .subscriber(let emitter):
+      emitter.begin(whenRequested: { self.request($1, of: number) }, whenCancelled: { self.leave(number) })
+    case .function: request(.max(1), of: number)
+    }
+    return Ticket(for: self, number)
   }
 
   @inlinable
@@ -96,16 +113,35 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
       state.values.append(input)
       return state.passengers
     }
-    for passenger in passengers { passenger.emitter.send(input) }
+    for passenger in passengers {
+      switch passenger.seat {
+      case .subscriber(let emitter): emitter.send(input)
+      case .function(let answer):
+        leave(passenger.number)
+        answer(.success(input))
+      }
+    }
     return .none
   }
 
   @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) {
+  func receive(completion: Subscribers.Completion<Failure>) { end(completion) }
+
+  /// Gives everyone the end, and before it the last value, if it comes with that.
+  @inlinable
+  func end(_ completion: Subscribers.Completion<Failure>, after last: Value? = nil) {
     let before = state.exchange(State(isClosed: true))
     guard !before.isClosed else { return }
     whenClosed(self)
-    for passenger in before.passengers { passenger.emitter.send(completion: completion) }
+    for passenger in before.passengers {
+      switch (passenger.seat, completion) {
+      case (.subscriber(let emitter), _):
+        if let last { emitter.send(last) }
+        emitter.send(completion: completion)
+      case (.function(let answer), .finished): answer(.success(last))
+      case (.function(let answer), .failure(let error)): answer(.failure(error))
+      }
+    }
   }
 
   /// One wants more; the upstream hears of it if nobody has wanted as much.
@@ -113,7 +149,8 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   func request(_ demand: Subscribers.Demand, of number: Int) {
     var more = Subscribers.Demand.none
     let subscription: (any Subscription)? = state.withLock { state in
-      guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
+      // Most who ask have just come.
+      guard let index = state.passengers.lastIndex(where: { $0.number == number }) else { return nil }
       state.passengers[index].wanted += demand
       let wanted = state.passengers[index].wanted
       guard wanted > state.requested else { return nil }
@@ -140,5 +177,16 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     guard let rest else { return }
     whenClosed(self)
     rest.subscription?.cancel()
+  }
+}
+
+extension Flight where Value: Sendable, Failure == any Error {
+  /// Has a function be the upstream, in a task of its own.
+  @inlinable
+  func run(_ function: @escaping @Sendable () async throws -> Value) {
+    let task = Task {
+      do { end(.finished, after: try await function()) } catch { end(.failure(error)) }
+    }
+    receive(subscription: RunningTask(task))
   }
 }

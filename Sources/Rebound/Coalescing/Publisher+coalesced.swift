@@ -44,7 +44,11 @@ extension Publishers {
     /// Joins what is in flight, or starts it.
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      coalescer.join(key, upstream, subscriber)
+      coalescer.join(key) { values in
+        .subscriber(Emitter(named: "Coalesced", to: subscriber, after: values))
+      } start: { flight in
+        upstream.subscribe(flight)
+      }
     }
   }
 }

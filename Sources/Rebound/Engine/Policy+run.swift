@@ -14,8 +14,8 @@ extension Policy {
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
-  /// - Throws: What the function throws, or what the policy puts in its place; `CancellationError` when the task is
-  ///   cancelled while it waits.
+  /// - Throws: What the function throws, or what the policy puts in its place; ``TimedOut`` when ``Deadline/current`` is over
+  ///   while it waits; `CancellationError` when the task is cancelled while it waits.
   @inlinable
   public nonisolated(nonsending) func run<Value>(
     time: TimeSource? = nil,
@@ -50,7 +50,7 @@ extension Policy {
         decision = machine.succeeded(execution)
         if case .proceed = decision { return value }
       } catch {
-        if isCancellation(error) {
+        if isAbandonment(error) {
           machine.cancelled(execution)
           throw error
         }
@@ -65,6 +65,23 @@ extension Policy {
 @inlinable
 func isCancellation(_ error: some Error) -> Bool {
   isExactly(error, CancellationError.self) || Task.isCancelled
+}
+
+/// Whether nobody waits any longer for a function that has thrown this: its task was cancelled, or the time was over while a
+/// policy inside of it waited for something of this process.
+///
+/// Of the call neither says anything, so that policies hear of both as of a cancel.
+@inlinable
+package func isAbandonment(_ error: some Error) -> Bool {
+  isCancellation(error)
+    || (isExactly(error, TimedOut.self) || isExactly(error, TracedError.self)) && isOverdueWait(error)
+}
+
+@usableFromInline
+func isOverdueWait(_ error: any Error) -> Bool {
+  guard let overdue = (error.withoutTrace as? TimedOut)?.heeded.deadline else { return false }
+  // Outside of a nearer deadline that somebody has set inside, there may be time left to do something about it.
+  return Deadline.current?.isBefore(overdue) ?? false
 }
 
 /// Whether an error is of a type that nothing inherits from: a comparison, in place of a cast that takes ten times as long.

@@ -96,12 +96,12 @@ public protocol PolicyMachine<Failure>: SendableMetatype {
   /// `.proceed` lets it pass, and the execution is over.
   mutating func succeeded(_ execution: ExecutionContext) -> Decision<Failure>
 
-  /// The attempt has failed; not because it was cancelled.
+  /// The attempt has failed; not because it was cancelled, or because the time was over while a policy inside of it waited.
   ///
   /// `.proceed` lets the failure pass, and the execution is over.
   mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure>
 
-  /// Nobody waits for the execution any more: it was cancelled, while an attempt ran or while it waited.
+  /// Nobody waits for the execution any more: it was cancelled, or its time was over, while an attempt ran or while it waited.
   mutating func cancelled(_ execution: ExecutionContext)
 
   /// Whether ``valuesCame(_:)`` is to be called; false unless told otherwise. Read once, after the first ``begins(_:)``.

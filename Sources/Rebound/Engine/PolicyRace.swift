@@ -14,7 +14,8 @@ extension Policy where Machine: TimedMachine {
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
   /// - Throws: What the function throws, or what the policy puts in its place, unless the caller's task was cancelled
-  ///   before; `CancellationError` when the task is cancelled while it waits.
+  ///   before; ``TimedOut`` when ``Deadline/current`` is over while it waits; `CancellationError` when the task is cancelled
+  ///   while it waits.
   @inlinable
   public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
@@ -51,7 +52,7 @@ extension Policy where Machine: TimedMachine {
         decision = machine.succeeded(execution)
         if case .proceed = decision { return value }
       case .failure(let error):
-        if isCancellation(error) {
+        if isAbandonment(error) {
           machine.cancelled(execution)
           throw error
         }

@@ -43,13 +43,18 @@ extension Publishers {
 
 /// A task, stopped by whoever no longer waits for it; one that is forgotten goes on.
 @usableFromInline
-struct RunningTask: Cancellable {
+struct RunningTask: Subscription {
   @usableFromInline let task: Task<Void, Never>
+  @usableFromInline let combineIdentifier = CombineIdentifier()
 
   @inlinable
   init(_ task: Task<Void, Never>) {
     self.task = task
   }
+
+  /// It runs, whatever is requested.
+  @inlinable
+  func request(_ demand: Subscribers.Demand) {}
 
   @inlinable
   func cancel() { task.cancel() }

@@ -153,7 +153,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
 
   private func isOfCancel(_ outcome: Outcome?) -> Bool {
     guard case .failure(_, let error) = outcome else { return Task.isCancelled && outcome == nil }
-    return isCancellation(error)
+    return isAbandonment(error)
   }
 
   /// Begins what is to begin, and sets the timer if that is for another moment than before.

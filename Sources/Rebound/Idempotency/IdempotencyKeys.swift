@@ -62,8 +62,8 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
   ///   - key: Names what is done; the same for each attempt to do it.
   ///   - operation: The call.
   /// - Returns: What the function returns, or returned to the first one who came with the key.
-  /// - Throws: What the function throws; ``IdempotencyKeyUnknown``; `CancellationError` if the task is cancelled while it
-  ///   waits for another's answer.
+  /// - Throws: What the function throws; ``IdempotencyKeyUnknown``; ``TimedOut`` if ``Deadline/current`` is over, and
+  ///   `CancellationError` if the task is cancelled, while it waits for another's answer.
   public nonisolated(nonsending) func run(
     _ key: String,
     _ operation: nonisolated(nonsending) () async throws -> Value
@@ -88,6 +88,7 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
   }
 
   func begin(_ key: String) async throws -> Beginning {
+    let limit = Deadline.current?.remaining ?? .zero
     let finding = await storage.look(key)
     let claim = finding.claim.map { ClaimGuard($0, of: key, in: storage) }
     guard !Task.isCancelled else {
@@ -96,7 +97,10 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
     }
     if let stored = finding.stored, stored.isFresh { return .answered(stored.value) }
     // Whoever has no more time has not waited for the answer of who has the key.
-    guard claim != nil || (runsAlone && Deadline.current?.isOver != true) else { throw IdempotencyKeyUnknown(key: key) }
+    if claim == nil, let deadline = Deadline.current, deadline.isOver {
+      throw TimedOut(waitingUntil: deadline, limit: limit)
+    }
+    guard claim != nil || runsAlone else { throw IdempotencyKeyUnknown(key: key) }
     return .runs(claim)
   }
 }

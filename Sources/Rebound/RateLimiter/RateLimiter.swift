@@ -56,14 +56,28 @@ public final class RateLimiter: Sendable {
   public init(
     _ name: String,
     policy: RateLimiterPolicy,
-    throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
-      guard let error = $0 as? any RetryAfterProviding else { return false }
-      return error.retryAfter != nil && !error.isRefusal
-    }
+    throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = RateLimiter.asksForPause
   ) {
     self.name = name
     self.isThrottling = isThrottling
     shared = Shared(State(machine: RateLimiterMachine(policy)))
+  }
+
+  /// Makes a limiter that knows what another one was told by the service, and goes by the same clock.
+  ///
+  /// Whoever waits stays with the other one, and so do its observers.
+  package init(_ other: RateLimiter, policy: RateLimiterPolicy) {
+    (name, isThrottling) = (other.name, other.isThrottling)
+    let (machine, latest) = other.shared.read { ($0.machine, $0.latest) }
+    shared = Shared(State(machine: RateLimiterMachine(policy, feedbackOf: machine), latest: latest))
+    isLowered.set(machine.isLowered ? 1 : 0)
+  }
+
+  /// Which errors say that the service was called too often, unless told otherwise.
+  @usableFromInline
+  package static func asksForPause(_ error: any Error) -> Bool {
+    guard let error = error as? any RetryAfterProviding else { return false }
+    return error.retryAfter != nil && !error.isRefusal
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.

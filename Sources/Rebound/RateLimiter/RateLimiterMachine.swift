@@ -37,6 +37,14 @@ package struct RateLimiterMachine: Hashable, Sendable {
     meter = RateMeter(policy)
   }
 
+  /// Makes a full bucket, or an empty window, with the share and the pause that hold in another one.
+  package init(_ policy: RateLimiterPolicy, feedbackOf other: RateLimiterMachine) {
+    self.init(policy, now: other.begun)
+    (share, before, loweredAt, isFull) = (other.share, other.before, other.loweredAt, other.isFull)
+    pausedUntil = other.pausedUntil
+    meter.setShare(share, now: .zero)
+  }
+
   /// Whether the rate is below the full one, from what the service has said.
   package var isLowered: Bool { !isFull }
 

@@ -86,14 +86,31 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - error: The error to retry after.
-  ///   - retries: How many attempts may follow the first.
+  ///   - retries: How many attempts may follow the first. A negative number counts as none.
   ///   - chainedPublisher: What to run before each retry.
   public func retryOn<Chained: Publisher>(
     _ error: Failure,
-    retries: UInt,
+    retries: some BinaryInteger,
     chainedPublisher: Chained
   ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Chained>> where Failure: Equatable, Chained.Failure == Failure {
     retry(on: error, times: Int(clamping: retries), after: chainedPublisher)
+  }
+
+  /// Tries again after one certain error, each time after another publisher, which cannot fail, has done its work.
+  ///
+  /// Another spelling of `retry(on:times:after:failingWith:)`.
+  ///
+  /// - Parameters:
+  ///   - error: The error to retry after.
+  ///   - retries: How many attempts may follow the first. A negative number counts as none.
+  ///   - chainedPublisher: What to run before each retry.
+  public func retryOn<Chained: Publisher>(
+    _ error: Failure,
+    retries: some BinaryInteger,
+    chainedPublisher: Chained
+  ) -> Publishers.WithPolicy<Self, RetryOnPolicy<Publishers.SetFailureType<Chained, Failure>>>
+  where Failure: Equatable, Chained.Failure == Never {
+    retryOn(error, retries: retries, chainedPublisher: chainedPublisher.setFailureType(to: Failure.self))
   }
 
   private func retry<Chained: Publisher>(

@@ -71,6 +71,29 @@ extension Publisher {
   where Signal.Failure == Never {
     retry { _ in signal.setFailureType(to: Failure.self) }
   }
+
+  /// Tries again when a companion publisher, made from the stream of the failures, says so.
+  ///
+  /// Another spelling of `retry(when:)`.
+  ///
+  /// - Parameter companion: Gets the failures; called once for each subscriber.
+  public func retryWhen<Companion: Publisher>(
+    _ companion: @escaping (AnyPublisher<Failure, Never>) -> Companion
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Companion>> where Companion.Failure == Failure {
+    retry(when: companion)
+  }
+
+  /// Tries again when a companion publisher that cannot fail says so.
+  ///
+  /// Another spelling of `retry(when:)`.
+  ///
+  /// - Parameter companion: Gets the failures; called once for each subscriber.
+  public func retryWhen<Companion: Publisher>(
+    _ companion: @escaping (AnyPublisher<Failure, Never>) -> Companion
+  ) -> Publishers.WithPolicy<Self, RetryWhenPolicy<Publishers.SetFailureType<Companion, Failure>>>
+  where Companion.Failure == Never {
+    retry(when: companion)
+  }
 }
 
 /// Tries again when a companion publisher says so.

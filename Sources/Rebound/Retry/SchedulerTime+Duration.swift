@@ -1,9 +1,10 @@
 import Combine
 
 extension SchedulerTimeIntervalConvertible {
-  /// A pause on a scheduler, as long as a duration of at least zero and at most ``Swift/Duration/longestDelay``.
+  /// A pause on a scheduler, no shorter than a duration of at least zero and at most ``Swift/Duration/longestDelay``, to the
+  /// nanosecond.
   package init(_ delay: Duration) {
-    let (seconds, attoseconds) = delay.components
+    let (seconds, attoseconds) = delay.roundedUpToNanoseconds.components
     if let nanoseconds = Int(exactly: seconds * 1_000_000_000 + attoseconds / 1_000_000_000) {
       self = .nanoseconds(nanoseconds)
     } else {

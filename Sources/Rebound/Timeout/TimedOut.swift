@@ -2,7 +2,8 @@ import Foundation
 
 /// Something took longer than a ``TimeoutPolicy`` allows, and was cancelled.
 ///
-/// It is an error like any other: a retry may try again after it, and a circuit breaker counts it.
+/// It is an error like any other: a retry may try again after it, and a circuit breaker counts it. Only where a wait of a policy
+/// has ended because ``Deadline/current`` is over, it counts, for all policies under that deadline, as a cancel does.
 public struct TimedOut: Error, Hashable, Sendable {
   /// Which limit was reached.
   public enum Kind: Hashable, Sendable {
@@ -26,6 +27,8 @@ public struct TimedOut: Error, Hashable, Sendable {
   public let values: Int
   /// What took the time; `nil` if it has no name.
   public internal(set) var name: String?
+  /// Which deadline was over, if it is the end of a wait that heeded one.
+  private(set) var heeded = HeededDeadline(deadline: nil)
 
   /// Describes a timeout.
   ///
@@ -41,6 +44,24 @@ public struct TimedOut: Error, Hashable, Sendable {
     self.elapsed = elapsed ?? limit
     self.values = values
     self.name = name
+  }
+
+  /// Describes the end of a wait that heeded a deadline.
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline.
+  ///   - limit: How much of its time was left when the wait began.
+  init(waitingUntil deadline: Deadline, limit: Duration) {
+    self.init(.total, limit: limit)
+    heeded = HeededDeadline(deadline: deadline)
+  }
+
+  /// A deadline that is no part of what is equal: for whoever gets the error, it is the same error as any other.
+  struct HeededDeadline: Hashable, Sendable {
+    let deadline: Deadline?
+
+    static func == (one: HeededDeadline, other: HeededDeadline) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
   }
 }
 

@@ -371,8 +371,8 @@ extension TokenRefresher {
   ///   - isUnauthorised: Which errors say that the server refuses the credential.
   ///   - time: Measures lifetimes and pauses.
   ///   - operation: The request; called twice at most.
-  /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; `CancellationError` if the
-  ///   task is cancelled while it waits for one.
+  /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; ``TimedOut`` if
+  ///   ``Deadline/current`` is over, and `CancellationError` if the task is cancelled, while it waits for one.
   @inlinable
   public nonisolated(nonsending) func run<Value>(
     when isUnauthorised: @escaping (any Error) -> Bool,

@@ -263,6 +263,22 @@ struct MirrorTests {
     #expect("\(type(of: parent))" == "PublishedSubject<Int>")
   }
 
+  @Test("a property shows its present value, also once somebody listens; one of its own says no more than its type")
+  func property() {
+    final class Model {
+      @Published var text = "a"
+    }
+    let model = Model()
+    #expect(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String == "a")
+    let listening = model.$text.sink { _ in }
+    model.text = "b"
+    #expect(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String == "b")
+    let published = Published(initialValue: 1)
+    #expect(Mirror(reflecting: published).children.map(\.label) == ["storage"])
+    #expect("\(published)".hasSuffix("(storage: Combine.PublishedSubject<Swift.Int>)"), "\(published)")
+    listening.cancel()
+  }
+
   @Test("an assign shows object, key path and state")
   func assign() {
     final class Target {

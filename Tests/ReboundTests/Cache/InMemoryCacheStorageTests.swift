@@ -80,6 +80,48 @@ struct InMemoryCacheStorageTests {
     #expect(await storage.look("oslo").claim != nil)
   }
 
+  /// A key of which a test sees whether anybody still has it.
+  private final class City: Hashable, Sendable {
+    let name: String
+
+    init(_ name: String) {
+      self.name = name
+    }
+
+    static func == (one: City, other: City) -> Bool { one.name == other.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  }
+
+  /// Unchecked, because it is set in a task that is waited for before it is read.
+  private final class Sight: @unchecked Sendable {
+    weak var city: City?
+  }
+
+  @Test(
+    "keeps nothing of who waits no longer while the claim goes on",
+    arguments: ["cancelled", "out of time", "woken"]
+  )
+  func endedWait(end: String) async throws {
+    let storage = try InMemoryCacheStorage<City, Int>(claimsLast: .seconds(5), time: time.source)
+    #expect(await storage.look(City("oslo")).claim != nil)
+    let deadline = end == "out of time" ? Deadline(in: .seconds(1), on: time.source) : nil
+    let sight = Sight()
+    let task = Task {
+      let city = City("oslo")
+      sight.city = city
+      return await Deadline.$current.withValue(deadline) { await storage.look(city) }
+    }
+    await time.delays.until(deadline == nil ? 1 : 2)
+    switch end {
+    case "cancelled": task.cancel()
+    case "out of time": time.advance(by: .seconds(1))
+    default: time.advance(by: .seconds(5))
+    }
+    let finding = await task.value
+    #expect((finding.claim != nil) == (end == "woken"))
+    #expect(sight.city == nil)
+  }
+
   @Test("keeps no more than it may")
   func capacity() async throws {
     let storage = try storage(capacity: 2)

@@ -182,6 +182,58 @@ struct CoalescerTests {
     #expect("\(FinishedWithoutValue())".contains("without a value"))
   }
 
+  @Test(
+    "gives a function that joins a publisher the first value, which may have come before it, and lets it go with that",
+    arguments: [true, false]
+  )
+  func valueOfPublisher(isLate: Bool) async throws {
+    let recorder = Recorder<Int, any Error>()
+    upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
+    let (coalescer, upstream) = (coalescer, upstream)
+    if isLate {
+      upstream.send(1)
+      upstream.send(2)
+    } else {
+      coalescer.onEvent { if case .joined = $0 { DispatchQueue.global().async { upstream.send(1) } } }
+    }
+    #expect(try await coalescer.run("oslo") { 8 } == 1)
+    #expect(upstream.cancelCount == 0)
+    recorder.cancel()
+    #expect(upstream.cancelCount == 1)
+    #expect(coalescer.inFlightCount == 0)
+  }
+
+  @Test("requests the value that a function waits for of a publisher that nobody has requested anything of")
+  func demandOfFunction() async throws {
+    Just(1).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: "oslo")
+      .subscribe(Recorder(requesting: .none))
+    #expect(try await coalescer.run("oslo") { 8 } == 1)
+  }
+
+  @Test("starts afresh for who subscribes again from inside the value of a function")
+  func again() async throws {
+    let coalescer = coalescer
+    let (started, gate) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
+    let task = Task {
+      try await coalescer.run("oslo") {
+        started.continuation.yield()
+        for await _ in gate.stream { break }
+        return 7
+      }
+    }
+    for await _ in started.stream { break }
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Int, any Error>()
+    let shared = Just(8).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: "oslo")
+    shared.flatMap { _ in shared }
+      .handleEvents(receiveCompletion: { _ in ended.continuation.yield() })
+      .subscribe(recorder)
+    gate.continuation.yield()
+    #expect(try await task.value == 7)
+    for await _ in ended.stream { break }
+    #expect(recorder.values == [8])
+  }
+
   @Test("counts as many starts as ends, whoever comes and goes at the same time")
   func race() {
     let log = EventLog<CoalescingEvent<String>>()

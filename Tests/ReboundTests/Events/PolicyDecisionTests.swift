@@ -142,6 +142,9 @@ struct PolicyDecisionTests {
         # HELP rebound_decisions Decisions of policies.
         rebound_decisions_total{source="weather",policy="request_throttle",decision="slowed"} 2
         rebound_decisions_total{source="weather",policy="request_throttle",decision="sped"} 1
+        # TYPE rebound_metrics_left_out gauge
+        # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
+        rebound_metrics_left_out 0
         # TYPE rebound_metrics_refused counter
         # HELP rebound_metrics_refused Measurements that had no place in the table.
         rebound_metrics_refused_total 0

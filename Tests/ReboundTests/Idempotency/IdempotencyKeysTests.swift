@@ -94,6 +94,30 @@ struct IdempotencyKeysTests {
     }
   }
 
+  @Test("says that the time was over, and not that the storage does not answer", arguments: [true, false])
+  func noTimeLeft(runsAlone: Bool) throws {
+    try Simulation(seed: 1).run {
+      let storage = try InMemoryCacheStorage<String, Int>(claimsLast: .seconds(60))
+      let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage, runsAlone: runsAlone)
+      let first = Task {
+        try await keys.run("order") {
+          try await TimeSource.current.sleep(for: .seconds(5))
+          return 7
+        }
+      }
+      try await TimeSource.current.sleep(for: .seconds(1))
+      do {
+        let answer = try await Deadline.$current.withValue(Deadline(in: .seconds(2))) {
+          try await keys.run("order") { 8 }
+        }
+        try requireEqual(answer, 7, "behind its time")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      _ = try await first.value
+    }
+  }
+
   @Test("does the same for publishers")
   func publishers() async throws {
     let (keys, calls) = (try keys(), Log<Void>())

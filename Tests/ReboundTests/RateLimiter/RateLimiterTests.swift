@@ -49,6 +49,22 @@ struct RateLimiterTests {
     #expect(limiter.share == 1)
   }
 
+  @Test("one that takes the place of another knows of its share and its pause, and leaves it alone from then on")
+  func feedbackOfAnother() throws {
+    let before = try makeLimiter(1_000)
+    before.throttle(pause: .seconds(5))
+    let limiter = RateLimiter(before, policy: try .tokenBucket(10, per: .seconds(1)))
+    #expect(limiter.share == 0.7)
+    #expect(throws: RateLimited(name: "search", retryAfter: .seconds(5), queueLength: 0)) { try limiter.acquire() }
+    limiter.throttle()
+    #expect(limiter.share == 0.7 * 0.7)
+    scheduler.advance(by: 3_600)
+    try limiter.acquire()
+    limiter.succeed()
+    #expect(limiter.share == 1)
+    #expect(before.share == 0.7)
+  }
+
   @Test("lets those who wait begin by the rate that has come back, and not by the low one")
   func recovers() throws {
     let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(1_000))

@@ -36,6 +36,19 @@ struct RetryOnTests {
     #expect(refresh.subscriptionCount == retries)
   }
 
+  @Test("the article's spelling takes a number of any type, and a publisher that cannot fail")
+  func articleSpelling() {
+    let refresh = TestPublisher<String, Never>()
+    let retries = 1
+    let recorder = record(upstream.retryOn(.transient, retries: retries, chainedPublisher: refresh))
+    upstream.send(completion: .failure(.transient))
+    refresh.send("token")
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send(completion: .failure(.transient))
+    #expect(recorder.failure == .transient)
+    #expect(refresh.subscriptionCount == 1)
+  }
+
   @Test("passes another error on at once")
   func otherError() {
     let recorder = record(upstream.retry(on: .transient, times: 3, after: refresh))

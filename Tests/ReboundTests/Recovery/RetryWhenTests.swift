@@ -54,6 +54,22 @@ struct RetryWhenTests {
     #expect(upstream.cancelCount == 0)
   }
 
+  @Test("retryWhen is another spelling, with a companion that can fail and with one that cannot")
+  func otherSpelling() {
+    let signal = TestPublisher<Void, Never>()
+    for (retrying, allow) in [
+      (upstream.retryWhen { [companion] _ in companion }.eraseToAnyPublisher(), { [companion] in _ = companion.send(()) }),
+      (upstream.retryWhen { _ in signal }.eraseToAnyPublisher(), { _ = signal.send(()) }),
+    ] {
+      let before = upstream.subscriptionCount
+      let recorder = record(retrying)
+      upstream.send(completion: .failure(.transient))
+      allow()
+      #expect(upstream.subscriptionCount == before + 2)
+      #expect(recorder.completion == nil)
+    }
+  }
+
   @Test("an asynchronous function tries again on each value, too")
   func asynchronously() async throws {
     let (companion, calls) = (companion, Log<Void>())

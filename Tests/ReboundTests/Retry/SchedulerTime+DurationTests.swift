@@ -17,6 +17,25 @@ struct SchedulerTimeDurationTests {
     #expect(Duration(approximating: DispatchQueue.SchedulerTimeType.Stride(duration)) == duration)
   }
 
+  @Test("are no shorter as strides, to be between two nanoseconds either")
+  func betweenNanoseconds() {
+    /// As code does that knows no more of a scheduler.
+    func rounded<Stride: SchedulerTimeIntervalConvertible & Comparable & SignedNumeric>(
+      _ duration: Duration,
+      _: Stride.Type
+    ) -> Duration {
+      Duration(approximating: Stride(duration))
+    }
+    let table: [(Duration, Duration)] = [
+      (.seconds(1) / 3, .nanoseconds(333_333_334)), (.nanoseconds(1) / 3, .nanoseconds(1)),
+      (.seconds(4) / 3, .nanoseconds(1_333_333_334)),
+    ]
+    for (duration, expected) in table {
+      #expect(rounded(duration, VirtualTime.Stride.self) == expected)
+      #expect(rounded(duration, DispatchQueue.SchedulerTimeType.Stride.self) == expected)
+    }
+  }
+
   @Test("are zero where time went back, or where there is none")
   func noTime() {
     #expect(Duration(approximating: VirtualTime.Stride.seconds(-1)) == .zero)

@@ -191,4 +191,120 @@ struct TimeoutPolicyRunTests {
     #expect(begun.entries == [.seconds(30), .seconds(19), .seconds(8)])
     #expect(clock.sleeperCount == 0)
   }
+
+  // MARK: Waits that end with the time
+
+  /// Runs calls for which there is no place before a limit of a second, and says what has become of them.
+  private func waitInVain(
+    cooperative: Bool,
+    under stages: @escaping @Sendable (_ wait: @escaping @Sendable () async throws -> Void) async throws -> Void
+  ) throws {
+    try Simulation(seed: 1).run {
+      let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
+      let permit = try bulkhead.acquire()
+      let limit = TimeoutPolicy.total(.seconds(1))
+      do {
+        try await (cooperative ? limit.cooperative() : limit).run {
+          try await stages { try await bulkhead.run {} }
+        }
+        try requireEqual("a place", "a timeout")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(1)))
+      }
+      permit.release()
+    }
+  }
+
+  @Test("whoever waits for a place until the time is over says nothing about the service", arguments: [false, true])
+  func waitsHaveNoVote(cooperative: Bool) throws {
+    let policy = try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 1, openTime: .seconds(60))
+    let breaker = CircuitBreaker("service", policy: policy)
+    try waitInVain(cooperative: cooperative) { wait in try await breaker.run { try await wait() } }
+    // Nor by way of a checkpoint, which keeps the error in its own.
+    try waitInVain(cooperative: cooperative) { wait in
+      try await breaker.run { try await Checkpoint(name: "place").run { try await wait() } }
+    }
+    #expect(breaker.state == .closed)
+  }
+
+  @Test("a machine hears of such a wait as of a cancel, also where it may end attempts", arguments: [false, true])
+  func waitsAreCancels(cooperative: Bool) throws {
+    let heard = Log<String>()
+    try waitInVain(cooperative: cooperative) { wait in
+      try await Witness<OrdinaryWitness>(heard).run {
+        try await Witness<TimedWitness>(heard).run { try await wait() }
+      }
+    }
+    #expect(heard.entries == ["timed: cancelled", "ordinary: cancelled"])
+  }
+
+  @Test("no other attempt follows on such a wait, neither of a retry nor as a hedge", arguments: [false, true])
+  func waitsAreNotTriedAgain(cooperative: Bool) throws {
+    let (attempts, events) = (Log<Void>(), Log<RetryEvent>())
+    let retry = RetryPolicy<any Error>(clamping: 3, backoff: .constant(.zero)).onEvent(events.write)
+    let hedge = try HedgePolicy<any Error>(delay: .after(.seconds(10)))
+    try waitInVain(cooperative: cooperative) { wait in
+      try await retry.run {
+        try await hedge.run { _ in
+          attempts.write(())
+          try await wait()
+        }
+      }
+    }
+    #expect(attempts.count == 1)
+    #expect(events.count == 0)
+  }
+
+  @Test("the end of a deadline that is nearer than that outside is a failure there, which may be tried again")
+  func nearerDeadline() throws {
+    let attempts = Log<Void>()
+    let retry = RetryPolicy<any Error>(clamping: 2, backoff: .constant(.zero))
+    try waitInVain(cooperative: true) { wait in
+      try await retry.run {
+        guard attempts.number(()) < 3 else { return try await wait() }
+        try await Deadline.$current.withValue(Deadline(in: .milliseconds(10))) { try await wait() }
+      }
+    }
+    #expect(attempts.count == 3)
+  }
+}
+
+/// Writes down what its machine hears of the end of an execution.
+private struct Witness<Machine: WitnessMachine>: Policy {
+  typealias Failure = any Error
+
+  let log: Log<String>
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("witness")) }
+
+  init(_ log: Log<String>) {
+    self.log = log
+  }
+
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(log: log) }
+}
+
+private protocol WitnessMachine: PolicyMachine where Failure == any Error {
+  static var name: String { get }
+  var log: Log<String> { get }
+
+  init(log: Log<String>)
+}
+
+extension WitnessMachine {
+  mutating func failed(with error: any Error, _ execution: ExecutionContext) -> Decision<any Error> {
+    log.write("\(Self.name): failed")
+    return .proceed
+  }
+
+  mutating func cancelled(_ execution: ExecutionContext) { log.write("\(Self.name): cancelled") }
+}
+
+private struct OrdinaryWitness: WitnessMachine {
+  static let name = "ordinary"
+  let log: Log<String>
+}
+
+private struct TimedWitness: WitnessMachine, TimedMachine {
+  static let name = "timed"
+  let log: Log<String>
 }

@@ -11,7 +11,8 @@ extension Publisher {
   /// - Demand: not passed on; see `prefetch`. The normal end comes after the last value kept, upon one request more.
   /// - Failure: passes at once, and values kept are lost.
   /// - Threads: values come where the upstream sends, or where they are asked for; never two events at once.
-  /// - Complexity: O(1) for each value, amortised.
+  /// - Complexity: O(1) for each value, amortised; O(`size`) for one that takes the place of the oldest while values that were
+  ///   asked for wait in front of that.
   @inlinable @inline(__always)
   public func buffer(
     size: Int,
@@ -37,7 +38,7 @@ extension Publishers {
     /// Drops it.
     case dropNewest
 
-    /// Drops the oldest value that it keeps, and keeps the new one.
+    /// Drops the oldest value that it keeps and nobody has asked for yet, and keeps the new one.
     case dropOldest
 
     /// Cancels the upstream, and fails once the values kept, or those asked for by then, have been published.
@@ -244,7 +245,8 @@ final class BufferSubscriber<Downstream: Subscriber>: UpstreamSubscription, Subs
     case .dropNewest:
       lock.unlock()
     case .dropOldest:
-      let oldest = values.popFirst()
+      // What is owed is as good as delivered: the oldest that nobody has asked for goes.
+      let oldest = values.remove(at: demand.max ?? 0)
       if oldest != nil { values.append(input) }
       lock.unlock()
       withExtendedLifetime(oldest) {}

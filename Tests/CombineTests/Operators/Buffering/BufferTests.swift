@@ -224,6 +224,26 @@ struct BufferTests {
     #expect(recorder.values == [1, 2, 3, 4])
   }
 
+  @Test(
+    "values sent from inside a value do not take the place of older ones that were asked for",
+    arguments: [(0, [Int]()), (1, [9]), (2, [8, 9])]
+  )
+  func reentrantValuesDropNothingOwed(size: Int, kept: [Int]) {
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(4),
+      answering: { [upstream] value, _ in
+        if value == 1 { for inner in 2...9 { upstream.send(inner) } }
+        return .none
+      }
+    )
+    upstream.buffer(size: size, prefetch: .byRequest, whenFull: .dropOldest).subscribe(recorder)
+    upstream.send(1)
+    #expect(recorder.values == [1, 2, 3, 4])
+
+    recorder.request(.unlimited)
+    #expect(recorder.values == [1, 2, 3, 4] + kept)
+  }
+
   @Test("a buffer does not overflow by what is sent from inside a value while everything was asked for")
   func reentrantValuesWithoutLimit() {
     let recorder = Recorder<Int, TestFailure>(
