@@ -33,8 +33,8 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   @usableFromInline let core: LoadBalancerCore
   private let probe: Probe?
   private let known: Locked<[Replica]>
-  /// The last probe of each replica by its number, and when it was sent.
-  private let probes = Locked<[Int: (sent: Duration, subscription: AnyCancellable)]>([:])
+  /// The last probe of each replica by its number, until it has ended.
+  private let probes = Locked<[Int: SentProbe]>([:])
 
   /// Makes a balancer that knows nothing of its replicas.
   ///
@@ -155,26 +155,45 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
 
   private func send(to replica: Replica, _ number: Int, on time: TimeSource, at now: Duration) {
     guard let probe else { return }
-    // One who has not answered the last one yet is not asked again before that has grown too old.
-    let isAsked = probes.withLock { probes in probes[number].map { now - $0.sent < policy.maxProbeAge } ?? false }
-    guard !isAsked else { return }
+    let (sent, before): (SentProbe?, SentProbe?) = probes.withLock { probes in
+      // One who has not answered the last one yet is not asked again before that has grown too old.
+      if let last = probes[number], now - last.moment < policy.maxProbeAge { return (nil, nil) }
+      let sent = SentProbe(at: now)
+      return (sent, probes.updateValue(sent, forKey: number))
+    }
+    withExtendedLifetime(before) {}
+    guard let sent else { return }
     let core = core
-    let isOver = Locked(false)
     // It is everybody's: the time of the call that has a replica asked is not its limit.
     let subscription = Deadline.replaced(by: nil) {
-      probe(replica).sink { [weak self] end in
-        isOver.withLock { $0 = true }
+      probe(replica).sink { [weak self, weak sent] end in
         if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
-        let ended = self?.probes.withLock { $0.removeValue(forKey: number) }
-        withExtendedLifetime(ended) {}
+        self?.remove(sent, of: number)
       } receiveValue: { load in
         core.machine.withLock { $0.take(load, of: number, at: time.now) }
       }
     }
-    let before = probes.withLock { probes in
-      isOver.withLock { $0 } ? nil : probes.updateValue((now, subscription), forKey: number)
+    // One that has ended, or was replaced meanwhile, goes with it.
+    sent.subscription.withLock { $0 = subscription }
+  }
+
+  /// Forgets a probe that has ended, but not one that has taken its place.
+  private func remove(_ sent: SentProbe?, of number: Int) {
+    let ended = probes.withLock { probes in
+      sent != nil && probes[number] === sent ? probes.removeValue(forKey: number) : nil
     }
-    withExtendedLifetime(before) {}
+    withExtendedLifetime(ended) {}
+  }
+}
+
+/// A probe under way, which is cancelled when nobody holds it any more.
+private final class SentProbe: Sendable {
+  /// When it was sent.
+  let moment: Duration
+  let subscription = Locked<AnyCancellable?>(nil)
+
+  init(at moment: Duration) {
+    self.moment = moment
   }
 }
 

@@ -11,8 +11,9 @@ import StreamSupport
 /// written beside it, synced, renamed over it, the folder synced; so at any moment one whole journal is there.
 ///
 /// A last line without an end was being written when the process ended; it is dropped and reported. Lines with a wrong
-/// checksum are reported and left out, and the file as it was is kept beside, with `.damaged-` and a number added to its
-/// name. A file that is no journal at all, or one of a later version, is refused and left alone.
+/// checksum are reported and left out, and the file as it was is kept beside, with `.damaged-` and a number added to its name;
+/// until the outbox, having heard of them, replaces all, they are found again. A file that is no journal at all, or one of a
+/// later version, is refused and left alone.
 ///
 /// The folder has to be there. A second file, with `.lock` added to the name, keeps others out for as long as an outbox
 /// has the storage open: another in the same process as well as one in another process, on the same machine. Give the
@@ -23,10 +24,12 @@ import StreamSupport
 public final class FileOutboxStorage: OutboxStorage, Sendable {
   private struct Held {
     let lock: any OutboxDiskLock
-    /// `nil` after a failure, until all is replaced.
+    /// `nil` after a failure, and if lines are damaged, until all is replaced.
     var file: (any OutboxDiskFile)?
     /// How many bytes are whole.
     var length: Int
+    /// The journal in its place, if lines of it are damaged, and whether there was no copy of it before.
+    var damaged: (bytes: Data, isNew: Bool)?
   }
 
   private let path: String
@@ -89,20 +92,21 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
 
   /// Replaces all records by others.
   public func replace(with records: [Data]) throws {
-    guard held.withLock({ $0 != nil }) else { throw OutboxStorageFailure.notReady(path) }
+    guard let held = held.withLock({ $0 }) else { throw OutboxStorageFailure.notReady(path) }
     let lines = records.reduce(into: OutboxJournal.preamble) { $0 += OutboxJournal.line(of: $1) }
-    let fresh = try disk.create(path + ".new")
+    let copy = try held.damaged.map { try keepAside($0.bytes) }
+    let fresh: any OutboxDiskFile
     do {
-      try fresh.write(lines)
-      try fresh.sync()
-      try disk.rename(path + ".new", to: path)
+      fresh = try putInPlace(lines)
     } catch {
-      // The room that it takes is needed by the journal that stays.
-      fresh.close()
-      try? disk.remove(path + ".new")
+      // As long as the damaged journal is in its place, a copy only takes the room that its replacement needs.
+      if let (bytes, isNew) = held.damaged, let copy, isNew || copy.isNew, (try? disk.read(path)) == bytes {
+        try? disk.remove(copy.path)
+      }
       throw error
     }
     // From here on the name means the new file, whether or not that survives the loss of power.
+    self.held.withLock { $0?.damaged = nil }
     letGoOfFile()
     do {
       try disk.syncFolder(of: path)
@@ -110,9 +114,25 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
       fresh.close()
       throw error
     }
-    held.withLock { held in
+    self.held.withLock { held in
       held?.file = fresh
       held?.length = lines.count
+    }
+  }
+
+  /// Writes a file beside the journal, and gives it the journal's name.
+  private func putInPlace(_ lines: Data) throws -> any OutboxDiskFile {
+    let fresh = try disk.create(path + ".new")
+    do {
+      try fresh.write(lines)
+      try fresh.sync()
+      try disk.rename(path + ".new", to: path)
+      return fresh
+    } catch {
+      // The room that it takes is needed by the journal that stays.
+      fresh.close()
+      try? disk.remove(path + ".new")
+      throw error
     }
   }
 
@@ -136,22 +156,18 @@ public final class FileOutboxStorage: OutboxStorage, Sendable {
     }
     if let bytes, !bytes.isEmpty, !reading.hasWholeLine { throw OutboxStorageFailure.notAnOutbox(path) }
     var contents = OutboxContents(records: reading.records)
-    var copy: (path: String, isNew: Bool)?
+    var damaged: (Data, isNew: Bool)?
     if let bytes, !reading.corruptLines.isEmpty {
-      let kept = try keepAside(bytes)
-      copy = kept
-      contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: kept.path))
+      let copy = try keepAside(bytes)
+      contents.damage.append(.corrupt(lines: reading.corruptLines, keptAt: copy.path))
+      damaged = (bytes, copy.isNew)
     }
     if reading.tornBytes > 0 { contents.damage.append(.torn(bytes: reading.tornBytes)) }
-    held.withLock { $0 = Held(lock: own, file: nil, length: bytes?.count ?? 0) }
-    if reading.version == nil || !contents.damage.isEmpty {
-      do {
-        try replace(with: contents.records)
-      } catch {
-        // As long as the damaged journal is in its place, a copy only takes the room that its replacement needs.
-        if let copy, copy.isNew, (try? disk.read(path)) == bytes { try? disk.remove(copy.path) }
-        throw error
-      }
+    held.withLock { $0 = Held(lock: own, file: nil, length: bytes?.count ?? 0, damaged: damaged) }
+    if damaged != nil {
+      // Whoever hears of it replaces it. If the process ended between the two, nobody else would ever hear of it.
+    } else if reading.version == nil || !contents.damage.isEmpty {
+      try replace(with: contents.records)
     } else {
       // The process that put the journal in its place may have ended before that would survive the loss of power.
       try disk.syncFolder(of: path)

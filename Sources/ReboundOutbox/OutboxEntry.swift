@@ -84,14 +84,15 @@ public struct OutboxEntry<Payload: Sendable>: Identifiable, Sendable {
 }
 
 extension OutboxEntry {
-  // Counted to the ends of the range and no further, since a file may hold any number.
+  // Counted to the end of the range and no further, since a file may hold any number; and from none, below which there would be
+  // an attempt for free, where the line that has counted one is damaged.
 
   mutating func countAttempt() {
-    if attempts < .max { attempts += 1 }
+    if attempts < .max { attempts = max(attempts, 0) + 1 }
   }
 
   mutating func discountAttempt() {
-    if attempts > .min { attempts -= 1 }
+    if attempts > 0 { attempts -= 1 }
   }
 }
 

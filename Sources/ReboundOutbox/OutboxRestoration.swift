@@ -9,10 +9,16 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
   private(set) var carried: [(id: OutboxEntryID?, record: Data)] = []
   private(set) var damage: [OutboxDamage]
   private(set) var interrupted: Set<OutboxEntryID> = []
-  /// Whether numbers are left out that entries of damaged lines may have.
-  private(set) var skipsNumbers = false
+  /// Whether lines are lost, of which nobody knows what they have said.
+  private(set) var hasLostLines = false
+  /// How many numbers are left out for the entries of lost lines: a damaged line may have been any number of lines.
+  private static var skippedNumbers: UInt64 { 1 << 20 }
 
-  init(_ contents: OutboxContents, into empty: OutboxMachine<Payload>) {
+  init(
+    _ contents: OutboxContents,
+    into empty: OutboxMachine<Payload>,
+    repeating mayRepeat: (OutboxEntry<Payload>) -> Bool = { _ in true }
+  ) {
     machine = empty
     damage = contents.damage
     let coder = OutboxCoder<Payload>()
@@ -36,10 +42,14 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
         carried.append((head?.add.entry.id, data))
       }
     }
-    for case .corrupt(let lines, _) in contents.damage where !lines.isEmpty {
-      // Each of them may have added an entry, with a number behind all that can be read.
-      reserve(machine.nextNumber - 1 + UInt64(lines.count))
-      skipsNumbers = true
+    for case .corrupt(let lines, _) in contents.damage where !lines.isEmpty { hasLostLines = true }
+    if hasLostLines {
+      // They may have added entries, with numbers behind all that can be read.
+      reserve(machine.nextNumber - 1 + Self.skippedNumbers)
+      // They may have said that one is sent which must not be sent twice.
+      for entry in machine.entries where entry.attempts < 1 && !mayRepeat(entry) {
+        machine.replay(.begin(id: entry.id), size: 0)
+      }
     }
     let unreadable = Set(carried.compactMap(\.id)).sorted()
     if let first = unreadable.first { damage.append(.unreadable(unreadable, reasons[first] ?? "")) }

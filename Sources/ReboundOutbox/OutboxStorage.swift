@@ -11,6 +11,9 @@ import Rebound
 public protocol OutboxStorage: Sendable {
   /// Takes hold of the storage, and reads all records in order.
   ///
+  /// One that has found damaged lines may refuse to add any before all are replaced, which the outbox does as soon as it has
+  /// told of them; if the process ends before that, they are found again.
+  ///
   /// - Throws: ``OutboxStorageFailure/inUse(_:)`` if another outbox has it.
   func open() throws -> OutboxContents
 
@@ -81,7 +84,7 @@ public enum OutboxStorageFailure: Error, Hashable, Sendable {
   case laterVersion(String, version: Int)
   /// The system refuses.
   case system(String, path: String, reason: String)
-  /// It was used before it was opened, or after it has failed, without a ``OutboxStorage/replace(with:)``.
+  /// It was used before it was opened, or after it has failed or found damage, without a ``OutboxStorage/replace(with:)``.
   case notReady(String)
 }
 

@@ -232,15 +232,11 @@ final class OutboxWork<Payload: Codable & Sendable> {
 
   private func open(_ outbox: Outbox<Payload>) throws {
     let contents = try storage.open()
-    let restored = OutboxRestoration(contents, into: empty)
+    let restored = OutboxRestoration(contents, into: empty, repeating: mayRepeat)
     phase = .open
     carried = restored.carried.map(\.record)
     (recordCount, byteCount) = (contents.records.count, Self.size(contents.records))
     setLimits(restored.machine, bytes: restored.machine.totalSize + Self.size(carried))
-    if restored.skipsNumbers {
-      // The storage has left out the damaged lines for which they were skipped: the next process could not know of them.
-      do { try append([.number(next: restored.machine.nextNumber)], durably: true) } catch { isBehind = true }
-    }
     outbox.shared.change { state, events in
       state.machine = restored.machine
       events.append(
@@ -252,28 +248,40 @@ final class OutboxWork<Payload: Codable & Sendable> {
         )
       )
     }
+    // Not before it is told, since nobody could tell it after that.
+    if restored.hasLostLines {
+      isBehind = true
+      do { try rewrite(restored.machine) } catch { outbox.shared.change { $1.append(.storageFailed(error)) } }
+    }
     connectivity = online?.sink { [weak outbox] isOnline in outbox?.post(.online(isOnline)) }
     online = nil
   }
 
   private func store(_ plan: Plan) throws {
     guard phase == .open, !plan.change.records.isEmpty || (isBehind && plan.whenClosed != nil) else { return }
+    var refusal: (any Error)?
     if isBehind || recordCount + plan.change.records.count > recordLimit || byteCount > byteLimit {
       do {
-        let records = try carried + plan.machine.records.map(coder.data)
-        try storage.replace(with: records)
-        isBehind = false
-        (recordCount, byteCount) = (records.count, Self.size(records))
-        setLimits(plan.machine, bytes: byteCount)
-        return
+        return try rewrite(plan.machine)
       } catch  where !isBehind {
         // There may be too little room for a second file, but enough for a few lines more. Not tried again too soon.
         recordLimit *= 2
         byteLimit *= 2
+        refusal = error
       }
     }
     let isDurable = plan.change.records.contains(where: \.isDurable) || plan.begun.contains { !mayRepeat($0) }
-    try append(plan.change.records, durably: isDurable)
+    // A storage that has failed halfway takes nothing more, and says no more than that.
+    do { try append(plan.change.records, durably: isDurable) } catch { throw refusal ?? error }
+  }
+
+  /// Writes down all that is there, in the place of all records.
+  private func rewrite(_ machine: Machine) throws {
+    let records = try carried + machine.records.map(coder.data)
+    try storage.replace(with: records)
+    isBehind = false
+    (recordCount, byteCount) = (records.count, Self.size(records))
+    setLimits(machine, bytes: byteCount)
   }
 
   private func append(_ records: [OutboxRecord<Payload>], durably isDurable: Bool) throws {

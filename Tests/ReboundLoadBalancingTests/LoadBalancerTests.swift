@@ -380,6 +380,37 @@ struct LoadBalancerTests {
     #expect(picks(balancer, count: 100, fails: { $0 == "b" })["b", default: 0] <= 2)
   }
 
+  @Test func asksAReplicaOnceAlsoWhereAnotherAttemptBeginsWhileItIsBeingAsked() throws {
+    let (asked, cancelled) = (Log<String>(), Log<String>())
+    let others = Locked<(@Sendable () -> Void)?>(nil)
+    let balancer = try balancer(
+      among: ["a"],
+      probe: { replica in
+        asked.write(replica)
+        // The attempt of somebody else, on another thread perhaps.
+        let other = others.exchange(nil)
+        other?()
+        return Empty<ReplicaLoad, any Error>(completeImmediately: other != nil)
+          .handleEvents(receiveCancel: { cancelled.write(replica) })
+          .eraseToAnyPublisher()
+      }
+    )
+    let (call, time) = (balancer.makeCall(), time)
+    others.withLock { $0 = { call.publisher(time: time) { _ in Answer() }.subscribe(Recorder<Int, any Error>()) } }
+    attempt(balancer)
+    #expect(asked.entries == ["a"])
+    // That one has been answered, so the next attempt asks again.
+    attempt(balancer)
+    #expect(asked.entries == ["a", "a"])
+    // And again once that question has grown too old, which then ends.
+    scheduler.advance(by: .seconds(2))
+    attempt(balancer)
+    #expect(asked.entries.count == 3)
+    #expect(cancelled.entries == ["a"])
+    attempt(balancer)
+    #expect(asked.entries.count == 3)
+  }
+
   @Test func letsItsProbesGo() throws {
     let cancelled = Log<String>()
     let probe: LoadBalancer<String>.Probe = { replica in

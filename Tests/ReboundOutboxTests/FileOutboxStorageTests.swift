@@ -113,10 +113,33 @@ struct FileOutboxStorageTests {
       let copy = "\(folder.file.path).damaged-\(number)"
       #expect(contents.damage == [.corrupt(lines: [3], keptAt: copy)])
       #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == damaged)
+      try storage.replace(with: contents.records)
       storage.close()
     }
     let contents = try storage.open()
     #expect(contents.records == [records[0], records[2]])
+    #expect(contents.damage.isEmpty)
+  }
+
+  @Test("damage is found again, and nothing is added, until whoever has heard of it has replaced all")
+  func unreplaced() throws {
+    let folder = try Folder()
+    let storage = FileOutboxStorage(at: folder.file)
+    try damaged.write(to: folder.file)
+    let copy = "\(folder.file.path).damaged-1"
+    for _ in 0..<3 {
+      #expect(try storage.open().damage == [.corrupt(lines: [2], keptAt: copy)])
+      #expect(throws: OutboxStorageFailure.notReady(folder.file.path)) { try storage.append(records, durably: true) }
+      storage.close()
+      #expect(try Data(contentsOf: folder.file) == damaged)
+      #expect(folder.names == ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
+    }
+    _ = try storage.open()
+    try storage.replace(with: [records[0]])
+    try storage.append([records[1]], durably: true)
+    storage.close()
+    let contents = try storage.open()
+    #expect(contents.records == Array(records[..<2]))
     #expect(contents.damage.isEmpty)
   }
 
@@ -133,14 +156,19 @@ struct FileOutboxStorageTests {
     // The new one cannot be written where a folder is.
     let new = folder.url.appendingPathComponent("orders.outbox.new")
     try FileManager.default.createDirectory(at: new, withIntermediateDirectories: false)
+    let contents = try storage.open()
     for _ in 0..<3 {
-      #expect(throws: OutboxStorageFailure.self) { try storage.open() }
+      #expect(throws: OutboxStorageFailure.self) { try storage.replace(with: contents.records) }
       #expect(folder.names == ["orders.outbox", "orders.outbox.lock", "orders.outbox.new"])
       #expect(try Data(contentsOf: folder.file) == damaged)
     }
     try FileManager.default.removeItem(at: new)
+    try storage.replace(with: contents.records)
+    storage.close()
     #expect(try storage.open().records == Array(records[..<2]))
     #expect(folder.names == ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
+    let copy = folder.url.appendingPathComponent("orders.outbox.damaged-1")
+    #expect(try Data(contentsOf: copy) == damaged)
   }
 
   @Test("a copy that the process before has made, and no more, is the copy")
@@ -160,11 +188,14 @@ struct FileOutboxStorageTests {
     let disk = SimulatedDisk(seed: 0)
     let storage = FileOutboxStorage(path: "/box", disk: disk)
     try disk.create("/box").write(damaged)
-    // Four calls to copy it, five to replace it; the last syncs the folder.
-    disk.refuse(call: 9)
-    #expect(throws: SimulatedDisk.Fault.refused) { try storage.open() }
+    let contents = try storage.open()
+    // Two calls to make sure of the copy, five to replace it; the last syncs the folder.
+    disk.refuse(call: 7)
+    #expect(throws: SimulatedDisk.Fault.refused) { try storage.replace(with: contents.records) }
     #expect(try disk.read("/box") != damaged)
     #expect(try disk.read("/box.damaged-1") == damaged)
+    try storage.replace(with: contents.records)
+    storage.close()
     #expect(try storage.open().damage.isEmpty)
   }
 
@@ -258,7 +289,7 @@ struct FileOutboxStorageTests {
     var damaged = try #require(disk.read("/box"))
     damaged[damaged.count - 2] = UInt8(ascii: "y")
     try disk.create("/box").write(damaged)
-    #expect(throws: SmallDisk.Full.self) { try storage.open() }
+    #expect(throws: SmallDisk.Full.self) { try storage.replace(with: storage.open().records) }
     #expect(disk.names == ["/box"])
     #expect(disk.read("/box") == damaged)
   }

@@ -47,16 +47,35 @@ struct OutboxRestorationTests {
     #expect(Self.restored(Self.entry("1"), record).machine.nextNumber == 8)
   }
 
-  @Test("each damaged line may have added an entry behind all that can be read, whose number is given to no other")
+  @Test("damaged lines may have added entries behind all that can be read, whose numbers are given to no other")
   func numbersOfDamage() {
     let contents = OutboxContents(
       records: [Data(Self.entry("1").utf8)],
-      damage: [.torn(bytes: 9), .corrupt(lines: [3, 4], keptAt: "/copy")]
+      // Where a line break is damaged, one line was several.
+      damage: [.torn(bytes: 9), .corrupt(lines: [3], keptAt: "/copy")]
     )
     let restored = OutboxRestoration(contents, into: Machine(.standard, random: .system))
-    #expect(restored.machine.nextNumber == 4)
-    #expect(restored.skipsNumbers)
-    #expect(!Self.restored(Self.entry("1")).skipsNumbers)
+    #expect(restored.machine.nextNumber == 2 + 1 << 20)
+    #expect(restored.hasLostLines)
+    #expect(!Self.restored(Self.entry("1")).hasLostLines)
+  }
+
+  @Test("damaged lines may have said that an entry is sent, which counts for those that must not be sent twice")
+  func attemptsOfDamage() {
+    let begin = #"{"begin":{"id":2}}"#
+    // Of the attempt that it takes back, the beginning is damaged.
+    let unreached = #"{"fail":{"id":4,"failure":{"text":"t","date":1},"counts":false}}"#
+    let records = ["1", "2", "3", "4"].map { Self.entry($0, payload: $0 == "3" ? "often" : "once") }
+    for isDamaged in [true, false] {
+      let contents = OutboxContents(
+        records: (records + [begin, unreached]).map { Data($0.utf8) },
+        damage: isDamaged ? [.corrupt(lines: [3], keptAt: "/copy")] : [.torn(bytes: 9)]
+      )
+      let empty = Machine(.standard, random: .system)
+      let restored = OutboxRestoration(contents, into: empty) { $0.payload != "once" }
+      #expect(restored.machine.entries.map(\.attempts) == (isDamaged ? [1, 1, 0, 1] : [0, 1, 0, 0]))
+      #expect(restored.interrupted == [OutboxEntryID(2)])
+    }
   }
 
   @Test("attempts stay at the largest and the smallest number instead of going beyond them")

@@ -188,17 +188,31 @@ struct OutboxWorkTests {
     #expect(try test.enqueue("a")?.get().id == OutboxEntryID(201))
   }
 
-  @Test("the number of an entry that is damaged is given to no other, also not after one more restart")
-  func numberOfDamage() throws {
+  /// A disk with an outbox that has stored these payloads, one of which is damaged.
+  private func damagedDisk(storing payloads: [String], damaged text: String) throws -> SimulatedDisk {
     let disk = SimulatedDisk(seed: 0)
     do {
       let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
       test.outbox.pause()
-      for payload in ["one", "two"] { test.enqueue(payload) }
+      for payload in payloads { test.enqueue(payload) }
     }
+    try damage(disk, text)
+    return disk
+  }
+
+  /// Has the line with this text read as another than it was written.
+  private func damage(_ disk: SimulatedDisk, _ text: String) throws {
     var journal = try #require(try disk.read("/box"))
-    journal[try #require(journal.range(of: Data("two".utf8))?.lowerBound)] = UInt8(ascii: "T")
-    try disk.create("/box").write(journal)
+    journal[try #require(journal.range(of: Data(text.utf8))?.lowerBound)] ^= 1
+    let file = try disk.create("/box")
+    try file.write(journal)
+    try file.sync()
+    try disk.syncFolder(of: "/box")
+  }
+
+  @Test("the number of an entry that is damaged is given to no other, also not after one more restart")
+  func numberOfDamage() throws {
+    let disk = try damagedDisk(storing: ["one", "two"], damaged: "two")
     for _ in 0..<2 {
       let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
       test.outbox.pause()
@@ -207,7 +221,68 @@ struct OutboxWorkTests {
       #expect(test.outbox.entries.map(\.payload) == ["one"])
     }
     let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
-    #expect(try test.enqueue("three")?.get().id == OutboxEntryID(3))
+    #expect(try test.enqueue("three")?.get().id == OutboxEntryID(2 + 1 << 20))
+  }
+
+  @Test("what must not be sent twice has its attempt counted where the line is damaged that says that it was sent")
+  func attemptOfDamage() throws {
+    let disk = SimulatedDisk(seed: 0)
+    do {
+      let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
+      test.receiver.programAll { _ in .never }
+      test.enqueue("once")
+      #expect(test.receiver.payloads == ["once"])
+    }
+    try damage(disk, "\"begin\"")
+    for _ in 0..<2 {
+      let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
+      test.outbox.pause()
+      test.outbox.start()
+      test.scheduler.advance()
+      // Behind one attempt, whoever delivers it does not send it.
+      #expect(test.outbox.entries.map(\.attempts) == [1])
+    }
+  }
+
+  @Test(
+    "damage is told to somebody before it is mended, whichever call fails and whenever power goes or the process ends"
+  )
+  func toldDamage() throws {
+    for call in 1...12 {
+      for fault in ["refused", "power lost"] {
+        let disk = try damagedDisk(storing: ["one", "two"], damaged: "two")
+        var told: [String] = []
+        for life in 0..<3 {
+          switch fault {
+          case _ where life > 0: break
+          case "refused": disk.refuse(call: call)
+          default: disk.losePower(inCall: call)
+          }
+          let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
+          test.outbox.pause()
+          for _ in 0..<2 {
+            test.outbox.start()
+            test.scheduler.advance()
+          }
+          told += test.log.lines.filter { $0.contains("damaged lines (3)") }
+          disk.restart(losingPower: fault != "refused")
+        }
+        #expect(!told.isEmpty, "call \(call), \(fault)")
+        let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
+        #expect(try test.enqueue("three")?.get().id == OutboxEntryID(2 + 1 << 20), "call \(call), \(fault)")
+        #expect(test.receiver.payloads == ["one", "three"], "call \(call), \(fault)")
+        // Mended for good.
+        #expect(!test.log.lines.contains { $0.contains("damaged lines") }, "call \(call), \(fault)")
+      }
+    }
+  }
+
+  @Test("a journal that could not be written anew, and then takes nothing more, is told with what was wrong first")
+  func firstFailure() {
+    let test = OutboxUnderTest(storage: CountingStorage(isReplaceable: false, failsHalfway: true))
+    for number in 0..<200 { test.enqueue("\(number)") }
+    let told = test.log.lines.first { $0.hasPrefix("storage failed") }
+    #expect(told == "storage failed: \(TestFailure.transient)")
   }
 
   @Test("an entry that this version cannot decode is reported, not delivered, and stays for one that can")
@@ -325,18 +400,19 @@ struct OutboxWorkTests {
   }
 }
 
-/// Counts the calls of a storage in memory, which may refuse to replace its records.
+/// Counts the calls of a storage in memory, which may refuse to replace its records, and to take any after that.
 ///
 /// Unchecked, because the lock guards the counts.
 private final class CountingStorage: OutboxStorage, @unchecked Sendable {
   let kept = InMemoryOutboxStorage()
   private let isReplaceable: Bool
+  private let failsHalfway: Bool
   private let lock = Lock()
   private var appendSizes: [Int] = []
   private var replacementCount = 0
 
-  init(isReplaceable: Bool = true) {
-    self.isReplaceable = isReplaceable
+  init(isReplaceable: Bool = true, failsHalfway: Bool = false) {
+    (self.isReplaceable, self.failsHalfway) = (isReplaceable, failsHalfway)
   }
 
   var appends: [Int] { lock.withLock { appendSizes } }
@@ -345,13 +421,14 @@ private final class CountingStorage: OutboxStorage, @unchecked Sendable {
   func open() throws -> OutboxContents { try kept.open() }
 
   func append(_ records: [Data], durably: Bool) throws {
+    if failsHalfway, replacements > 0 { throw OutboxStorageFailure.notReady("The storage in memory") }
     lock.withLock { appendSizes.append(records.count) }
     try kept.append(records, durably: durably)
   }
 
   func replace(with records: [Data]) throws {
     lock.withLock { replacementCount += 1 }
-    guard isReplaceable else { throw OutboxStorageFailure.notReady("The storage in memory") }
+    guard isReplaceable else { throw TestFailure.transient }
     try kept.replace(with: records)
   }
 
