@@ -30,12 +30,7 @@
 
     init(_ name: String, fleet: Fleet, lease: Duration, naming: @escaping @Sendable (Key) -> String) {
       (self.fleet, self.lease, self.naming) = (fleet, lease, naming)
-      prefix = "rebound:{\(Self.part(fleet.name)):\(Self.part(name)):"
-    }
-
-    /// A name as the part of a key, so that nothing in it is taken for what stands behind it.
-    private static func part(_ name: String) -> String {
-      name.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: ":", with: "%3A")
+      prefix = "rebound:{\(Fleet.part(fleet.name)):\(Fleet.part(name)):"
     }
 
     private func key(_ key: Key) -> [String] { ["\(prefix)\(naming(key))}:entry"] }

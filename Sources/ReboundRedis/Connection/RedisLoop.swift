@@ -32,6 +32,8 @@
     private var reconnecting: RetryMachine<RedisFailure>?
     private var firstLoss = Duration.zero
     private var unprepared = 0
+    /// Whether there was an answer since the connection was prepared; whether it makes sense, who has it finds out.
+    private var hasAnswered = false
     /// What is written and waits for an answer, in order.
     private var underWay = RedisRequestSequence()
     private var lastAnswer = Duration.zero
@@ -92,7 +94,7 @@
         advance(TimeSource.system.now)
         let orders = mailbox.take(into: &batch, waiting: underWay.count)
         if orders.isClosed { return finish() }
-        if let mistrust = orders.mistrust, case .ready = phase { give(up: mistrust) }
+        if case .ready = phase { judge(orders.mistrust) }
         for request in orders.cancelled { abandon(request) }
         writeBatch()
         do { try connection?.flush() } catch { give(up: error) }
@@ -103,6 +105,18 @@
           mailbox.maySleep() ? milliseconds(until: deadline, from: TimeSource.system.now) : 0
         )
         for event in ready.prefix(Int(max(count, 0))) { handle(event) }
+      }
+    }
+
+    /// Gives up a connection over which nonsense has come.
+    ///
+    /// Only behind an answer that nobody complains of the next loss is a first one again: whoever speaks nonsense as soon as
+    /// it is connected is not to be asked again and again without a longer and longer pause.
+    private func judge(_ mistrust: RedisFailure?) {
+      if let mistrust {
+        give(up: mistrust)
+      } else if hasAnswered {
+        reconnecting = nil
       }
     }
 
@@ -147,6 +161,7 @@
         defer { freeReplyObject(reply) }
         lastAnswer = now
         guard let request = underWay.popFirst() else { throw .unexpected("an answer to no question") }
+        if case .ready = phase { hasAnswered = true }
         answered(request, reply.pointee)
       }
       // What came before the end counts.
@@ -243,7 +258,7 @@
       // Something else may listen there, or nothing: a port of this machine can be connected with itself.
       guard reply == .status("PONG") else { return give(up: .unexpected("\(reply)")) }
       phase = .ready
-      reconnecting = nil
+      hasAnswered = false
       mailbox.open()
       tell(.ready)
     }

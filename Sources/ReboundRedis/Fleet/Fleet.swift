@@ -23,7 +23,8 @@
   ///
   /// - Keys: `rebound:{fleet}:members`, a sorted set of the members with the moment at which each is given up; it expires
   ///   with the last one. `rebound:{fleet}:peak`, how many they were at most; it expires ``FleetSettings/peakMemory`` after
-  ///   there were as many. The keys of each policy are `rebound:{fleet:name}:…`: what one script touches is in one hash slot.
+  ///   there were as many. The keys of each policy are `rebound:{fleet:name}:…`: what one script touches is in one hash slot. A
+  ///   colon in the name of the fleet or the policy is `%3A` there, and a `%` is `%25`.
   public final class Fleet: Sendable {
     /// What takes part in the heartbeat of a fleet.
     protocol Member: AnyObject, Sendable {
@@ -49,6 +50,8 @@
       var isBeating = false
       /// What a server that takes no changes has said to a heartbeat: the address may lead to another one by now.
       var replica: RedisFailure?
+      /// Why no other connection is made, if none is.
+      var gaveUp: RedisFailure?
       var hasLeft = false
       /// Threads that wait until the server decides.
       var waiting: [DispatchSemaphore] = []
@@ -106,7 +109,7 @@
       (self.name, self.member, self.settings, self.time) = (name, member, settings, time)
       let shared = Shared<State, FleetEvent>(State(aloneSince: time.now, instances: instances, electorate: instances))
       self.shared = shared
-      var beat = RedisCommand(FleetScripts.beat, keys: [Fleet.membersKey(name), "rebound:{\(name)}:peak"])
+      var beat = RedisCommand(FleetScripts.beat, keys: [Fleet.membersKey(name), Fleet.peakKey(name)])
       beat.add(member)
       beat.add((settings.heartbeat * 3).milliseconds)
       beat.add(settings.peakMemory.milliseconds)
@@ -136,8 +139,12 @@
     @discardableResult
     public func onEvent(_ observer: @escaping @Sendable (FleetEvent) -> Void) -> Fleet {
       shared.observe(observer)
-      // The first connection may have failed before there was anybody to tell; the next one that fails is told.
-      shared.adjust { state, _ in state.told = [] }
+      shared.change { state, events in
+        // The first connection may have failed before there was anybody to tell; the next one that fails is told, if there is
+        // one.
+        state.told = []
+        if let reason = state.gaveUp, !state.hasLeft { events.append(.gaveUp(reason)) }
+      }
       return self
     }
 
@@ -152,9 +159,6 @@
     /// Of the living alone it would be taken of fewer and fewer while the network between members and server breaks, until
     /// a few with another broken network speak for all.
     var electorate: Int { shared.read { $0.electorate } }
-
-    /// The keys of a policy begin with this.
-    func key(_ policy: String) -> String { "rebound:{\(name):\(policy)}:" }
 
     /// A name that nothing else of any fleet has.
     func makeName() -> String { "\(member):\(nextNumber())" }
@@ -299,17 +303,21 @@
       loop.close()
     }
 
-    private static func membersKey(_ name: String) -> String { "rebound:{\(name)}:members" }
-
     // MARK: Heartbeats
 
     fileprivate func heard(_ status: RedisLoop.Status) {
       switch status {
-      case .ready: startBeating(after: .zero)
+      case .ready:
+        // What the server behind the connection before has said is no reason to leave this one.
+        shared.adjust { state, _ in state.replica = nil }
+        startBeating(after: .zero)
       case .lost(let reason): fallBack(reason)
       case .gaveUp(let reason):
         fallBack(reason)
-        shared.change { _, events in events.append(.gaveUp(reason)) }
+        shared.change { state, events in
+          state.gaveUp = reason
+          events.append(.gaveUp(reason))
+        }
       }
     }
 
@@ -341,7 +349,8 @@
       }
       guard isFree else { return }
       if let replica {
-        // Not as soon as it has answered: a new connection may lead to the same server, and has no pause before it.
+        // Whoever falls back by that answer comes here at once, and whoever is alone already after a pause: the new
+        // connection may lead to the same server, and has none before it.
         startBeating(after: settings.probeInterval)
         return loop.reconnect(replica)
       }
@@ -396,16 +405,6 @@
     private func endBeat(replica: RedisFailure? = nil) {
       shared.adjust { state, _ in (state.isBeating, state.replica) = (false, replica) }
       startBeating(after: settings.probeInterval)
-    }
-  }
-
-  extension Fleet: PolicyObservable {
-    /// That of fleets.
-    public static var kind: PolicyKind { .fleet }
-
-    /// Tells one more observer when the server decides, and when not.
-    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent { observer($0) }
     }
   }
 

@@ -17,6 +17,8 @@
     /// Told once for each kind of reason since the fleet has joined, and once more after an observer was added.
     case refused(RedisFailure)
     /// The retry policy makes no other connection.
+    ///
+    /// Told once more after an observer was added.
     case gaveUp(RedisFailure)
     /// The member has left for good; each policy goes by itself, with one member's share.
     case left

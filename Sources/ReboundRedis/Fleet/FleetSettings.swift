@@ -20,6 +20,9 @@
     /// How many commands wait for an answer at most.
     public var maxWaiting = 10_000
     /// When a lost connection is made again.
+    ///
+    /// It begins anew once a connection has brought an answer that makes sense: one that was only made, and is lost or brings
+    /// nonsense, counts as a failure like others.
     public var reconnect = RetryPolicy<RedisFailure>(
       clamping: nil,
       backoff: .exponential(from: .milliseconds(50), upTo: .seconds(5))

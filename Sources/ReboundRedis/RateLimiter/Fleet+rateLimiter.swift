@@ -13,10 +13,7 @@
     public func rateLimiter(
       _ name: String,
       policy: RateLimiterPolicy,
-      throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = {
-        guard let error = $0 as? any RetryAfterProviding else { return false }
-        return error.retryAfter != nil && !error.isRefusal
-      }
+      throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool = RateLimiter.asksForPause
     ) throws(InvalidPolicy) -> FleetRateLimiter {
       let name = try checked(name, .rateLimiter)
       let limiter = try FleetRateLimiter(name, policy: policy, fleet: self, throttledWhen: isThrottling)

@@ -4,6 +4,10 @@
     ///
     /// A pause takes nothing out of the bucket, which is filled meanwhile.
     ///
+    /// The key may have been written by another policy of the same name, or by the clock of another server: as many calls
+    /// stay missing, and where that moment is still to come, as many as were missing then. Where the bucket is full sooner
+    /// by that, and not by what rounding makes of it, a call that is refused writes it, too.
+    ///
     /// Arguments: the interval between two calls, how far a burst may be ahead, the longest wait, and, if there is one, the
     /// rest of a pause that the caller knows of, in microseconds. Returns zero if the call begins, how long it waits, or,
     /// below zero, how long it would have to.
@@ -11,13 +15,23 @@
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000000 + time[2]
-      local full = tonumber(redis.call('GET', KEYS[1]) or now)
+      local full, before = now, now
+      local kept = redis.call('GET', KEYS[1])
+      if kept then
+        local interval, written
+        before, interval, written = string.match(kept, '^(%S+) (%S+) (%S+)$')
+        full = now + math.max(before - math.max(written, now), 0) * ARGV[1] / interval
+      end
       local paused = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now + (ARGV[4] or 0))
       local begin = math.max(paused, full - ARGV[2])
       local wait = begin - now
-      if wait > tonumber(ARGV[3]) then return -math.ceil(wait) end
-      full = math.max(full, begin) + ARGV[1]
-      redis.call('SET', KEYS[1], string.format('%.3f', full), 'PX', math.max(math.ceil((full - now) / 1000), 1))
+      local isRefused = wait > tonumber(ARGV[3])
+      if not isRefused then full = math.max(full, begin) + ARGV[1] end
+      if not isRefused or full < before - 1 then
+        local text = string.format('%.3f %s %.0f', full, ARGV[1], now)
+        redis.call('SET', KEYS[1], text, 'PX', math.max(math.ceil((full - now) / 1000), 1))
+      end
+      if isRefused then return -math.ceil(wait) end
       if wait > 0 then return math.ceil(wait) end
       return 0
       """

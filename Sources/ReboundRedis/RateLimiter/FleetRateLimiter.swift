@@ -16,8 +16,12 @@
   /// slower as there are instances. That share goes down and up with what the service says, as the policy's `feedback`
   /// has it; the rate of all processes does not.
   ///
-  /// - Keys: `rebound:{fleet:name}:rate` and `rebound:{fleet:name}:pause`, one number each: when the bucket is full again, and
-  ///   when the pause is over that the service has asked for, in microseconds. They expire then.
+  /// A new version of a program may give the same name another rate: what is missing in the bucket then comes back at that
+  /// one.
+  ///
+  /// - Keys: `rebound:{fleet:name}:rate`, three numbers: when the bucket is full again, how long one call takes to come
+  ///   back, and when that was written; and `rebound:{fleet:name}:pause`, one: when the pause is over that the service has
+  ///   asked for. All are in microseconds. The keys expire when the bucket is full, and when the pause is over.
   ///
   /// Source: the generic cell rate algorithm (ITU-T I.371, virtual scheduling).
   public final class FleetRateLimiter: Sendable {
@@ -33,7 +37,8 @@
     private let shared: Shared<State, RateLimiterEvent>
     /// 1 once somebody listens; read without the lock, by each decision.
     private let isListened = AtomicWord()
-    /// 1 once the service has said that there were too many calls; read without the lock, by decisions and successes.
+    /// 1 from when the service has said that there were too many calls until a heartbeat finds nothing left of it; set with
+    /// the lock, read without it, by decisions and successes.
     private let wasThrottled = AtomicWord()
 
     init(
@@ -76,22 +81,20 @@
 
     /// The limiter of this process alone, with its share of the rate.
     ///
-    /// - Parameter now: The present, on the time of the execution.
-    private func twin(at now: @autoclosure () -> Duration) -> RateLimiter {
+    /// One for another number of instances knows what the one before has learned.
+    private func twin() -> RateLimiter {
       let parts = fleet.instances
-      let known: RateLimiter? = shared.adjust { state, _ in state.parts == parts ? state.twin : nil }
-      if let known { return known }
-      let twin = RateLimiter(name, policy: policy.share(ofOneIn: parts), throttledWhen: isThrottling)
-      let present = fleet.time.now
-      let (observers, pause) = shared.adjust { state, _ in (state.observers, state.pause(at: present)) }
-      // Before anybody listens: it was told when it was asked for.
-      if let pause { twin.throttle(pause: pause, at: now()) }
-      for observer in observers { twin.onEvent(observer) }
-      return shared.adjust { state, _ in
-        // Another thread may have been first.
-        if state.parts != parts { (state.twin, state.parts) = (twin, parts) }
-        return state.twin
+      let (twin, before): (RateLimiter, RateLimiter) = shared.adjust { state, _ in
+        let before = state.twin
+        if state.parts != parts {
+          (state.twin, state.parts) = (RateLimiter(before, policy: policy.share(ofOneIn: parts)), parts)
+          for observer in state.observers { state.twin.onEvent(observer) }
+        }
+        return (state.twin, before)
       }
+      // With the lock open, since it may be the last to hold foreign objects.
+      withExtendedLifetime(before) {}
+      return twin
     }
 
     /// The service has said that there were too many calls; no process begins one for so long.
@@ -100,17 +103,20 @@
     ///   - pause: For how long it wants none.
     ///   - now: The present, on the time of the execution.
     public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
+      twin().throttle(pause: pause, at: now)
       keep(pause)
-      twin(at: now).throttle(pause: pause, at: now)
     }
 
-    /// Has all processes keep a pause that the service has asked for.
+    /// Has all processes keep a pause that the service has asked for; called once the share is lowered, so that no heartbeat
+    /// between the two finds nothing.
     private func keep(_ pause: Duration?) {
-      wasThrottled.set(1)
-      guard let pause, pause > .zero else { return }
-      let end = fleet.time.now + pause.clampedToDelay
-      shared.adjust { state, _ in state.pausedUntil = max(state.pausedUntil ?? end, end) }
-      tell(pause)
+      let pause = pause.flatMap { $0 > .zero ? $0.clampedToDelay : nil }
+      let end = pause.map { fleet.time.now + $0 }
+      shared.adjust { state, _ in
+        wasThrottled.set(1)
+        if let end { state.pausedUntil = max(state.pausedUntil ?? end, end) }
+      }
+      if let pause { tell(pause) }
     }
 
     private func tell(_ pause: Duration) {
@@ -205,7 +211,7 @@
             return decide(verdict(wait, question), execution, pending, answer)
           }
           withdraw(question)
-          pending.begin(twin(at: execution.now).ask(execution, answer))
+          pending.begin(twin().ask(execution, answer))
         }
       }
     }
@@ -253,19 +259,24 @@
     func heartbeat() {
       guard wasThrottled.value == 1 else { return }
       let now = fleet.time.now
-      if let pause = shared.adjust({ state, _ in state.pause(at: now) }) { tell(pause) }
+      let pause: Duration? = shared.adjust { state, _ in
+        let pause = state.pause(at: now)
+        if pause == nil, state.twin.share >= 1 { wasThrottled.set(0) }
+        return pause
+      }
+      if let pause { tell(pause) }
     }
   }
 
   extension FleetRateLimiter: AdmissionControl, Policy {
     /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
     public func admitAtOnce(_ execution: ExecutionContext) -> Duration? {
-      fleet.isJoined ? nil : twin(at: execution.now).admitAtOnce(execution)
+      fleet.isJoined ? nil : twin().admitAtOnce(execution)
     }
 
     /// Lets a call begin if it may begin now, and nobody listens; the server is always asked.
     public func admitAtOnce(_ execution: ExecutionContext, _ moment: inout Duration?) -> Duration? {
-      fleet.isJoined ? nil : twin(at: execution.now).admitAtOnce(execution, &moment)
+      fleet.isJoined ? nil : twin().admitAtOnce(execution, &moment)
     }
 
     /// Asks the server to begin.
@@ -274,7 +285,7 @@
       at moment: Duration?,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) -> (any Cancellable)? {
-      fleet.isJoined ? ask(execution, answer) : twin(at: execution.now).ask(execution, at: moment, answer)
+      fleet.isJoined ? ask(execution, answer) : twin().ask(execution, at: moment, answer)
     }
 
     /// Asks the server to begin.
@@ -282,7 +293,7 @@
       _ execution: ExecutionContext,
       _ answer: @escaping @Sendable (Result<Duration, any Error>) -> Void
     ) -> (any Cancellable)? {
-      guard fleet.isJoined else { return twin(at: execution.now).ask(execution, answer) }
+      guard fleet.isJoined else { return twin().ask(execution, answer) }
       let pending = PendingSteps()
       ask(question(), execution, pending, answer)
       return pending
@@ -295,8 +306,8 @@
     /// - Parameters:
     ///   - time: Measures time and waits.
     ///   - operation: The call.
-    /// - Throws: `RateLimited` if it may not begin in time; what the function throws; `CancellationError` if the
-    ///   task is cancelled before it begins.
+    /// - Throws: `RateLimited` if it may not begin in time; what the function throws; `TimedOut` if `Deadline.current` is
+    ///   over, and `CancellationError` if the task is cancelled, before it begins.
     @inlinable
     public nonisolated(nonsending) func run<Value>(
       time: TimeSource? = nil,
@@ -325,8 +336,7 @@
         settle(begun, .succeeded, execution)
         return value
       } catch {
-        let isCancelled = Task.isCancelled || error is CancellationError
-        settle(begun, isCancelled ? .cancelled : .failed(error), execution)
+        settle(begun, isAbandonment(error) ? .cancelled : .failed(error), execution)
         throw error
       }
     }
@@ -361,7 +371,7 @@
     }
 
     private nonisolated(nonsending) func beginAlone(_ execution: ExecutionContext) async throws -> Duration {
-      let twin = twin(at: execution.now)
+      let twin = twin()
       var moment: Duration?
       if let begun = twin.admitAtOnce(execution, &moment) { return begun }
       return try await Answer.wait(until: Deadline.toHeed) { [moment] in twin.ask(execution, at: moment, $0) }
@@ -371,14 +381,14 @@
     public func settle(_ begun: Duration, _ end: ExecutionEnd, _ execution: ExecutionContext) {
       switch end {
       case .succeeded:
-        // Until then the share of this process is full.
-        guard wasThrottled.value == 1 else { return }
+        // Else the share of this process is full.
+        if wasThrottled.value == 1 { twin().settle(begun, end, execution) }
       case .failed(let error):
         guard isThrottling(error) else { return }
+        twin().settle(begun, end, execution)
         keep((error as? any RetryAfterProviding)?.retryAfter)
-      case .cancelled: return
+      case .cancelled: break
       }
-      twin(at: execution.now).settle(begun, end, execution)
     }
   }
 #endif

@@ -31,6 +31,8 @@
     private let floor: Int
     private let fleet: Fleet
     private let key: String
+    /// In milliseconds.
+    private let slotLength: Int
     private let state: Locked<State>
 
     private static let slotCount = 10
@@ -38,7 +40,9 @@
     init(_ name: String, ratio: Double, window: Duration, floor: Int, fleet: Fleet) throws(InvalidPolicy) {
       // Scripts count in floating point, which is exact up to here; and what is made of these fits into an integer.
       (self.ratio, self.window, self.floor, self.fleet) = (min(ratio, 1e6), window, min(floor, 1 << 52), fleet)
-      key = fleet.key(name) + "budget"
+      slotLength = max(window.milliseconds / Self.slotCount, 1)
+      // The number of a slot says nothing to whoever has slots of another length.
+      key = fleet.key(name) + "budget:\(slotLength)"
       let parts = fleet.instances
       // Of the same numbers, so that those that make no sense are refused.
       _ = try RetryBudget.ratio(ratio, window: window, floor: floor)
@@ -61,6 +65,8 @@
 
     /// Counts requests, and a retry if there may be one more.
     ///
+    /// Slots beyond the next one are of a server whose clock was ahead of this one's, and would stay for as long.
+    ///
     /// Arguments: the length of a slot in milliseconds, how many slots make the window, the ratio, the floor, how many
     /// requests there were, whether a retry is asked for, and how many were granted elsewhere. Returns whether it is granted, in which slot, and how many
     /// more there would be.
@@ -72,7 +78,8 @@
       local counts = redis.call('HGETALL', KEYS[1])
       for index = 1, #counts, 2 do
         local field = counts[index]
-        if slot - string.sub(field, 2) >= tonumber(ARGV[2]) then
+        local age = slot - string.sub(field, 2)
+        if age >= tonumber(ARGV[2]) or age < -1 then
           redis.call('HDEL', KEYS[1], field)
         elseif string.sub(field, 1, 1) == 'q' then
           requests = requests + counts[index + 1]
@@ -107,7 +114,7 @@
 
     private func command(_ untold: Untold, asks: Bool) -> RedisCommand {
       var command = RedisCommand(Self.script, keys: [key])
-      command.add(max(window.milliseconds / Self.slotCount, 1))
+      command.add(slotLength)
       command.add(Self.slotCount)
       command.add("\(ratio)")
       command.add(floor)
@@ -234,11 +241,11 @@
     /// wait, is granted by the share of this process. While the fleet is not joined, all are: by the requests of this
     /// process, and its part of the floor.
     ///
-    /// - Keys: `rebound:{fleet:name}:budget`, a hash of the requests and retries of the last slots. It expires a slot after
-    ///   the window.
+    /// - Keys: `rebound:{fleet:name}:budget:length`, a hash of the requests and retries of the last slots, of which each is
+    ///   so many milliseconds, a tenth of the window. It expires a slot after the window.
     ///
     /// - Parameters:
-    ///   - name: What it protects: processes that name the same share it.
+    ///   - name: What it protects: processes that name the same, with the same window, share it.
     ///   - ratio: How many retries there may be for each request.
     ///   - window: How long requests and retries count; a tenth leaves it at a time.
     ///   - floor: How many retries there may be however few requests there are, in all processes together.

@@ -30,7 +30,8 @@
         guard let number = reply?.integer, number > .min else {
           if let reply { fleet.distrust(reply) }
           guard renewsAlone else { throw RedisFailure.disconnected }
-          return await body()
+          // Also inside of a renewal that has a lease, which is another one's.
+          return await LeaseHolder.$current.withValue(nil) { await body() }
         }
         if number > 0 {
           await LeaseHolder.$current.withValue(holder) { await body() }

@@ -9,26 +9,32 @@ extension MetricsTable {
   /// Written as OpenMetrics 1.0 has it: families by name, each with what ``describe(_:as:)`` was told of it, series by
   /// label, `# EOF` at the end.
   ///
-  /// A collector refuses a page as a whole for one series that makes no sense. So such are left out, and counted in
-  /// `rebound_metrics_refused`: those with two labels of one name, histograms with a label `le`, and those whose name is
-  /// that of another one's line, as `asked_total` is of the counter `asked`. Histograms whose measurements may be negative,
-  /// since a bound is, are written without their count and sum.
+  /// A collector refuses a page as a whole for one series that makes no sense. So such are left out, and
+  /// `rebound_metrics_left_out` says how many are at the moment: those with two labels of one name, histograms with a label
+  /// `le`, those whose name is that of another one's line, as `asked_total` is of the counter `asked`, and all but the first
+  /// one of those that are the same on the page, or of another kind under the same name, as `a-b` and `a_b` are. A label
+  /// that is empty is one that is not there. Histograms whose measurements may be negative, since a bound is, are written
+  /// without their count and sum.
   ///
   /// - Parameter gauges: What shared objects hold now: see `PolicyEvents.gauges`.
   /// - Complexity: O(s log s) for s series.
   public func openMetrics(gauges: [PolicyGauge] = []) -> String {
     let snapshot = snapshot
     var page = OpenMetricsPage(descriptions: Self.ownDescriptions.merging(descriptions) { $1 })
-    for (metric, count) in snapshot.counters { page.add(metric, .counter, "\(count)") }
-    for (metric, histogram) in snapshot.histograms { page.add(metric, histogram) }
-    for (metric, value) in snapshot.gauges { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
+    page.add(Metric(OpenMetricsPage.refusals), .counter, "\(snapshot.refused)")
+    for (metric, count) in snapshot.counters.inOrder { page.add(metric, .counter, "\(count)") }
+    for (metric, histogram) in snapshot.histograms.inOrder { page.add(metric, histogram) }
+    for (metric, value) in snapshot.gauges.inOrder { page.add(metric, .gauge, OpenMetricsPage.text(of: value)) }
     for gauge in gauges {
       for measurement in gauge.reading.measurements { page.add(measurement, of: gauge.name) }
     }
-    return page.text(refused: snapshot.refused)
+    return page.text()
   }
 
-  private static let ownDescriptions = [OpenMetricsPage.refusals: "Measurements that had no place in the table."]
+  private static let ownDescriptions = [
+    OpenMetricsPage.refusals: "Measurements that had no place in the table.",
+    OpenMetricsPage.omissions: "Series that this page leaves out, since all of it would be refused for them.",
+  ]
 }
 
 /// A page of metrics while it is written.
@@ -36,11 +42,14 @@ private struct OpenMetricsPage {
   private struct Family {
     let type: MetricsTable.Kind
     let help: String?
-    var series: [String: [String]] = [:]
+    /// By their labels, in whichever order these are written; with their place on the page.
+    var series: [Set<Metric.Label>: (place: String, lines: [String])] = [:]
   }
 
   /// The counter of what has no place.
   static let refusals = "rebound_metrics_refused"
+  /// What the page leaves out; no counter, since it may be less the next time.
+  static let omissions = "rebound_metrics_left_out"
 
   private var families: [String: Family] = [:]
   private var descriptions: [String: String]
@@ -49,18 +58,19 @@ private struct OpenMetricsPage {
 
   init(descriptions: [String: String]) {
     self.descriptions = descriptions
-    families[Self.refusals] = Family(type: .counter, help: descriptions[Self.refusals])
+    // Before anybody else takes the name.
+    add(Metric(Self.omissions), .gauge, "0")
   }
 
-  /// - Parameter refused: How much had no place in the table.
-  mutating func text(refused: Int) -> String {
+  /// The whole page, once everything is added.
+  mutating func text() -> String {
     leaveOutFamilies()
-    families[Self.refusals]?.series[Self.refusals] = ["\(Self.refusals)_total \(refused + leftOut)"]
+    families[Self.omissions]?.series[[]]?.lines = ["\(Self.omissions) \(leftOut)"]
     let lines = families.sorted { $0.key < $1.key }.flatMap { name, family in
       let unit = name.hasSuffix("_seconds") ? ["# UNIT \(name) seconds"] : []
       let help = family.help.map { ["# HELP \(name) \(Self.escaped($0))"] } ?? []
       return ["# TYPE \(name) \(family.type.rawValue)"] + unit + help
-        + family.series.sorted { $0.key < $1.key }.flatMap(\.value)
+        + family.series.values.sorted { $0.place < $1.place }.flatMap(\.lines)
     }
     return (lines + ["# EOF"]).map { "\($0)\n" }.joined()
   }
@@ -107,7 +117,7 @@ private struct OpenMetricsPage {
     }
     lines.append("\(Self.sample(metric, "_bucket", .init("le", "+Inf"))) \(histogram.count)")
     // Where measurements may be negative the sum may go down, and the format takes neither.
-    if (histogram.bounds.first ?? 0) >= 0 {
+    if !histogram.isSigned {
       lines.append("\(Self.sample(metric, "_count")) \(histogram.count)")
       lines.append("\(Self.sample(metric, "_sum")) \(Self.text(of: histogram.sum))")
     }
@@ -116,18 +126,25 @@ private struct OpenMetricsPage {
 
   private mutating func add(_ metric: Metric, _ type: MetricsTable.Kind, _ lines: [String]) {
     let name = Self.name(metric.name)
-    let labels = metric.labels.map { Self.name($0.name) }
-    guard Set(labels).count == labels.count, type != .histogram || !labels.contains("le") else {
+    let labels = Self.labels(of: metric)
+    let names = Set(labels.map(\.name))
+    guard names.count == labels.count, type != .histogram || !names.contains("le"),
+      // Two objects may have one name; a page with a series twice, or with two kinds of them, is refused as a whole.
+      families[name]?.type ?? type == type, families[name]?.series[Set(labels)] == nil
+    else {
       return leftOut += 1
     }
-    let order = Self.sample(metric, "")
-    // Two objects may have one name; a page with a series twice, or with two kinds of them, is refused as a whole.
-    guard families[name]?.type ?? type == type, families[name]?.series[order] == nil else { return }
-    families[name, default: Family(type: type, help: descriptions[metric.name])].series[order] = lines
+    families[name, default: Family(type: type, help: descriptions[metric.name])].series[Set(labels)] =
+      (Self.sample(metric, ""), lines)
+  }
+
+  /// Its labels as they are written; one that is empty is none.
+  private static func labels(of metric: Metric) -> [Metric.Label] {
+    metric.labels.filter { !$0.value.isEmpty }.map { Metric.Label(name($0.name), $0.value) }
   }
 
   private static func sample(_ metric: Metric, _ suffix: String, _ extra: Metric.Label? = nil) -> String {
-    let labels = (metric.labels + (extra.map { [$0] } ?? [])).map { "\(name($0.name))=\"\(escaped($0.value))\"" }
+    let labels = (labels(of: metric) + (extra.map { [$0] } ?? [])).map { "\($0.name)=\"\(escaped($0.value))\"" }
     return name(metric.name) + suffix + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
   }
 
@@ -152,6 +169,15 @@ private struct OpenMetricsPage {
       }
     }
     return String(escaped)
+  }
+}
+
+extension Dictionary where Key == Metric {
+  /// By name and labels: where two are the same on the page, it is always the same one that stands there.
+  fileprivate var inOrder: [Element] {
+    map { ([$0.key.name] + $0.key.labels.flatMap { [$0.name, $0.value] }, $0) }
+      .sorted { $0.0.lexicographicallyPrecedes($1.0) }
+      .map(\.1)
   }
 }
 

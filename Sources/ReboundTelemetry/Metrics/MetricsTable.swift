@@ -24,6 +24,9 @@ public final class MetricsTable: MetricsSink {
     /// Their sum.
     public fileprivate(set) var sum = 0.0
 
+    /// Whether measurements may be below zero.
+    var isSigned: Bool { (bounds.first ?? 0) < 0 }
+
     fileprivate init(bounds: [Double]) {
       self.bounds = bounds
       counts = Array(repeating: 0, count: bounds.count)
@@ -87,9 +90,8 @@ public final class MetricsTable: MetricsSink {
     }
   }
 
-  private let bounds: [Double]
-  /// Whether measurements may be below zero.
-  private var isSigned: Bool { (bounds.first ?? 0) < 0 }
+  /// What each histogram begins as.
+  private let empty: Histogram
   private let state: Locked<State>
 
   /// Makes an empty table.
@@ -98,7 +100,7 @@ public final class MetricsTable: MetricsSink {
   ///   - bounds: The upper bounds of the buckets of all histograms.
   ///   - limit: How many series there may be.
   public init(bounds: [Double] = MetricsTable.durationBounds, seriesLimit limit: Int = 2_000) {
-    self.bounds = Set(bounds.filter(\.isFinite)).sorted()
+    empty = Histogram(bounds: Set(bounds.filter(\.isFinite)).sorted())
     state = Locked(State(rules: SeriesRules(limit: limit)))
   }
 
@@ -121,12 +123,12 @@ public final class MetricsTable: MetricsSink {
   /// - Complexity: O(b) for b buckets.
   public func record(_ value: Double, in histogram: Metric) {
     state.withLock { state in
-      guard value.isFinite, value >= 0 || isSigned,
+      guard value.isFinite, value >= 0 || empty.isSigned,
         state.series.histograms[histogram] != nil || state.hasRoom(for: histogram, .histogram)
       else {
         return state.series.refused += 1
       }
-      state.series.histograms[histogram, default: Histogram(bounds: bounds)].record(value)
+      state.series.histograms[histogram, default: empty].record(value)
     }
   }
 

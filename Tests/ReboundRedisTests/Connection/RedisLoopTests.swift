@@ -79,6 +79,37 @@
       }
     }
 
+    @Test func aConnectionThatWasMadeAndBringsNonsenseCountsAsOneThatFailed() async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let link = Link(proxy.address, reconnect: RetryPolicy(clamping: 2, backoff: .constant(.milliseconds(1))))
+      for round in 1...3 {
+        await link.statuses.until(2 * round - 1)
+        proxy.inject(Array("nonsense\r\n".utf8))
+        await link.statuses.until(2 * round)
+      }
+      guard case .gaveUp(.connection) = link.statuses.entries[5] else {
+        Issue.record("told \(link.statuses.entries)")
+        return
+      }
+    }
+
+    @Test func behindAnAnswerTheNextLossIsAFirstOneAgain() async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let link = Link(proxy.address, reconnect: RetryPolicy(clamping: 1, backoff: .constant(.milliseconds(1))))
+      for round in 1...4 {
+        await link.statuses.until(2 * round - 1)
+        #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+        proxy.drop()
+        await link.statuses.until(2 * round)
+        guard case .lost = link.statuses.entries[2 * round - 1] else {
+          Issue.record("told \(link.statuses.entries)")
+          return
+        }
+      }
+    }
+
     @Test func anAnswerBehindTheLimitIsLate() async throws {
       let server = try RedisServer()
       let link = await Link.ready(server.address)

@@ -1,5 +1,7 @@
 #if Redis
+  import Combine
   import Rebound
+  import StreamSupport
   import Testing
 
   @testable import ReboundRedis
@@ -66,6 +68,21 @@
       }
     }
 
+    @Test func whoListensWhenItHasGivenUpHearsOfIt() async throws {
+      var settings = FleetSettings.patient
+      settings.reconnect = RetryPolicy(clamping: 0, backoff: .immediate)
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 4, settings: settings)
+      let (early, late) = (Log<FleetEvent>(), Log<FleetEvent>())
+      fleet.onEvent { early.write($0) }
+      while !early.entries.contains(where: { if case .gaveUp = $0 { true } else { false } }) { await Task.yield() }
+      fleet.onEvent { late.write($0) }
+      await late.until(1)
+      guard case .gaveUp(.connection) = late.entries[0] else {
+        Issue.record("told \(late.entries)")
+        return
+      }
+    }
+
     @Test func whoIsRefusedFromTheBeginningSaysSoAndNotAgainAndAgain() async throws {
       let server = try RedisServer("--requirepass", "secret")
       let proxy = try Proxy(to: server.port)
@@ -73,7 +90,7 @@
       let events = Log<FleetEvent>()
       fleet.onEvent { events.write($0) }
       await events.until(1)
-      while proxy.connectionCount < 6 { await Task.yield() }
+      await proxy.untilConnected(6)
       // Twice if it was refused just while the observer came.
       #expect(events.count <= 2)
       for event in events.entries {
@@ -182,10 +199,41 @@
       await fleet.until { $0.isJoined }
       let link = await Link.ready(server.address)
       #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
-      while proxy.connectionCount < 4 { await Task.yield() }
+      await proxy.untilConnected(4)
       #expect(!fleet.isJoined)
       #expect(await link.send(RedisCommand("REPLICAOF", "NO", "ONE")) == .success(.status("OK")))
       await fleet.until { $0.isJoined }
+    }
+
+    @Test func whatAReplicaHasSaidIsNoReasonToLeaveTheServerBehindTheNextConnection() async throws {
+      let (old, new) = (try RedisServer(), try RedisServer())
+      let link = await Link.ready(old.address)
+      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      let proxy = try Proxy(to: old.port)
+      var settings = FleetSettings.patient
+      // Nothing but a new connection is a reason for a heartbeat, not even that the fleet was made: that one may come later.
+      settings.probeInterval = .seconds(600)
+      let isMade = Locked(false)
+      let time = TimeSource(
+        now: { TimeSource.system.now },
+        after: { isMade.exchange(true) ? TimeSource.system.after($0, $1) : AnyCancellable {} }
+      )
+      // It says nothing before somebody listens.
+      old.freeze()
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: settings, time: time)
+      let events = Log<FleetEvent>()
+      fleet.onEvent { events.write($0) }
+      old.thaw()
+      await events.until(1)
+      guard case .fellBack(.refused(let text)) = events.entries[0], text.contains("READONLY") else {
+        Issue.record("told \(events.entries)")
+        return
+      }
+      // As Sentinel has it: the replica ends its connections, and the address leads to the new primary.
+      proxy.lead(to: new.port)
+      proxy.drop()
+      await fleet.until { $0.isJoined }
+      #expect(proxy.connectionCount == 2)
     }
 
     @Test func whatMakesNoSenseMakesTheConnectionAnew() async throws {
@@ -235,6 +283,17 @@
     @Test(arguments: ["", "a{b", "}"])
     func aNameThatWouldBreakTheKeysIsRefused(name: String) throws {
       #expect(throws: InvalidPolicy.self) { try Fleet(name, at: .tcp("127.0.0.1", port: 1), instances: 1) }
+    }
+
+    @Test func fleetsAndPoliciesWhoseNamesTogetherReadTheSameAreApart() throws {
+      let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      let other = try Fleet("shop:eu", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      #expect(fleet.key("weather") == "rebound:{shop:weather}:")
+      #expect(fleet.key("eu:weather") != other.key("weather"))
+      #expect(fleet.key("eu:weather") != fleet.key("eu%3Aweather"))
+      // A colon and what is put above it are one character.
+      let third = try Fleet("shop:\u{301}eu", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      #expect(fleet.key("\u{301}eu:weather") != third.key("weather"))
     }
 
     @Test func settingsThatMakeNoSenseAreRefused() {

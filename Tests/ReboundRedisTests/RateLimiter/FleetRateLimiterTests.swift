@@ -28,6 +28,48 @@
       #expect(await admitted(60, limiters) == 7)
     }
 
+    @Test func aRateThatIsRaisedHoldsAtOnceAndAsManyCallsAreMissing() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let new = try fleet.rateLimiter("search", policy: .tokenBucket(100, per: Self.hour))
+      #expect(await admitted(20, [old]) == 10)
+      #expect(await admitted(120, [new]) == 90)
+      #expect(await admitted(20, [old]) == 0)
+    }
+
+    @Test func whatIsMissingComesBackAtARaisedRateAlsoForWhoIsRefused() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let new = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(600), burst: 1))
+      #expect(await admitted(10, [old]) == 10)
+      let refusal = await #expect(throws: RateLimited.self) { try await new.run {} }
+      #expect(try #require(refusal?.retryAfter) <= .seconds(600))
+      let link = await Link.ready(server.address)
+      let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
+      #expect((1...600_000).contains(left))
+    }
+
+    @Test(arguments: [(9, 1), (10, 0)])
+    func aServerWhoseClockIsBehindThatOfTheOneBeforeGoesOnFromThere(missing: Int, begin: Int) async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:search}:rate"
+      // In the year 2100, as far as that one knew.
+      let (written, interval) = (4_102_444_800_000_000, 360_000_000)
+      let text = "\(written + missing * interval).000 3.6e+08 \(written)"
+      #expect(await link.send(RedisCommand("SET", key, text)) == .success(.status("OK")))
+      #expect(await admitted(5, [limiter]) == begin)
+      let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      #expect(try #require(refusal?.retryAfter) <= .seconds(360))
+      // It is filled from here on.
+      let left = try #require(try await link.send(RedisCommand("PTTL", key)).get().integer)
+      #expect((1...3_600_000).contains(left))
+    }
+
     @Test func aRefusalSaysWhenACallCouldBegin() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
@@ -122,20 +164,66 @@
       #expect(fleet.isJoined)
     }
 
-    @Test func aPauseHoldsForTheShareOfAnotherNumberOfInstances() async throws {
+    @Test func aPauseAndWhatWasLearnedHoldForTheShareOfAnotherNumberOfInstances() async throws {
       let server = try RedisServer()
-      let fleets = try await Fleet.joined(2, at: server)
+      let fleets = try await Fleet.joined(3, at: server)
       let events = Log<RateLimiterEvent>()
       let limiter = try fleets[0].rateLimiter("search", policy: .tokenBucket(1_000, per: .seconds(1)))
         .onEvent { events.write($0) }
+      await fleets[2].leave()
+      await fleets[0].until { $0.instances == 2 }
       limiter.throttle(pause: Self.hour)
       await fleets[1].leave()
       await fleets[0].until { $0.instances == 1 }
+      limiter.throttle()
       server.kill()
       await fleets[0].until { !$0.isJoined }
-      await #expect(throws: RateLimited.self) { try await limiter.run {} }
-      // The service has asked once.
-      #expect(events.entries.count { if case .throttled = $0 { true } else { false } } == 1)
+      let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
+      // Each complaint has lowered it once.
+      #expect(
+        events.entries.dropLast() == [
+          .throttled(share: 0.7, pause: Self.hour), .throttled(share: 0.7 * 0.7, pause: nil),
+        ]
+      )
+    }
+
+    @Test func onceNothingIsLeftOfAComplaintACallCostsWhatItDidBefore() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.patient
+      // Nothing but calls reads the fleet's clock.
+      settings.heartbeat = .seconds(600)
+      let (scheduler, reads) = (TestScheduler(), Log<Void>())
+      let time = TimeSource(
+        now: {
+          reads.write(())
+          return scheduler.time.now
+        },
+        after: { TimeSource.system.after($0, $1) }
+      )
+      let fleet = try Fleet("test", at: server.address, instances: 1, settings: settings, time: time)
+      await fleet.until { $0.isJoined }
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000_000, per: .seconds(1)))
+      /// How often the clock is read for a hundred calls that are asked one by one.
+      func readsOfCalls() async throws -> Int {
+        let before = reads.count
+        for _ in 0..<100 { try await limiter.run(time: scheduler.time) {} }
+        return reads.count - before
+      }
+      // A heartbeat that is under way may read it, too.
+      #expect(try await readsOfCalls() < 10)
+      limiter.throttle(pause: .milliseconds(1), at: scheduler.time.now)
+      let link = await Link.ready(server.address)
+      _ = await fleet.ask(RedisCommand("PING"))
+      _ = await link.send(RedisCommand("DEL", "rebound:{test:search}:pause"))
+      scheduler.advance(by: .milliseconds(1))
+      // The pause is over, and the share is still low.
+      limiter.heartbeat()
+      scheduler.advance(by: .seconds(3_600))
+      #expect(try await readsOfCalls() >= 100)
+      // The first of those calls has brought the share back.
+      limiter.heartbeat()
+      #expect(try await readsOfCalls() < 10)
     }
 
     @Test func aSuccessBringsTheShareOfThisProcessBack() async throws {

@@ -69,13 +69,37 @@
       let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
       let first = try #require(await retry(budget))
       let link = await Link.ready(server.address)
-      let key = "rebound:{test:weather}:budget"
+      let key = "rebound:{test:weather}:budget:360000"
       // As if its time were over.
       #expect(await link.send(RedisCommand("DEL", key)) == .success(.integer(1)))
       first.giveBack()
       // Behind it on the same connection.
       _ = await fleet.ask(RedisCommand("PING"))
       #expect(await link.send(RedisCommand("EXISTS", key)) == .success(.integer(0)))
+    }
+
+    @Test func aWindowThatIsMadeLongerBeginsAnew() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let before = try fleet.budget("weather", ratio: 0, window: .seconds(600), floor: 1)
+      let first = try #require(await retry(before))
+      let after = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
+      let second = try #require(await retry(after))
+      #expect(await retry(after) == nil)
+      withExtendedLifetime([first, second]) {}
+    }
+
+    @Test func whatAServerWhoseClockWasAheadHasCountedIsForgotten() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:weather}:budget:360000"
+      #expect(await link.send(RedisCommand("HSET", key, "r99999999999", "5")) == .success(.integer(1)))
+      let granted = try #require(await retry(budget))
+      #expect(await retry(budget) == nil)
+      #expect(await link.send(RedisCommand("HLEN", key)) == .success(.integer(1)))
+      withExtendedLifetime(granted) {}
     }
 
     @Test func whatIsGrantedHereCountsThereToo() async throws {

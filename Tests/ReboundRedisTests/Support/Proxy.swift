@@ -10,13 +10,13 @@
     private struct State {
       /// The two ends of each connection: the client's, and the server's.
       var pairs: [Int32: Int32] = [:]
-      var count = 0
       var serverPort: Int
     }
 
     let port: Int
     private let listener: Int32
     private let state: Locked<State>
+    private let opened = Log<Void>()
 
     /// Accepts connections on a free port, and passes them on.
     ///
@@ -49,7 +49,10 @@
 
     var address: RedisAddress { .tcp("127.0.0.1", port: port) }
     /// How many connections there have been.
-    var connectionCount: Int { state.withLock { $0.count } }
+    var connectionCount: Int { opened.count }
+
+    /// Returns as soon as there have been that many connections, or more.
+    func untilConnected(_ count: Int) async { await opened.until(count) }
 
     /// Passes connections on to another port from now on; those that there are stay.
     func lead(to serverPort: Int) { state.withLock { $0.serverPort = serverPort } }
@@ -83,10 +86,8 @@
       for end in [client, server] {
         setsockopt(end, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
       }
-      state.withLock { state in
-        state.pairs[client] = server
-        state.count += 1
-      }
+      state.withLock { $0.pairs[client] = server }
+      opened.write(())
       // The two directions end together; the last one closes both.
       let ended = Log<Void>()
       let end: @Sendable () -> Void = { [weak self] in

@@ -149,6 +149,31 @@
       #expect(stored.entries == [Token(number: 2)])
     }
 
+    @Test func whoGoesAloneInsideOfALeaseGoesWithoutIt() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let alone = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
+      let (outer, inner) = (
+        FleetCredentials<Token>("o", fleet: fleet, lease: .seconds(60), keptFor: .seconds(60), renewsAlone: true),
+        FleetCredentials<Token>("i", fleet: alone, lease: .seconds(60), keptFor: .seconds(60), renewsAlone: true)
+      )
+      let (read, failures) = (Log<Token?>(), Log<any Error>())
+      try await outer.exclusively {
+        do {
+          try await inner.exclusively {
+            do {
+              read.write(try await inner.read())
+              try await inner.write(Token(number: 2))
+            } catch { failures.write(error) }
+          }
+          try await outer.write(Token(number: 3))
+          read.write(try await outer.read())
+        } catch { failures.write(error) }
+      }
+      #expect(failures.entries.isEmpty)
+      #expect(read.entries == [nil, Token(number: 3)])
+    }
+
     @Test(arguments: [true, false])
     func withoutTheServerItIsAsTheCallerSays(renewsAlone: Bool) async throws {
       let server = try RedisServer()
