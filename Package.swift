@@ -225,7 +225,7 @@ let package = Package(
         "StreamSupport",
       ] + combine
     ),
-    .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"]),
+    .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"] + combine),
     .testTarget(
       name: "DocumentTests",
       dependencies: [

@@ -41,18 +41,30 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
     performing function: @Sendable () async throws -> Void
   ) async throws {
     guard testCase != nil else { return try await function() }
-    let location = test.sourceLocation
-    // The runs are over when `explore` returns, and so is every use of the function.
-    try withoutActuallyEscaping(function) { function in
-      try explore(test, testCase, function, at: location)
+    let found = Locked<[String]>([])
+    let noting: IssueHandlingTrait = .compactMapIssues { issue in
+      found.withLock { $0.append("\(issue)") }
+      return nil
+    }
+    // Around all runs, not in the body: what is done on queues, and when the body is over, is no part of its task.
+    try await noting.provideScope(for: test, testCase: testCase) {
+      // The runs are over when `explore` returns, and so is every use of the function.
+      try withoutActuallyEscaping(function) { function in
+        try explore(at: test.sourceLocation) {
+          found.withLock { $0 = [] }
+          try await function()
+        } verdict: {
+          let issues = found.withLock { $0 }
+          return issues.isEmpty ? nil : SimulatedIssues(issues: issues)
+        }
+      }
     }
   }
 
   private func explore(
-    _ test: Test,
-    _ testCase: Test.Case?,
-    _ function: @escaping @Sendable () async throws -> Void,
-    at location: SourceLocation
+    at location: SourceLocation,
+    _ body: @escaping @Sendable () async throws -> Void,
+    verdict: @escaping @Sendable () -> (any Error)?
   ) throws {
     try simulate(
       runs: runs,
@@ -63,17 +75,10 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
       replay: replay,
       fileID: location.fileID,
       line: location.line,
-      column: location.column
-    ) {
-      let found = Locked<[String]>([])
-      let noting: IssueHandlingTrait = .compactMapIssues { issue in
-        found.withLock { $0.append("\(issue)") }
-        return nil
-      }
-      try await noting.provideScope(for: test, testCase: testCase, performing: function)
-      let issues = found.withLock { $0 }
-      if !issues.isEmpty { throw SimulatedIssues(issues: issues) }
-    }
+      column: location.column,
+      verdict: verdict,
+      body
+    )
   }
 }
 

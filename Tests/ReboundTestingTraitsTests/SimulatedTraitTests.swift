@@ -1,3 +1,5 @@
+import Combine
+import Dispatch
 import ReboundTesting
 import ReboundTestingTraits
 import Testing
@@ -71,6 +73,53 @@ struct SimulatedTraitTests {
     let text = "\(failure)"
     #expect(text.contains("session.renewals == 1"))
     #expect(text.contains("REBOUND_SEED="))
+  }
+
+  enum Place: CaseIterable {
+    case main, own, global, body
+
+    func perform(_ action: @escaping @Sendable () -> Void) {
+      switch self {
+      case .main: DispatchQueue.main.schedule(action)
+      case .own: DispatchQueue(label: "own").schedule(action)
+      case .global: DispatchQueue.global().schedule(action)
+      case .body: action()
+      }
+    }
+  }
+
+  @Test(
+    "what an expectation finds on a queue fails the test once, too, also when the body is over",
+    arguments: Place.allCases,
+    [true, false]
+  )
+  func findsOnQueues(place: Place, waits: Bool) async throws {
+    // What were told beside the failure would fail this test.
+    let failure = try await failure(of: .simulated(runs: 3)) {
+      place.perform { Issue.record("found on a queue") }
+      if waits { try await ContinuousClock().sleep(for: .seconds(1)) }
+    }
+    #expect("\(try #require(failure))".contains("found on a queue"))
+  }
+
+  @Test("what one run has found on a queue is not the next one's")
+  func findsForOneRun() async throws {
+    let runs = Counter()
+    let failure = try await failure(of: .simulated(runs: 3)) {
+      await runs.count()
+      guard await runs.value == 1 else { return }
+      DispatchQueue.main.schedule { Issue.record("found in the first run") }
+    }
+    // Tried once more, to make it simpler.
+    #expect(await runs.value == 2)
+    #expect("\(try #require(failure))".contains("found in the first run"))
+  }
+
+  @Test("an issue that is known is known on the queues of a simulation", arguments: Place.allCases)
+  func knownIssues(place: Place) {
+    withKnownIssue {
+      try Simulation(seed: 1).run { place.perform { Issue.record("known") } }
+    }
   }
 
   @Test("a failure is replayed from what it prints")

@@ -49,8 +49,7 @@ public func present(_ error: any Error, in context: PresentationContext) -> Pres
     let message = composer.message(.maintenance, "Down for maintenance", choices: choices, retryAfter: pause)
     if !context.hasContent { return .fullScreen(message) }
     // What hides content needs a way back to it.
-    return context.isUserInitiated
-      ? .fullScreen(message.choices.isEmpty ? composer.answerable(message) : message) : .banner(message)
+    return context.isUserInitiated ? .fullScreen(composer.answerable(message)) : .banner(message)
   }
   let message = composer.message(.failure, "That did not work", choices: composer.retry)
   if !context.hasContent { return .fullScreen(message) }
@@ -98,7 +97,7 @@ private struct MessageComposer {
     )
   }
 
-  /// An alert needs a way out.
+  /// With a way out, which an alert needs.
   func answerable(_ message: Presentation.Message) -> Presentation.Message {
     guard !message.choices.contains(where: { $0.role == .cancel }) else { return message }
     return Presentation.Message(

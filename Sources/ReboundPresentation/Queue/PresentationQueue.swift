@@ -11,11 +11,13 @@ import StreamSupport
 ///     queue.choose("retry", on: id)    // tells `onChoice`, takes the alert away, shows the next
 ///
 /// What says the same as something that is there is merged into it, and counted. So is what comes within
-/// ``PresentationQueuePolicy/mergeWindow`` after it was dismissed, unless it was dismissed by asking for another try: its
-/// failure is news. That there is no network is one thing, in whatever words it comes, and goes with ``networkIsBack()``. Who
-/// dismisses it is told again after the window, since otherwise nothing would say why nothing works.
+/// ``PresentationQueuePolicy/mergeWindow`` after it was dismissed, or its time as a toast was over, unless it was dismissed
+/// by asking for another try: its failure is news. However often it comes within the window, it is shown again after it: else
+/// nothing would say why nothing works. That there is no network is one thing, in whatever words it comes, and goes with
+/// ``networkIsBack()``.
 ///
-/// Where more than ``PresentationQueuePolicy/maximumWaiting`` would wait, the latest of the least important is dropped.
+/// Where more than ``PresentationQueuePolicy/maximumWaiting`` would wait, the latest of the least important is dropped,
+/// and goes to ``onDrop``.
 ///
 /// - Threads: May be used from any. The screen is published where the change is made, one change after the other; toasts
 ///   end on the scheduler. A screen wants both on the main queue.
@@ -60,6 +62,7 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   private let policy: PresentationQueuePolicy
   private let home: TimedScheduler
   private let choices = PassthroughSubject<Choice, Never>()
+  private let drops = PassthroughSubject<PresentedItem, Never>()
 
   private struct State: Drained {
     var machine: PresentationQueueMachine
@@ -107,6 +110,9 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   /// What people choose, on the thread that says so.
   public var onChoice: AnyPublisher<Choice, Never> { choices.eraseToAnyPublisher() }
 
+  /// What was dropped because too many wait, on the thread that has presented what was too much.
+  public var onDrop: AnyPublisher<PresentedItem, Never> { drops.eraseToAnyPublisher() }
+
   /// How many wait behind those that are shown.
   public var waitingCount: Int { state.withLock { $0.machine.waitingCount } }
 
@@ -129,12 +135,15 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   @discardableResult
   public func present(_ presentation: Presentation, priority: Int = 0) -> Int? {
     let now = home.time.now
-    return change { $0.present(presentation, priority: priority, now: now) }
+    let (id, dropped) = change { $0.present(presentation, priority: priority, now: now) }
+    if let dropped { drops.send(dropped) }
+    return id
   }
 
   /// Takes something away, shown or waiting; a second time, or for something else, it does nothing.
   public func dismiss(_ id: Int) {
-    change { _ = $0.dismiss(id) }
+    let now = home.time.now
+    change { _ = $0.dismiss(id, now: now) }
   }
 
   /// Takes the choice that a person has made, and takes away what offered it.
@@ -143,7 +152,8 @@ public final class PresentationQueue: ObservableObject, @unchecked Sendable {
   public func choose(_ choice: RecoveryChoice.ID, on id: Int) {
     let item = state.withLock { $0.screen }.item(id)
     guard let item, let chosen = item.message?.choices.first(where: { $0.id == choice }) else { return }
-    let taken = change { $0.dismiss(id, isAnswered: chosen.role != .cancel) }
+    let now = home.time.now
+    let taken = change { $0.dismiss(id, isAnswered: chosen.role != .cancel, now: now) }
     if let taken { choices.send(Choice(item: taken, choice: chosen)) }
   }
 

@@ -12,12 +12,13 @@ struct PresentationQueueMachine: Sendable {
 
   private struct Recent {
     let id: Int
-    var last: Duration
+    /// When it went; `nil` while it is in line.
+    var gone: Duration?
   }
 
   private let policy: PresentationQueuePolicy
   private var lines: [Presentation.Surface: [PresentedItem]] = [:]
-  /// What came lately, whether it is still there or not.
+  /// What is in line, and what went lately.
   private var recent: [Key: Recent] = [:]
   private var lastID = 0
 
@@ -35,39 +36,46 @@ struct PresentationQueueMachine: Sendable {
 
   /// Takes a presentation.
   ///
-  /// - Returns: Its id, or that of one that says the same; `nil` if there is nothing to dismiss later.
-  mutating func present(_ presentation: Presentation, priority: Int, now: Duration) -> Int? {
-    recent = recent.filter { now - $0.value.last < policy.mergeWindow || isInLine($0.value.id) }
+  /// - Returns: Its id, or that of one that says the same, `nil` if there is nothing to dismiss later; and what was dropped for
+  ///   it, or in its place.
+  mutating func present(
+    _ presentation: Presentation,
+    priority: Int,
+    now: Duration
+  ) -> (id: Int?, dropped: PresentedItem?) {
+    recent = recent.filter { $0.value.gone.map { now - $0 < policy.mergeWindow } ?? true }
     if case .inline(let errors) = presentation {
       let placed = errors.compactMap { error in error.field.map { ($0, error.message) } }
       let beside = Dictionary(placed) { "\($0) \($1)" }
       fields.merge(beside) { $1 }
-      return nil
+      return (nil, nil)
     }
-    guard let surface = presentation.surface, let message = presentation.message else { return nil }
+    guard let surface = presentation.surface, let message = presentation.message else { return (nil, nil) }
     let key: Key =
       message.topic == .offline
       ? .offline : .other(surface, message.topic, title: message.title, text: message.text)
     if let known = recent[key] {
-      recent[key]?.last = now
       merge(presentation, priority, into: known.id)
-      return known.id
+      return (known.id, nil)
     }
     lastID += 1
     let id = lastID
-    recent[key] = Recent(id: id, last: now)
+    recent[key] = Recent(id: id)
     add(PresentedItem(id: id, presentation: presentation, priority: priority), to: surface)
-    return dropLast(of: surface) == id ? nil : id
+    let dropped = dropLast(of: surface)
+    return (dropped?.id == id ? nil : id, dropped)
   }
 
   /// Takes something away.
   ///
   /// - Parameter isAnswered: Whether a person has asked for another try, whose failure is news.
   /// - Returns: What was taken away; `nil` if there is no such thing, or no longer.
-  mutating func dismiss(_ id: Int, isAnswered: Bool = false) -> PresentedItem? {
-    if isAnswered { recent = recent.filter { $0.value.id != id } }
+  mutating func dismiss(_ id: Int, isAnswered: Bool = false, now: Duration) -> PresentedItem? {
     for (surface, line) in lines {
       guard let index = line.firstIndex(where: { $0.id == id }) else { continue }
+      if let key = recent.first(where: { $0.value.id == id })?.key {
+        recent[key] = isAnswered ? nil : Recent(id: id, gone: now)
+      }
       return lines[surface]?.remove(at: index)
     }
     return nil
@@ -84,10 +92,6 @@ struct PresentationQueueMachine: Sendable {
   /// Takes away what stands beside a field.
   mutating func clear(_ field: String) {
     fields[field] = nil
-  }
-
-  private func isInLine(_ id: Int) -> Bool {
-    lines.values.contains { $0.contains { $0.id == id } }
   }
 
   /// The latest of what says the same is what is shown, unless it belongs on another surface; as important as the most
@@ -118,11 +122,11 @@ struct PresentationQueueMachine: Sendable {
   /// Takes the last away if more wait than may; it is news when it comes again.
   ///
   /// - Returns: What was taken away.
-  private mutating func dropLast(of surface: Presentation.Surface) -> Int? {
+  private mutating func dropLast(of surface: Presentation.Surface) -> PresentedItem? {
     guard let line = lines[surface], line.count - 1 > policy.maximumWaiting, let last = line.last else { return nil }
     lines[surface]?.removeLast()
     recent = recent.filter { $0.value.id != last.id }
-    return last.id
+    return last
   }
 }
 

@@ -1,6 +1,6 @@
 /// How a queue of presentations merges and clears.
 public struct PresentationQueuePolicy: Hashable, Sendable {
-  /// For how long something that says the same is not shown again, counted from its last coming.
+  /// For how long something that says the same is not shown again, counted from when it went.
   public let mergeWindow: Duration
   /// For how long a toast is shown.
   public let toastDuration: Duration
@@ -10,10 +10,10 @@ public struct PresentationQueuePolicy: Hashable, Sendable {
   /// Makes a policy; negative numbers and lengths of time count as none.
   ///
   /// - Parameters:
-  ///   - mergeWindow: For how long something that says the same is not shown again.
+  ///   - mergeWindow: For how long something that says the same is not shown again, counted from when it went.
   ///   - toastDuration: For how long a toast is shown.
   ///   - maximumWaiting: How many may wait behind the one that is shown, on each surface. What is too much is dropped: the
-  ///     latest of the least important.
+  ///     latest of the least important, which goes to ``PresentationQueue/onDrop``.
   public init(
     mergeWindow: Duration = .seconds(5),
     toastDuration: Duration = .seconds(6),

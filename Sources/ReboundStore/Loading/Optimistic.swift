@@ -16,6 +16,11 @@ public protocol OptimisticChange<Value>: Identifiable {
 ///
 /// A change that fails is taken out, wherever it stands; those before and behind it stay. One that the server agrees to
 /// before an earlier one keeps its place behind it, so that answers in another order do not turn the changes around.
+///
+/// So each change needs its end, also one that nobody answers: confirm it, or take it back. What is confirmed behind one
+/// that stays pending is kept, and made again at each call, until the server says what the value is.
+///
+/// - Complexity: Each call, and ``pending``, is O(n) in the changes since the first that is pending. The values are there.
 public struct Optimistic<Change: OptimisticChange> {
   fileprivate struct Entry {
     var change: Change
@@ -54,6 +59,8 @@ public struct Optimistic<Change: OptimisticChange> {
   }
 
   /// The server has agreed to a change.
+  ///
+  /// It is kept in line for as long as an earlier one is pending.
   ///
   /// - Returns: Whether it was pending; otherwise nothing happens.
   @discardableResult

@@ -11,7 +11,8 @@
 ///
 /// - Parameters:
 ///   - redact: The text of an action; `nil` leaves the whole entry out. Secrets in the state are up to the types: of one
-///     that has a `description` (`CustomStringConvertible`) nothing else is written.
+///     that has a `description` (`CustomStringConvertible`) nothing else is written, unless it says what it is made of
+///     (`CustomReflectable`).
 ///   - sink: Takes an entry, on the store's scheduler.
 public func logging<State, Action>(
   redacting redact: @escaping (Action) -> String? = { "\($0)" },

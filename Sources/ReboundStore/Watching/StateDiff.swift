@@ -4,7 +4,8 @@
 ///
 /// It looks into structures, tuples, enumerations, collections and objects, with what they inherit, and compares what is
 /// left by its description. What describes itself (`CustomStringConvertible`) and does not say what it is made of
-/// (`CustomReflectable`) is never looked into: what its description hides stays hidden. It reads the values only.
+/// (`CustomReflectable`) is never looked into: what its description hides stays hidden, also where it is a part of what is
+/// written. It reads the values only.
 public enum StateDiff {
   /// The differences, one in each line; none if there are none.
   ///
@@ -14,9 +15,30 @@ public enum StateDiff {
   /// - Complexity: O(n) in what the values are made of. An object is compared once, and again only where a shorter way leads
   ///   to it. Beyond a depth of 16 values count as their description.
   public static func lines(from before: Any, to after: Any) -> [String] {
+    differences(from: before, to: after).map(\.line)
+  }
+
+  /// The differences, with where they are.
+  package static func differences(from before: Any, to after: Any) -> [Difference] {
     var comparison = Comparison()
-    comparison.compare(before, after, path: "", depth: 0)
-    return comparison.lines
+    comparison.compareAll(before, after)
+    return comparison.found
+  }
+
+  /// A difference in a line.
+  package struct Difference: Sendable {
+    /// What has changed; a list, for what has come to it or gone from it.
+    package let path: String
+    /// What it is, with the path.
+    package let line: String
+
+    /// Whether they are about the same, or one about a part of what the other is about.
+    package func meets(_ other: Difference) -> Bool { isWithin(other) || other.isWithin(self) }
+
+    private func isWithin(_ other: Difference) -> Bool {
+      guard path.hasPrefix(other.path), !other.path.isEmpty else { return other.path.isEmpty }
+      return path.dropFirst(other.path.count).first.map { ".[".contains($0) } ?? true
+    }
   }
 }
 
@@ -40,15 +62,30 @@ private struct Comparison {
     }
   }
 
-  private(set) var lines: [String] = []
+  /// A key, or an element of a set: two that are described alike need not be the same.
+  private struct Key: Hashable {
+    let value: AnyHashable?
+    let text: String
+  }
+
+  private(set) var found: [StateDiff.Difference] = []
   /// The objects that were compared, with the depth: nearer to the top there is more of them to see.
   private var depths: [Pair: Int] = [:]
   /// Whether this is inside of something that describes itself, to know whether it has changed; nothing of it is shown.
   private var isInside = false
 
-  mutating func compare(_ before: Any, _ after: Any, path: String, depth: Int) {
+  mutating func compareAll(_ before: Any, _ after: Any) {
+    compare(before, after, path: "", depth: 0)
+    if found.isEmpty, areEqual(before, after) == false { tellChange(of: "") }
+  }
+
+  private mutating func compare(_ before: Any, _ after: Any, path: String, depth: Int) {
     let (old, new) = (Mirror(reflecting: before), Mirror(reflecting: after))
-    guard depth < Self.maximumDepth, old.subjectType == new.subjectType, old.displayStyle == new.displayStyle else {
+    guard old.subjectType == new.subjectType, old.displayStyle == new.displayStyle else {
+      if !change(before, after, path) { tellChange(of: path) }
+      return
+    }
+    guard depth < Self.maximumDepth else {
       change(before, after, path)
       return
     }
@@ -61,11 +98,12 @@ private struct Comparison {
     case .dictionary:
       compareKeyed(pairs(of: old), pairs(of: new), path, depth)
     case .set:
-      let (gone, come) = (Set(old.children.map { text($0.value) }), Set(new.children.map { text($0.value) }))
-      lines += gone.subtracting(come).sorted().map { "- \(path): \($0)" }
-      lines += come.subtracting(gone).sorted().map { "+ \(path): \($0)" }
+      let (gone, come) = (Set(old.children.map { key($0.value) }), Set(new.children.map { key($0.value) }))
+      exchange(gone.subtracting(come).map(\.text), come.subtracting(gone).map(\.text), path)
     default:
-      if describesItself(before) {
+      if before is any CustomReflectable {
+        compareMirrors(before, after, old, new, path, depth)
+      } else if ValueText.isOwn(of: before) {
         compareDescriptions(before, after, old, new, path, depth)
       } else {
         compareFields(before, after, old, new, path, depth)
@@ -82,9 +120,27 @@ private struct Comparison {
     return true
   }
 
-  private func describesItself(_ value: Any) -> Bool {
-    (value is any CustomStringConvertible || value is any CustomDebugStringConvertible)
-      && !(value is any CustomReflectable)
+  /// Whether two values are equal as they see it; `nil` if they do not say.
+  private func areEqual(_ before: Any, _ after: Any) -> Bool? {
+    guard let before = before as? any Equatable else { return nil }
+    if before.isEqual(to: after) { return true }
+    // A number that is none is not even equal to itself.
+    return before.isEqual(to: before) ? false : nil
+  }
+
+  /// What says what it is made of may say more than makes a difference, such as where its bytes are, and less.
+  private mutating func compareMirrors(
+    _ before: Any,
+    _ after: Any,
+    _ old: Mirror,
+    _ new: Mirror,
+    _ path: String,
+    _ depth: Int
+  ) {
+    if areEqual(before, after) == true, ValueText.of(before) == ValueText.of(after) { return }
+    let said = found.count
+    compareFields(before, after, old, new, path, depth)
+    if found.count == said { change(before, after, path) }
   }
 
   private mutating func compareDescriptions(
@@ -95,14 +151,14 @@ private struct Comparison {
     _ path: String,
     _ depth: Int
   ) {
-    guard !change(before, after, path), !fields(of: old).isEmpty else { return }
-    let (said, wasInside) = (lines.count, isInside)
+    guard !change(before, after, path), areEqual(before, after) == nil, !fields(of: old).isEmpty else { return }
+    let (said, wasInside) = (found.count, isInside)
     isInside = true
     compareFields(before, after, old, new, path, depth)
     isInside = wasInside
-    guard !isInside, lines.count > said else { return }
-    lines.removeSubrange(said...)
-    lines.append(path.isEmpty ? "changed" : "\(path): changed")
+    guard !isInside, found.count > said else { return }
+    found.removeSubrange(said...)
+    tellChange(of: path)
   }
 
   private mutating func compareFields(
@@ -116,7 +172,7 @@ private struct Comparison {
     let (oldFields, newFields) = (fields(of: old), fields(of: new))
     let isSameForm = oldFields.map(\.label) == newFields.map(\.label)
     guard isSameForm, !oldFields.isEmpty else {
-      change(before, after, path)
+      if !change(before, after, path), !isSameForm { tellChange(of: path) }
       return
     }
     let isOptional = old.displayStyle == .optional
@@ -137,9 +193,9 @@ private struct Comparison {
     for index in 0..<max(old.count, new.count) {
       let place = "\(path)[\(index)]"
       if index >= new.count {
-        lines.append("- \(place): \(text(old[index].value))")
+        tell("- \(place): \(ValueText.of(old[index].value))", of: path)
       } else if index >= old.count {
-        lines.append("+ \(place): \(text(new[index].value))")
+        tell("+ \(place): \(ValueText.of(new[index].value))", of: path)
       } else {
         compare(old[index].value, new[index].value, path: place, depth: depth + 1)
       }
@@ -147,20 +203,33 @@ private struct Comparison {
   }
 
   private mutating func compareKeyed(
-    _ old: [String: Any],
-    _ new: [String: Any],
+    _ old: [Key: Any],
+    _ new: [Key: Any],
     _ path: String,
     _ depth: Int
   ) {
-    for key in Set(old.keys).union(new.keys).sorted() {
-      let place = "\(path)[\(key)]"
-      switch (old[key], new[key]) {
-      case (let gone?, nil): lines.append("- \(place): \(text(gone))")
-      case (nil, let come?): lines.append("+ \(place): \(text(come))")
-      case (let before?, let after?): compare(before, after, path: place, depth: depth + 1)
-      case (nil, nil): break
+    let keys = Dictionary(grouping: Set(old.keys).union(new.keys), by: \.text)
+    for (name, keys) in keys.sorted(by: { $0.key < $1.key }) {
+      let place = "\(path)[\(name)]"
+      var (gone, come): ([String], [String]) = ([], [])
+      for key in keys {
+        switch (old[key], new[key]) {
+        case (let before?, nil): gone.append(ValueText.of(before))
+        case (nil, let after?): come.append(ValueText.of(after))
+        case (let before?, let after?): compare(before, after, path: place, depth: depth + 1)
+        case (nil, nil): break
+        }
       }
+      exchange(gone, come, place)
     }
+  }
+
+  /// Says what has gone from a place and what has come there; what reads alike has changed all the same.
+  private mutating func exchange(_ gone: [String], _ come: [String], _ path: String) {
+    let alike = Set(gone).intersection(come)
+    for text in gone.sorted() where !alike.contains(text) { tell("- \(path): \(text)", of: path) }
+    for text in come.sorted() where !alike.contains(text) { tell("+ \(path): \(text)", of: path) }
+    if !alike.isEmpty { tellChange(of: path) }
   }
 
   /// What a value is made of, what it inherits first.
@@ -172,32 +241,48 @@ private struct Comparison {
     return all
   }
 
-  private func pairs(of dictionary: Mirror) -> [String: Any] {
+  private func pairs(of dictionary: Mirror) -> [Key: Any] {
     dictionary.children.reduce(into: [:]) { pairs, child in
       let pair = Array(Mirror(reflecting: child.value).children)
-      if pair.count == 2 { pairs[text(pair[0].value)] = pair[1].value }
+      if pair.count == 2 { pairs[key(pair[0].value)] = pair[1].value }
     }
   }
 
-  /// Compares by the descriptions alone.
+  private func key(_ value: Any) -> Key {
+    let hashable = value as? AnyHashable
+    // What is not even equal to itself would not be found again.
+    return Key(value: hashable == hashable ? hashable : nil, text: ValueText.of(value))
+  }
+
+  /// Compares by the descriptions, and by what the values say themselves where these are alike.
   ///
   /// - Returns: Whether they differ.
   @discardableResult
   private mutating func change(_ before: Any, _ after: Any, _ path: String) -> Bool {
-    let (old, new) = (text(before), text(after))
-    guard old != new else { return false }
-    lines.append(path.isEmpty ? "\(old) → \(new)" : "\(path): \(old) → \(new)")
+    let (old, new) = (ValueText.of(before), ValueText.of(after))
+    if old != new {
+      tell(path.isEmpty ? "\(old) → \(new)" : "\(path): \(old) → \(new)", of: path)
+    } else if areEqual(before, after) == false {
+      tellChange(of: path)
+    } else {
+      return false
+    }
     return true
   }
 
-  /// A value in one line: text in quotation marks, `nil` as such, an optional as its value.
-  private func text(_ value: Any) -> String {
-    let mirror = Mirror(reflecting: value)
-    if mirror.displayStyle == .optional { return mirror.children.first.map { text($0.value) } ?? "nil" }
-    return value is String ? String(reflecting: value) : String(describing: value)
+  private mutating func tellChange(of path: String) {
+    tell(path.isEmpty ? "changed" : "\(path): changed", of: path)
+  }
+
+  private mutating func tell(_ line: String, of path: String) {
+    found.append(StateDiff.Difference(path: path, line: line))
   }
 
   private func join(_ path: String, _ label: String) -> String {
     path.isEmpty ? label : "\(path).\(label)"
   }
+}
+
+extension Equatable {
+  fileprivate func isEqual(to other: Any) -> Bool { (other as? Self).map { $0 == self } ?? false }
 }

@@ -52,8 +52,43 @@ public func simulate(
   column: Int = #column,
   _ body: @escaping @Sendable () async throws -> Void
 ) throws -> ExploredSchedules {
+  try simulate(
+    runs: runs,
+    budget: budget,
+    seed: seed,
+    exploration: exploration,
+    limits: limits,
+    replay: replay,
+    shrinks: shrinks,
+    fileID: fileID,
+    filePath: filePath,
+    line: line,
+    column: column,
+    verdict: { nil },
+    body
+  )
+}
+
+/// The same for a test framework, whose expectations do not throw: it is asked after each run for what they have found, also
+/// on queues and when the body was over.
+@discardableResult
+package func simulate(
+  runs: Int,
+  budget: Duration?,
+  seed: UInt64,
+  exploration: ScheduleExploration,
+  limits: SimulationLimits,
+  replay: String?,
+  shrinks: Int = 500,
+  fileID: String,
+  filePath: StaticString = #filePath,
+  line: Int,
+  column: Int,
+  verdict: @escaping @Sendable () -> (any Error)?,
+  _ body: @escaping @Sendable () async throws -> Void
+) throws -> ExploredSchedules {
   let location = CodeLocation(fileID: fileID, filePath: filePath, line: line, column: column)
-  let program = SimulatedProgram(location: location, limits: limits, body: body)
+  let program = SimulatedProgram(location: location, limits: limits, verdict: verdict, body: body)
   let explorer = ScheduleExplorer(program: program, exploration: exploration, shrinks: shrinks)
   if let text = replay ?? ProcessInfo.processInfo.environment["REBOUND_SEED"] { return try explorer.replay(text) }
   let clock = ContinuousClock()

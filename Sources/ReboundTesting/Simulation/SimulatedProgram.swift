@@ -25,6 +25,8 @@ struct SimulatedProgram {
 
   let location: CodeLocation
   let limits: SimulationLimits
+  /// What is wrong though the body has not thrown, asked when all is quiet.
+  var verdict: @Sendable () -> (any Error)? = { nil }
   let body: @Sendable () async throws -> Void
 
   func run(seed: UInt64, _ strategy: any SchedulingStrategy) throws(SimulationUnavailable) -> Outcome {
@@ -32,19 +34,18 @@ struct SimulatedProgram {
     let run = SimulationRun(seed: seed, strategy: strategy)
     SimulationRegistry.add(run)
     defer { SimulationRegistry.remove(run) }
-    return SimulationThread.enter(run) { conduct(run) }
+    // Around the whole run, since timers and queues do their work in the task that calls it.
+    return SimulationThread.enter(run) { TimeSource.$current.withValue(run.time) { conduct(run) } }
   }
 
   private func conduct(_ run: SimulationRun) -> Outcome {
     let ending = SharedEnding()
-    let root = TimeSource.$current.withValue(run.time) {
-      Task { [body] in
-        do {
-          try await body()
-          ending.set(Ending(failure: nil, time: run.now))
-        } catch {
-          ending.set(Ending(failure: error, time: run.now))
-        }
+    let root = Task { [body] in
+      do {
+        try await body()
+        ending.set(Ending(failure: nil, time: run.now))
+      } catch {
+        ending.set(Ending(failure: error, time: run.now))
       }
     }
     let settling = limits.settling.wholeNanoseconds
@@ -60,7 +61,7 @@ struct SimulatedProgram {
       schedule: run.trace.schedule,
       diagram: run.trace.diagram
     )
-    let cause = end?.failure ?? problem(of: run, isQuiet: isQuiet, hasEnded: end != nil)
+    let cause = end?.failure ?? verdict() ?? problem(of: run, isQuiet: isQuiet, hasEnded: end != nil)
     if end == nil {
       // Lets go of what it holds, as far as it heeds a cancel.
       root.cancel()

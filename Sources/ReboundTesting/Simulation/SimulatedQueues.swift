@@ -80,25 +80,21 @@
       case .main:
         forMain.append(work)
         guard mainLoop.enter() else { return }
-        // Detached: what is done there is no part of the task that happened to be the first, and sees none of its values.
-        Task.detached(operation: workForMain)
+        // From a timer, as on the other queues: what is done there sees the values of whoever called the run, and none of
+        // the task that happened to be the first.
+        _ = time.after(.zero) { Task { await self.workForMain() } }
       }
     }
 
     @MainActor private func workForMain() async {
       while let next = nextForMain() {
-        performForMain(next)
+        next.value()
         await Task.yield()
       }
     }
 
     private func nextForMain() -> Work? {
       mainLoop.next(forMain.popFirst())
-    }
-
-    /// In the time of the run, as all that begins in the body.
-    private func performForMain(_ work: Work) {
-      TimeSource.$current.withValue(time) { work.value() }
     }
   }
 #endif

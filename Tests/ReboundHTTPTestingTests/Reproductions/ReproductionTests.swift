@@ -174,6 +174,33 @@ import Testing
     #expect(try again(recorded, "weatherOfRome2.har")?.isAsRecorded == true)
   }
 
+  #if canImport(Glibc)
+    @Test func whatCannotBeWrittenWholeIsNotLeftThere() async {
+      await #expect(processExitsWith: .success) {
+        // In a process of its own, since the limit is that of all files: more bytes than that are refused as by a full disk.
+        signal(SIGXFSZ, SIG_IGN)
+        func limitFiles(to bytes: rlim_t) throws {
+          var limit = rlimit()
+          try #require(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+          limit.rlim_cur = bytes
+          try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+        }
+        let cassettes = CassetteFolder()
+        defer { withExtendedLifetime(cassettes) {} }
+        let folder = cassettes.file.deletingLastPathComponent()
+        let archive = #"{"log": {"version": "1.2", "creator": {"name": "a", "version": "1"}, "entries": []}}"#
+        let recorded = try RecordedFailure("full", failure: CancellationError(), archive: Data(archive.utf8))
+        for limit in [2_000, 10] as [rlim_t] {
+          try limitFiles(to: limit)
+          let program = String(repeating: "_ = try await load()\n", count: 1_000)
+          #expect(throws: CocoaError.self, "with \(limit) bytes") { try recorded.writeTest(into: folder) { program } }
+          let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+          #expect(left == [], "with \(limit) bytes: \(left)")
+        }
+      }
+    }
+  #endif
+
   @Test(arguments: [("503 for all", "failure503ForAll"), ("Wetter für Köln", "wetterFRKLn"), ("天气", "failure")])
   func anyNameBecomesThatOfAFunction(name: String, identifier: String) throws {
     _ = try write(record([.status(503)]), named: name)

@@ -128,8 +128,20 @@ struct PresentTests {
     #expect(present(closed, in: .action).message?.choices == [.ok])
     // Whether what must not be done twice may be done again, only a person can know.
     let order = Trouble(isRetryable: false, retryAfter: .seconds(17), mayBeRepeated: false)
-    #expect(present(order, in: .action).message?.choices == [.retry])
+    #expect(present(order, in: .action).message?.choices == [.retry, .later])
     let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)])
+    #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
+  }
+
+  @Test("a full screen over content has a way back to it, whatever it offers; one over nothing needs none")
+  func wayBack() {
+    #expect(present(Trouble.maintenance, in: .action).message?.choices == [.retry, .later])
+    #expect(present(Trouble.maintenance, in: .firstLoad).message?.choices == [.retry])
+    #expect(present(Trouble.maintenance, in: .refresh).message?.choices == [.retry])
+    let support = RecoveryChoice(id: "support", title: "Support", role: .normal)
+    let closed = Trouble(isRetryable: false, choices: [support], retryAfter: .seconds(17))
+    #expect(present(closed, in: .action).message?.choices == [support, .later])
+    let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)], retryAfter: .seconds(17))
     #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
   }
 

@@ -61,14 +61,18 @@ struct PresentationQueueTests {
     #expect(shown == ["a 3 ×2", "c 2 ×2", "d 1 ×2", "b 0 ×1"])
   }
 
-  @Test("no more wait than may: the latest of the least important is dropped, and is news when it comes again")
+  @Test("no more wait than may: the latest of the least important is dropped, told, and is news when it comes again")
   func bounded() {
     let queue = PresentationQueue(PresentationQueuePolicy(maximumWaiting: 2), scheduler: scheduler)
+    var dropped: [String] = []
+    let subscription = queue.onDrop.sink { dropped.append("\($0.message?.title ?? "") \(queue.waitingCount)") }
+    defer { subscription.cancel() }
     for text in ["a", "b", "c"] { #expect(queue.present(alert(text)) != nil) }
     #expect(queue.present(alert("d")) == nil)
     #expect(queue.waitingCount == 2)
     #expect(queue.present(alert("e"), priority: 1) != nil)
     #expect(queue.waitingCount == 2)
+    #expect(dropped == ["d 2", "c 2"])
     #expect(queue.present(.toast(.init(title: "a", text: ""))) != nil)
     var titles: [String] = []
     while let item = queue.screen.alert {
@@ -110,10 +114,7 @@ struct PresentationQueueTests {
     scheduler.advance(by: .milliseconds(4_999))
     #expect(queue.present(Trouble.server, in: .action) == first)
     #expect(queue.screen.alert == nil)
-    // The window counts from the last coming.
-    scheduler.advance(by: .milliseconds(4_999))
-    #expect(queue.present(Trouble.server, in: .action) == first)
-    scheduler.advance(by: .seconds(5))
+    scheduler.advance(by: .milliseconds(1))
     let second = queue.present(Trouble.server, in: .action)
     #expect(second != first)
     #expect(queue.screen.alert?.id == second)
@@ -126,6 +127,49 @@ struct PresentationQueueTests {
     #expect(queue.present(Trouble.server, in: .action) == first)
     #expect(queue.screen.alert?.count == 2)
     #expect(queue.waitingCount == 0)
+  }
+
+  @Test(
+    "the window begins when an error is dismissed, however long it was shown; to dismiss it twice does not renew it"
+  )
+  func windowAfterLongTime() throws {
+    let first = try #require(queue.present(Trouble.server, in: .action))
+    scheduler.advance(by: 60)
+    queue.dismiss(first)
+    scheduler.advance(by: 4)
+    #expect(queue.present(Trouble.server, in: .action) == first)
+    #expect(queue.screen.alert == nil)
+    queue.dismiss(first)
+    scheduler.advance(by: 1)
+    #expect(queue.present(Trouble.server, in: .action) != first)
+    #expect(queue.screen.alert != nil)
+  }
+
+  @Test("an error that comes again and again is told again after the window, though all in it were merged")
+  func windowEndsWhileErrorsCome() throws {
+    var told: [Int] = []
+    for second in 0...12 {
+      queue.present(Trouble.offline, in: .refresh)
+      if let shown = queue.screen.banner {
+        told.append(second)
+        queue.dismiss(shown.id)
+      }
+      scheduler.advance(by: 1)
+    }
+    #expect(told == [0, 5, 10])
+  }
+
+  @Test("the window of a toast begins when it has gone by itself")
+  func windowAfterToast() {
+    queue.present(Trouble.server, in: .refresh)
+    scheduler.advance(by: 6)
+    #expect(queue.screen.toast == nil)
+    scheduler.advance(by: .milliseconds(4_999))
+    queue.present(Trouble.server, in: .refresh)
+    #expect(queue.screen.toast == nil)
+    scheduler.advance(by: .milliseconds(1))
+    queue.present(Trouble.server, in: .refresh)
+    #expect(queue.screen.toast != nil)
   }
 
   @Test("an error that comes again after a retry is shown again, however soon")

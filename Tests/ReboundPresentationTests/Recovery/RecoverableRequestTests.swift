@@ -175,12 +175,56 @@ struct RecoverableRequestTests {
     }
   }
 
+  /// One of virtual time that is not this package's own: it does not say itself what its time is.
+  private final class ForeignScheduler: Scheduler {
+    let base = TestScheduler()
+    private(set) var timers = 0
+    var now: VirtualTime { base.now }
+    var minimumTolerance: VirtualTime.Stride { base.minimumTolerance }
+
+    func schedule(options: Never?, _ action: @escaping () -> Void) { base.schedule(action) }
+
+    func schedule(
+      after date: VirtualTime,
+      tolerance: VirtualTime.Stride,
+      options: Never?,
+      _ action: @escaping () -> Void
+    ) {
+      base.schedule(after: date, action)
+    }
+
+    func schedule(
+      after date: VirtualTime,
+      interval: VirtualTime.Stride,
+      tolerance: VirtualTime.Stride,
+      options: Never?,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      timers += 1
+      // So that one which never gets on comes to an end here.
+      return timers > 100 ? AnyCancellable {} : base.schedule(after: date, interval: interval, action)
+    }
+  }
+
+  @Test("a countdown gets on though it ends between two nanoseconds, on any scheduler")
+  func fractionOfANanosecond() {
+    let scheduler = ForeignScheduler()
+    let request = RecoverableRequest(upstream, scheduler: scheduler)
+    request.load()
+    upstream.send(completion: .failure(Trouble(retryAfter: .seconds(4) / 3)))
+    scheduler.base.advance(by: .seconds(1))
+    #expect(request.state.problem?.secondsLeft == 1)
+    scheduler.base.advance(by: .seconds(1))
+    #expect(upstream.subscriptionCount == 2)
+    #expect(scheduler.timers == 2)
+  }
+
   @Test("what must not be done twice is tried again by nobody but a person")
   func mayNotBeRepeated() {
     let request = request(.action)
     request.load()
     fail(.order)
-    #expect(request.state.problem?.presentation.message?.choices == [.retry])
+    #expect(request.state.problem?.presentation.message?.choices == [.retry, .later])
     #expect(request.state.problem?.secondsLeft == nil)
     #expect(scheduler.pendingCount == 0)
     request.retry()

@@ -121,6 +121,66 @@ struct TestStoreTests {
     #expect(store.state.answers == ["Dog"])
   }
 
+  private struct Shop: Equatable {
+    var count = 0
+    var name = "a"
+    var counter = 0
+    var items = ["x"]
+    var prices = ["x": 1]
+    var isOpen = false
+  }
+
+  @Test("without exhaustivity a change may be made of what was there, whatever else the action has changed")
+  func notExhaustiveChanges() throws {
+    let reducer = Reducer<Shop, String> { shop, _ in
+      shop.count += 1
+      shop.counter += 1
+      shop.name += "b"
+      shop.items.append("y")
+      shop.prices["x"] = 2
+      shop.prices["y"] = 1
+      shop.isOpen.toggle()
+    }
+    func differences(_ change: @escaping (inout Shop) throws -> Void) -> [String]? {
+      let store = TestStore<Shop, String>(initialState: Shop(), reducer: reducer, exhaustivity: .off)
+      do {
+        try store.send("all", changes: change)
+        return nil
+      } catch TestStoreFailure.wrongState(_, let differences) {
+        return differences
+      } catch {
+        return ["\(error)"]
+      }
+    }
+    let right: [(inout Shop) -> Void] = [
+      { $0.count = 1 }, { $0.count += 1 }, { $0.name += "b" }, { $0.items.append("y") }, { $0.items[0] = "x" },
+      { $0.prices["x"] = 2 }, { $0.prices["x", default: 0] += 1 }, { $0.isOpen.toggle() }, { $0.isOpen = true },
+      {
+        $0.count += 1
+        $0.prices["y"] = 1
+      },
+    ]
+    for (index, change) in right.enumerated() { #expect(differences(change) == nil, "\(index)") }
+    #expect(differences { $0.count += 2 } == ["count: 2 → 1"])
+    #expect(differences { $0.count = 0 } == ["count: 0 → 1"])
+    #expect(differences { $0.items.append("z") } == ["items[1]: \"z\" → \"y\""])
+    #expect(differences { $0.prices["x", default: 0] += 2 } == ["prices[\"x\"]: 3 → 2"])
+    #expect(differences { $0.prices["z"] = 1 } == ["- prices[\"z\"]: 1"])
+    #expect(
+      differences {
+        $0.count += 1
+        $0.name = "c"
+      } == ["name: \"c\" → \"ab\""]
+    )
+    // What can't be made of the state before is wrong in that of after.
+    #expect(
+      differences { shop in
+        if shop.items.count < 2 { throw Broken() }
+        shop.count = 9
+      } == ["count: 9 → 1"]
+    )
+  }
+
   @Test("receives by a condition, and skips what is not of interest")
   func receiveWhere() throws {
     let store = store()

@@ -72,6 +72,72 @@ struct LoggingTests {
     )
   }
 
+  @Test(
+    "writes nothing of what a description hides where it is a part of something, whatever its debugDescription shows"
+  )
+  func hidesSecretsInside() {
+    struct Password: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+      var value = "s3cret"
+      var description: String { "•••" }
+      var debugDescription: String { "Password(\(value))" }
+    }
+    struct Login {
+      var name = "Ann"
+      var password: Password? = Password()
+    }
+    enum Form {
+      case empty
+      case full(Login, again: Password)
+      case short(Password)
+    }
+    struct Logins {
+      var one: Login?
+      var all: [Login] = []
+      var named: [String: [Password]] = [:]
+      var owners: [Password: Int] = [:]
+      var sets: [Set<Password>] = []
+      var pair: (Login, Password)?
+      var form = Form.empty
+    }
+    let notes = notes
+    let observer: TransitionObserver<Logins, String> = logging { notes.write($0) }
+    let after = Logins(
+      one: Login(),
+      all: [Login(password: nil)],
+      named: ["Ann": [Password()]],
+      owners: [Password(): 1],
+      sets: [[Password()]],
+      pair: (Login(), Password()),
+      form: .full(Login(), again: Password())
+    )
+    observer(Transition(action: "typed", origin: .sent, before: Logins(), after: after))
+    observer(Transition(action: "cut", origin: .sent, before: after, after: Logins(form: .short(Password()))))
+    #expect(
+      notes.lines == [
+        """
+        → typed
+          one: nil → Login(name: "Ann", password: •••)
+          + all[0]: Login(name: "Ann", password: nil)
+          + named["Ann"]: [•••]
+          + owners[•••]: 1
+          + sets[0]: [•••]
+          pair: nil → (Login(name: "Ann", password: •••), •••)
+          form: empty → full(Login(name: "Ann", password: •••), again: •••)
+        """,
+        """
+        → cut
+          one: Login(name: "Ann", password: •••) → nil
+          - all[0]: Login(name: "Ann", password: nil)
+          - named["Ann"]: [•••]
+          - owners[•••]: 1
+          - sets[0]: [•••]
+          pair: (Login(name: "Ann", password: •••), •••) → nil
+          form: full(Login(name: "Ann", password: •••), again: •••) → short(•••)
+        """,
+      ]
+    )
+  }
+
   @Test("one listener sees the error of every action, and answers with an action of its own")
   func listens() {
     enum Action {

@@ -1,3 +1,4 @@
+import Foundation
 import ReboundStore
 import Testing
 
@@ -136,5 +137,84 @@ struct StateDiffTests {
     #expect(StateDiff.lines(from: old, to: Hiding(hidden: ["a"])) == ["changed"])
     #expect(StateDiff.lines(from: old, to: old) == [])
     #expect(StateDiff.lines(from: Duration.seconds(1), to: Duration.seconds(2)) == ["1.0 seconds → 2.0 seconds"])
+  }
+
+  /// All are described alike.
+  private struct Secret: Hashable, CustomStringConvertible {
+    var value: Int
+    var description: String { "•••" }
+  }
+
+  @Test("elements and keys that are described alike are told apart all the same")
+  func describedAlike() {
+    func secrets(_ values: Int...) -> Set<Secret> { Set(values.map { Secret(value: $0) }) }
+    struct Holder { var secrets: Set<Secret> }
+    #expect(StateDiff.lines(from: Holder(secrets: secrets(1)), to: Holder(secrets: secrets(2))) == ["secrets: changed"])
+    #expect(StateDiff.lines(from: secrets(1, 2), to: secrets(2, 1)) == [])
+    #expect(
+      StateDiff.lines(from: Holder(secrets: secrets(1)), to: Holder(secrets: secrets(1, 2))) == ["+ secrets: •••"]
+    )
+    func owners(_ values: [Int: String]) -> [Secret: String] {
+      Dictionary(uniqueKeysWithValues: values.map { (Secret(value: $0), $1) })
+    }
+    #expect(StateDiff.lines(from: owners([1: "a"]), to: owners([2: "a"])) == ["[•••]: changed"])
+    #expect(StateDiff.lines(from: owners([1: "a", 2: "b"]), to: owners([1: "a"])) == ["- [•••]: \"b\""])
+    #expect(StateDiff.lines(from: owners([1: "a", 2: "b"]), to: owners([1: "a", 2: "c"])) == ["[•••]: \"b\" → \"c\""])
+    #expect(StateDiff.lines(from: owners([1: "a", 2: "a"]), to: owners([3: "a"])) == ["[•••]: changed"])
+    #expect(StateDiff.lines(from: [Secret(value: 1)], to: [Secret(value: 2)]) == ["[0]: changed"])
+  }
+
+  @Test("what is equal to itself under another name is another element still")
+  func equalByIdentity() {
+    struct Person: Hashable {
+      var id: Int
+      var name: String
+      static func == (one: Person, other: Person) -> Bool { one.id == other.id }
+      func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    }
+    let (old, new) = (Person(id: 1, name: "Ann"), Person(id: 1, name: "Bob"))
+    #expect(
+      StateDiff.lines(from: Set([old]), to: Set([new])) == [
+        "- : Person(id: 1, name: \"Ann\")", "+ : Person(id: 1, name: \"Bob\")",
+      ]
+    )
+    #expect(StateDiff.lines(from: [old], to: [new]) == ["[0].name: \"Ann\" → \"Bob\""])
+  }
+
+  @Test("another type, another case, and what only knows itself that it is another are changes")
+  func changesThatNothingTells() {
+    struct Other: CustomStringConvertible { var description: String { "•••" } }
+    enum Hidden: CustomStringConvertible {
+      case one(Other), two(Other)
+      var description: String { "•••" }
+    }
+    struct Mirrored: Equatable, CustomReflectable {
+      var id: Int
+      var customMirror: Mirror { Mirror(self, children: ["name": "a"]) }
+    }
+    struct Holder { var value: Any }
+    func lines(_ before: Any, _ after: Any) -> [String] {
+      StateDiff.lines(from: Holder(value: before), to: Holder(value: after))
+    }
+    #expect(lines(Secret(value: 1), Other()) == ["value: changed"])
+    #expect(lines(Hidden.one(Other()), Hidden.two(Other())) == ["value: changed"])
+    #expect(lines(Mirrored(id: 1), Mirrored(id: 2)) == ["value: changed"])
+  }
+
+  @Test("values that are equal are no change, wherever they keep what they are made of")
+  func equalStorage() {
+    func isEqual<Value: Equatable>(_ one: Value, _ other: Value) {
+      #expect(one == other && StateDiff.lines(from: one, to: other) == [])
+    }
+    isEqual(AttributedString("a"), AttributedString("a"))
+    isEqual(Data(repeating: 1, count: 200), Data(repeating: 1, count: 200))
+    isEqual([Data(repeating: 1, count: 200)], [Data(repeating: 1, count: 200)])
+    #expect(StateDiff.lines(from: Data([1, 2]), to: Data([1, 3])).last == "bytes[1]: 2 → 3")
+    // A number that is none is not equal to itself, and no change for that.
+    struct Holder: Equatable {
+      var number = Double.nan
+      var numbers: Set = [Double.nan]
+    }
+    #expect(StateDiff.lines(from: Holder(), to: Holder()) == [])
   }
 }

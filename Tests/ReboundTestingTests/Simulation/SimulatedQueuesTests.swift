@@ -78,19 +78,32 @@ import Testing
   @Test func workOfAQueueSeesNoValuesOfTheTaskThatHappenedToBeTheFirst() throws {
     try Simulation(seed: 1).run {
       let marks = Locked<[Int]>([])
-      let times = Locked<[Duration]>([])
       let (main, own) = (DispatchQueue.main, DispatchQueue(label: "own"))
       Values.$mark.withValue(7) {
-        main.schedule {
-          marks.withLock { $0.append(Values.mark) }
-          times.withLock { $0.append(TimeSource.current.now) }
-        }
+        main.schedule { marks.withLock { $0.append(Values.mark) } }
         own.schedule { marks.withLock { $0.append(Values.mark) } }
       }
       main.schedule { marks.withLock { $0.append(Values.mark) } }
       try await ContinuousClock().sleep(for: .seconds(1))
       try requireEqual(marks.withLock { $0 }, [0, 0, 0])
-      try requireEqual(times.withLock { $0 }, [.zero])
+    }
+  }
+
+  @Test func workOfEachQueueSeesTheValuesOfTheCallerAndTheTimeOfTheRun() throws {
+    try Values.$mark.withValue(7) {
+      try Simulation(seed: 1).run {
+        let seen = Locked<[String]>([])
+        @Sendable func look() { seen.withLock { $0.append("\(Values.mark), \(TimeSource.current.now)") } }
+        // The second work of the main queue is done by the loop that the first has begun.
+        for _ in 1...2 {
+          DispatchQueue.main.schedule(look)
+          DispatchQueue(label: "own").schedule(look)
+          DispatchQueue.global().schedule(look)
+        }
+        _ = TimeSource.system.after(.zero, look)
+        try await ContinuousClock().sleep(for: .seconds(1))
+        try requireEqual(seen.withLock { $0 }, Array(repeating: "7, 0.0 seconds", count: 7))
+      }
     }
   }
 
