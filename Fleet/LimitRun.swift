@@ -5,7 +5,7 @@
   /// Ten processes with one limit, two of which are killed: how many calls begin within any second.
   ///
   /// The server's own log of all its commands is the witness: each call that begins, or has its moment reserved, sets the
-  /// key of the limit once, to that moment and an interval more.
+  /// key of the limit once, to that moment and an interval more first.
   struct LimitRun {
     private let seconds: Int
     private let instances: Int
@@ -31,9 +31,11 @@
       let moments = MomentLog()
       let interval = 1e6 / Double(rate)
       let monitor = try Child("/usr/bin/redis-cli", ["-p", "\(port)", "MONITOR"]) { line in
-        // 1700000000.123456 [0 lua] "SET" "rebound:{run:limit}:rate" "1700000000124456.000" "PX" "1"
+        // 1700000000.123456 [0 lua] "SET" "rebound:{run:limit}:rate" "1700000000124456.000 1000.0 1700000000123456" "PX" "1"
         let words = line.split(separator: "\"")
-        guard words.count > 5, words[1] == "SET", words[3].hasSuffix(":rate"), let full = Double(words[5]) else { return }
+        guard words.count > 5, words[1] == "SET", words[3].hasSuffix(":rate"),
+          let full = words[5].split(separator: " ").first.flatMap({ Double($0) })
+        else { return }
         moments.add((full - interval) / 1e3)
       }
       // A guess: there are half as many processes.

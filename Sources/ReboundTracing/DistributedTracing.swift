@@ -17,7 +17,7 @@
   /// only those that the client's `RedirectPolicy` carries. As an observer it makes the spans. A call is part of the
   /// `ServiceContext.current` of the task that begins it. The names of the attributes are those of OpenTelemetry's
   /// conventions for HTTP clients, as with ``ReboundHTTP/Tracing``, which needs no package of others.
-  public final class DistributedTracing: Middleware, Sendable {
+  public final class DistributedTracing: HTTPMiddleware, Sendable {
     private struct Call {
       let span: any Span
       var attempt: (span: any Span, number: Int)?

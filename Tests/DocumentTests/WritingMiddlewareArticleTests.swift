@@ -6,7 +6,7 @@ import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
-struct ClientVersion: Middleware {
+struct ClientVersion: HTTPMiddleware {
   let version: String
 
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
@@ -17,7 +17,7 @@ struct ClientVersion: Middleware {
   }
 }
 
-struct MinimumVersion: Middleware {
+struct MinimumVersion: HTTPMiddleware {
   let isTooOld: @Sendable () -> Bool
   var place: MiddlewarePlace { .fallback }
 
@@ -29,7 +29,7 @@ struct MinimumVersion: Middleware {
 
 struct UpdateNeeded: Error {}
 
-struct SlowAnswers: Middleware {
+struct SlowAnswers: HTTPMiddleware {
   let limit: Duration
   let report: @Sendable (String, Duration) -> Void
   var place: MiddlewarePlace { .protection }

@@ -33,4 +33,32 @@ struct PredictionTests {
     let prediction = try Prediction(of: settings, in: scenario(queueLimit: .max))
     #expect(try prediction == Prediction(of: settings, in: scenario()))
   }
+
+  private func throttled(window: Double) -> PolicySettings {
+    var settings = PolicySettings()
+    settings.throttle = PolicySettings.Throttle(factor: 2, window: window)
+    return settings
+  }
+
+  @Test func countsForAThrottleWhatHasEndedAndNotWhatWaits() throws {
+    var scenario = scenario()
+    scenario.arrivals = .poisson(perSecond: 300)
+    scenario.faults = [.brownout(factor: 5, from: 2, to: 6)]
+    scenario.duration = 20
+    let settings = throttled(window: 2)
+    // All are answered, however late, so there is nothing to refuse.
+    #expect(try settings.play(scenario).series.givenUp.total == 0)
+    #expect(try Prediction(of: settings, in: scenario).givenUpShare == 0)
+  }
+
+  @Test func countsForAThrottleWhatItsWindowReaches() throws {
+    var scenario = scenario()
+    scenario.faults = [.outage(from: 5, to: 15)]
+    scenario.duration = 60
+    let settings = throttled(window: 10)
+    let played = try #require(try settings.play(scenario).secondsToRecover)
+    let predicted = try #require(try Prediction(of: settings, in: scenario).secondsToRecover)
+    #expect(played > 10)
+    #expect(abs(predicted - played) <= 3)
+  }
 }

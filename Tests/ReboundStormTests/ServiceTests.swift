@@ -5,7 +5,8 @@ import Testing
 
 @Suite("A service of a scenario")
 struct ServiceTests {
-  private func scenario(_ service: Service, rate: Double = 50, faults: [Fault] = [], duration: Double = 60) -> Scenario
+  private func scenario(_ service: Service, rate: Double = 50, faults: [ServiceFault] = [], duration: Double = 60)
+    -> Scenario
   {
     Scenario(arrivals: .poisson(perSecond: rate), service: service, faults: faults, duration: duration)
   }
@@ -40,7 +41,7 @@ struct ServiceTests {
 
   @Test func isSlowWhileItIsCold() throws {
     var service = Service(concurrency: 10, time: .constant(0.05))
-    let outage = [Fault.outage(from: 10, to: 20)]
+    let outage = [ServiceFault.outage(from: 10, to: 20)]
     let warm = try Storm.playCalls(scenario(service, faults: outage))
     service.coldFactor = 10
     service.warmUp = 20
@@ -98,8 +99,8 @@ struct ServiceTests {
     #expect(blind.wastedShare > 0.95)
   }
 
-  @Test(arguments: [Fault.packetLoss(share: 0.5, from: 10, to: 20), .partition(share: 0.5, from: 10, to: 20)])
-  func losesWhatTheNetworkLoses(fault: Fault) throws {
+  @Test(arguments: [ServiceFault.packetLoss(share: 0.5, from: 10, to: 20), .partition(share: 0.5, from: 10, to: 20)])
+  func losesWhatTheNetworkLoses(fault: ServiceFault) throws {
     var scenario = scenario(Service(concurrency: 10, time: .constant(0.01)), faults: [fault])
     scenario.processes = 10
     let storm = try Storm.play(scenario) { _ in try Pipeline("impatient") { Timeout(total: .seconds(1)) } }
@@ -110,7 +111,7 @@ struct ServiceTests {
 
   @Test func slowsDownAsFaultsSay() throws {
     let service = Service(replicas: 2, concurrency: 10, time: .constant(0.01), balancing: .roundRobin)
-    let brownout = Fault.brownout(factor: 10, from: 0, to: 60)
+    let brownout = ServiceFault.brownout(factor: 10, from: 0, to: 60)
     let brown = try Storm.playCalls(scenario(service, faults: [brownout]))
     #expect(abs(brown.latency.percentile(0.5) - 0.1) < 0.01)
     let slow = try Storm.playCalls(scenario(service, faults: [.slowReplica(1, factor: 10, from: 0, to: 60)]))

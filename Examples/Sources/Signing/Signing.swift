@@ -6,7 +6,7 @@ import Signature
 /// Signs what goes over the wire: each attempt with its own date, and each request that a redirect makes.
 ///
 /// A body is read once for its digest and again to be sent, without ever being in memory as a whole.
-public struct Signing: Middleware {
+public struct Signing: HTTPMiddleware {
   private let key: Data
 
   /// Signs with a key that the server knows.

@@ -33,7 +33,7 @@ struct SigningTests {
 
   private func withClient(
     key: Data = LedgerService.key,
-    adding middleware: [any Middleware] = [],
+    adding middleware: [any HTTPMiddleware] = [],
     _ body: (WebAPIClient, BackendServer) async throws -> Void
   ) async throws {
     let backend = try BackendServer(.init(database: ":memory:") { Issue.record("the backend failed: \($0)") })

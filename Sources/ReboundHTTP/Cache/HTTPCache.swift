@@ -16,23 +16,23 @@ import StreamSupport
 ///     let lasting = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000))
 ///
 /// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: the first bytes of
-/// a file are read if the copy is in memory, all of it if not. Whoever asks is not blocked meanwhile, and what follows comes
-/// on a queue of the system's. An answer from the network waits for nothing: it is stored behind its back. Without a storage
-/// all of that is a look at the memory, on the thread of the request.
+/// a file, or of two for a variant, are read if the copy is in memory, all of it if not. Whoever asks is not blocked
+/// meanwhile, and what follows comes on a queue of the system's. An answer from the network waits for nothing: it is stored
+/// behind its back. Without a storage all of that is a look at the memory, on the thread of the request.
 ///
 /// One thing other processes do not see: an answer that was asked for before its address was written to, and comes after
 /// that, is not kept by the process that has written, but by another it is, for as long as it is good. What several processes
 /// read and write should be good for a short time, or say `no-cache`.
 ///
 /// No request fails because a storage does: it goes on with what is in memory, and the failure is reported. What takes a
-/// storage longer than a second is not waited for.
+/// storage longer than a second, or than the call has time, is not waited for.
 public final class HTTPCache: Sendable {
   private struct State {
     var slots: [Key: Slot] = [:]
     var cost = 0
     var uses = 0
     /// Copies that are being renewed behind the back of those who have got the old one.
-    var renewals: [Key: AnyCancellable?] = [:]
+    var renewals: [Key: Renewal] = [:]
     var forgotten = Forgotten()
 
     /// Drops what was not used for the longest time.
@@ -104,6 +104,13 @@ public final class HTTPCache: Sendable {
     let generation: Int
   }
 
+  private struct Renewal {
+    /// No other has it: one that is forgotten before it is under way leaves the next one of its key alone.
+    let number: Int
+    /// `nil` before it is under way.
+    var exchange: AnyCancellable?
+  }
+
   private struct Slot {
     var copies: [KeptCopy]
     var lastUse: Int
@@ -122,6 +129,15 @@ public final class HTTPCache: Sendable {
   /// What a copy is called in the storage.
   struct Place: Sendable {
     let name: HTTPCacheEntryName
+    let version: String
+    /// `nil` for a copy in the first place of its key.
+    let first: FirstPlace?
+  }
+
+  /// What was in the first place of a key when a copy in a second place belonged to it.
+  struct FirstPlace: Sendable {
+    /// As ``StoredCopy/family``.
+    let family: String?
     let version: String
   }
 
@@ -188,7 +204,7 @@ public final class HTTPCache: Sendable {
       state.cost = 0
       return before
     }
-    for renewal in before.1.values { renewal?.cancel() }
+    for renewal in before.1.values { renewal.exchange?.cancel() }
     // Whoever was reading from the storage at the same time has read what is removed.
     shelf?.removeAll { self.releaseMemory() }
   }
@@ -348,30 +364,31 @@ public final class HTTPCache: Sendable {
 
   /// Renews a copy behind the back of those who have got the old one; once at a time.
   func renew(_ key: Key, with exchange: HTTPAnswer) {
-    let begins = state.withLock { state in
-      guard state.renewals[key] == nil else { return false }
-      state.renewals[key] = .some(nil)
-      return true
+    let begun = state.withLock { state -> Int? in
+      guard state.renewals[key] == nil else { return nil }
+      state.uses += 1
+      state.renewals[key] = Renewal(number: state.uses)
+      return state.uses
     }
-    guard begins else { return }
+    guard let number = begun else { return }
     // A failure needs no answer here: whoever asks next, asks the server. Those who have the old copy have no part in the new
     // one: their time is not its limit.
     let renewal = Deadline.replaced(by: nil) {
       exchange.sink { _ in
-        self.endRenewal(key)
+        self.endRenewal(number, of: key)
       } receiveValue: { _ in
       }
     }
     let isOver = state.withLock { state in
-      guard state.renewals[key] != nil else { return true }
-      state.renewals[key] = .some(renewal)
+      guard state.renewals[key]?.number == number else { return true }
+      state.renewals[key]?.exchange = renewal
       return false
     }
     if isOver { renewal.cancel() }
   }
 
-  private func endRenewal(_ key: Key) {
-    let renewal = state.withLock { $0.renewals.removeValue(forKey: key) }
+  private func endRenewal(_ number: Int, of key: Key) {
+    let renewal = state.withLock { $0.renewals[key]?.number == number ? $0.renewals.removeValue(forKey: key) : nil }
     withExtendedLifetime(renewal) {}
   }
 }

@@ -65,25 +65,30 @@ final class HTTPCacheShelf: Sendable {
 
   // MARK: Looking
 
-  /// Looks for the copy that answers a request.
+  /// Looks for the copy that answers a request, for no longer than the call has time, which begins now.
   func look(
     _ key: HTTPCache.Key,
     for request: HTTPRequest,
     in cache: HTTPCache
   ) -> SingleAnswer<CachedCopy?, NetworkFailure> {
-    SingleAnswer(name: "HTTPCache") { [self] answer in
-      // What follows is on another thread, where the caller's would be lost.
-      let deadline = Deadline.current
+    let deadline = request.timeLeft?.deadline
+    return SingleAnswer(name: "HTTPCache") { [self] answer in
       let first = FirstAnswer { [tell] copy in
-        tell { Deadline.$current.withValue(deadline) { answer(.success(copy)) } }
+        // On another thread, where the deadline would be lost.
+        tell { Deadline.replaced(by: deadline) { answer(.success(copy)) } }
       }
+      // Whoever enforces a deadline from outside ends the look as well.
+      let rest = deadline.map { $0.isEnforced ? patience : min($0.remaining, patience) } ?? patience
       work { [self] in
         if first.isAwaited { first.come { find(key, request, in: cache) } }
       }
       first.keep(
-        request.time.after(patience) { [self] in
+        request.time.after(rest) { [self] in
           let isFirst = first.come { cache.kept(for: key, answering: request.message)?.copy }
-          if isFirst { onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name)) }
+          // The storage is not to blame that a call has less time.
+          if isFirst, rest == patience {
+            onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name))
+          }
         }
       )
       return first
@@ -99,8 +104,10 @@ final class HTTPCacheShelf: Sendable {
         // What is in memory alone is all that there is: what waited to be stored when this look began is stored by now.
         guard let place = known.place else { return known.copy }
         let finding = try storage.find(place.name, known: place.version, limit: limit(cache))
-        if case .unchanged(let version) = finding, try isInForce(known.copy, place.name) {
-          cache.note(HTTPCache.Place(name: place.name, version: version), ofCopy: known.number, for: key)
+        if case .unchanged(let version) = finding, try isInForce(known.copy, place.name),
+          let place = try inFamily(place, version, digest, limit(cache))
+        {
+          cache.note(place, ofCopy: known.number, for: key)
           return known.copy
         }
         // Somebody has removed or replaced it.
@@ -122,12 +129,14 @@ final class HTTPCacheShelf: Sendable {
   ) throws -> CachedCopy? {
     var name = digest.name
     guard var (stored, version) = try load(name, digest, limit(cache)) else { return nil }
+    var first: HTTPCache.FirstPlace?
     let wanted = stored.variant.map { HTTPHeaders.Field($0.name, request.message.headers[$0.name] ?? "") }
       .map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
     if wanted != stored.variant {
       name = digest.name(of: wanted)
       // One of another family is older than what has taken the first place since.
       guard let second = try load(name, digest, limit(cache)), second.0.family == stored.family else { return nil }
+      first = HTTPCache.FirstPlace(family: stored.family, version: version)
       (stored, version) = second
     }
     let time = request.time
@@ -137,9 +146,32 @@ final class HTTPCacheShelf: Sendable {
       try storage.remove(name)
       return nil
     }
-    let place = HTTPCache.Place(name: name, version: version)
+    let place = HTTPCache.Place(name: name, version: version, first: first)
     _ = cache.keepInMemory(copy, for: key, answering: request.message, at: place)
     return copy
+  }
+
+  /// Where a copy in memory is, as that is known from now on; `nil` if another answer has begun a family since.
+  private func inFamily(
+    _ place: HTTPCache.Place,
+    _ version: String,
+    _ digest: HTTPCacheKeyDigest,
+    _ limit: Int
+  ) throws -> HTTPCache.Place? {
+    guard let known = place.first else { return HTTPCache.Place(name: place.name, version: version, first: nil) }
+    let first: String
+    switch try storage.find(digest.name, known: known.version, limit: limit) {
+    case .unchanged(let version):
+      first = version
+    case .bytes(let bytes, let version):
+      // Whoever reads it next sees what is wrong with it.
+      guard let stored = try? StoredCopy(bytes, of: digest), stored.family == known.family else { return nil }
+      first = version
+    case .nothing:
+      return nil
+    }
+    let now = HTTPCache.FirstPlace(family: known.family, version: first)
+    return HTTPCache.Place(name: place.name, version: version, first: now)
   }
 
   /// Reads a copy; removes what is none.
@@ -203,7 +235,7 @@ final class HTTPCacheShelf: Sendable {
     // remembered an older copy may be there.
     guard !cache.mayHaveForgotten(copy, since: lookup) else { return forget(digest.name.address) }
     do {
-      let (name, family) = try place(for: copy, digest, limit(cache))
+      let (name, family, first) = try place(for: copy, digest, limit(cache))
       let bytes = StoredCopy.bytes(
         of: copy,
         for: digest,
@@ -216,7 +248,7 @@ final class HTTPCacheShelf: Sendable {
       // What is there is older than this one, which may not be there.
       guard let bytes else { return forget(digest.name.address) }
       if let version = try storage.store(bytes, as: name), try storeRedirectEntries(of: copy, name) {
-        cache.note(HTTPCache.Place(name: name, version: version), ofCopy: number, for: key)
+        cache.note(HTTPCache.Place(name: name, version: version, first: first), ofCopy: number, for: key)
       } else {
         cache.drop(number, for: key)
         try storage.remove(name)
@@ -234,13 +266,16 @@ final class HTTPCacheShelf: Sendable {
     for copy: CachedCopy,
     _ digest: HTTPCacheKeyDigest,
     _ limit: Int
-  ) throws -> (HTTPCacheEntryName, family: String?) {
-    guard !copy.variant.isEmpty else { return (digest.name, nil) }
+  ) throws -> (HTTPCacheEntryName, family: String?, first: HTTPCache.FirstPlace?) {
+    guard !copy.variant.isEmpty else { return (digest.name, nil, nil) }
     let own = copy.variant.map { HTTPHeaders.Field($0.name, digest.digest(of: $0)) }
-    guard let (first, _) = try load(digest.name, digest, limit), first.variant.map(\.name) == own.map(\.name) else {
-      return (digest.name, CallIDs.text(.random(in: .min ... .max)))
+    guard
+      let (first, version) = try load(digest.name, digest, limit), first.variant.map(\.name) == own.map(\.name)
+    else {
+      return (digest.name, CallIDs.text(.random(in: .min ... .max)), nil)
     }
-    return (first.variant == own ? digest.name : digest.name(of: own), first.family)
+    if first.variant == own { return (digest.name, first.family, nil) }
+    return (digest.name(of: own), first.family, HTTPCache.FirstPlace(family: first.family, version: version))
   }
 
   // MARK: Redirects
@@ -336,47 +371,5 @@ final class HTTPCacheShelf: Sendable {
       onFailure(HTTPCacheStorageFailure(.removing, underlying: error))
       return false
     }
-  }
-}
-
-/// The first of two answers: that of a storage, or of the timer that ends the wait for it.
-private final class FirstAnswer: Cancellable, Sendable {
-  private struct State {
-    var answer: (@Sendable (CachedCopy?) -> Void)?
-    var timer: (any Cancellable)?
-  }
-
-  private let state: Locked<State>
-
-  init(_ answer: @escaping @Sendable (CachedCopy?) -> Void) {
-    state = Locked(State(answer: answer))
-  }
-
-  var isAwaited: Bool { state.withLock { $0.answer != nil } }
-
-  /// Answers, if nothing has before.
-  ///
-  /// - Returns: Whether it was the first.
-  @discardableResult
-  func come(_ find: () -> CachedCopy?) -> Bool {
-    let copy = find()
-    let before = state.exchange(State())
-    before.timer?.cancel()
-    before.answer?(copy)
-    return before.answer != nil
-  }
-
-  /// Keeps the timer until there is an answer.
-  func keep(_ timer: any Cancellable) {
-    let isAwaited = state.withLock { state in
-      if state.answer != nil { state.timer = timer }
-      return state.answer != nil
-    }
-    if !isAwaited { timer.cancel() }
-  }
-
-  func cancel() {
-    let before = state.exchange(State())
-    before.timer?.cancel()
   }
 }

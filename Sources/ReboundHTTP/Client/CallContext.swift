@@ -89,6 +89,12 @@ final class CallContext: Sendable {
     observe(HTTPEvent(elapsed: time.now - start, kind: kind(), call: watched))
   }
 
+  /// Keeps the failure of an attempt, and tells what comes of it.
+  func learn(_ event: RetryEvent) {
+    if let failure = event.error as? NetworkFailure { keep(failure) }
+    tell(.retry(event))
+  }
+
   /// Keeps the failure of an attempt, for the failure of the call to tell of.
   func keep(_ failure: NetworkFailure) { failures.append(failure) }
 

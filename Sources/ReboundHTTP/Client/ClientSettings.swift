@@ -10,15 +10,15 @@ struct ClientSettings: Sendable {
   var service: ServiceAddress?
   var transport: any Transport
   /// In the order of its places.
-  var middleware: [any Middleware]
+  var middleware: [any HTTPMiddleware]
   /// That of them, with what every client has, which sees each attempt as one.
-  var aroundAttempts: [any Middleware]
+  var aroundAttempts: [any HTTPMiddleware]
   /// That of them which sees each request that goes over the wire: an attempt, and what redirects make of it.
   ///
   /// The first ones only adapt it.
   var adapters: RequestAdapters
   /// All behind them.
-  var aroundHops: [any Middleware]
+  var aroundHops: [any HTTPMiddleware]
   /// Whether there is more than what adapts requests, besides the limit of a call that has one.
   var hasStages: Bool
   var delivery: (any Scheduler & Sendable)?

@@ -34,7 +34,7 @@ public struct HTTPRequest: Sendable {
   var attemptStart: Duration { parts.attemptStart }
   /// What is asked about a copy of the answer; `nil` if there is none.
   var question: CopyQuestion? { parts.question }
-  /// When a cache has last forgotten copies of its address: what was asked for before is not for this one.
+  /// How often a cache had forgotten anything when this was asked for: what was asked for before that is not for this one.
   var cacheGeneration: Int { parts.cacheGeneration }
   /// `nil` unless a redirect has led here.
   var redirection: Redirection? { parts.redirection }
@@ -172,6 +172,7 @@ public struct HTTPRequest: Sendable {
     copy.change { parts in
       let id = parts.call.id
       parts.call = parts.call.another
+      parts.deadline = nil
       if parts.message.headers["X-Request-ID"] == id { parts.message.headers["X-Request-ID"] = parts.call.id }
     }
     return copy

@@ -13,7 +13,8 @@ extension RequestExecutor {
   ///   - next: The request for the page behind a page; `nil` behind the last one.
   ///
   /// - Demand: A page is fetched when it is requested, and not before.
-  /// - Failure: That of the first page that fails; the pages before it have arrived.
+  /// - Failure: That of the first page that fails; the pages before it have arrived. All end with the `Deadline.current`
+  ///   that the first is asked for under; the limit of a request is for its own page.
   /// - Threads: Where the executor delivers. Any number of pages takes the same stack, also if they are there at once.
   public func pages<R: Request>(
     of first: R,

@@ -26,7 +26,7 @@ public struct WebAPIClient: RequestExecutor {
   /// Sends and receives.
   public var transport: any Transport { shared.settings.transport }
   /// What stands between the client and the transport, from the outside in.
-  public var middleware: [any Middleware] { shared.settings.middleware }
+  public var middleware: [any HTTPMiddleware] { shared.settings.middleware }
   /// For one attempt of a request that names no limits.
   public var limits: TransportLimits {
     get { shared.settings.limits }
@@ -98,7 +98,7 @@ public struct WebAPIClient: RequestExecutor {
   public init(
     baseURL: URL? = nil,
     transport: any Transport,
-    middleware: [any Middleware] = [],
+    middleware: [any HTTPMiddleware] = [],
     time: TimeSource = .current,
     random: RandomSource = .system
   ) {
@@ -117,7 +117,7 @@ public struct WebAPIClient: RequestExecutor {
   public init(
     baseURL: URL? = nil,
     transport: any Transport,
-    middleware: [any Middleware] = [],
+    middleware: [any HTTPMiddleware] = [],
     deliveringOn scheduler: (any Scheduler & Sendable)?,
     time: TimeSource = .current,
     random: RandomSource = .system
@@ -128,7 +128,7 @@ public struct WebAPIClient: RequestExecutor {
   private init(
     _ baseURL: URL?,
     _ transport: any Transport,
-    _ middleware: [any Middleware],
+    _ middleware: [any HTTPMiddleware],
     _ time: TimeSource,
     _ random: RandomSource,
     delivery: (any Scheduler & Sendable)?
@@ -334,7 +334,7 @@ public struct WebAPIClient: RequestExecutor {
   }
 
   /// Those of one place keep the order that they were given in.
-  private static func inOrder(_ middleware: [any Middleware]) -> [any Middleware] {
+  private static func inOrder(_ middleware: [any HTTPMiddleware]) -> [any HTTPMiddleware] {
     MiddlewarePlace.allCases.flatMap { place in middleware.filter { $0.place == place } }
   }
 

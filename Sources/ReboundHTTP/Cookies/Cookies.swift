@@ -12,7 +12,7 @@ import StreamSupport
 /// refusal. A request that has a Cookie field of its own keeps that.
 ///
 /// A jar is one user's. A cache of the same client tells users apart by ``WebAPIClient/identifying(_:)`` alone.
-public struct Cookies: Middleware, RequestAdapter {
+public struct Cookies: HTTPMiddleware, RequestAdapter {
   private final class Box: Sendable {
     let jar: Locked<CookieJar>
 

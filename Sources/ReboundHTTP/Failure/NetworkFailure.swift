@@ -336,10 +336,11 @@ extension NetworkFailure: RetryAfterProviding {
     }
   }
 
-  /// Whether the server cannot have acted on the request, so that even one that is not idempotent may be sent again.
+  /// Whether the server cannot have acted on the request, in this attempt or one of ``earlier``, so that even one that is not
+  /// idempotent may be sent again.
   public var provesNothingWasDone: Bool {
     // Whatever has failed behind such a redirect says nothing of the first server.
-    if hasServerActed { return false }
+    if hasServerActed || !earlier.allSatisfy(\.provesNothingWasDone) { return false }
     switch kind {
     case .transport: return transport?.provesNothingWasDone ?? false
     case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: return true

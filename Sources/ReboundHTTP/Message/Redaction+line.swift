@@ -9,7 +9,7 @@ extension Redaction {
   ///
   /// - Complexity: O(n) in the length of the text.
   public func line(_ text: String) -> String {
-    let bytes = Array(self.text(text).utf8)
+    let bytes = Array(members(text).utf8)
     var shown: [UInt8] = []
     var isCredential = false
     for piece in bytes.split(omittingEmptySubsequences: false, whereSeparator: { $0 <= UInt8(ascii: " ") }) {

@@ -203,10 +203,14 @@ public struct Redaction: Hashable, Sendable {
     return String(decoding: shown + rest, as: UTF8.self)
   }
 
-  /// The text of a body without its secrets: the values of the members of JSON objects in it.
+  /// The text of a body without its secrets: the values of the members of JSON objects in it, and of pairs as forms and queries
+  /// have them, such as `password=hunter2&name=x`.
   ///
-  /// The text may be cut off anywhere, and need not be JSON.
-  public func text(_ text: String) -> String {
+  /// The text may be cut off anywhere, and need not be either. For prose, with header fields in it perhaps, see ``line(_:)``.
+  public func text(_ text: String) -> String { members(withoutPairs(text)) }
+
+  /// The text without the values of secret members of JSON objects in it.
+  func members(_ text: String) -> String {
     var scanner = SecretScanner(text, self)
     return scanner.run()
   }

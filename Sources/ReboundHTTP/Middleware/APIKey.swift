@@ -6,7 +6,7 @@ import Foundation
 ///     APIKey(.header("X-API-Key"), key, for: "api.example.org")
 ///
 /// The key is left out of everything that is written for people, where its name is in the client's ``Redaction``.
-public struct APIKey: Middleware, RequestAdapter {
+public struct APIKey: HTTPMiddleware, RequestAdapter {
   /// Where the key goes.
   public enum Placement: Hashable, Sendable {
     /// Into a header field.

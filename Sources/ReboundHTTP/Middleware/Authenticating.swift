@@ -12,7 +12,7 @@ import Rebound
 /// and neither is one that says that it is not authenticated sent with a credential.
 ///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
-public struct Authenticating<Credential: Sendable>: Middleware, HandlingMiddleware {
+public struct Authenticating<Credential: Sendable>: HTTPMiddleware, HandlingMiddleware {
   // Made where the type of the credential is known: code for any type of it takes twice as long.
   @usableFromInline let authenticate: @Sendable (HTTPRequest, AnswerSubscriber, RequestHandler) -> Void
 

@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Rebound
+import StreamSupport
 
 /// Answers from copies that are still good, asks whether old ones are, and lets them stand in when the service fails.
 ///
@@ -12,7 +13,7 @@ import Rebound
 /// answer that redirects have led to is good for as long as they are.
 ///
 /// To those who watch the client, the renewal of a copy that has answered already is a call of its own (RFC 5861 §3).
-public struct Caching: Middleware, HandlingMiddleware {
+public struct Caching: HTTPMiddleware, HandlingMiddleware {
   /// An answer, or a failure, that is there already.
   private typealias Known = Result<HTTPResponse, NetworkFailure>.Publisher
 
@@ -170,9 +171,7 @@ public struct Caching: Middleware, HandlingMiddleware {
             if response.status != 304 || copy.isMeant(by: response) {
               Known(response).subscribe(subscriber)
             } else {
-              var again = request()
-              again.deadline = deadline
-              next.handle(again, subscriber)
+              Deadline.replaced(by: deadline) { next.handle(request(), subscriber) }
             }
           }(question)
         }
@@ -219,16 +218,56 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
 
   /// Forgets the copies of what a request has written to, and of what the servers name as changed (RFC 9111 §4.4).
   fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> Publishers.HandleEvents<Self> {
-    let invalidate = { @Sendable (written: Set<URL>) in
-      guard !written.isEmpty else { return }
-      cache.invalidate(written)
-      request.tell(.cache(.invalidated))
-    }
+    let write = Write(request, cache)
     return handleEvents(
-      receiveOutput: { invalidate(request.written($0.head)) },
-      receiveCompletion: { if case .failure(let failure) = $0 { invalidate(request.written(failure)) } },
-      receiveCancel: { invalidate(request.call.written) }
+      receiveSubscription: { write.begin($0) },
+      receiveOutput: { write.answer($0.head) },
+      receiveCompletion: { if case .failure(let failure) = $0 { write.fail(failure) } },
+      receiveCancel: { write.cancel() }
     )
+  }
+}
+
+/// A request under way that is not safe, and what it makes a cache forget.
+private final class Write: Sendable {
+  private struct State {
+    var upstream: (any Subscription)?
+    /// Where redirects had led by an answer that has come: who wants no more than that cancels.
+    var known: Set<URL> = []
+  }
+
+  private let request: HTTPRequest
+  private let cache: HTTPCache
+  private let state = Locked(State())
+
+  init(_ request: HTTPRequest, _ cache: HTTPCache) {
+    (self.request, self.cache) = (request, cache)
+  }
+
+  func begin(_ upstream: any Subscription) {
+    state.withLock { if $0.upstream == nil { $0.upstream = upstream } }
+  }
+
+  func answer(_ head: ResponseHead) {
+    let written = request.call.written
+    // Before anybody is told, who may cancel at once.
+    state.withLock { $0.known.formUnion(written) }
+    forget(request.written(head))
+  }
+
+  func fail(_ failure: NetworkFailure) { forget(request.written(failure)) }
+
+  func cancel() {
+    // Stopped before that is asked: until then a redirect may lead it on.
+    state.withLock { $0.upstream.take() }?.cancel()
+    let written = request.call.written
+    forget(written.subtracting(state.withLock { $0.known }))
+  }
+
+  private func forget(_ written: Set<URL>) {
+    guard !written.isEmpty else { return }
+    cache.invalidate(written)
+    request.tell(.cache(.invalidated))
   }
 }
 

@@ -6,9 +6,9 @@ import Rebound
 /// The same thing is the same address with the same header fields, asked for by the same user with a safe method, and
 /// with the same limit of time, by requests of the same name that find the same answers valid: what one of them refuses,
 /// another could have taken. After ``Caching`` has forgotten an address, none joins what was asked for before. A caller whose
-/// `Deadline.current` is over leaves, and ends no other's call. The last one that loses interest cancels it; a failure is shared,
-/// too, and not kept.
-public struct Coalescing: Middleware, HandlingMiddleware {
+/// `Deadline.current` or ``HTTPRequest/deadline`` is over leaves, and ends no other's call. The last one that loses
+/// interest cancels it; a failure is shared, too, and not kept.
+public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
   private struct Key: Hashable, Sendable {
     let method: HTTPMethod
     let url: String
@@ -65,9 +65,11 @@ public struct Coalescing: Middleware, HandlingMiddleware {
       takesWebPages: request.call.takesWebPages,
       hasValidator: request.call.validator != nil
     )
-    let shared = next(request).coalesced(by: coalescer, for: key)
     // What all share runs under the limit of their requests alone; the time of a caller is the end of that one's wait.
-    guard let deadline = Deadline.toHeed else { return shared.subscribe(subscriber) }
+    var common = request
+    if common.deadline != nil { common.deadline = nil }
+    let shared = next(common).coalesced(by: coalescer, for: key)
+    guard let deadline = request.outerDeadline, !deadline.isEnforced else { return shared.subscribe(subscriber) }
     request.ended(shared, after: deadline.remaining).subscribe(subscriber)
   }
 }

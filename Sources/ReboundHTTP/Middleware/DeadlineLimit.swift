@@ -32,10 +32,13 @@ extension HTTPRequest {
   /// under, with how long that is; `nil` if there is none of them.
   var timeLeft: (deadline: Deadline, limit: Duration)? {
     let own = timeLimit.map { (deadline: Deadline(in: $0, on: time), limit: $0) }
-    guard let outer = Deadline.current?.nearer(deadline) ?? deadline else { return own }
+    guard let outer = outerDeadline else { return own }
     if let own, !outer.isBefore(own.deadline) { return own }
     return (outer, outer.remaining)
   }
+
+  /// The nearer of the deadline that middleware has given it and the one that it runs under; `nil` if there is neither.
+  var outerDeadline: Deadline? { Deadline.current?.nearer(deadline) ?? deadline }
 
   /// An answer, or the failure of a call whose time is over.
   func ended(

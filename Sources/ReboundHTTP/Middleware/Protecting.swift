@@ -11,7 +11,7 @@ import Rebound
 ///
 /// Calls that are under way when the breaker opens go on: of many that begin at the same moment all are sent, whatever
 /// becomes of the first.
-public struct Protecting: Middleware, HandlingMiddleware {
+public struct Protecting: HTTPMiddleware, HandlingMiddleware {
   private let breaker: @Sendable (_ host: String) -> CircuitBreaker
 
   /// Makes the middleware, with a breaker for each host, which has the host's name.

@@ -40,7 +40,7 @@ struct RequestHandler: Sendable {
 }
 
 /// Middleware that takes a request with its subscriber, as all of this module does.
-protocol HandlingMiddleware: Middleware {
+protocol HandlingMiddleware: HTTPMiddleware {
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler)
 }
 
@@ -56,7 +56,7 @@ extension HandlingMiddleware {
 
 extension RequestHandler {
   /// A middleware, with what is inside of it.
-  init(_ middleware: any Middleware, next: RequestHandler) {
+  init(_ middleware: any HTTPMiddleware, next: RequestHandler) {
     if let middleware = middleware as? any HandlingMiddleware {
       self.init { middleware.handle($0, for: $1, next: next) }
     } else {
@@ -66,7 +66,7 @@ extension RequestHandler {
   }
 
   /// Several, from the outside in.
-  init(_ middleware: some Sequence<any Middleware>, next: RequestHandler) {
+  init(_ middleware: some Sequence<any HTTPMiddleware>, next: RequestHandler) {
     self = middleware.reversed().reduce(next) { RequestHandler($1, next: $0) }
   }
 }

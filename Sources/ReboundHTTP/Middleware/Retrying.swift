@@ -12,7 +12,7 @@ import StreamSupport
 ///
 /// No wait begins that would end after the deadline of the call: the failure comes at once then, and its
 /// ``NetworkFailure/notRetriedBecause`` is `deadlineExceeded`.
-public struct Retrying: Middleware, HandlingMiddleware {
+public struct Retrying: HTTPMiddleware, HandlingMiddleware {
   /// When, how often and how late.
   public let policy: RetryPolicy<NetworkFailure>
   /// The same, for what may be sent again.
@@ -79,8 +79,7 @@ private final class RequestAttempts: Sendable {
   /// What the policy has decided about a failure.
   func learn(_ event: RetryEvent) {
     if case .stopped(let reason) = event.outcome { lastReason.withLock { $0 = reason } }
-    if let failure = event.error as? NetworkFailure { request.call.keep(failure) }
-    request.tell(.retry(event))
+    request.call.learn(event)
   }
 
   /// The failure of the last attempt, with those before it.

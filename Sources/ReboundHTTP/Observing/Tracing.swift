@@ -11,7 +11,7 @@ import StreamSupport
 /// As middleware it puts `traceparent` (W3C Trace Context) into each attempt that has none, also where a redirect leads;
 /// to another origin only if the client's ``RedirectPolicy`` carries that field. As an observer it makes the spans. An
 /// attempt that is a resend says so in `http.request.resend_count`.
-public final class Tracing: Middleware, RequestAdapter, Sendable {
+public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   // A reference, since a dictionary moves what it holds to change it. Touched with the lock held, or when it is taken out.
   private final class Call {
     let context: SpanContext

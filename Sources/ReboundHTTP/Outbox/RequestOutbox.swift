@@ -174,8 +174,8 @@ private func deliver(
       let verdict = judge(failure)
       if entry.payload.isRepeatable { return Just(verdict) }
       switch verdict {
-      // No way to where the service has led after it had done it is no way that it has not come.
-      case .unreachable where !failure.hasServerActed, .delivered, .refused: return Just(verdict)
+      // What counts as no way to the service may be its own answer: a page for a browser, or what it has led on to.
+      case .unreachable where failure.provesNothingWasDone, .delivered, .refused: return Just(verdict)
       case .unreachable, .tryLater: return Just(.refused(MayHaveArrived(setback: "\(failure)")))
       }
     }

@@ -21,6 +21,8 @@ final class EventReader: Sendable {
     var head: ResponseHead?
     /// The body of an answer that is no stream.
     var refusal: Data?
+    /// Ends the wait for more of it.
+    var refusalTimer: (any Cancellable)?
     var parser: EventStreamParser
     var waiting: ArraySlice<ServerSentEvent> = []
     var end: Subscribers.Completion<NetworkFailure>?
@@ -54,6 +56,9 @@ final class EventReader: Sendable {
     case event(ServerSentEvent, Sink)
     case end(Subscribers.Completion<NetworkFailure>, Sink)
   }
+
+  /// How long the body of an answer that is no stream may take to come; it may be one that never ends.
+  private static let refusalLimit = Duration.seconds(10)
 
   private let request: HTTPRequest
   private let memory: StreamMemory
@@ -96,10 +101,11 @@ final class EventReader: Sendable {
       let rest = state
       state.isOver = true
       (state.whenOpened, state.exchange, state.sink) = (nil, nil, nil)
-      (state.waiting, state.end) = ([], nil)
+      (state.waiting, state.end, state.refusalTimer) = ([], nil, nil)
       return rest
     }
     rest.exchange?.cancel()
+    rest.refusalTimer?.cancel()
   }
 
   // MARK: What the transport tells
@@ -134,7 +140,18 @@ final class EventReader: Sendable {
       state.whenOpened = nil
       return whenOpened
     }
+    if !isStream { limitRefusal() }
     whenOpened?(.success(answer))
+  }
+
+  /// Has what has come of a refusal by then count as all of it.
+  private func limitRefusal() {
+    let timer = request.time.after(Self.refusalLimit) { [weak self] in self?.finish() }
+    let isOver = state.withLock { state in
+      if !state.isOver { state.refusalTimer = timer }
+      return state.isOver
+    }
+    if isOver { timer.cancel() }
   }
 
   private func receive(_ chunk: Data) {
@@ -190,15 +207,17 @@ final class EventReader: Sendable {
   private func fail(_ failure: NetworkFailure) {
     var failure = failure
     failure.retryAfter = failure.retryAfter ?? memory.retry
-    let rest: (whenOpened: WhenOpened?, exchange: (any TransportExchange)?)? = state.withLock { state in
+    let rest: (whenOpened: WhenOpened?, exchange: (any TransportExchange)?, timer: (any Cancellable)?)?
+    rest = state.withLock { state in
       guard !state.isOver else { return nil }
       state.isOver = true
       state.end = .failure(failure)
-      let rest = (state.whenOpened, state.exchange)
-      (state.whenOpened, state.exchange) = (nil, nil)
+      let rest = (state.whenOpened, state.exchange, state.refusalTimer)
+      (state.whenOpened, state.exchange, state.refusalTimer) = (nil, nil, nil)
       return rest
     }
-    guard let (whenOpened, exchange) = rest else { return }
+    guard let (whenOpened, exchange, timer) = rest else { return }
+    timer?.cancel()
     exchange?.cancel()
     request.tell(.attemptFailed(request.attempt, failure))
     if let whenOpened { whenOpened(.failure(failure)) } else { deliver() }

@@ -127,7 +127,12 @@ final class PartFile {
   }
 
   private func removeNote() throws {
-    if files.fileExists(atPath: note.path) { try files.removeItem(at: note) }
+    guard files.fileExists(atPath: note.path) else { return }
+    do {
+      try files.removeItem(at: note)
+    } catch let error as CocoaError where [.fileNoSuchFile, .fileReadNoSuchFile].contains(error.code) {
+      // The download before, which is done with the part, has just removed it.
+    }
   }
 }
 

@@ -17,7 +17,8 @@ extension WebAPIClient {
   ///   - policy: When a connection is made again; events in between start its count and back-off afresh.
   ///
   /// - Demand: The connection is made on subscription. While events wait that were not requested, the transport pauses.
-  /// - Failure: What the policy does not take up again; a refusal by status, or another media type, for one.
+  /// - Failure: What the policy does not take up again; a refusal by status, or another media type, for one. It comes when the
+  ///   body of that answer has ended, or 10 s after its head.
   /// - Threads: As ``publisher(for:)``.
   public func events<R: Request>(
     for request: R,
@@ -52,8 +53,12 @@ extension WebAPIClient {
       }
       return connection(attempt, memory)
     }
-    .retry(RetryPolicy.http(policy).onEvent { context.tell(.retry($0)) }, time: time)
-    .mapError { context.ended(with: $0) }
+    .retry(RetryPolicy.http(policy).onEvent { context.learn($0) }, time: time)
+    .mapError { failure in
+      var failure = failure
+      failure.earlier = Array(context.earlier.dropLast())
+      return context.ended(with: failure)
+    }
     .handleEvents(
       receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
       receiveCancel: { context.tell(.cancelled) }

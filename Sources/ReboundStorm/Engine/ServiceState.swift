@@ -25,7 +25,7 @@ final class ServiceState {
   private let recorder: StormRecorder?
   private let networkDelay: Double
   private let outages: [(from: Double, to: Double)]
-  private let faults: [Fault]
+  private let faults: [ServiceFault]
   private let processes: Int
   @exclusivity(unchecked) private var random: StormRandom
   @exclusivity(unchecked) private var replicas: [Replica]

@@ -50,7 +50,10 @@ struct FluidModel {
     if let ratio = settings.budgetRatio {
       budget = FluidBudget(ratio: ratio, processes: scenario.processes, steps: 2 * Self.stepsPerSecond, stepCount)
     }
-    if let throttle = settings.throttle { self.throttle = FluidThrottle(throttle, step: length) }
+    if let throttle = settings.throttle {
+      let steps = max(self.steps(throttle.window), 1)
+      self.throttle = FluidThrottle(throttle, processes: scenario.processes, steps: steps, stepCount)
+    }
     // A request leaves out as many turns as there are whole periods in it: half a period less than its length, on the mean.
     if case .periodic(_, let period) = scenario.arrivals { overdueShares = shares(olderThan: period / 2) }
   }
@@ -105,11 +108,10 @@ struct FluidModel {
     budget?.begin(new, coming.dropFirst().reduce(0, +), at: now)
     if let share = throttle?.refusedShare, share > 0 {
       fail(coming.map { $0 * share }, after: 0)
-      throttle?.count(coming.reduce(0, +) * share, accepted: 0)
       coming = coming.map { $0 * (1 - share) }
     }
     offer(coming)
-    throttle?.move()
+    throttle?.move(from: now)
     now += 1
     return true
   }
@@ -130,8 +132,7 @@ struct FluidModel {
   // MARK: The service
 
   private mutating func offer(_ coming: [Double]) {
-    let amount = coming.reduce(0, +)
-    offered[second] += amount
+    offered[second] += coming.reduce(0, +)
     let lost = faults.reduce(0) { lost, fault in
       switch fault {
       case .packetLoss(let share, _, _), .partition(let share, _, _): max(lost, share)
@@ -143,18 +144,16 @@ struct FluidModel {
       fail(coming.map { $0 * (1 - lost) }, after: scenario.networkDelay)
       fail(queue, after: scenario.networkDelay)
       queue = queue.map { _ in 0 }
-      throttle?.count(amount, accepted: 0)
       return
     }
     let out = outShare * (1 - lost)
     if out > 0 { fail(coming.map { $0 * out }, after: scenario.networkDelay) }
     let heard = held(coming.map { $0 * (1 - lost - out) })
     for index in queue.indices { queue[index] += heard[index] }
-    let done = work()
-    throttle?.count(amount, accepted: done)
+    work()
   }
 
-  private var faults: [Fault] { scenario.faults.filter { $0.begin <= time && time < $0.end } }
+  private var faults: [ServiceFault] { scenario.faults.filter { $0.begin <= time && time < $0.end } }
 
   private var isOut: Bool {
     faults.contains { fault in
@@ -213,13 +212,11 @@ struct FluidModel {
   }
 
   /// Does a step's work, and refuses who does not fit into the queue any more.
-  ///
-  /// - Returns: How much was answered.
-  private mutating func work() -> Double {
+  private mutating func work() {
     let share = debt / workers
     let rate = workers / (presentTime + share)
     let waiting = queue.reduce(0, +)
-    guard waiting > 0 else { return 0 }
+    guard waiting > 0 else { return }
     let done = min(waiting, rate * length)
     let answered = queue.map { $0 * done / waiting }
     for index in queue.indices { queue[index] -= answered[index] }
@@ -228,10 +225,10 @@ struct FluidModel {
       fail(answered, after: 0)
     } else {
       served[second] += done
+      throttle?.accept(done, at: now)
       for index in busy.indices { busy[index] -= answered[index] }
     }
     refuseWhoDoesNotFit(rate)
-    return isLate ? 0 : done
   }
 
   private mutating func refuseWhoDoesNotFit(_ rate: Double) {
@@ -269,6 +266,8 @@ struct FluidModel {
 
   /// So much has failed, of each class, and is known to have after a while.
   private mutating func fail(_ amounts: [Double], after delay: Double) {
+    let known = now + steps(delay)
+    throttle?.fail(amounts.reduce(0, +), at: known)
     for (retries, amount) in amounts.enumerated() where amount > 0 {
       var granted = retries < settings.maxRetries ? amount : 0
       if budget != nil, granted > 0 { granted = budget?.grant(granted) ?? 0 }
@@ -346,30 +345,5 @@ private struct FluidBudget {
     let granted = min(amount, max(floor + ratio * recentRequests - waiting - recentRetries, 0))
     waiting += granted
     return granted
-  }
-}
-
-/// An adaptive throttle as an amount; what it has counted fades instead of falling out of a window.
-private struct FluidThrottle {
-  private let factor: Double
-  private let fading: Double
-  private var requests = 0.0
-  private var accepts = 0.0
-
-  init(_ settings: PolicySettings.Throttle, step: Double) {
-    factor = settings.factor
-    fading = exp(-2 * step / settings.window)
-  }
-
-  var refusedShare: Double { min(max(0, (requests - factor * accepts) / (requests + 1)), 0.9) }
-
-  mutating func count(_ requests: Double, accepted: Double) {
-    self.requests += requests
-    accepts += accepted
-  }
-
-  mutating func move() {
-    requests *= fading
-    accepts *= fading
   }
 }

@@ -12,7 +12,7 @@ public struct Scenario: Codable, Hashable, Sendable {
   /// Between a client and the service, there and back.
   public var networkDelay: Double
   /// What goes wrong, and when.
-  public var faults: [Fault]
+  public var faults: [ServiceFault]
   /// How many processes the clients live in; what a pipeline shares (a budget, a breaker) is that of one process.
   public var processes: Int
   /// For how long it is played.
@@ -34,7 +34,7 @@ public struct Scenario: Codable, Hashable, Sendable {
     arrivals: Arrivals,
     service: Service,
     networkDelay: Double = 0,
-    faults: [Fault] = [],
+    faults: [ServiceFault] = [],
     processes: Int = 1,
     duration: Double = 120,
     seed: UInt64 = 1
@@ -55,7 +55,7 @@ public struct Scenario: Codable, Hashable, Sendable {
       arrivals: try values.decode(Arrivals.self, forKey: .arrivals),
       service: try values.decode(Service.self, forKey: .service),
       networkDelay: try values.decodeIfPresent(Double.self, forKey: .networkDelay) ?? 0,
-      faults: try values.decodeIfPresent([Fault].self, forKey: .faults) ?? [],
+      faults: try values.decodeIfPresent([ServiceFault].self, forKey: .faults) ?? [],
       processes: try values.decodeIfPresent(Int.self, forKey: .processes) ?? 1,
       duration: try values.decodeIfPresent(Double.self, forKey: .duration) ?? 120,
       seed: try values.decodeIfPresent(UInt64.self, forKey: .seed) ?? 1

@@ -156,7 +156,7 @@ public struct Service: Codable, Hashable, Sendable {
 }
 
 /// Something that goes wrong for a while.
-public enum Fault: Codable, Hashable, Sendable {
+public enum ServiceFault: Codable, Hashable, Sendable {
   /// Every request fails at once, and what waits fails.
   case outage(from: Double, to: Double)
   /// All work takes so many times as long.

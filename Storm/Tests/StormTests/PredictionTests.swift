@@ -21,7 +21,7 @@ struct PredictionTests {
       refusalCost: draw(0.05, 0.4)
     )
     let length = draw(10, 50)
-    let fault: Fault =
+    let fault: ServiceFault =
       draw(0, 1) < 0.7
       ? .outage(from: 20, to: 20 + length) : .brownout(factor: draw(2, 6), from: 20, to: 20 + length)
     let scenario = Scenario(

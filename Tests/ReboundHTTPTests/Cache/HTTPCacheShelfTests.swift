@@ -178,6 +178,45 @@ struct HTTPCacheShelfTests {
     #expect(setting.copies.count == 2)
   }
 
+  @Test("nor does it in the memory of another process, whose file is still there")
+  func voidVariantInMemory() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let setting = Setting([Self.answer("de", headers), Self.answer("it", headers), Self.answer("all")])
+    let (first, second) = (setting.process(), setting.process())
+    let request = { (language: String, mode: CacheMode) in
+      Anything(headers: ["Accept-Language": language], cacheMode: mode)
+    }
+    for language in ["de", "it"] { _ = try first.get(request(language, .standard)) }
+    // Read from the storage, and from then on in memory as well.
+    let third = setting.process()
+    #expect(try third.get(request("it", .onlyCached)) == "it")
+    #expect(try second.get(request("it", .revalidate)) == "all")
+    for process in [first, third] {
+      #expect(try ["it", "de"].map { try process.get(request($0, .onlyCached)) } == ["all", "all"])
+    }
+    #expect(setting.test.transport.count == 3)
+  }
+
+  @Test("a variant in memory stays good while another of its kind is replaced, and little of the files is read for it")
+  func otherVariantReplaced() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    let setting = Setting(["de", "it", "de2"].map { Self.answer($0, headers) })
+    let (first, second) = (setting.process(), setting.process())
+    let request = { (language: String, mode: CacheMode) in
+      Anything(headers: ["Accept-Language": language], cacheMode: mode)
+    }
+    for language in ["de", "it"] { _ = try first.get(request(language, .standard)) }
+    #expect(try second.get(request("de", .revalidate)) == "de2")
+    var reads: [Int] = []
+    for _ in 0..<3 {
+      let before = setting.folder.calls.count
+      #expect(try first.get(request("it", .onlyCached)) == "it")
+      reads.append(setting.folder.calls.dropFirst(before).filter { $0 == "read" }.count)
+    }
+    // That which was replaced, once.
+    #expect(reads == [1, 0, 0])
+  }
+
   @Test("nor does one that has had both places, once it is forgotten")
   func forgottenVariant() throws {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
@@ -675,17 +714,55 @@ struct HTTPCacheShelfTests {
     let deadlines = ValueLog<Duration?>()
     let key = HTTPCache.Key(url: URL.service.absoluteString, identity: nil)
     let request = HTTPRequest(TransportRequest(.service), time: setting.test.scheduler.time)
-    let look = try #require(process.cache.look(key, for: request))
     let deadline = Deadline(in: .seconds(5), on: setting.test.scheduler.time)
     let subscription = Deadline.$current.withValue(deadline) {
-      look.sink { _ in
+      process.cache.look(key, for: request)?.sink { _ in
       } receiveValue: { _ in
         deadlines.append(Deadline.current?.remaining)
       }
     }
     waiting.run()
-    subscription.cancel()
+    subscription?.cancel()
     #expect(deadlines.values == [.seconds(5)])
+  }
+
+  @Test(
+    "no call is longer for a disk that takes its time: its limit, and the deadline around it, are those of both",
+    arguments: [true, false],
+    [nil, 0, 200] as [Int?]
+  )
+  func limitedLook(isOwn: Bool, answer: Int?) throws {
+    let setting = Setting([.silence])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let deadline = isOwn ? nil : Deadline(in: .milliseconds(300), on: process.client.time)
+    let recorder = Deadline.$current.withValue(deadline) {
+      process.send(Anything(deadline: isOwn ? .milliseconds(300) : nil))
+    }
+    if let answer {
+      setting.wait(.milliseconds(answer))
+      waiting.run()
+    }
+    try setting.test.scheduler.run()
+    #expect(recorder.failure?.kind == .deadlineExceeded)
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 300_000_000))
+    #expect(setting.test.transport.count == (answer == nil ? 0 : 1))
+    #expect(setting.kinds == [])
+  }
+
+  @Test("who enforces a deadline says so while a disk does not answer, and nothing is sent")
+  func enforcedLook() throws {
+    let setting = Setting([.silence])
+    let process = setting.process(work: Waiting().add)
+    let recorder = Recorder<Data, any Error>(on: setting.test.scheduler)
+    process.client.publisher(for: Anything())
+      .mapError { $0 as any Error }
+      .protected(by: TimeoutPolicy.total(.milliseconds(300)), time: process.client.time)
+      .subscribe(recorder)
+    try setting.test.scheduler.run()
+    #expect(recorder.failure is TimedOut)
+    #expect(recorder.completionTime == VirtualTime(nanoseconds: 300_000_000))
+    #expect(setting.test.transport.count == 0)
   }
 
   #if !os(Windows)

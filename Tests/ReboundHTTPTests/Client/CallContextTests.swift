@@ -41,8 +41,10 @@ struct CallContextTests {
     #expect(test.log.events.map(\.requestID) == [other.id])
     #expect(test.log.events.map(\.elapsed) == [.zero])
     #expect(client.context(for: request, nil).another.watched == nil)
-    let unsent = HTTPRequest(TransportRequest(.service), id: "mine")
+    let deadline = Deadline(in: .seconds(1), on: test.scheduler.time)
+    let unsent = HTTPRequest(TransportRequest(.service), id: "mine", deadline: deadline)
     #expect(unsent.inAnotherCall.id == "mine")
+    #expect(unsent.inAnotherCall.deadline == nil)
   }
 
   @Test(
@@ -72,5 +74,16 @@ struct CallContextTests {
     let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
     for number in 1...12 { context.keep(NetworkFailure(.noData, call: .init(attempt: number))) }
     #expect(context.earlier.map(\.call.attempt) == Array(3...12))
+  }
+
+  @Test("it keeps the last failure after which a server may have acted, whatever comes later")
+  func lastDoubt() {
+    let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
+    for number in 1...3 { context.keep(NetworkFailure(.serverError(503), call: .init(attempt: number))) }
+    let offline = TransportFailure(.offline)
+    for number in 4...20 {
+      context.keep(NetworkFailure(.transport(.offline), call: .init(attempt: number), underlying: offline))
+    }
+    #expect(context.earlier.map(\.call.attempt) == [3] + Array(12...20))
   }
 }

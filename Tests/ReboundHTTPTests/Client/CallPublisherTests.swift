@@ -194,7 +194,7 @@ struct CallPublisherTests {
 }
 
 /// Middleware that heeds no demand.
-private struct Heedless: Middleware {
+private struct Heedless: HTTPMiddleware {
   let answer: HTTPResponse
 
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

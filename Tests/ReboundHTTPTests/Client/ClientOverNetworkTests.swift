@@ -13,7 +13,7 @@ struct ClientOverNetworkTests {
   static func client(
     _ server: MisbehavingServer,
     _ transport: any Transport,
-    _ middleware: [any Middleware] = []
+    _ middleware: [any HTTPMiddleware] = []
   ) -> WebAPIClient {
     WebAPIClient(baseURL: server.url("/"), transport: transport, middleware: middleware, deliveringOn: nil)
   }

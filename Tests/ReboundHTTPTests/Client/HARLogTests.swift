@@ -137,7 +137,7 @@ private final class Silence: Transport, TransportExchange {
 }
 
 /// Answers in place of a failure.
-private struct Saved: Middleware {
+private struct Saved: HTTPMiddleware {
   var place: MiddlewarePlace { .fallback }
 
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

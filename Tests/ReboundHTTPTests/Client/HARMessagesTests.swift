@@ -153,6 +153,7 @@ struct HARMessagesTests {
   @Test("a form is one whatever marks stand behind its media type")
   func forms() {
     #expect(Self.archived("q=1&token=s3cret", "Application/X-www-form-urlencoded\u{301}") == "q=1&token=…")
-    #expect(Self.archived("q=1&token=shown", "application/x-www-form") == "q=1&token=shown")
+    // In other texts, a pair ends where no form would go on.
+    #expect(Self.archived("q=1&token=s3cret shown", "application/x-www-form") == "q=1&token=… shown")
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("HTTPRequest")
 struct HTTPRequestTests {
-  private struct Stamp: Middleware {
+  private struct Stamp: HTTPMiddleware {
     func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
       var request = request
       request.message.headers["X-Stamp"] = "\(request.operation) \(request.attempt) \(request.isIdempotent)"
@@ -16,7 +16,7 @@ struct HTTPRequestTests {
   }
 
   /// Asks the service for a number that is used once, before each request.
-  private struct Numbering: Middleware {
+  private struct Numbering: HTTPMiddleware {
     let url: URL
 
     func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

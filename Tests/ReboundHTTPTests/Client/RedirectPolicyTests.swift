@@ -220,7 +220,7 @@ struct RedirectPolicyTests {
 }
 
 /// Sees each request that goes over the wire, and leaves it as it is.
-struct Passing: Middleware {
+struct Passing: HTTPMiddleware {
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
     next(request)
   }

@@ -499,7 +499,7 @@ final class Draws: @unchecked Sendable {
 }
 
 /// Adds a field that would be two on the wire.
-private struct Breaking: Middleware {
+private struct Breaking: HTTPMiddleware {
   let place: MiddlewarePlace
 
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
@@ -510,7 +510,7 @@ private struct Breaking: Middleware {
 }
 
 /// Leaves its mark on a request.
-private struct Mark: Middleware {
+private struct Mark: HTTPMiddleware {
   let text: String
   var place: MiddlewarePlace
   var name: String { text }

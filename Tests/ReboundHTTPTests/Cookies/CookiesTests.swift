@@ -44,7 +44,7 @@ struct CookiesTests {
 
   @Test("what signs a request sees them, wherever it stands in the list")
   func signing() throws {
-    struct Signing: Middleware {
+    struct Signing: HTTPMiddleware {
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         var request = request
         request.message.headers["Signature"] = "of \(request.message.headers["Cookie"] ?? "none")"

@@ -103,6 +103,19 @@ struct NetworkFailureTests {
     #expect(!TransportFailure(.dns, redirects: 1).provesNothingWasSent)
   }
 
+  @Test("no failure proves that nothing was done once an attempt before may have done it")
+  func earlierDisproves() {
+    let offline = NetworkFailure(.transport(.offline), underlying: TransportFailure(.offline))
+    var failure = offline
+    failure.earlier = [Self.failure(status: 425), offline]
+    #expect(failure.provesNothingWasDone)
+    #expect(Self.isRetryable(failure, .post))
+    failure.earlier = [Self.failure(status: 503), offline]
+    #expect(!failure.provesNothingWasDone)
+    #expect(!Self.isRetryable(failure, .post))
+    #expect(Self.isRetryable(failure, .get))
+  }
+
   @Test("a request that is not idempotent is not sent again after a 503 or 429, but after a 425")
   func idempotencyGate() {
     for status in [429, 500, 503] {

@@ -16,7 +16,7 @@ struct AuthenticatingTests {
     let refresher: TokenRefresher<Token>
     let refreshes = TestPublisher<Token, NetworkFailure>()
 
-    init(_ script: [ScriptedTransport.Step], _ middleware: [any Middleware] = []) {
+    init(_ script: [ScriptedTransport.Step], _ middleware: [any HTTPMiddleware] = []) {
       let refreshes = refreshes
       let refresher = TokenRefresher<Token>(
         rejectedWhen: { (failure: NetworkFailure) in failure.kind == .badRequest },

@@ -19,7 +19,7 @@ struct CachingTests {
       _ kind: CacheKind,
       _ script: [ScriptedTransport.Step],
       staleIfError: Duration = .zero,
-      _ more: [any Middleware] = []
+      _ more: [any HTTPMiddleware] = []
     ) {
       self.kind = kind
       cache = kind.cache(staleIfError: staleIfError)
@@ -292,6 +292,58 @@ struct CachingTests {
     #expect(try setting.get().text == "b")
   }
 
+  @Test("nor is a deadline that middleware has given it", arguments: CacheKind.allCases)
+  func renewalWithoutOwnDeadline(kind: CacheKind) throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-while-revalidate=30"]
+    let setting = Setting(
+      kind,
+      [Self.answer("a", headers), Self.answer("b", headers).after(.seconds(3))],
+      [Hurry(1, limit: .seconds(2))]
+    )
+    _ = try setting.get()
+    setting.wait(.seconds(70))
+    #expect(try setting.get().source == .cache(age: .seconds(70), .staleWhileRevalidating))
+    #expect(setting.test.transport.calls.last?.request.limits.total == nil)
+    #expect(try setting.get().text == "b")
+  }
+
+  @Test("stale-while-revalidate: one that was forgotten before it was under way leaves the next one of its copy alone")
+  func forgottenRenewal() throws {
+    let headers: HTTPHeaders = ["Cache-Control": "max-age=1, stale-while-revalidate=1000"]
+    let setting = Setting(.inMemory, [Self.answer("a", headers), Self.answer("b", headers), .silence, .silence])
+    let (test, cache) = (setting.test, setting.cache)
+    _ = try setting.get()
+    setting.wait(.seconds(2))
+    let (began, cancelled, between) = (ValueLog<String>(), ValueLog<Int>(), ValueLog<Data?>())
+    let watched = test.client.onEvent { event in
+      // Nobody is told with the lock of the cache held.
+      if case .cancelled = event.kind { cancelled.append(cache.usedBytes) }
+    }
+    let client = watched.onEvent { event in
+      guard case .began = event.kind else { return }
+      began.append(event.requestID)
+      // The call's own, and then that of its renewal, which is not under way yet.
+      guard began.values.count == 2 else { return }
+      cache.removeAll()
+      for pause in [Duration.zero, .seconds(2)] {
+        test.scheduler.advance(by: .init(pause))
+        let recorder = Recorder<Data, NetworkFailure>()
+        watched.publisher(for: Anything()).subscribe(recorder)
+        test.scheduler.advance(by: .zero)
+        between.append(recorder.values.first)
+      }
+    }
+    let recorder = Recorder<Data, NetworkFailure>()
+    client.publisher(for: Anything()).subscribe(recorder)
+    #expect(recorder.values == [Data("a".utf8)])
+    #expect(between.values == [Data("b".utf8), Data("b".utf8)])
+    #expect(cancelled.values.count == 1)
+    #expect(test.transport.calls.map(\.isCancelled) == [false, false, false, true])
+    cache.removeAll()
+    #expect(cancelled.values.count == 2)
+    #expect(test.transport.calls.map(\.isCancelled) == [false, false, true, true])
+  }
+
   @Test("a 304 that speaks of another copy does not begin the time of the call anew", arguments: CacheKind.allCases)
   func otherCopyInTime(kind: CacheKind) throws {
     for isOfCaller in [false, true] {
@@ -311,6 +363,33 @@ struct CachingTests {
       #expect(setting.test.scheduler.elapsed - start == .seconds(5), "\(isOfCaller)")
       #expect(setting.test.transport.count == 3)
     }
+  }
+
+  @Test(
+    "then each of those who have shared the question goes on in its own time",
+    arguments: [0, 1],
+    CacheKind.allCases
+  )
+  func otherCopyShared(hurried: Int, kind: CacheKind) throws {
+    let setting = Setting(
+      kind,
+      [
+        Self.answer("a", ["Cache-Control": "no-cache", "ETag": "\"a\""]),
+        .response(304, ["ETag": "\"b\""]).after(.seconds(4)), Self.answer("c", [:]).after(.seconds(3)),
+      ],
+      [Coalescing()]
+    )
+    _ = try setting.get()
+    let start = setting.test.scheduler.now
+    let calls = (0..<2).map { number in
+      let deadline = number == hurried ? Deadline(in: .seconds(5), on: setting.test.scheduler.time) : nil
+      return Deadline.$current.withValue(deadline) { setting.test.send(Anything()) }
+    }
+    try setting.test.scheduler.run()
+    #expect(calls[hurried].failure?.kind == .deadlineExceeded)
+    #expect(calls[hurried].completionTime == start.advanced(by: .seconds(5)))
+    #expect(calls[1 - hurried].values == [Data("c".utf8)])
+    #expect(setting.test.transport.count == 3)
   }
 
   @Test("stale-while-revalidate: to those who watch, the renewal is a call of its own", arguments: CacheKind.allCases)
@@ -529,6 +608,44 @@ struct CachingTests {
     #expect(setting.test.transport.count == 5)
     let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
     #expect(kept == ["c"])
+  }
+
+  @Test("what comes while whoever waits cancels leads it nowhere that is not forgotten")
+  func redirectDuringCancel() throws {
+    let paths: [RequestPath] = ["a", "b", "c"]
+    let setting = Setting(
+      .inMemory,
+      paths.map { _ in Self.answer("old", ["Cache-Control": "max-age=60"]) }
+        + [.redirect(307, to: "/v1/b"), .redirect(307, to: "/v1/c").after(.seconds(2)), .silence]
+    )
+    for path in paths { _ = try setting.get(Anything(path: path)) }
+    let test = setting.test
+    let client = test.client.onEvent { event in
+      if case .cache(.invalidated) = event.kind { test.scheduler.advance(by: .seconds(5)) }
+    }
+    let write = Recorder<Data, NetworkFailure>()
+    client.publisher(for: Anything(path: "a", method: .put, body: .form(["x": 1]))).subscribe(write)
+    setting.wait(.seconds(1))
+    write.cancel()
+    #expect(test.transport.count == 5)
+    #expect(test.log.cacheDecisions.last == .invalidated)
+    let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
+    #expect(kept == ["c"])
+  }
+
+  @Test("what a write makes forgotten is so once, also where whoever waits wants no more than the answer")
+  func forgottenOnce() async throws {
+    let (log, cache) = (EventLog(), HTTPCache())
+    let client = WebAPIClient(
+      baseURL: .service,
+      transport: ScriptedTransport([.redirect(307, to: "/v1/b"), .response(200)]),
+      middleware: [Caching(in: cache)],
+      deliveringOn: nil
+    )
+    .onEvent(log.write)
+    _ = try await client.value(of: Anything(method: .post, body: .form(["x": 1])))
+    #expect(log.cacheDecisions == [.invalidated])
+    #expect(cache.generation == 1)
   }
 
   @Test("a redirect that is not followed has come from a server that may have acted", arguments: CacheKind.allCases)
@@ -1073,7 +1190,7 @@ struct CachingTests {
     [MiddlewarePlace.coalescing, .retry, .protection, .redirects, .adaptation, .signing]
   )
   func redirectThroughMiddleware(kind: CacheKind, place: MiddlewarePlace) throws {
-    struct Remaking: Middleware {
+    struct Remaking: HTTPMiddleware {
       let place: MiddlewarePlace
 
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

@@ -42,6 +42,18 @@ struct CoalescingTests {
     #expect(test.transport.count == 1)
   }
 
+  @Test("so does who has it from middleware", arguments: [0, 1])
+  func deadlinesOfMiddleware(hurried: Int) throws {
+    let hurry = Hurry(hurried, limit: .seconds(1))
+    let test = ClientUnderTest([.ok(rome).after(.seconds(3))], [hurry, Coalescing()])
+    let recorders = (0..<2).map { _ in test.send(Forecast(city: "Rome")) }
+    try test.scheduler.run()
+    #expect(recorders[hurried].failure?.kind == .deadlineExceeded)
+    #expect(recorders[hurried].completionTime == VirtualTime(nanoseconds: 1_000_000_000))
+    #expect(recorders[1 - hurried].values.count == 1)
+    #expect(test.transport.count == 1)
+  }
+
   @Test("a failure is shared, and not kept")
   func failures() throws {
     let test = ClientUnderTest([.status(500).after(.seconds(1)), .ok(rome)], [Coalescing()])
@@ -94,6 +106,32 @@ struct CoalescingTests {
     let test = ClientUnderTest([.status(200).after(.seconds(1))], repeatingLast: true, [Coalescing()])
     for _ in 0..<2 { _ = test.send(Anything(method: .put, body: .form(["a": 1]))) }
     #expect(test.transport.count == 2)
+  }
+}
+
+/// Gives one of several calls a deadline, outside of all other middleware.
+final class Hurry: HTTPMiddleware, Sendable {
+  private let number: Int
+  private let limit: Duration
+  private let count = Locked(0)
+
+  /// - Parameters:
+  ///   - number: Which call, from 0.
+  ///   - limit: When it is to be done, from its beginning.
+  init(_ number: Int, limit: Duration) {
+    (self.number, self.limit) = (number, limit)
+  }
+
+  var place: MiddlewarePlace { .fallback }
+
+  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+    let isMeant = count.withLock { count in
+      count += 1
+      return count == number + 1
+    }
+    var request = request
+    if isMeant { request.deadline = Deadline(in: limit, on: request.time) }
+    return next(request)
   }
 }
 

@@ -59,7 +59,7 @@ struct DeadlineLimitTests {
     ] as [(Int, Int?, Int)]
   )
   func nearer(outer: Int, current: Int?, expected: Int) throws {
-    struct Hurry: Middleware {
+    struct Hurry: HTTPMiddleware {
       let deadline: Deadline
       var place: MiddlewarePlace { .fallback }
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

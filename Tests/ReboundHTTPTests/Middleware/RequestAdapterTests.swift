@@ -8,14 +8,14 @@ import Testing
 /// What adapts requests is asked by the client itself, or passed through where other middleware stands outside of it.
 @Suite("RequestAdapter")
 struct RequestAdapterTests {
-  private static let outside: [[any Middleware]] = [[], [Outside()]]
+  private static let outside: [[any HTTPMiddleware]] = [[], [Outside()]]
 
-  private func client(_ script: [ScriptedTransport.Step], _ outside: [any Middleware]) -> ClientUnderTest {
+  private func client(_ script: [ScriptedTransport.Step], _ outside: [any HTTPMiddleware]) -> ClientUnderTest {
     ClientUnderTest(script, outside + [Cookies(), APIKey(.query("appid"), "k"), Tracing { _ in }])
   }
 
   @Test("each request over the wire is adapted once, also where a redirect leads", arguments: outside)
-  func hops(outside: [any Middleware]) throws {
+  func hops(outside: [any HTTPMiddleware]) throws {
     let script: [ScriptedTransport.Step] = [
       .response(302, ["Location": "/b", "Set-Cookie": "a=1; Path=/"]),
       .status(200, "{}", ["Set-Cookie": "b=2; Path=/"]),
@@ -30,7 +30,7 @@ struct RequestAdapterTests {
   }
 
   @Test("a refusal is looked at, and shows the address as it was sent", arguments: outside)
-  func refusal(outside: [any Middleware]) throws {
+  func refusal(outside: [any HTTPMiddleware]) throws {
     let test = client([.status(404, "{}", ["Set-Cookie": "a=1"]), .ok("{}")], outside)
     let failure = try #require(try test.run(Anything()).failure)
     #expect(failure.kind == .notFound)
@@ -40,7 +40,7 @@ struct RequestAdapterTests {
   }
 
   @Test("what is told and what is sent is the same request", arguments: outside)
-  func told(outside: [any Middleware]) throws {
+  func told(outside: [any HTTPMiddleware]) throws {
     let test = client([.ok("{}")], outside)
     _ = try test.run(Anything())
     let told = test.log.events.compactMap { event in
@@ -52,7 +52,7 @@ struct RequestAdapterTests {
 }
 
 /// Middleware outside of all that adapts requests.
-private struct Outside: Middleware {
+private struct Outside: HTTPMiddleware {
   var place: MiddlewarePlace { .deadlineHeader }
 
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {

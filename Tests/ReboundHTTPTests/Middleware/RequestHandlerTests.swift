@@ -27,7 +27,7 @@ struct RequestHandlerTests {
   private let request = HTTPRequest(TransportRequest(.service), timeLimit: .seconds(60))
   private let upstream = TestPublisher<HTTPResponse, NetworkFailure>()
 
-  private func answer(_ middleware: any Middleware) -> HTTPAnswer {
+  private func answer(_ middleware: any HTTPMiddleware) -> HTTPAnswer {
     middleware.answer(request) { [upstream] _ in upstream.eraseToAnyPublisher() }
   }
 
@@ -63,7 +63,7 @@ struct RequestHandlerTests {
 
   @Test("middleware of others stands between the module's own as between any", arguments: [0, 1, 2])
   func foreign(place: Int) throws {
-    var middleware: [any Middleware] = [Coalescing(), Retrying(RetryPolicy(clamping: 1, backoff: .immediate))]
+    var middleware: [any HTTPMiddleware] = [Coalescing(), Retrying(RetryPolicy(clamping: 1, backoff: .immediate))]
     middleware.insert(Passing(), at: place)
     let next = RequestHandler { [upstream] in upstream.subscribe($1) }
     let recorder = Recorder<HTTPResponse, NetworkFailure>(requesting: .none)
@@ -98,7 +98,7 @@ struct RequestHandlerTests {
     final class Kept {}
     weak var kept: Kept?
     let handler = RequestHandler(
-      [DeadlineLimit(), Retrying(.http), Cookies()] as [any Middleware],
+      [DeadlineLimit(), Retrying(.http), Cookies()] as [any HTTPMiddleware],
       next: RequestHandler { [upstream] in upstream.subscribe($1) }
     )
     do {

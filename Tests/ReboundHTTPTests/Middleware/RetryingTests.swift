@@ -80,7 +80,7 @@ struct RetryingTests {
 
   @Test("nor is it if this program refuses to follow", arguments: [(303, 1), (307, 2)])
   func refusalBehindRedirect(status: Int, sent: Int) throws {
-    struct Busy: Middleware {
+    struct Busy: HTTPMiddleware {
       let place = MiddlewarePlace.adaptation
 
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
@@ -95,7 +95,7 @@ struct RetryingTests {
 
   @Test("nor is it if middleware has made another failure of what a redirect has led to")
   func remadeFailure() throws {
-    struct Remaking: Middleware {
+    struct Remaking: HTTPMiddleware {
       let place = MiddlewarePlace.adaptation
 
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
@@ -252,6 +252,21 @@ struct RetryingTests {
       if case .failed(let failure) = $0.kind { failure } else { nil }
     }
     #expect(told.map(\.mayBeRepeated) == [false])
+  }
+
+  @Test(
+    "nor does it if the last attempt cannot have arrived, but one before may have, however many followed",
+    arguments: [1, 12]
+  )
+  func generatedKeyThenOffline(retries: Int) throws {
+    let offline = [ScriptedTransport.Step](repeating: .offline, count: retries)
+    let policy = RetryPolicy<NetworkFailure>(clamping: retries, backoff: .constant(.seconds(1)))
+    let test = ClientUnderTest([.status(503)] + offline + [.status(200)], [Retrying(policy)])
+    let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    let failure = try #require(try test.run(request).failure)
+    #expect(test.transport.count == retries + 1)
+    #expect(failure.kind == .transport(.offline))
+    #expect(!failure.mayBeRepeated)
   }
 
   @Test("two subscribers of one publisher have attempts of their own")

@@ -7,7 +7,7 @@ import ReboundTesting
 import Testing
 
 /// Signs what goes over the wire: HMAC over method, address, date and body digest.
-private struct Signing: Middleware {
+private struct Signing: HTTPMiddleware {
   let key: Data
   var place: MiddlewarePlace { .signing }
 
@@ -103,7 +103,7 @@ struct SigningTests {
     let signing = Signing(key: Self.key)
     let program = APIKey(.query("appid"), "k3y")
     let retries = Retrying(.init(clamping: 2, backoff: .constant(.seconds(2))))
-    let orders: [[any Middleware]] = [
+    let orders: [[any HTTPMiddleware]] = [
       [signing, program, retries], [program, signing, retries], [retries, signing, program],
     ]
     for order in orders {

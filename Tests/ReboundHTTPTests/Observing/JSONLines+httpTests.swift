@@ -13,7 +13,7 @@ struct JSONLinesHTTPTests {
   private let kept = ValueLog<String>()
 
   /// A client whose calls are written, and nobody else watches.
-  private func test(_ script: [ScriptedTransport.Step], _ middleware: [any Middleware] = []) -> (
+  private func test(_ script: [ScriptedTransport.Step], _ middleware: [any HTTPMiddleware] = []) -> (
     ClientUnderTest, JSONLines
   ) {
     var test = ClientUnderTest(script, middleware)

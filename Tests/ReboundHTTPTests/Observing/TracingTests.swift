@@ -11,7 +11,7 @@ struct TracingTests {
   private func test(
     _ script: [ScriptedTransport.Step],
     under parent: SpanContext? = nil,
-    _ more: [any Middleware] = []
+    _ more: [any HTTPMiddleware] = []
   ) -> ClientUnderTest {
     let tracing = Tracing(
       under: { parent },

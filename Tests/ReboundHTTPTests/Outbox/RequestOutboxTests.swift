@@ -116,7 +116,7 @@ struct RequestOutboxTests {
       var query: Parameters { ["access_token": "secret"] }
       typealias Response = NoContent
     }
-    struct SignIn: Middleware {
+    struct SignIn: HTTPMiddleware {
       func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
         var request = request
         request.message.headers["Authorization"] = "Bearer secret"
@@ -219,6 +219,38 @@ struct RequestOutboxTests {
   func doneBeforeRedirect(rest: ScriptedTransport.Step) throws {
     let test = ClientUnderTest([.redirect(303, to: "/v1/orders/1"), rest, .status(201)])
     let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.transport.count == 2)
+    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+  }
+
+  @Test(
+    "nor is it once a page for a browser has come, which may be the service's own answer",
+    arguments: [
+      .captivePortal, .status(511), .response(201, ["Content-Type": "text/html"], Data("<html>Order 17</html>".utf8)),
+    ] as [ScriptedTransport.Step]
+  )
+  func pageAsAnswer(page: ScriptedTransport.Step) throws {
+    let test = ClientUnderTest([page, .status(201)])
+    let outbox = outbox(test)
+    _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.transport.count == 1)
+    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+  }
+
+  @Test("nor where whoever judges takes a failure after which it may have arrived for no way to the service")
+  func judgedUnreachable() throws {
+    let test = ClientUnderTest([.refused, .status(503), .status(201)])
+    let outbox = RequestOutbox(
+      "orders",
+      sendingWith: test.client,
+      policy: policy,
+      storage: storage,
+      scheduler: test.scheduler,
+      judging: { .unreachable($0) }
+    )
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
     test.scheduler.advance(by: .seconds(100))
     #expect(test.transport.count == 2)

@@ -179,7 +179,7 @@
     /// What is sent again for each break, and the heads of a request's answer.
     private static let lostPerKill = 65_536 + 1_024
 
-    private static func client(_ port: UInt16, _ kind: TransportKind, _ middleware: [any Middleware] = []) throws
+    private static func client(_ port: UInt16, _ kind: TransportKind, _ middleware: [any HTTPMiddleware] = []) throws
       -> WebAPIClient
     {
       guard let url = URL(string: "http://127.0.0.1:\(port)/") else { throw URLError(.badURL) }

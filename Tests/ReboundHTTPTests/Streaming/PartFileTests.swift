@@ -43,6 +43,24 @@ struct PartFileTests {
     #expect(folder.names == ["file"])
   }
 
+  @Test("a note that the download before has removed meanwhile is none")
+  func removedNote() throws {
+    // As the class that it inherits from; it keeps nothing of its own.
+    final class Late: FileManager, @unchecked Sendable {
+      override func removeItem(at url: URL) throws {
+        try FileManager.default.removeItem(at: url)
+        try FileManager.default.removeItem(at: url)
+      }
+    }
+    let file = try PartFile(for: folder.url.appendingPathComponent("file"), files: Late())
+    for address in ["one", "two"] {
+      try file.begin(Self.partial, of: address)
+      #expect(try file.partial(of: address).validator == Self.partial.validator)
+    }
+    try file.begin(PartialBody(), of: "three")
+    #expect(folder.names == ["file.part"])
+  }
+
   #if !os(Windows)
     @Test("that a part cannot be locked is what the system says; only the lock of another is a download")
     func lock() throws {

@@ -74,6 +74,19 @@ struct WebAPIClientEventsTests {
     #expect(!failure.isRetryable)
   }
 
+  @Test("nor does it after a connection before may have arrived, of which the failure tells")
+  func generatedKeyThenOffline() throws {
+    let test = ClientUnderTest([.status(503), .offline])
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(on: test.scheduler)
+    let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
+    test.client.events(for: request, reconnecting: RetryPolicy(clamping: 1, backoff: .immediate)).subscribe(recorder)
+    try test.scheduler.run()
+    let failure = try #require(recorder.failure)
+    #expect(failure.kind == .transport(.offline))
+    #expect(failure.earlier.map(\.kind) == [.serverError(503)])
+    #expect(!failure.isRetryable)
+  }
+
   @Test("unless told otherwise, a connection is made again after any pause that the server asks for")
   func longPause() throws {
     let test = ClientUnderTest([
@@ -119,6 +132,33 @@ struct WebAPIClientEventsTests {
     #expect(recorder.failure?.kind == kind)
     #expect(recorder.failure?.body.count == NetworkFailure.bodyLimit)
     #expect(test.transport.calls.map(\.isCancelled) == [true])
+  }
+
+  @Test("a refusal whose body does not end is one all the same, with what has come of it, and holds nothing up")
+  func silentRefusal() throws {
+    let words = [Data(#"{"message":"No."}"#.utf8), Data(" ".utf8)]
+    let busy = ScriptedTransport.Step.chunks(503, ["Content-Type": "application/json"], words, every: .seconds(86_400))
+    let test = ClientUnderTest([busy, Self.stream("data: a\n\n"), busy])
+    let recorder = Recorder<ServerSentEvent, NetworkFailure>(on: test.scheduler)
+    let policy = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.seconds(1)))
+    test.client.events(for: Anything(), reconnecting: policy).subscribe(recorder)
+    test.scheduler.advance(by: 60)
+    #expect(recorder.values.map(\.data) == ["a"])
+    #expect(recorder.failure?.kind == .serverError(503))
+    #expect(recorder.failure?.serverMessage == "No.")
+    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(11), .seconds(12)])
+    #expect(test.transport.calls.map(\.isCancelled) == [true, false, true])
+    #expect(test.scheduler.pendingCount == 0)
+  }
+
+  @Test("a cancel ends the wait for the body of a refusal")
+  func cancelInRefusal() {
+    let test = ClientUnderTest([.chunks(503, [:], [Data(count: 1), Data(count: 1)], every: .seconds(86_400))])
+    let recorder = Self.listen(test)
+    test.scheduler.advance(by: 1)
+    recorder.cancel()
+    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    #expect(test.scheduler.pendingCount == 0)
   }
 
   @Test("a service in trouble is asked again")

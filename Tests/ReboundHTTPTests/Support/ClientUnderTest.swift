@@ -21,7 +21,7 @@ struct ClientUnderTest {
   init(
     _ script: [ScriptedTransport.Step],
     repeatingLast: Bool = false,
-    _ middleware: [any Middleware] = []
+    _ middleware: [any HTTPMiddleware] = []
   ) {
     let scheduler = scheduler
     transport = ScriptedTransport(script, repeatingLast: repeatingLast, time: scheduler.time)

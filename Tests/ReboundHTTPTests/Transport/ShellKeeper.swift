@@ -1,6 +1,8 @@
 #if Curl
   import Foundation
-  import Glibc
+  #if canImport(Glibc)
+    import Glibc
+  #endif
 
   /// A shell in a folder of its own, which runs a script up to the line "ready" and the rest when it is stopped.
   ///

@@ -44,6 +44,9 @@ extension FuzzTarget {
     let form = "\(text)&pass%77ord=\(value)\(secret)&\(text)"
     let shown = Redaction.standard.pairs(form)
     expect(!shown.contains(secret), "\(form) is shown as \(shown)")
+    let body = "\(text)&pass%77ord=\(secret)&\(text)"
+    let shownBody = Redaction.standard.text(body)
+    expect(!shownBody.contains(secret), "\(body) is shown as \(shownBody)")
   }
 
   private static func checkAddress(_ text: String) {

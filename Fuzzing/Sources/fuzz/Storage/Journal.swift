@@ -54,15 +54,19 @@ extension FuzzTarget {
       return
     }
     expectEqual(contents.records, reading.records, "what a storage reads")
-    let again = try? open(disk)
+    expectEqual((try? open(disk))?.damage.isEmpty, reading.corruptLines.isEmpty, "what is wrong until it is mended")
+    let again = try? open(disk, replacing: true)
     expectEqual(again?.records, contents.records, "what it reads once more")
-    expectEqual(again?.damage, [], "what is wrong once it is mended")
+    expectEqual((try? open(disk))?.records, contents.records, "what it reads once it is mended")
+    expectEqual((try? open(disk))?.damage, [], "what is wrong once it is mended")
   }
 
-  private static func open(_ disk: FuzzDisk) throws -> OutboxContents {
+  private static func open(_ disk: FuzzDisk, replacing: Bool = false) throws -> OutboxContents {
     let storage = FileOutboxStorage(path: FuzzDisk.path, disk: disk)
     defer { storage.close() }
-    return try storage.open()
+    let contents = try storage.open()
+    if replacing { try storage.replace(with: contents.records) }
+    return contents
   }
 }
 

@@ -19,7 +19,7 @@ import Tracing
   }
 
   /// Answers at once, and has no patience with the service.
-  private struct Impatient: Middleware {
+  private struct Impatient: HTTPMiddleware {
     var place: MiddlewarePlace { .fallback }
 
     func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
@@ -30,7 +30,7 @@ import Tracing
   }
 
   /// Answers the first attempts itself: it could not sign them.
-  private final class Unready: Middleware {
+  private final class Unready: HTTPMiddleware {
     private let count = Mutex(0)
     var place: MiddlewarePlace { .signing }
 
@@ -43,7 +43,7 @@ import Tracing
     }
   }
 
-  private func client(_ transport: ScriptedTransport, _ more: [any Middleware] = []) throws -> WebAPIClient {
+  private func client(_ transport: ScriptedTransport, _ more: [any HTTPMiddleware] = []) throws -> WebAPIClient {
     let tracing = DistributedTracing(tracer: tracer)
     let url = try #require(URL(string: "https://a.example/v1" as String))
     let retry = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.zero))

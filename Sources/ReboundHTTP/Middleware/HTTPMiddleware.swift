@@ -5,7 +5,7 @@ public typealias HTTPAnswer = AnyPublisher<HTTPResponse, NetworkFailure>
 
 /// Stands between a client and its transport: changes requests, answers in their place, tries again.
 ///
-///     struct UserAgent: Middleware {
+///     struct UserAgent: HTTPMiddleware {
 ///       func answer(_ request: HTTPRequest, next: @escaping (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
 ///         var request = request
 ///         request.message.headers["User-Agent"] = "Example/1.0"
@@ -15,7 +15,7 @@ public typealias HTTPAnswer = AnyPublisher<HTTPResponse, NetworkFailure>
 ///
 /// Whatever order middleware is given in, the client puts it in the order of its places, since most other orders make
 /// one of them useless: see ``MiddlewarePlace``.
-public protocol Middleware: Sendable {
+public protocol HTTPMiddleware: Sendable {
   /// Where it stands; ``MiddlewarePlace/adaptation`` by default.
   var place: MiddlewarePlace { get }
   /// What it is called in a description of the client; the name of its type by default.
@@ -32,7 +32,7 @@ public protocol Middleware: Sendable {
   func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer
 }
 
-extension Middleware {
+extension HTTPMiddleware {
   /// Inside of all but what signs.
   public var place: MiddlewarePlace { .adaptation }
   /// The name of the type.
@@ -42,9 +42,9 @@ extension Middleware {
 /// Where middleware stands, from the outside in.
 ///
 /// A copy that is still good spares all else, so the cache is outside; it also answers when all else has failed. Joined
-/// requests share the retries, and all of it the deadline. Each retry gets the credential of the moment, and a refused
-/// credential is renewed before the retry policy hears of it. The breaker sees each attempt as the network has it. What
-/// signs is inside of all that changes a request.
+/// requests share the retries, and the time limit that each of them has itself; the deadline that one runs under ends its
+/// own wait alone. Each retry gets the credential of the moment, and a refused credential is renewed before the retry policy
+/// hears of it. The breaker sees each attempt as the network has it. What signs is inside of all that changes a request.
 ///
 /// Three places have something in them that is part of every client: ``deadline``, ``redirects`` and
 /// ``deadlineHeader``. The description of a client has it in its order, with all the rest.
