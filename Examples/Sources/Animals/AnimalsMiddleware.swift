@@ -20,6 +20,15 @@ public func countingActions(in sink: any MetricsSink) -> Middleware<AnimalsState
   }
 }
 
+/// Writes down each action that is dispatched, and what it changed: the `text` of a line of the type `action`.
+///
+/// - Parameter lines: Gets them while somebody reads, on the store's scheduler.
+public func writingActions(to lines: JSONLines) -> TransitionObserver<AnimalsState, AnimalsAction> {
+  let log: TransitionObserver<AnimalsState, AnimalsAction> = logging { lines.write("action", [EventField("text", $0)]) }
+  // Nobody is to compare two states for a line that nobody reads.
+  return { if lines.isRead { log($0) } }
+}
+
 /// Fetches an animal whenever one is wanted, and says what came of it.
 ///
 /// Whatever comes of it is an action, so the app never waits for ever.

@@ -1,6 +1,9 @@
 import Foundation
-import FoundationNetworking
 import WebServer
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 /// Passes orders to fail on to the backend.
 struct FaultControl: Sendable {

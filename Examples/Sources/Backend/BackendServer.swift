@@ -45,6 +45,9 @@ public final class BackendServer: Sendable {
     public init(port: UInt16 = 0, database: String, report: @escaping @Sendable (String) -> Void) {
       self.server = HTTPServer.Configuration(port: port)
       self.server.bodyLimit = 64 << 10
+      // Of a connection that has answered before and then ends without an answer, a client tells nobody: it sends the
+      // request again by itself. On connections that are used once, what is dropped fails, as often as was asked for.
+      self.server.defaultHeaders["Connection"] = "close"
       self.database = database
       self.report = report
     }

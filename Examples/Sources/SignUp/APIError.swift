@@ -4,7 +4,7 @@ import ReboundHTTP
 
 /// What can go wrong between the sign-up form and the server, each with words for the person in front of it.
 public enum APIError: Error {
-  /// The request could not be made, so none was sent.
+  /// The request could not be made, so none was sent; the reason is for developers.
   case invalidRequest(String)
   /// The server was not reached, or the connection broke.
   case transport(any Error)
@@ -64,7 +64,7 @@ extension APIError: LocalizedError {
   /// The error in words for people.
   public var errorDescription: String? {
     switch self {
-    case .invalidRequest(let what): "This can't be sent to the server: \(what)"
+    case .invalidRequest: "This can't be sent to the server. Check what you typed, and try again."
     case .transport: "You are offline. Connect to the internet and try again."
     case .invalidResponse: "The server gave an answer that isn't one. Please try again later."
     case .validation(let reason): reason
@@ -81,7 +81,7 @@ extension APIError {
   /// What a list of attempts says about the error.
   var outcome: String {
     switch self {
-    case .invalidRequest: "not sent"
+    case .invalidRequest(let reason): "not sent: \(reason)"
     case .transport(let failure as NetworkFailure): "no answer (\(failure.outcome))"
     case .transport: "no answer"
     case .invalidResponse: "not an answer"

@@ -39,6 +39,8 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
   @Published public private(set) var toast: Toast?
   /// A message to decide about.
   @Published public private(set) var alert: Alert?
+  /// Whether the message to decide about asks for an update, since an answer can't be understood.
+  public var showUpdateDialog: Bool { alert?.choices.contains { $0.id == Self.upgrade } ?? false }
   /// A failure in place of the form.
   @Published public private(set) var outage: Outage?
   /// The requests sent, oldest first, and what came of them.
@@ -129,6 +131,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     checks.map(\.isValid).assign(to: &$isUserNameValid)
     checks.map(\.isAvailable).assign(to: &$isUserNameAvailable)
     checks.map(\.isChecking).assign(to: &$isCheckingUserName)
+    checks.compactMap(\.answer).sink { [weak self] in self?.tell($0) }.store(in: &subscriptions)
   }
 
   private func bindPasswords() {
@@ -146,7 +149,6 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     recheck = nil
     guard name == askedName else { return .typing }
     guard let lastAnswer, lastAnswer.name == name else { return .checking }
-    tell(lastAnswer)
     if lastAnswer.isOffline || !isInSync { recheckLater(name) }
     return .answered(lastAnswer)
   }
@@ -173,9 +175,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     isLastAnswerTold = false
     isInSync = !answer.isOffline
     if !answer.isOffline { offlineChecks = 0 }
-    guard answer.name == userName else { return }
-    tell(answer)
-    if answer.isOffline { recheckLater(answer.name) }
+    if answer.name == userName, answer.isOffline { recheckLater(answer.name) }
   }
 
   /// Raises the alert about the last answer, once: a return to the name that it was about is no news.
@@ -294,13 +294,16 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       .sink { [weak self] in self?.toast = nil }
   }
 
+  private static var upgrade: String { "upgrade" }
+
   private func showUpdateAlert() {
     alert = Alert(
       id: nextID("alert"),
       title: "Please update",
       message: "The server's answer has a form that this version of the app does not know.",
       choices: [
-        Choice(id: "upgrade", title: "Upgrade", role: .default), Choice(id: "later", title: "Not now", role: .cancel),
+        Choice(id: Self.upgrade, title: "Upgrade", role: .default),
+        Choice(id: "later", title: "Not now", role: .cancel),
       ]
     )
   }
@@ -363,7 +366,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     if alert?.id == surface {
       alert = nil
       switch choice {
-      case "upgrade": showToast("On a phone, the App Store would open now.", tone: .info)
+      case Self.upgrade: showToast("On a phone, the App Store would open now.", tone: .info)
       case "recheck": rechecks.send(userName)
       default: break
       }

@@ -17,6 +17,11 @@ enum UserNameCheck {
     }
   }
 
+  /// The answer, once there is one.
+  var answer: Answer? {
+    if case .answered(let answer) = self { answer } else { nil }
+  }
+
   /// What stands beneath the field.
   ///
   /// While somebody types, being offline is not worth a message.
@@ -25,8 +30,7 @@ enum UserNameCheck {
     switch answer.result {
     case .success(true): return ""
     case .success(false): return "This username is not available"
-    // The alert says it.
-    case .failure(.transport), .failure(.decoding), .failure(.captivePortal): return ""
+    case .failure(.transport): return ""
     case .failure(let error): return error.localizedDescription
     }
   }

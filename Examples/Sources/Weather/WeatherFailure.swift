@@ -11,10 +11,10 @@ public enum WeatherFailure: Error {
   case invalidKey
   /// The service can't be reached.
   case offline
-  /// The service fails; with `retryAfter` it said when to come back.
-  case server(retryAfter: Duration?)
-  /// Anything else, in the words of the layer below.
-  case other(NetworkFailure)
+  /// The service refuses the request for another reason: any other status from 400 to 499.
+  case refused(NetworkFailure)
+  /// Anything else: the service fails.
+  case server(NetworkFailure)
 
   /// Sorts what the network layer says into what this app can do about it.
   public init(_ failure: NetworkFailure) {
@@ -22,18 +22,28 @@ public enum WeatherFailure: Error {
     case .notFound: self = .unknownCity
     case .unauthorised: self = .invalidKey
     case .transport(.offline), .transport(.dns), .transport(.connect): self = .offline
-    // The breaker refuses because the service fails, and knows when to come back.
-    case .serverError, .tooManyRequests, .circuitOpen: self = .server(retryAfter: failure.retryAfter)
-    default: self = .other(failure)
+    case .badRequest, .forbidden, .notAcceptable, .conflict, .gone, .unprocessable, .tooManyRequests, .clientError:
+      self = .refused(failure)
+    default: self = .server(failure)
     }
   }
 
   /// Whether the same request may succeed a little later, by itself.
   public var isTransient: Bool {
     switch self {
-    case .server: true
-    case .other(let failure): failure.isTransient
+    case .refused(let failure): failure.isTransient
+    case .server(let failure): failure.isInTrouble || failure.isTransient
     case .unknownCity, .invalidKey, .offline: false
+    }
+  }
+}
+
+extension NetworkFailure {
+  /// Whether the service says that it fails, or has failed so often that the breaker refuses, which knows when to come back.
+  fileprivate var isInTrouble: Bool {
+    switch kind {
+    case .serverError, .circuitOpen: true
+    default: false
     }
   }
 }
@@ -45,8 +55,8 @@ extension WeatherFailure: LocalizedError {
     case .unknownCity: "City Name is invalid"
     case .invalidKey: "Key is invalid"
     case .offline: "The weather service can't be reached."
+    case .refused(let failure): failure.serverMessage ?? "Request is refused"
     case .server: "Server error"
-    case .other(let failure): failure.errorDescription
     }
   }
 
@@ -56,8 +66,8 @@ extension WeatherFailure: LocalizedError {
     case .unknownCity: "Check how the city is written."
     case .invalidKey: "Type the API key that you were given; the weather follows by itself."
     case .offline: "Check your connection; the weather follows by itself as soon as the service answers."
-    case .server: "Try again in a while."
-    case .other(let failure): failure.recoverySuggestion
+    case .server(let failure) where failure.isInTrouble: "Try again in a while."
+    case .refused(let failure), .server(let failure): failure.recoverySuggestion ?? "Try again in a while."
     }
   }
 }
@@ -66,8 +76,7 @@ extension WeatherFailure: PresentableError, RetryAfterProviding {
   /// How long the service asked to wait.
   public var retryAfter: Duration? {
     switch self {
-    case .server(let retryAfter): retryAfter
-    case .other(let failure): failure.retryAfter
+    case .refused(let failure), .server(let failure): failure.retryAfter
     case .unknownCity, .invalidKey, .offline: nil
     }
   }
@@ -89,7 +98,17 @@ extension WeatherFailure: PresentableError, RetryAfterProviding {
 
   /// Whether the answer has a form that this version does not know.
   public var mustUpdate: Bool {
-    if case .other(let failure) = self { failure.kind == .decoding } else { false }
+    if case .server(let failure) = self { failure.kind == .decoding } else { false }
+  }
+}
+
+extension WeatherFailure {
+  /// What a list of attempts says about the failure.
+  var outcome: String {
+    switch self {
+    case .refused(let failure), .server(let failure): "\(localizedDescription) (\(failure.outcome))"
+    case .unknownCity, .invalidKey, .offline: localizedDescription
+    }
   }
 }
 

@@ -27,11 +27,11 @@ public struct WeatherProtection: Sendable {
     )
   }
 
-  var middleware: [any Middleware] { [Pacing(limiter: limiter), Protecting(with: breaker)] }
+  var middleware: [any HTTPMiddleware] { [Pacing(limiter: limiter), Protecting(with: breaker)] }
 }
 
 /// Lets each attempt begin when a rate limiter says so.
-private struct Pacing: Middleware {
+private struct Pacing: HTTPMiddleware {
   let limiter: RateLimiter
 
   var place: MiddlewarePlace { .protection }

@@ -188,7 +188,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
       retrying: policy,
       standingIn: { [saved, time] in saved.value(for: place, at: time.now) != nil },
       success: { "200 \($0.city), \($0.condition)" },
-      failure: { $0.localizedDescription }
+      failure: \.outcome
     )
     .remember(in: saved, for: place, time: time)
     .eraseToAnyPublisher()

@@ -46,11 +46,30 @@ struct AnimalServiceTests {
     }
   }
 
-  @Test("both ways of failing are told apart")
+  @Test("both ways of failing are told apart, also after an animal that came over the same transport")
   func failures() async throws {
-    try await withZoo(#"{"seed":1,"failures":1,"longestDelayMilliseconds":0}"#) { backend in
-      let outcomes = [try await outcome(backend), try await outcome(backend)]
+    try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
+      let service = AnimalService(baseURL: try #require(URL(string: backend.url)), transport: URLSessionTransport())
+      _ = try await outcome(service).get()
+      _ = try await LoopbackClient.post(
+        #"{"seed":6,"failures":1,"longestDelayMilliseconds":0}"#,
+        to: "/control/animals",
+        port: backend.port
+      )
+      let outcomes = [try await outcome(service), try await outcome(service)]
       #expect(outcomes == [.failure(.network), .failure(.unknown(reason: "The animals got loose"))])
+    }
+  }
+
+  @Test("of a connection that breaks once the app learns once, also after an animal that came over the same transport")
+  func dropped() async throws {
+    try await withZoo(#"{"seed":1,"failures":0,"longestDelayMilliseconds":0}"#) { backend in
+      let service = AnimalService(baseURL: try #require(URL(string: backend.url)), transport: URLSessionTransport())
+      _ = try await outcome(service).get()
+      let fault = #"{"path":"/animals/random","fault":"drop","times":1}"#
+      _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
+      #expect(try await outcome(service) == .failure(.network))
+      _ = try await outcome(service).get()
     }
   }
 

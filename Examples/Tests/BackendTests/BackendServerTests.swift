@@ -183,6 +183,23 @@ struct BackendServerTests {
     }
   }
 
+  @Test(
+    "a connection is used once, so that what is dropped is not sent again unseen",
+    arguments: [
+      ("GET /health", 200), ("GET /nowhere", 404), ("OPTIONS /health", 204), ("POST /control/reset", 200),
+      ("GET /isUserNameAvailable?userName=maintenance!", 500),
+    ]
+  )
+  func connections(request: String, status: Int) async throws {
+    try await withBackend { backend in
+      let client = try LoopbackClient(port: backend.port)
+      try await client.send("\(request) HTTP/1.1\r\nHost: localhost:\(backend.port)\r\nContent-Length: 0\r\n\r\n")
+      let answer = Answer(try await client.receiveAll())
+      #expect(answer?.status == status)
+      #expect(answer?["Connection"]?.lowercased() == "close")
+    }
+  }
+
   @Test("two backends can't have one port")
   func takenPort() async throws {
     try await withBackend { backend in

@@ -82,8 +82,18 @@ class Animals(PageTestCase):
         self.see_steps("fetch", "failed: network", "dismissAlert")
         expect(self.fetch).to_be_enabled()
 
+    def test_a_connection_that_breaks_once_is_seen_also_after_an_animal_has_come(self):
+        self.fetch.click()
+        self.see_animal()
+        self.servers.fail(ANIMALS, "drop", times=1)
+        self.fetch.click()
+        expect(self.alert.get_by_role("heading")).to_have_text("No connection to the zoo")
+        self.alert.get_by_role("button", name="Not now").click()
+        self.see_steps("fetch", "fetched", "fetch", "failed: network", "dismissAlert")
+
     def test_a_failing_zoo_has_another_alert_with_its_reason(self):
-        self.servers.zoo(failures=1)
+        # A seed that draws one failure of each kind.
+        self.servers.zoo(failures=1, seed=6)
         self.fetch.click()
         expect(self.alert.get_by_role("heading")).to_have_text("No connection to the zoo")
         self.alert.get_by_role("button", name="Try again").click()
@@ -199,7 +209,7 @@ class AnimalsForAll(PageTestCase):
     context_options = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
 
     def test_the_page_fits_a_phone_in_the_dark_and_passes_the_audit(self):
-        self.servers.zoo(failures=1)
+        self.servers.zoo(failures=1, seed=6)
         self.page.get_by_role("tab", name="Animals").click()
         self.page.locator("#fetch").click()
         expect(self.page.locator("#steps > li").first).to_be_visible()

@@ -120,7 +120,7 @@ class Inspector(InspectorTestCase):
         expect(self.run_of(1)).to_have_attribute(
             "aria-label",
             re.compile(
-                r"Run of request 1: attempt 1 from 0\.0 s to \d\.\d s, failed \(Server error\); "
+                r"Run of request 1: attempt 1 from 0\.0 s to \d\.\d s, failed \(Server error \(503\)\); "
                 r"attempt 2 from 3\.\d s to 3\.\d s, answered \(200 Oslo, \w+\); "
                 r"a pause of 3\.0 s after \d\.\d s \(Retry-After\); demand: unlimited at 0\.0 s; finished after 3\.\d s"
             ),

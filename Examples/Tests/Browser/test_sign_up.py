@@ -61,6 +61,7 @@ class ServerAnswers(PageTestCase):
         self.shot("alert-update")
         self.alert.get_by_role("button", name="Not now").click()
         expect(self.alert).to_be_hidden()
+        self.see_message(self.user_name, re.compile("update the app"))
 
     def test_permanent_server_error_shows_its_reason_and_is_not_retried(self):
         self.type_into(self.user_name, "servererror")

@@ -80,6 +80,28 @@ struct AuthenticationServiceTests {
     #expect(!metrics.openMetrics().contains("somebody"))
   }
 
+  @Test("a request that is dropped fails once, also after one that was answered", arguments: [false, true])
+  func dropped(isSignUp: Bool) async throws {
+    try await withService(metrics: MetricsTable()) { service, backend in
+      func ask(_ number: Int) async throws -> APIError? {
+        let name = "somebody\(number)"
+        let result =
+          isSignUp
+          ? try await outcome(service.signUp(userName: name, password: "correct horse", idempotencyKey: name)).map {
+            _ in
+          }
+          : try await outcome(service.isAvailable(userName: name)).map { _ in }
+        if case .failure(let error) = result { return error } else { return nil }
+      }
+      #expect(try await ask(1) == nil)
+      let path = isSignUp ? "/signUp" : "/isUserNameAvailable"
+      let fault = #"{"path":"\#(path)","fault":"drop","times":1}"#
+      _ = try await LoopbackClient.post(fault, to: "/control/faults", port: backend.port)
+      #expect(try await ask(2)?.outcome == "no answer (reset)")
+      #expect(try await ask(3) == nil)
+    }
+  }
+
   // MARK: What answers mean
 
   private func check(_ step: ScriptedTransport.Step) async throws -> Result<Bool, APIError> {

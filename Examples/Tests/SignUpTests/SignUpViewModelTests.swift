@@ -165,8 +165,22 @@ struct SignUpViewModelTests {
       (.success(false), "This username is not available", false, false),
       (.failure(.validation("Username is too short.")), "Username is too short.", false, false),
       (.failure(.transport(URLError(.cannotConnectToHost))), "", true, false),
-      (.failure(.decoding(URLError(.cannotDecodeRawData))), "", false, true),
-      (.failure(.captivePortal), "", false, false),
+      (
+        .failure(.decoding(URLError(.cannotDecodeRawData))),
+        "The server's answer has a form that this version does not know. Please update the app to the latest version.",
+        false, true
+      ),
+      (
+        .failure(.captivePortal),
+        "This network wants you to log in first. Open a browser, log in to the network, and try again.", false, false
+      ),
+      (
+        .failure(.invalidRequest("no host")),
+        "This can't be sent to the server. Check what you typed, and try again.", false, false
+      ),
+      (
+        .failure(.invalidResponse), "The server gave an answer that isn't one. Please try again later.", false, false
+      ),
       (
         .failure(.server(status: 500, reason: "The database is corrupted", retryAfter: nil)),
         "The database is corrupted", false, false
@@ -181,7 +195,9 @@ struct SignUpViewModelTests {
     scheduler.advance()
     #expect(form.userNameMessage == message)
     #expect(form.isUserNameValid == isValid)
+    #expect(form.showUpdateDialog == showsUpdate)
     #expect((form.alert?.title == "Please update") == showsUpdate)
+    #expect(form.alert?.choices.map(\.title).first == (showsUpdate ? "Upgrade" : form.alert.map { _ in "Try again" }))
   }
 
   @Test("a captive portal gets advice of its own")

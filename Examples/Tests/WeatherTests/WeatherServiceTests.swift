@@ -165,7 +165,7 @@ struct WeatherServiceTests {
     for _ in 1...5 { _ = try await outcome(service.weather(at: .city("Rome"))) }
     #expect(protection.breaker.state == .open)
     let requests = try await outcome(service.weather(at: .city("Rome")))
-    guard case .failure(WeatherFailure.server(let retryAfter?)) = requests else {
+    guard case .failure(WeatherFailure.server(let failure)) = requests, let retryAfter = failure.retryAfter else {
       Issue.record("\(requests)")
       return
     }

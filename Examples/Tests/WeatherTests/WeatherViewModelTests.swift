@@ -2,6 +2,7 @@ import Attempts
 import Combine
 import Foundation
 import Rebound
+import ReboundHTTP
 import ReboundPresentation
 import ReboundTelemetry
 import ReboundTesting
@@ -98,7 +99,10 @@ struct WeatherViewModelTests {
 
   @Test("a failing service is asked again after 1, 3, 5 and 10 seconds, each counted down, and then given up")
   func growingDelays() {
-    let failures = Array(repeating: Result<Weather, WeatherFailure>.failure(.server(retryAfter: nil)), count: 5)
+    let failures = Array(
+      repeating: Result<Weather, WeatherFailure>.failure(.server(.init(.serverError(503)))),
+      count: 5
+    )
     service.answers = failures
     screen.query = "Rome"
     screen.search()
@@ -124,7 +128,7 @@ struct WeatherViewModelTests {
   func announcements() {
     var told: [String] = []
     let listening = screen.$announcement.removeDuplicates().sink { told.append($0) }
-    search("Rome", .failure(.server(retryAfter: nil)), .failure(.server(retryAfter: nil)))
+    search("Rome", .failure(.server(.init(.serverError(503)))), .failure(.server(.init(.serverError(503)))))
     scheduler.advance(by: .seconds(5))
     screen.dismiss()
     #expect(
@@ -137,7 +141,7 @@ struct WeatherViewModelTests {
 
   @Test("words that end with a full stop get no second one")
   func fullStop() {
-    search("Rome", .failure(.other(.init(.transport(.reset)))))
+    search("Rome", .failure(.refused(.init(.clientError(408), server: ServerMessage(text: "Too slow.")))))
     #expect(screen.status.hasSuffix(". Retrying in 1 s"))
     #expect(!screen.status.contains(".."))
   }
@@ -146,7 +150,7 @@ struct WeatherViewModelTests {
   func savedCopy() {
     search("Rome", .success(weather("Rome")))
     scheduler.advance(by: .seconds(180))
-    search("Rome", .failure(.other(.init(.forbidden))))
+    search("Rome", .failure(.refused(.init(.forbidden))))
     #expect(screen.shown == .init(weather: weather("Rome"), age: .seconds(180)))
     #expect(screen.problem != nil)
   }
@@ -157,9 +161,9 @@ struct WeatherViewModelTests {
     screen.refresh()
     scheduler.advance()
     scheduler.advance(by: .seconds(30))
-    service.answers = Array(repeating: .failure(.other(.init(.forbidden))), count: 2)
+    service.answers = Array(repeating: .failure(.refused(.init(.forbidden))), count: 2)
     screen.refresh()
-    search("Rome", .failure(.other(.init(.forbidden))))
+    search("Rome", .failure(.refused(.init(.forbidden))))
     #expect(screen.shown?.age == .seconds(30))
     scheduler.advance(by: .milliseconds(29_999))
     #expect(screen.shown?.age == .seconds(30))
@@ -179,13 +183,13 @@ struct WeatherViewModelTests {
   @Test("a copy of another place is no answer")
   func otherPlace() {
     search("Rome", .success(weather("Rome")))
-    search("Oslo", .failure(.other(.init(.forbidden))))
+    search("Oslo", .failure(.refused(.init(.forbidden))))
     #expect(screen.shown == nil)
   }
 
   @Test("a service under repair is waited for, and asked again by itself")
   func maintenance() {
-    search("Rome", .failure(.server(retryAfter: .seconds(30))), .success(weather("Rome")))
+    search("Rome", .failure(.server(.init(.serverError(503), retryAfter: .seconds(30)))), .success(weather("Rome")))
     #expect(screen.problem?.secondsLeft == 30)
     scheduler.advance(by: .seconds(29))
     #expect(screen.problem?.secondsLeft == 1)
@@ -277,7 +281,7 @@ struct WeatherViewModelTests {
     scheduler.advance()
     #expect(!screen.isRefreshing)
     scheduler.advance(by: .seconds(60))
-    service.answers = [.failure(.server(retryAfter: nil)), .success(weather("Rome"))]
+    service.answers = [.failure(.server(.init(.serverError(503)))), .success(weather("Rome"))]
     screen.refresh()
     scheduler.advance()
     #expect(screen.cities.map(\.age) == [.seconds(60), nil])
@@ -300,7 +304,7 @@ struct WeatherViewModelTests {
     weak var released: WeatherViewModel<TestScheduler>?
     do {
       let service = ScriptedWeather()
-      service.answers = [.failure(.server(retryAfter: nil))]
+      service.answers = [.failure(.server(.init(.serverError(503))))]
       let screen = WeatherViewModel(
         service: service,
         cities: [],
@@ -325,7 +329,7 @@ struct WeatherViewModelTests {
   }
 
   private func fail(_ city: String, times: Int) {
-    let failure = Result<Weather, WeatherFailure>.failure(.server(retryAfter: nil))
+    let failure = Result<Weather, WeatherFailure>.failure(.server(.init(.serverError(503))))
     service.answers = Array(repeating: failure, count: times)
     screen.query = city
     screen.search()
@@ -354,9 +358,9 @@ struct WeatherViewModelTests {
   @Test("a copy that stands in is counted once for each answer that failed")
   func savedCounts() {
     search("Rome", .success(weather("Rome")))
-    search("Rome", .failure(.other(.init(.forbidden))))
-    search("Rome", .failure(.other(.init(.forbidden))))
-    search("Oslo", .failure(.other(.init(.forbidden))))
+    search("Rome", .failure(.refused(.init(.forbidden))))
+    search("Rome", .failure(.refused(.init(.forbidden))))
+    search("Oslo", .failure(.refused(.init(.forbidden))))
     #expect(decisions("fallback", "falling_back") == 2)
     #expect(decisions("retry", "not_retryable") == 3)
   }
@@ -374,11 +378,11 @@ struct WeatherViewModelTests {
   @Test("no city is a label, however many there are")
   func labels() {
     search("Rome", .success(weather("Rome")))
-    search("Rome", .failure(.other(.init(.forbidden))))
+    search("Rome", .failure(.refused(.init(.forbidden))))
     let before = Set(metrics.snapshot.counters.keys)
     for number in 1...20 {
       search("City \(number)", .success(weather("City \(number)")))
-      search("City \(number)", .failure(.other(.init(.forbidden))))
+      search("City \(number)", .failure(.refused(.init(.forbidden))))
     }
     #expect(Set(metrics.snapshot.counters.keys) == before)
     #expect(decisions("fallback", "falling_back") == 21)

@@ -1,7 +1,12 @@
-import Glibc
 import Testing
 
 @testable import WebServer
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 @Suite("ListeningSocket")
 struct ListeningSocketTests {

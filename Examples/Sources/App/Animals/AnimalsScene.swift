@@ -33,6 +33,7 @@ final class AnimalsScene: Scene {
       middlewares: [
         countingActions(in: metrics.sink), fetchingAnimals(from: WrittenDown(service: service, log: log)),
       ],
+      observers: [writingActions(to: metrics.lines)],
       history: .all,
       scheduler: queue
     )

@@ -20,7 +20,7 @@ final class AnimalService: Sendable {
   /// How the service chooses.
   struct Temper: Equatable {
     var seed: UInt64
-    /// Which share of the requests fails, half of them in each way.
+    /// Which share of the requests fails, about half of them in each way.
     var failures = 0.4
     var longestDelay = Duration.seconds(5)
   }
@@ -28,13 +28,12 @@ final class AnimalService: Sendable {
   private struct State {
     var temper: Temper
     var chance: Chance
-    var failsByDropping = false
   }
 
   private enum Fate {
     case animal(Animal, after: Duration)
     case unknown(after: Duration)
-    case network
+    case network(after: Duration)
   }
 
   private let initial: Temper
@@ -80,8 +79,10 @@ final class AnimalService: Sendable {
       var response = Response.error(500, "The animals got loose")
       response.delay = delay
       return response
-    case .network:
-      return .dropped
+    case .network(let delay):
+      var response = Response.dropped
+      response.delay = delay
+      return response
     }
   }
 
@@ -89,9 +90,9 @@ final class AnimalService: Sendable {
     let delay = state.temper.longestDelay * Double.random(in: 0...1, using: &state.chance)
     let fails = Double.random(in: 0..<1, using: &state.chance) < state.temper.failures
     let animal = Animal.all.randomElement(using: &state.chance) ?? Animal.all[0]
+    let dropsConnection = Bool.random(using: &state.chance)
     guard fails else { return .animal(animal, after: delay) }
-    state.failsByDropping.toggle()
-    return state.failsByDropping ? .network : .unknown(after: delay)
+    return dropsConnection ? .network(after: delay) : .unknown(after: delay)
   }
 
   private func report() throws -> Response {

@@ -93,6 +93,27 @@ struct InspectionTests {
     await stop()
   }
 
+  @Test("what happens to the animals is written down: each action, who sent it, and what it changed")
+  func actions() async throws {
+    _ = try await LoopbackClient.post(
+      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
+      to: "/control/animals",
+      port: backend.port
+    )
+    let session = try await openSession()
+    let stream = try await events(of: session)
+    try await perform(
+      #"{"type":"show","tab":"animals"}"#,
+      open,
+      #"{"tab":"animals","type":"fetch"}"#,
+      in: session
+    )
+    let lines = try await stream.receive(until: #""type":"action","text":"← fetched(Animals.Animal(name: "#)
+    let fetch = #""type":"action","text":"→ fetch\n  animal.phase: idle → loading(previous: nil, attempt: 1)\n"#
+    #expect(lines.contains(fetch))
+    await stop()
+  }
+
   @Test("a gauge that another page has changed is told within a second")
   func otherPages() async throws {
     let (watching, failing) = (try await openSession(), try await openSession())

@@ -29,6 +29,9 @@ struct ProgramMetricsTests {
     #expect(response.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
     #expect(response.headers["Vary"] == "Accept")
     let page = #"""
+      # TYPE rebound_metrics_left_out gauge
+      # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
+      rebound_metrics_left_out 0
       # TYPE rebound_metrics_refused counter
       # HELP rebound_metrics_refused Measurements that had no place in the table.
       rebound_metrics_refused_total 0
