@@ -2,8 +2,8 @@ import Foundation
 
 /// What the environment says about the races.
 enum StressSettings {
-  /// How many rounds each race runs, each with a seed of its own.
-  static let rounds = number("REBOUND_STRESS_ROUNDS") ?? 120
+  /// How many rounds each race runs, each with a seed of its own. `scripts/stress` runs more of them.
+  static let rounds = number("REBOUND_STRESS_ROUNDS") ?? 40
 
   /// The seed to run alone, as often as there are rounds; it is what a failure prints.
   static let onlySeed = number("REBOUND_STRESS_SEED").map(UInt64.init)
