@@ -40,6 +40,8 @@ struct OutboxJournal {
     var start = data.startIndex
     while start < data.endIndex {
       guard let end = data[start...].firstIndex(of: newline) else {
+        // A line that was being written has no byte behind its record: where one is, only the line break is damaged.
+        if number > 0, let record = record(in: data[start..<data.endIndex - 1]) { reading.records.append(record) }
         reading.tornBytes = data.endIndex - start
         break
       }

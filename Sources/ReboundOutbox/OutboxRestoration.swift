@@ -50,11 +50,22 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
       for entry in machine.entries where entry.attempts < 1 && !mayRepeat(entry) {
         machine.replay(.begin(id: entry.id), size: 0)
       }
+      beginCarried(coder)
     }
     let unreadable = Set(carried.compactMap(\.id)).sorted()
     if let first = unreadable.first { damage.append(.unreadable(unreadable, reasons[first] ?? "")) }
     let unknown = carried.count { $0.id == nil }
     if unknown > 0 { damage.append(.unknown(unknown)) }
+  }
+
+  /// Counts an attempt of each entry that only another version can read, and may want to know that.
+  private mutating func beginCarried(_ coder: OutboxCoder<Payload>) {
+    let begun = carried.compactMap { carried -> OutboxEntryID? in
+      if case .begin(let id)? = try? coder.record(in: carried.record) { id } else { nil }
+    }
+    for id in Set(carried.compactMap(\.id)).subtracting(begun).sorted() {
+      if let record = try? coder.data(of: .begin(id: id)) { carried.append((id, record)) }
+    }
   }
 
   private mutating func replay(_ record: OutboxRecord<Payload>, _ data: Data) {

@@ -178,6 +178,7 @@ public final class TestStore<State: Equatable, Action> {
       // with what it sets; all else may have changed as well.
       var changed = transition.before
       if let change, (try? change(&changed)) != nil {
+        if changed == transition.after { return }
         let set = wrong
         wrong = StateDiff.differences(from: changed, to: transition.after)
           .filter { difference in set.contains { $0.meets(difference) } }

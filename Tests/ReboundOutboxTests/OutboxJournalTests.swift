@@ -41,6 +41,20 @@ struct OutboxJournalTests {
     }
   }
 
+  @Test(
+    "a last line whose line break is damaged is read, and noticed: it was whole, and may have said that something is sent"
+  )
+  func lastLineBreak() {
+    for byte in [UInt8(0), 0x0B, 0x20, 0xFF] {
+      let damaged = file.dropLast() + [byte]
+      let reading = OutboxJournal.read(damaged)
+      #expect(reading.records == records)
+      #expect(reading.tornBytes > 0)
+      // The first line alone is no journal.
+      #expect(!OutboxJournal.read(OutboxJournal.preamble.dropLast() + [byte]).hasWholeLine)
+    }
+  }
+
   @Test("any byte that is changed costs the lines that it stands in, and no other, and is noticed")
   func corrupt() {
     for position in file.indices {

@@ -78,6 +78,18 @@ struct OutboxRestorationTests {
     }
   }
 
+  @Test("and for those that only another version can read, once")
+  func attemptsOfDamageOfAnotherVersion() {
+    func add(_ id: Int) -> String { #"{"add":{"entry":{"id":\#(id),"payload":{"later":1}},"replaces":[]}}"# }
+    func begin(_ id: Int) -> String { #"{"begin":{"id":\#(id)}}"# }
+    let contents = OutboxContents(
+      records: [add(1), add(2), begin(2)].map { Data($0.utf8) },
+      damage: [.corrupt(lines: [3], keptAt: "/copy")]
+    )
+    let restored = OutboxRestoration(contents, into: Machine(.standard, random: .system))
+    #expect(restored.carried.map(\.record) == [add(1), add(2), begin(2), begin(1)].map { Data($0.utf8) })
+  }
+
   @Test("attempts stay at the largest and the smallest number instead of going beyond them")
   func attempts() {
     let most = Self.restored(Self.entry("1", attempts: "\(Int.max)"), #"{"begin":{"id":1}}"#)

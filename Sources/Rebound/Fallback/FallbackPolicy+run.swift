@@ -9,7 +9,8 @@ extension FallbackPolicy {
   ///
   /// - Parameters:
   ///   - operation: The call.
-  ///   - replacement: Gets the failure; called if the policy covers it and the task is not cancelled.
+  ///   - replacement: Gets the failure; called if the policy covers it, the task is not cancelled, and it is not the end of a wait of
+  ///     a policy whose ``Deadline/current`` is over.
   /// - Returns: What the first one returned that did not fail.
   /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or
   ///   `CancellationError` if the fallback throws that.
@@ -19,7 +20,7 @@ extension FallbackPolicy {
   ) async throws -> Value {
     let original: Failure
     do { return try await operation() } catch { original = error }
-    guard !Task.isCancelled, covers(original) else { throw original }
+    guard !Task.isCancelled, !isOverdueWait(original), covers(original) else { throw original }
     do {
       return try await ForeignCall.left { try await replacement(original) }
     } catch {

@@ -94,7 +94,7 @@ extension LastGood {
       remember(value, for: key, at: time.now)
       return Sourced(value, from: .fresh)
     } catch {
-      guard !Task.isCancelled else { throw error }
+      guard !Task.isCancelled, !isOverdueWait(error) else { throw error }
       let saved = await latestValue(for: key, maxAge: maxAge, at: time.now)
       guard !Task.isCancelled, let answer = answer(saved, after: error, policy) else { throw error }
       return answer

@@ -24,7 +24,7 @@ extension RetryPolicy {
         throw reason
       }
     } catch {
-      if lastValue == .isDelivered, let rejected, !isCancellation(error) { return rejected }
+      if lastValue == .isDelivered, let rejected, !isAbandonment(error) { return rejected }
       throw error
     }
   }

@@ -91,7 +91,11 @@ final class CallContext: Sendable {
 
   /// Keeps the failure of an attempt, and tells what comes of it.
   func learn(_ event: RetryEvent) {
-    if let failure = event.error as? NetworkFailure { keep(failure) }
+    if var failure = event.error as? NetworkFailure {
+      // What retries further inside have told of before is here already.
+      if !failure.earlier.isEmpty { failure.earlier = [] }
+      keep(failure)
+    }
     tell(.retry(event))
   }
 

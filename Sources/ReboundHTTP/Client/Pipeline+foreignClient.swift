@@ -95,6 +95,8 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
       return answer
     } catch {
       if Task.isCancelled || error is CancellationError { throw CancellationError() }
+      // By a name of this module no policy would see any more that nobody has asked the service.
+      if isAbandonment(error) { throw error }
       call.duration = time.now - start
       let failure = named(error, call)
       failures.append(failure)

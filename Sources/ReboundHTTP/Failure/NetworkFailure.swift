@@ -304,9 +304,12 @@ extension NetworkFailure: RetryAfterProviding {
   public var isRefusal: Bool {
     switch kind {
     case .circuitOpen, .busy, .rateLimited: true
-    default: isOfRefresh || underlying is TokenRefreshFailure
+    default: lacksCredential
     }
   }
+
+  /// Whether there was no credential to send the request with, or none that is not refused.
+  private var lacksCredential: Bool { isOfRefresh || underlying is TokenRefreshFailure }
 
   /// Whether the same request may well succeed a little later.
   ///
@@ -341,6 +344,8 @@ extension NetworkFailure: RetryAfterProviding {
   public var provesNothingWasDone: Bool {
     // Whatever has failed behind such a redirect says nothing of the first server.
     if hasServerActed || !earlier.allSatisfy(\.provesNothingWasDone) { return false }
+    // What has failed then is another request, for a credential.
+    if lacksCredential { return true }
     switch kind {
     case .transport: return transport?.provesNothingWasDone ?? false
     case .clientError(425), .invalidRequest, .circuitOpen, .busy, .rateLimited: return true

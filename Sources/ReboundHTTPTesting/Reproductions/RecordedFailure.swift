@@ -90,10 +90,14 @@ public struct RecordedFailure: Sendable {
   /// Makes a file, and says whether its name was free; what can't be written whole is not left there.
   private func make(_ file: URL, _ bytes: Data) throws -> Bool {
     do {
-      try bytes.write(to: file, options: .withoutOverwriting)
-      return true
+      // Only what this has made itself is removed below.
+      try Data().write(to: file, options: .withoutOverwriting)
     } catch let error as CocoaError where error.code == .fileWriteFileExists {
       return false
+    }
+    do {
+      try bytes.write(to: file)
+      return true
     } catch {
       // The disk may be full: half a test would keep all others from being compiled.
       try? FileManager.default.removeItem(at: file)

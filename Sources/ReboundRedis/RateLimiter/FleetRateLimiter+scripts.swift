@@ -5,8 +5,9 @@
     /// A pause takes nothing out of the bucket, which is filled meanwhile.
     ///
     /// The key may have been written by another policy of the same name, or by the clock of another server: as many calls
-    /// stay missing, and where that moment is still to come, as many as were missing then. Where the bucket is full sooner
-    /// by that, and not by what rounding makes of it, a call that is refused writes it, too.
+    /// stay missing, and where that moment is still to come, as many as were missing then; those that wait behind a pause
+    /// stay behind it. By another interval, or where the bucket is full sooner, and not by what rounding makes of it, a call
+    /// that is refused writes it, too.
     ///
     /// Arguments: the interval between two calls, how far a burst may be ahead, the longest wait, and, if there is one, the
     /// rest of a pause that the caller knows of, in microseconds. Returns zero if the call begins, how long it waits, or,
@@ -15,19 +16,22 @@
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000000 + time[2]
-      local full, before = now, now
+      local paused = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now + (ARGV[4] or 0))
+      local full, before, isOther = now, now, false
       local kept = redis.call('GET', KEYS[1])
       if kept then
         local interval, written
         before, interval, written = string.match(kept, '^(%S+) (%S+) (%S+)$')
-        full = now + math.max(before - math.max(written, now), 0) * ARGV[1] / interval
+        isOther = interval ~= ARGV[1]
+        local rest, held = math.max(before - math.max(written, now), 0), math.max(paused - now, 0)
+        if rest <= held then held = 0 end
+        full = now + held + (rest - held) * ARGV[1] / interval
       end
-      local paused = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now + (ARGV[4] or 0))
       local begin = math.max(paused, full - ARGV[2])
       local wait = begin - now
       local isRefused = wait > tonumber(ARGV[3])
       if not isRefused then full = math.max(full, begin) + ARGV[1] end
-      if not isRefused or full < before - 1 then
+      if not isRefused or isOther or full < before - 1 then
         local text = string.format('%.3f %s %.0f', full, ARGV[1], now)
         redis.call('SET', KEYS[1], text, 'PX', math.max(math.ceil((full - now) / 1000), 1))
       end

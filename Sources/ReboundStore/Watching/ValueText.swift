@@ -15,6 +15,10 @@ enum ValueText {
   static func of(_ value: Any) -> String { text(value, depth: 0) }
 
   private static func text(_ value: Any, depth: Int) -> String {
+    // It describes what it holds in the language's way.
+    if type(of: value) == AnyHashable.self, let hashable = value as? AnyHashable {
+      return text(hashable.base, depth: depth + 1)
+    }
     let mirror = Mirror(reflecting: value)
     func part(_ child: Mirror.Child) -> String { text(child.value, depth: depth + 1) }
     let style = mirror.displayStyle

@@ -88,6 +88,29 @@ final class PipelineForeignClientTests: Sendable {
     #expect(failure.call.operation == "getWeather")
   }
 
+  @Test("a wait of this process that ends with the time says nothing about the service, also within the call")
+  func waitWithinTheCall() throws {
+    try Simulation(seed: 1).run {
+      let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
+      let permit = try bulkhead.acquire()
+      let policy = try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 1, openTime: .seconds(60))
+      let breaker = CircuitBreaker("service", policy: policy)
+      let pipeline = try Pipeline<ResponseHead>("weather") {
+        Timeout(TimeoutPolicy.total(.seconds(1)).cooperative())
+        breaker
+      }
+      let head = ResponseHead(status: 200, headers: [:], url: URL(filePath: "/weather"))
+      let failure = await #expect(throws: NetworkFailure.self) {
+        try await pipeline.run(foreign: .init(operation: "getWeather"), head: { $0 }) {
+          try await bulkhead.run { head }
+        }
+      }
+      #expect(failure?.kind == .deadlineExceeded)
+      #expect(breaker.state == .closed)
+      permit.release()
+    }
+  }
+
   @Test("what the client throws is named, and says which call it was")
   func thrown() async throws {
     let reset: Result<ResponseHead, any Error> = .failure(TransportFailure(.reset))

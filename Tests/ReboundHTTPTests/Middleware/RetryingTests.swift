@@ -269,6 +269,18 @@ struct RetryingTests {
     #expect(!failure.mayBeRepeated)
   }
 
+  @Test("retries around retries keep one history: no failure in it has one of its own")
+  func layers() throws {
+    let outer = RetryPolicy<NetworkFailure>(clamping: 60, backoff: .constant(.seconds(1)))
+    let inner = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.seconds(1)))
+    let test = ClientUnderTest([.offline], repeatingLast: true, [Retrying(outer), Retrying(inner)])
+    let failure = try #require(try test.run(Anything(method: .post, body: .form(["a": 1]))).failure)
+    #expect(test.transport.count == 61 * 3)
+    #expect(!failure.earlier.isEmpty)
+    #expect(failure.earlier.allSatisfy { $0.earlier.isEmpty })
+    #expect(failure.mayBeRepeated)
+  }
+
   @Test("two subscribers of one publisher have attempts of their own")
   func perSubscription() throws {
     let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(Self.policy)])

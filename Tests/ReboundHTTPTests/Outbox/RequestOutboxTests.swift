@@ -257,6 +257,22 @@ struct RequestOutboxTests {
     #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
   }
 
+  @Test("one that must not be sent twice waits while its credential cannot be renewed: it has not been done")
+  func renewalFails() throws {
+    let session = AuthenticatingTests.Session([
+      .answering { $0.headers["Authorization"] == "Bearer new" ? .status(201) : .status(401) }
+    ])
+    let outbox = outbox(session.test)
+    _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, session.test)
+    session.refreshes.send(completion: .failure(NetworkFailure(.captivePortal)))
+    session.test.scheduler.advance(by: .seconds(10))
+    session.refreshes.send("new")
+    session.test.scheduler.advance(by: .seconds(10))
+    #expect(outbox.queue.deadLetters.isEmpty)
+    #expect(outbox.queue.state.isEmpty)
+    #expect(session.tokens == ["Bearer old", "Bearer old", "Bearer new"])
+  }
+
   @Test("answers are told with the entry that they are to")
   func answers() throws {
     let test = ClientUnderTest([.ok(#"{"number":7}"#)])

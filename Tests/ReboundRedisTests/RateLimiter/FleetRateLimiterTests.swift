@@ -1,5 +1,6 @@
 #if Redis
   import Combine
+  import Foundation
   import Rebound
   import ReboundTesting
   import Testing
@@ -49,6 +50,37 @@
       let link = await Link.ready(server.address)
       let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
       #expect((1...600_000).contains(left))
+    }
+
+    @Test func whatIsMissingComesBackAtALoweredRateAsTheRefusalSays() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let new = try fleet.rateLimiter("search", policy: .tokenBucket(1, per: Self.hour))
+      #expect(await admitted(10, [old]) == 10)
+      let refusal = await #expect(throws: RateLimited.self) { try await new.run {} }
+      #expect(try #require(refusal?.retryAfter) > Self.hour * 9)
+      let link = await Link.ready(server.address)
+      let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
+      #expect(left > 9 * 3_600_000)
+      #expect(await admitted(5, [old]) == 0)
+    }
+
+    @Test func aPauseIsNoLongerByAnotherRate() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1, per: .seconds(1)))
+      let link = await Link.ready(server.address)
+      // One call waits behind a pause of ten minutes, at ten calls a second.
+      let now = Int(Date().timeIntervalSince1970 * 1_000_000)
+      let end = now + 600_000_000
+      #expect(
+        await link.send(RedisCommand("SET", "rebound:{test:search}:pause", "\(end).000")) == .success(.status("OK"))
+      )
+      let text = "\(end + 100_000).000 100000 \(now)"
+      #expect(await link.send(RedisCommand("SET", "rebound:{test:search}:rate", text)) == .success(.status("OK")))
+      let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+      #expect(try #require(refusal?.retryAfter) < .seconds(660))
     }
 
     @Test(arguments: [(9, 1), (10, 0)])

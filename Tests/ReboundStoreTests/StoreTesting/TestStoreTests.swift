@@ -130,6 +130,28 @@ struct TestStoreTests {
     var isOpen = false
   }
 
+  @Test("without exhaustivity what is equal is right, whatever else a description shows")
+  func notExhaustiveEqual() throws {
+    struct Person: Equatable {
+      var id: Int
+      var name: String
+      static func == (one: Person, other: Person) -> Bool { one.id == other.id }
+    }
+    struct Room: Equatable {
+      var people: [Person] = []
+      var count = 0
+    }
+    let reducer = Reducer<Room, String> { room, _ in
+      room.people = [Person(id: 1, name: "Ann")]
+      room.count += 1
+    }
+    let store = TestStore<Room, String>(initialState: Room(), reducer: reducer, exhaustivity: .off)
+    try store.send("enter") {
+      $0.count += 1
+      $0.people = [Person(id: 1, name: "")]
+    }
+  }
+
   @Test("without exhaustivity a change may be made of what was there, whatever else the action has changed")
   func notExhaustiveChanges() throws {
     let reducer = Reducer<Shop, String> { shop, _ in

@@ -81,7 +81,7 @@ struct LoggingTests {
       var description: String { "•••" }
       var debugDescription: String { "Password(\(value))" }
     }
-    struct Login {
+    struct Login: Hashable {
       var name = "Ann"
       var password: Password? = Password()
     }
@@ -95,6 +95,7 @@ struct LoggingTests {
       var all: [Login] = []
       var named: [String: [Password]] = [:]
       var owners: [Password: Int] = [:]
+      var logins: [AnyHashable: Int] = [:]
       var sets: [Set<Password>] = []
       var pair: (Login, Password)?
       var form = Form.empty
@@ -106,6 +107,7 @@ struct LoggingTests {
       all: [Login(password: nil)],
       named: ["Ann": [Password()]],
       owners: [Password(): 1],
+      logins: [Login(): 1],
       sets: [[Password()]],
       pair: (Login(), Password()),
       form: .full(Login(), again: Password())
@@ -120,6 +122,7 @@ struct LoggingTests {
           + all[0]: Login(name: "Ann", password: nil)
           + named["Ann"]: [•••]
           + owners[•••]: 1
+          + logins[Login(name: "Ann", password: •••)]: 1
           + sets[0]: [•••]
           pair: nil → (Login(name: "Ann", password: •••), •••)
           form: empty → full(Login(name: "Ann", password: •••), again: •••)
@@ -130,6 +133,7 @@ struct LoggingTests {
           - all[0]: Login(name: "Ann", password: nil)
           - named["Ann"]: [•••]
           - owners[•••]: 1
+          - logins[Login(name: "Ann", password: •••)]: 1
           - sets[0]: [•••]
           pair: (Login(name: "Ann", password: •••), •••) → nil
           form: full(Login(name: "Ann", password: •••), again: •••) → short(•••)

@@ -58,7 +58,10 @@ struct RetryWhenTests {
   func otherSpelling() {
     let signal = TestPublisher<Void, Never>()
     for (retrying, allow) in [
-      (upstream.retryWhen { [companion] _ in companion }.eraseToAnyPublisher(), { [companion] in _ = companion.send(()) }),
+      (
+        upstream.retryWhen { [companion] _ in companion }.eraseToAnyPublisher(),
+        { [companion] in _ = companion.send(()) }
+      ),
       (upstream.retryWhen { _ in signal }.eraseToAnyPublisher(), { _ = signal.send(()) }),
     ] {
       let before = upstream.subscriptionCount

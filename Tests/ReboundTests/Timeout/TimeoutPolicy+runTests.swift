@@ -255,6 +255,25 @@ struct TimeoutPolicyRunTests {
     #expect(events.count == 0)
   }
 
+  @Test("nothing takes the place of such a wait, and no hook hears of a hedge's", arguments: [false, true])
+  func waitsAreNotReplaced(cooperative: Bool) throws {
+    let (replaced, dropped) = (Log<Void>(), Log<String>())
+    let observation = DroppedErrors.observe { dropped.write($0.description) }
+    let hedge = try HedgePolicy<any Error>(delay: .after(.milliseconds(130)))
+    let saved = try LastGood<String, Void>()
+    saved.remember((), for: "saved", at: .zero)
+    try waitInVain(cooperative: cooperative) { wait in
+      try await FallbackPolicy<any Error>().run {
+        _ = try await saved.run(for: "saved") { try await hedge.run { _ in try await wait() } }
+      } fallback: { _ in
+        replaced.write(())
+      }
+    }
+    #expect(replaced.count == 0)
+    #expect(dropped.entries.filter { $0.contains("HedgePolicy") && $0.contains("0.87 seconds") } == [])
+    observation.cancel()
+  }
+
   @Test("the end of a deadline that is nearer than that outside is a failure there, which may be tried again")
   func nearerDeadline() throws {
     let attempts = Log<Void>()

@@ -38,7 +38,8 @@ extension Publishers {
     /// Drops it.
     case dropNewest
 
-    /// Drops the oldest value that it keeps and nobody has asked for yet, and keeps the new one.
+    /// Drops the oldest value that it keeps and nobody has asked for yet, and keeps the new one; where everything is asked
+    /// for, and another thread sends than the one that delivers, the oldest.
     case dropOldest
 
     /// Cancels the upstream, and fails once the values kept, or those asked for by then, have been published.
