@@ -2,7 +2,9 @@ import Foundation
 
 /// What the environment says about the races.
 enum StressSettings {
-  /// How many rounds each race runs, each with a seed of its own. `scripts/stress` runs more of them.
+  /// How many rounds each race runs, each with a seed of its own.
+  ///
+  /// `scripts/stress` runs more of them.
   static let rounds = number("REBOUND_STRESS_ROUNDS") ?? 40
 
   /// The seed to run alone, as often as there are rounds; it is what a failure prints.
