@@ -237,7 +237,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     state.withLock { ($0.due, $0.hasRung) = (nil, false) }
     while true {
       if let late = takeOutcome() {
-        if case .failure(_, let error) = late, !isAbandonment(error) { DroppedErrors.report(error, by: "HedgePolicy") }
+        if case .failure(_, let error) = late, !isOverdueWait(error) { DroppedErrors.report(error, by: "HedgePolicy") }
       } else if state.withLock({ $0.running > 0 }) {
         _ = await nextOutcomeOrTime()
       } else {

@@ -153,6 +153,26 @@ struct HedgePolicyRunTests {
     observation.cancel()
   }
 
+  @Test("tells the hook what an attempt throws behind the one whose error the cancelled caller gets")
+  func cancelledLoserThrows() async throws {
+    let dropped = Log<String>()
+    let observation = DroppedErrors.observe { dropped.write($0.description) }
+    let policy = try policy(delay: .parallel)
+    let begun = Log<Int>()
+    let task = Task {
+      try await policy.run(time: time) { hedge throws(TestFailure) in
+        begun.write(hedge)
+        await untilCancelled()
+        throw .numbered(7_006)
+      }
+    }
+    await begun.until(2)
+    task.cancel()
+    await #expect(throws: TestFailure.numbered(7_006)) { try await task.value }
+    #expect(dropped.entries.count { $0.contains("numbered(7006)") } == 1)
+    observation.cancel()
+  }
+
   @Test("begins no hedge in a task that is cancelled, and takes the cancel for no failure")
   func cancelled() async throws {
     let begun = Log<Int>()
