@@ -92,11 +92,7 @@ struct AppTests {
 
   @Test("what happened to the animals can be saved, and replayed on another page")
   func recording() async throws {
-    _ = try await LoopbackClient.post(
-      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
-      to: "/control/animals",
-      port: backend.port
-    )
+    try await backend.calmAnimals()
     let (first, second) = (try await openSession(), try await openSession())
     let stream = try await events(of: first)
     _ = try await perform(#"{"type":"show","tab":"animals"}"#, in: first)
@@ -280,11 +276,7 @@ struct AppTests {
 
   @Test("a backend that fails twice and then answers gives exactly these counts, to the page and to a collector")
   func failingBackend() async throws {
-    _ = try await LoopbackClient.post(
-      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
-      to: "/control/animals",
-      port: backend.port
-    )
+    try await backend.calmAnimals()
     let session = try await openSession()
     let fault = #"{"type":"fault","path":"/animals/random","fault":"status","status":503,"retryAfter":null,"times":2}"#
     _ = try await perform(fault, in: session)

@@ -9,8 +9,8 @@ extension FallbackPolicy {
   ///
   /// - Parameters:
   ///   - operation: The call.
-  ///   - replacement: Gets the failure; called if the policy covers it, the task is not cancelled, and it is not the end of a wait of
-  ///     a policy whose ``Deadline/current`` is over.
+  ///   - replacement: Gets the failure; called if the policy covers it, the task is not cancelled, and it is not the
+  ///     end of a wait of a policy whose ``Deadline/current`` is over.
   /// - Returns: What the first one returned that did not fail.
   /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or
   ///   `CancellationError` if the fallback throws that.

@@ -102,6 +102,13 @@ final class CallContext: Sendable {
   /// Keeps the failure of an attempt, for the failure of the call to tell of.
   func keep(_ failure: NetworkFailure) { failures.append(failure) }
 
+  /// The failure of the last attempt, which was kept, with those before it.
+  func last(_ failure: NetworkFailure) -> NetworkFailure {
+    var failure = failure
+    failure.earlier = Array(earlier.dropLast())
+    return failure
+  }
+
   /// The failures that were kept.
   var earlier: [NetworkFailure] { failures.all }
 

@@ -218,18 +218,18 @@ extension Publisher where Output == HTTPResponse, Failure == NetworkFailure {
 
   /// Forgets the copies of what a request has written to, and of what the servers name as changed (RFC 9111 §4.4).
   fileprivate func invalidating(_ cache: HTTPCache, _ request: HTTPRequest) -> Publishers.HandleEvents<Self> {
-    let write = Write(request, cache)
+    let invalidation = Invalidation(request, cache)
     return handleEvents(
-      receiveSubscription: { write.begin($0) },
-      receiveOutput: { write.answer($0.head) },
-      receiveCompletion: { if case .failure(let failure) = $0 { write.fail(failure) } },
-      receiveCancel: { write.cancel() }
+      receiveSubscription: { invalidation.begin($0) },
+      receiveOutput: { invalidation.answer($0.head) },
+      receiveCompletion: { if case .failure(let failure) = $0 { invalidation.fail(failure) } },
+      receiveCancel: { invalidation.cancel() }
     )
   }
 }
 
 /// A request under way that is not safe, and what it makes a cache forget.
-private final class Write: Sendable {
+private final class Invalidation: Sendable {
   private struct State {
     var upstream: (any Subscription)?
     /// Where redirects had led by an answer that has come: who wants no more than that cancels.

@@ -84,8 +84,7 @@ private final class RequestAttempts: Sendable {
 
   /// The failure of the last attempt, with those before it.
   func last(_ failure: NetworkFailure) -> NetworkFailure {
-    var failure = failure
-    failure.earlier = Array(request.call.earlier.dropLast())
+    var failure = request.call.last(failure)
     failure.notRetriedBecause = lastReason.withLock { $0 }
     return failure
   }

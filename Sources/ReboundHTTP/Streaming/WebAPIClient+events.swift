@@ -54,11 +54,7 @@ extension WebAPIClient {
       return connection(attempt, memory)
     }
     .retry(RetryPolicy.http(policy).onEvent { context.learn($0) }, time: time)
-    .mapError { failure in
-      var failure = failure
-      failure.earlier = Array(context.earlier.dropLast())
-      return context.ended(with: failure)
-    }
+    .mapError { context.ended(with: context.last($0)) }
     .handleEvents(
       receiveCompletion: { if case .failure(let failure) = $0 { context.tell(.failed(failure)) } },
       receiveCancel: { context.tell(.cancelled) }

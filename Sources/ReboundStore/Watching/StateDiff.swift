@@ -62,6 +62,21 @@ private struct Comparison {
     }
   }
 
+  /// Two values, what they are made of, and where they are.
+  private struct ValuePair {
+    let before: Any
+    let after: Any
+    let path: String
+    let depth: Int
+    let old: Mirror
+    let new: Mirror
+
+    init(_ before: Any, _ after: Any, path: String, depth: Int) {
+      (self.before, self.after, self.path, self.depth) = (before, after, path, depth)
+      (old, new) = (Mirror(reflecting: before), Mirror(reflecting: after))
+    }
+  }
+
   /// A key, or an element of a set: two that are described alike need not be the same.
   private struct Key: Hashable {
     let value: AnyHashable?
@@ -80,7 +95,8 @@ private struct Comparison {
   }
 
   private mutating func compare(_ before: Any, _ after: Any, path: String, depth: Int) {
-    let (old, new) = (Mirror(reflecting: before), Mirror(reflecting: after))
+    let both = ValuePair(before, after, path: path, depth: depth)
+    let (old, new) = (both.old, both.new)
     guard old.subjectType == new.subjectType, old.displayStyle == new.displayStyle else {
       if !change(before, after, path) { tellChange(of: path) }
       return
@@ -92,7 +108,7 @@ private struct Comparison {
     if type(of: before) is AnyClass, !isNew(before as AnyObject, after as AnyObject, depth) { return }
     switch old.displayStyle {
     case .optional, .tuple:
-      compareFields(before, after, old, new, path, depth)
+      compareFields(both)
     case .collection:
       compareElements(Array(old.children), Array(new.children), path, depth)
     case .dictionary:
@@ -102,11 +118,11 @@ private struct Comparison {
       exchange(gone.subtracting(come).map(\.text), come.subtracting(gone).map(\.text), path)
     default:
       if before is any CustomReflectable {
-        compareMirrors(before, after, old, new, path, depth)
+        compareMirrors(both)
       } else if ValueText.isOwn(of: before) {
-        compareDescriptions(before, after, old, new, path, depth)
+        compareDescriptions(both)
       } else {
-        compareFields(before, after, old, new, path, depth)
+        compareFields(both)
       }
     }
   }
@@ -129,58 +145,41 @@ private struct Comparison {
   }
 
   /// What says what it is made of may say more than makes a difference, such as where its bytes are, and less.
-  private mutating func compareMirrors(
-    _ before: Any,
-    _ after: Any,
-    _ old: Mirror,
-    _ new: Mirror,
-    _ path: String,
-    _ depth: Int
-  ) {
-    if areEqual(before, after) == true, ValueText.of(before) == ValueText.of(after) { return }
+  private mutating func compareMirrors(_ both: ValuePair) {
+    if areEqual(both.before, both.after) == true, ValueText.of(both.before) == ValueText.of(both.after) { return }
     let said = found.count
-    compareFields(before, after, old, new, path, depth)
-    if found.count == said { change(before, after, path) }
+    compareFields(both)
+    if found.count == said { change(both.before, both.after, both.path) }
   }
 
-  private mutating func compareDescriptions(
-    _ before: Any,
-    _ after: Any,
-    _ old: Mirror,
-    _ new: Mirror,
-    _ path: String,
-    _ depth: Int
-  ) {
-    guard !change(before, after, path), areEqual(before, after) == nil, !fields(of: old).isEmpty else { return }
+  private mutating func compareDescriptions(_ both: ValuePair) {
+    let (before, after) = (both.before, both.after)
+    guard !change(before, after, both.path), areEqual(before, after) == nil, !fields(of: both.old).isEmpty else {
+      return
+    }
     let (said, wasInside) = (found.count, isInside)
     isInside = true
-    compareFields(before, after, old, new, path, depth)
+    compareFields(both)
     isInside = wasInside
     guard !isInside, found.count > said else { return }
     found.removeSubrange(said...)
-    tellChange(of: path)
+    tellChange(of: both.path)
   }
 
-  private mutating func compareFields(
-    _ before: Any,
-    _ after: Any,
-    _ old: Mirror,
-    _ new: Mirror,
-    _ path: String,
-    _ depth: Int
-  ) {
-    let (oldFields, newFields) = (fields(of: old), fields(of: new))
+  private mutating func compareFields(_ both: ValuePair) {
+    let path = both.path
+    let (oldFields, newFields) = (fields(of: both.old), fields(of: both.new))
     let isSameForm = oldFields.map(\.label) == newFields.map(\.label)
     guard isSameForm, !oldFields.isEmpty else {
-      if !change(before, after, path), !isSameForm { tellChange(of: path) }
+      if !change(both.before, both.after, path), !isSameForm { tellChange(of: path) }
       return
     }
-    let isOptional = old.displayStyle == .optional
+    let isOptional = both.old.displayStyle == .optional
     for (index, (oldField, newField)) in zip(oldFields, newFields).enumerated() {
       let label = oldField.label ?? "\(index)"
       // A case with one value shows the case itself; an optional shows its value as if it stood there itself.
       let inner = isOptional ? path : join(path, label)
-      compare(oldField.value, newField.value, path: inner, depth: depth + 1)
+      compare(oldField.value, newField.value, path: inner, depth: both.depth + 1)
     }
   }
 

@@ -315,34 +315,27 @@ private struct NormalDistribution {
 private struct FluidBudget {
   private let ratio: Double
   private let floor: Double
-  private let steps: Int
-  private var requests: [Double]
-  private var retries: [Double]
-  private var recentRequests = 0.0
-  private var recentRetries = 0.0
+  private var requests: FluidWindow
+  private var retries: FluidWindow
   private var waiting = 0.0
 
   init(ratio: Double, processes: Int, steps: Int, _ stepCount: Int) {
     self.ratio = ratio
     floor = Double(processes)
-    self.steps = steps
-    requests = Array(repeating: 0, count: stepCount)
+    requests = FluidWindow(steps: steps, stepCount)
     retries = requests
   }
 
   mutating func begin(_ new: Double, _ again: Double, at step: Int) {
-    requests[step] = new
-    retries[step] = again
-    recentRequests += new
-    recentRetries += again
+    requests.add(new, at: step)
+    retries.add(again, at: step)
     waiting = max(waiting - again, 0)
-    guard step >= steps else { return }
-    recentRequests -= requests[step - steps]
-    recentRetries -= retries[step - steps]
+    requests.move(past: step)
+    retries.move(past: step)
   }
 
   mutating func grant(_ amount: Double) -> Double {
-    let granted = min(amount, max(floor + ratio * recentRequests - waiting - recentRetries, 0))
+    let granted = min(amount, max(floor + ratio * requests.recent - waiting - retries.recent, 0))
     waiting += granted
     return granted
   }

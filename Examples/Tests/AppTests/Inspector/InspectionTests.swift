@@ -95,11 +95,7 @@ struct InspectionTests {
 
   @Test("what happens to the animals is written down: each action, who sent it, and what it changed")
   func actions() async throws {
-    _ = try await LoopbackClient.post(
-      #"{"seed":3,"failures":0,"longestDelayMilliseconds":0}"#,
-      to: "/control/animals",
-      port: backend.port
-    )
+    try await backend.calmAnimals()
     let session = try await openSession()
     let stream = try await events(of: session)
     try await perform(
