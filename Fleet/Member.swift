@@ -67,7 +67,7 @@
       let breaker: CircuitBreaker
       if sharesPolicies {
         let budget = try fleet.budget("service", ratio: 0.1)
-        let shared = try fleet.circuitBreaker("service", policy: breaking, countingAsFailure: speaksAgainst)
+        let shared = try fleet.circuitBreaker("service", policy: breaking, failingWhen: speaksAgainst)
         let limiter = try fleet.rateLimiter("service", policy: .tokenBucket(limit, per: .seconds(1), burst: limit / 20 + 1))
         breaker = shared
         pipeline = try Pipeline("service") {
@@ -77,7 +77,7 @@
         }
       } else {
         let budget = try RetryBudget.ratio(0.1)
-        let own = CircuitBreaker("service", policy: breaking, countingAsFailure: speaksAgainst)
+        let own = CircuitBreaker("service", policy: breaking, failingWhen: speaksAgainst)
         // A guess: five processes.
         let limiter = RateLimiter("service", policy: try .tokenBucket(limit / 5 + 1, per: .seconds(1), burst: limit / 20 + 1))
         breaker = own

@@ -1,9 +1,10 @@
 # To be sourced, by commands that call others: `ending "All passed"` is their last line, and has what scripts/skipped was
-# called with on the way, by whomever, once more. What calls the command has it in its own ending, too.
+# called with on the way, by whomever, once more. What calls the command has it in its own ending, too. Has scripts/steps.bash with it.
+source "${BASH_SOURCE[0]%/*}/steps.bash"
 outer_skipped=${REBOUND_SKIPPED:-}
 REBOUND_SKIPPED=$(mktemp)
 export REBOUND_SKIPPED
-trap 'rm -f "$REBOUND_SKIPPED"' EXIT
+at_exit 'rm -f "$REBOUND_SKIPPED"'
 
 ending() {
   local skipped=() line

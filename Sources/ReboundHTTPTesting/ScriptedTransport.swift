@@ -6,9 +6,16 @@ import StreamSupport
 
 /// A transport that answers as a script says, and writes down what was sent.
 ///
-///     let transport = ScriptedTransport([.status(503, retryAfter: 2), .timeout, .ok(#"{}"#)], time: scheduler.time)
-///     let client = WebAPIClient(baseURL: service, transport: transport, deliveringOn: nil, time: scheduler.time)
-///     …
+///     let transport = ScriptedTransport([.refused, .timeout, .ok(#"{}"#)], time: scheduler.time)
+///     let client = WebAPIClient(
+///       baseURL: service,
+///       transport: transport,
+///       middleware: [retrying],  // two retries, two seconds apart
+///       deliveringOn: nil,
+///       time: scheduler.time
+///     )
+///     client.publisher(for: Anything()).subscribe(recorder)
+///     scheduler.advance(by: .seconds(4))
 ///     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
 ///
 /// Each exchange takes the next step of the script; when there is none left, it fails with a failure that says so.

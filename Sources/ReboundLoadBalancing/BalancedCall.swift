@@ -29,7 +29,7 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
     _ operation: nonisolated(nonsending) (Replica) async throws -> Value
   ) async throws -> Value {
     let (replica, place) = pick(on: time ?? .current)
-    let attempt = BalancedAttempt<any Error>(place: place, balancer: balancer.core)
+    let attempt = BalancedAttempt<Replica, any Error>(place: place, balancer: balancer.core)
     return try await attempt.run(time: time) { () async throws -> Value in try await operation(replica) }
   }
 
@@ -48,7 +48,7 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
   ) -> some Publisher<Attempt.Output, Attempt.Failure> {
     Deferred { [self] in
       let (replica, place) = pick(on: time)
-      let attempt = BalancedAttempt<Attempt.Failure>(place: place, balancer: balancer.core)
+      let attempt = BalancedAttempt<Replica, Attempt.Failure>(place: place, balancer: balancer.core)
       return request(replica).protected(by: attempt, time: time)
     }
   }
@@ -66,12 +66,12 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
 
 /// Tells a balancer that an attempt begins, and how it goes.
 @usableFromInline
-struct BalancedAttempt<Failure: Error>: Policy {
+struct BalancedAttempt<Replica: Hashable & Sendable, Failure: Error>: Policy {
   let place: BalancedPlace
-  let balancer: LoadBalancerCore
+  let balancer: LoadBalancerCore<Replica>
 
   @usableFromInline
-  init(place: BalancedPlace, balancer: LoadBalancerCore) {
+  init(place: BalancedPlace, balancer: LoadBalancerCore<Replica>) {
     self.place = place
     self.balancer = balancer
   }
@@ -89,7 +89,7 @@ struct BalancedAttempt<Failure: Error>: Policy {
     @usableFromInline
     mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
       let place = attempt.place
-      attempt.balancer.machine.withLock { $0.begin(at: place.number, place: place.place) }
+      attempt.balancer.state.withLock { $0.machine.begin(at: place.number, place: place.place) }
       return .proceed
     }
 
@@ -113,8 +113,8 @@ struct BalancedAttempt<Failure: Error>: Policy {
     private func end(_ end: LoadBalancerMachine.End, _ execution: ExecutionContext) {
       let (now, place) = (execution.now, attempt.place)
       let latency = max(now - place.begin, .zero)
-      attempt.balancer.machine.withLock { machine in
-        machine.end(end, at: place.number, place: place.place, after: latency, now: now)
+      attempt.balancer.state.withLock { state in
+        state.machine.end(end, at: place.number, place: place.place, after: latency, now: now)
       }
     }
   }

@@ -30,9 +30,8 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   public let name: String
   /// How it picks.
   public var policy: LoadBalancerPolicy { core.policy }
-  @usableFromInline let core: LoadBalancerCore
+  @usableFromInline let core: LoadBalancerCore<Replica>
   private let probe: Probe?
-  private let known: Locked<[Replica]>
   /// The last probe of each replica by its number, until it has ended.
   private let probes = Locked<[Int: SentProbe]>([:])
 
@@ -42,7 +41,8 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   ///   - name: What is balanced.
   ///   - replicas: Where attempts may go; at least one.
   ///   - policy: How it picks.
-  ///   - random: Picks whom to probe, who comes first among equals, and the candidates where there are many replicas.
+  ///   - random: Chooses whom to probe, who comes first among equals, and the candidates where there are many replicas: one
+  ///     number is drawn, when the balancer is made, and seeds all choices.
   ///   - speaksAgainst: Which errors speak against the replica; all unless told otherwise.
   ///   - probe: Asks a replica for its load; `nil` to go by what the client itself sees. It should be answered at once or
   ///     not at all: no attempt waits for it.
@@ -52,14 +52,13 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
     among replicas: [Replica],
     policy: LoadBalancerPolicy = .standard,
     random: RandomSource = .system,
-    failuresWhere speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
+    failingWhen speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
     probe: Probe? = nil
   ) throws(InvalidPolicy) {
     let replicas = try Self.valid(replicas)
     self.name = name
     self.probe = probe
-    known = Locked(replicas)
-    core = LoadBalancerCore(policy, random, speaksAgainst, replicas: replicas.count)
+    core = LoadBalancerCore(policy, random, speaksAgainst, replicas)
   }
 
   private static func valid(_ replicas: [Replica]) throws(InvalidPolicy) -> [Replica] {
@@ -70,22 +69,17 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   }
 
   /// Where attempts may go.
-  public var replicas: [Replica] { known.withLock { $0 } }
+  public var replicas: [Replica] { core.state.withLock { $0.replicas } }
 
   /// Other replicas are there from now on; what is known of those that stay is kept, and attempts under way go on.
+  ///
+  /// Of several threads that replace them at once, the last one counts.
   ///
   /// - Parameter replicas: At least one.
   /// - Throws: `InvalidPolicy` if there is no replica, or one twice; then all stays as it was.
   public func replaceReplicas(by replicas: [Replica]) throws(InvalidPolicy) {
     let replicas = try Self.valid(replicas)
-    let numbers = known.withLock { known in
-      let places = Dictionary(uniqueKeysWithValues: known.enumerated().map { ($0.element, $0.offset) })
-      known = replicas
-      return core.machine.withLock { machine in
-        machine.replace(by: replicas.map { places[$0] })
-        return Set(replicas.indices.map(machine.number))
-      }
-    }
+    let numbers = core.replace(by: replicas)
     let forNobody = probes.withLock { probes in
       let before = probes
       probes = probes.filter { numbers.contains($0.key) }
@@ -115,15 +109,13 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   /// - Complexity: O(n) in the number of replicas.
   public func snapshots(on time: TimeSource = .current) -> [Snapshot] {
     let now = time.now.inSeconds
-    return known.withLock { known in
-      core.machine.withLock { machine in
-        known.indices.map { place in
-          Snapshot(
-            replica: known[place],
-            requestsInFlight: machine.inFlight(at: place),
-            latency: .seconds(machine.latency(at: place, now))
-          )
-        }
+    return core.state.withLock { state in
+      state.replicas.indices.map { place in
+        Snapshot(
+          replica: state.replicas[place],
+          requestsInFlight: state.machine.inFlight(at: place),
+          latency: .seconds(state.machine.latency(at: place, now))
+        )
       }
     }
   }
@@ -136,19 +128,7 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
   @usableFromInline
   func pick(notAmong tried: [Int], on time: TimeSource) -> (Replica, BalancedPlace) {
     let now = time.now
-    guard probe != nil else {
-      return known.withLock { known in
-        let place = core.pick(notAmong: tried, isProbed: false, at: now)
-        return (known[place.place], place)
-      }
-    }
-    let (picked, probed) = known.withLock { known in
-      let place = core.pick(notAmong: tried, isProbed: true, at: now)
-      let probed = core.machine.withLock { machine in
-        machine.probes(random: core.random).map { (replica: known[$0], number: machine.number(at: $0)) }
-      }
-      return ((known[place.place], place), probed)
-    }
+    let (picked, probed) = core.pick(notAmong: tried, isProbed: probe != nil, at: now)
     for (replica, number) in probed { send(to: replica, number, on: time, at: now) }
     return picked
   }
@@ -167,10 +147,11 @@ public final class LoadBalancer<Replica: Hashable & Sendable>: Sendable {
     // It is everybody's: the time of the call that has a replica asked is not its limit.
     let subscription = Deadline.replaced(by: nil) {
       probe(replica).sink { [weak self, weak sent] end in
-        if case .failure = end { core.machine.withLock { $0.take(nil, of: number, at: .zero) } }
+        if case .failure = end { core.state.withLock { $0.machine.take(nil, of: number, at: .zero) } }
         self?.remove(sent, of: number)
       } receiveValue: { load in
-        core.machine.withLock { $0.take(load, of: number, at: time.now) }
+        let now = time.now
+        core.state.withLock { $0.machine.take(load, of: number, at: now) }
       }
     }
     // One that has ended, or was replaced meanwhile, goes with it.
@@ -197,31 +178,70 @@ private final class SentProbe: Sendable {
   }
 }
 
-/// What a balancer has, whatever its replicas are.
+/// What a balancer and its attempts share.
 @usableFromInline
-final class LoadBalancerCore: Sendable {
+final class LoadBalancerCore<Replica: Hashable & Sendable>: Sendable {
   let policy: LoadBalancerPolicy
-  let random: RandomSource
   let speaksAgainst: @Sendable (any Error) -> Bool
-  let machine: Locked<LoadBalancerMachine>
+  let state: Locked<LoadBalancerState<Replica>>
 
   init(
     _ policy: LoadBalancerPolicy,
     _ random: RandomSource,
     _ speaksAgainst: @escaping @Sendable (any Error) -> Bool,
-    replicas count: Int
+    _ replicas: [Replica]
   ) {
-    (self.policy, self.random, self.speaksAgainst) = (policy, random, speaksAgainst)
-    let turn = Int(random.next() * Double(count))
-    machine = Locked(LoadBalancerMachine(policy, replicas: count, turn: turn))
+    (self.policy, self.speaksAgainst) = (policy, speaksAgainst)
+    let machine = LoadBalancerMachine(policy, replicas: replicas.count, chance: random.next())
+    state = Locked(LoadBalancerState(replicas: replicas, machine: machine))
   }
 
-  func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> BalancedPlace {
-    machine.withLock { machine in
-      let place = machine.pick(notAmong: tried, isProbed: isProbed, at: now, random: random)
-      return BalancedPlace(place: place, number: machine.number(at: place), begin: now)
+  /// Picks the replica of an attempt, and who is to be probed for it.
+  func pick(
+    notAmong tried: [Int],
+    isProbed: Bool,
+    at now: Duration
+  ) -> (picked: (Replica, BalancedPlace), probed: [(replica: Replica, number: Int)]) {
+    state.withLock { state in
+      let place = state.machine.pick(notAmong: tried, isProbed: isProbed, at: now)
+      let picked = BalancedPlace(place: place, number: state.machine.number(at: place), begin: now)
+      let probes = isProbed ? state.machine.probes() : []
+      return (
+        (state.replicas[place], picked),
+        probes.map { (state.replicas[$0], state.machine.number(at: $0)) }
+      )
     }
   }
+
+  /// Puts others in the place of the replicas that there are.
+  ///
+  /// - Returns: Their numbers.
+  func replace(by replicas: [Replica]) -> Set<Int> {
+    while true {
+      let (before, generation) = state.withLock { ($0.replicas, $0.generation) }
+      // To hash and compare them is the caller's code, so this is done with the lock open, and again if others came meanwhile.
+      let former = Dictionary(uniqueKeysWithValues: before.enumerated().map { ($0.element, $0.offset) })
+      let places = replicas.map { former[$0] }
+      let numbers: Set<Int>? = state.withLock { state in
+        guard state.generation == generation else { return nil }
+        state.generation += 1
+        state.replicas = replicas
+        state.machine.replace(by: places)
+        return Set(replicas.indices.map(state.machine.number))
+      }
+      // Those that are there no more go with the lock open.
+      withExtendedLifetime(before) {}
+      if let numbers { return numbers }
+    }
+  }
+}
+
+/// The replicas that there are, and what is known of them; the machine's places are theirs.
+struct LoadBalancerState<Replica: Sendable>: Sendable {
+  var replicas: [Replica]
+  /// How often they were replaced.
+  var generation = 0
+  var machine: LoadBalancerMachine
 }
 
 /// Where an attempt is, and since when.

@@ -34,12 +34,16 @@ struct LoadBalancerMachine: Sendable {
   private var owedProbes = 0.0
   /// Who comes first among equals; one after the other.
   private var turn: Int
+  /// Whom to look at and whom to probe; a value, so that no code of others runs under the lock.
+  private var generator: SplitMix64
 
   /// - Parameters:
   ///   - count: How many replicas there are; at least one.
-  ///   - turn: Who comes first at first, so that not all clients begin with the same.
-  init(_ policy: LoadBalancerPolicy, replicas count: Int, turn: Int) {
-    self.turn = turn
+  ///   - chance: A number in `0..<1`: who comes first at first, so that not all clients begin with the same, and what is
+  ///     drawn later.
+  init(_ policy: LoadBalancerPolicy, replicas count: Int, chance: Double) {
+    turn = Int(chance * Double(count))
+    generator = SplitMix64(seed: chance.bitPattern)
     self.policy = policy
     memory = policy.memory.inSeconds
     entries = (0..<count).map { Entry(number: $0) }
@@ -71,7 +75,7 @@ struct LoadBalancerMachine: Sendable {
   ///     other.
   ///   - isProbed: Whether replicas are asked for their loads.
   /// - Complexity: O(1) in the number of replicas, but for a retry that finds no other among those it looks at.
-  mutating func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration, random: RandomSource) -> Int {
+  mutating func pick(notAmong tried: [Int], isProbed: Bool, at now: Duration) -> Int {
     guard entries.count > 1 else { return 0 }
     turn = (turn + 1) % entries.count
     if isProbed, let place = pickAmongAnswered(notAmong: tried, at: now) { return place }
@@ -80,7 +84,7 @@ struct LoadBalancerMachine: Sendable {
     if !isProbed { loads.add(entries[turn].inFlight) }
     let isSampled = entries.count > policy.maxCandidates
     for offset in 0..<min(entries.count, policy.maxCandidates) {
-      let place = isSampled ? place(random) : (turn + offset) % entries.count
+      let place = isSampled ? anyPlace() : (turn + offset) % entries.count
       guard !tried.contains(entries[place].number) else { continue }
       choice.consider(place, inFlight: entries[place].inFlight) { latency(at: place, seconds) }
     }
@@ -108,7 +112,7 @@ struct LoadBalancerMachine: Sendable {
     return choice.place
   }
 
-  private func place(_ random: RandomSource) -> Int { Int(random.next() * Double(entries.count)) }
+  private mutating func anyPlace() -> Int { Int.random(in: entries.indices, using: &generator) }
 
   /// One where no attempt has been, or if there is none, not the last one.
   private func anyOther(than tried: [Int]) -> Int {
@@ -202,12 +206,12 @@ struct LoadBalancerMachine: Sendable {
   // MARK: Probes
 
   /// The places of those who are to be probed for an attempt: any, and none twice.
-  mutating func probes(random: RandomSource) -> [Int] {
+  mutating func probes() -> [Int] {
     owedProbes += policy.probesPerAttempt
     var probed: [Int] = []
     while owedProbes >= 1 {
       owedProbes -= 1
-      let place = place(random)
+      let place = anyPlace()
       if !probed.contains(place) { probed.append(place) }
     }
     return probed

@@ -76,6 +76,7 @@
       switch kind {
       case .failed: .error
       case .attemptFailed, .refused: .warning
+      case .decided(let decision): decision.severity == .info ? .debug : .warning
       case .succeeded, .cancelled: .info
       case .uploaded, .downloaded: .trace
       case .began, .attemptBegan, .redirected, .responded, .attemptSucceeded, .retry, .cache: .debug

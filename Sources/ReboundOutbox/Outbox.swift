@@ -70,7 +70,8 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   ///   - online: Whether there is a network, and every change: without one nothing is sent, and when it is back, keys that
   ///     wait for it go on at once. Without this publisher, the pauses alone decide.
   ///   - scheduler: Where it works, and whose time its pauses take. Its storage blocks it.
-  ///   - wallClock: The device's clock, by which entries expire.
+  ///   - wallClock: The clock by which entries expire; `nil` for that of the scheduler's time: the device's, or in a test a
+  ///     virtual one.
   ///   - random: Draws idempotency keys, and the jitter of pauses.
   ///   - delivery: Delivers an entry; its first value counts, and a finish without one means to try again later. Called on
   ///     the scheduler. It is cancelled if the app takes the entry back, and when the outbox is closed or released.
@@ -80,7 +81,7 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     storage: any OutboxStorage,
     online: AnyPublisher<Bool, Never>? = nil,
     scheduler: Context = DispatchQueue(label: "Rebound.Outbox", qos: .utility),
-    wallClock: @escaping @Sendable () -> Date = { Date() },
+    wallClock: (@Sendable () -> Date)? = nil,
     random: RandomSource = .system,
     deliveringWith delivery: @escaping @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
   ) {
@@ -89,11 +90,12 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     self.random = random
     shared = Shared(State(machine: Machine(policy, random: random)))
     self.scheduler = SchedulerTime(scheduler)
+    let time = TimeSource(scheduler)
     work = OutboxWork(
       storage: storage,
       online: online,
-      time: TimeSource(scheduler),
-      wallClock: wallClock,
+      time: time,
+      wallClock: wallClock ?? { Date(timeIntervalSince1970: time.wallClock.inSeconds) },
       empty: Machine(policy, random: random),
       delivery: delivery
     )
@@ -107,7 +109,8 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   ///   - storage: Where its entries are; no other outbox may have it at the same time.
   ///   - online: Whether there is a network, and every change, as for the other initializer.
   ///   - scheduler: Where it works, and whose time its pauses take. Its storage blocks it.
-  ///   - wallClock: The device's clock, by which entries expire.
+  ///   - wallClock: The clock by which entries expire; `nil` for that of the scheduler's time: the device's, or in a test a
+  ///     virtual one.
   ///   - random: Draws idempotency keys, and the jitter of pauses.
   ///   - deliver: Delivers an entry, in a task of its own, which is cancelled if the app takes the entry back, and when the
   ///     outbox is closed or released.
@@ -117,7 +120,7 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     storage: any OutboxStorage,
     online: AnyPublisher<Bool, Never>? = nil,
     scheduler: Context = DispatchQueue(label: "Rebound.Outbox", qos: .utility),
-    wallClock: @escaping @Sendable () -> Date = { Date() },
+    wallClock: (@Sendable () -> Date)? = nil,
     random: RandomSource = .system,
     delivering deliver: @escaping @Sendable (OutboxEntry<Payload>) async -> OutboxVerdict
   ) {

@@ -7,7 +7,8 @@ import StreamSupport
 ///     let log = PolicyEventLog(of: events)
 ///     request.protected(by: weather).subscribe(recorder)
 ///     scheduler.advance(by: .seconds(10))
-///     #expect(log.lines == ["0.0 seconds warning weather: retry: attempt 1 failed (busy); …"])
+///     let line = "0.0 seconds warning weather: retry: attempt 1 failed (busy); retrying in 1.0 seconds (computed)"
+///     #expect(log.lines == [line])
 public final class PolicyEventLog: Sendable {
   private struct State {
     var log: [PolicyEvent] = []

@@ -20,7 +20,17 @@
   public final class DistributedTracing: HTTPMiddleware, Sendable {
     private struct Call {
       let span: any Span
-      var attempt: (span: any Span, number: Int)?
+      /// Those that are under way: several where the call is hedged.
+      var attempts: [Attempt] = []
+
+      func attempt(_ number: Int) -> Attempt? { attempts.first { $0.number == number } }
+    }
+
+    private struct Attempt {
+      let span: any Span
+      let number: Int
+      /// Whether the transport has it.
+      var isSent = false
     }
 
     private struct FieldInjector: Injector {
@@ -33,7 +43,7 @@
 
     private let tracer: any Tracer
     private let redaction: Redaction
-    /// By the id of the call, which has one attempt at a time.
+    /// By the id of the call.
     private let calls = Locked<[String: Call]>([:])
 
     /// Makes spans with a tracer.
@@ -73,20 +83,25 @@
       case .attemptBegan(let number, let message):
         // The middleware has begun it, if there is one.
         _ = beginAttempt(of: event.requestID, number, message)
+        calls.withLock { calls in
+          guard let place = calls[event.requestID]?.attempts.firstIndex(where: { $0.number == number }) else { return }
+          calls[event.requestID]?.attempts[place].isSent = true
+        }
       case .responded(let head):
-        let attempt = calls.withLock { $0[event.requestID]?.attempt?.span }
-        attempt?.attributes["http.response.status_code"] = SpanAttribute.int64(Int64(head.status))
-      case .attemptSucceeded:
-        endAttempt(of: event.requestID, nil)
-      case .attemptFailed(_, let failure):
-        endAttempt(of: event.requestID, (failure.outcome, "\(failure)"))
+        // It does not say whose it is; where several are under way, the end of each does.
+        let attempts = calls.withLock { $0[event.requestID]?.attempts ?? [] }
+        if attempts.count == 1 { attempts.first?.span.note(status: head.status) }
+      case .attemptSucceeded(let number, let response):
+        endAttempt(number, of: event.requestID, nil, status: response.status)
+      case .attemptFailed(let number, let failure):
+        endAttempt(number, of: event.requestID, (failure.outcome, "\(failure)"), status: failure.status)
       case .succeeded:
         endCall(event.requestID, nil)
       case .failed(let failure):
         endCall(event.requestID, (failure.outcome, "\(failure)"))
       case .cancelled:
         endCall(event.requestID, ("cancelled", "cancelled"))
-      case .uploaded, .downloaded, .redirected, .retry, .cache, .refused:
+      case .uploaded, .downloaded, .redirected, .retry, .cache, .refused, .decided:
         break
       }
     }
@@ -94,20 +109,21 @@
     /// - Returns: The span of the attempt, made now or before; `nil` if its call is unknown.
     private func beginAttempt(of id: String, _ number: Int, _ message: TransportRequest) -> (any Span)? {
       guard let call = calls.withLock({ $0[id] }) else { return nil }
-      if let attempt = call.attempt, attempt.number == number { return attempt.span }
-      // Made with the lock open, since the tracer is somebody else's; a call has one attempt at a time.
+      if let attempt = call.attempt(number) { return attempt.span }
+      // Made with the lock open, since the tracer is somebody else's; an attempt is begun by one thread.
       let span = tracer.startSpan(message.method.rawValue, context: call.span.context, ofKind: .client)
       span.attributes["http.request.method"] = SpanAttribute.string(message.method.rawValue)
       span.attributes["url.full"] = SpanAttribute.string(redaction.url(message.url))
       if let host = message.url.host { span.attributes["server.address"] = SpanAttribute.string(host) }
       if number > 1 { span.attributes["http.request.resend_count"] = SpanAttribute.int64(Int64(number - 1)) }
       let (isKnown, left) = calls.withLock { calls in
-        let left = calls[id]?.attempt?.span
-        calls[id]?.attempt = (span, number)
+        let left = calls[id]?.attempts.filter { !$0.isSent } ?? []
+        calls[id]?.attempts.removeAll { !$0.isSent }
+        calls[id]?.attempts.append(Attempt(span: span, number: number))
         return (calls[id] != nil, left)
       }
       // Middleware further inside has answered in place of the transport, so no event has ended it.
-      if let left { end(left, ("not_sent", "not sent")) }
+      for attempt in left { end(attempt.span, ("not_sent", "not sent")) }
       guard isKnown else {
         // Cancelled meanwhile.
         end(span, ("cancelled", "cancelled"))
@@ -116,18 +132,21 @@
       return span
     }
 
-    private func endAttempt(of id: String, _ failure: (type: String, text: String)?) {
-      let attempt = calls.withLock { calls in
-        defer { calls[id]?.attempt = nil }
-        return calls[id]?.attempt?.span
+    private func endAttempt(_ number: Int, of id: String, _ failure: (type: String, text: String)?, status: Int?) {
+      let attempt: Attempt? = calls.withLock { calls in
+        guard let place = calls[id]?.attempts.firstIndex(where: { $0.number == number }) else { return nil }
+        return calls[id]?.attempts.remove(at: place)
       }
-      if let attempt { end(attempt, failure) }
+      guard let attempt else { return }
+      if let status { attempt.span.note(status: status) }
+      end(attempt.span, failure)
     }
 
     private func endCall(_ id: String, _ failure: (type: String, text: String)?) {
-      // One attempt may be under way when nobody waits any more, be it because something else has answered.
-      endAttempt(of: id, failure ?? (type: "cancelled", text: "cancelled"))
-      if let call = calls.withLock({ $0.removeValue(forKey: id) }) { end(call.span, failure) }
+      guard let call = calls.withLock({ $0.removeValue(forKey: id) }) else { return }
+      // Attempts may be under way when nobody waits any more, be it because something else has answered.
+      for attempt in call.attempts { end(attempt.span, failure ?? (type: "cancelled", text: "cancelled")) }
+      end(call.span, failure)
     }
 
     private func end(_ span: any Span, _ failure: (type: String, text: String)?) {
@@ -136,6 +155,13 @@
         span.setStatus(SpanStatus(code: .error, message: failure.text))
       }
       span.end()
+    }
+  }
+
+  extension Span {
+    /// Notes the status of the answer.
+    fileprivate func note(status: Int) {
+      attributes["http.response.status_code"] = SpanAttribute.int64(Int64(status))
     }
   }
 #endif

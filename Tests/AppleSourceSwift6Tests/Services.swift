@@ -151,9 +151,10 @@ actor Inbox {
 }
 
 #if swift(>=6)
-  /// Promises may be kept on any thread; Swift 6 has to be told.
+  /// Keeps a promise on another thread.
   func loadInBackground(_ value: Int) -> Future<Int, Never> {
     Future { promise in
+      // Unsafe, because promises may be kept on any thread; Swift 6 has to be told.
       nonisolated(unsafe) let promise = promise
       DispatchQueue.global().async { promise(.success(value)) }
     }

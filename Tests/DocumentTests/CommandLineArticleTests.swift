@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -35,7 +36,7 @@ struct CommandLineArticleTests {
 
     let client = WebAPIClient(
       baseURL: URL(string: "https://api.example"),
-      transport: transport,  // URLSessionTransport() in the program, or CurlTransport() with the trait Curl
+      transport: transport,  // CurlTransport() on Linux, URLSessionTransport() elsewhere
       middleware: [
         APIKey(.header("X-API-Key"), key, for: "api.example"), Retrying(.http),
         Protecting(try .consecutive(5, openFor: .seconds(30))),
@@ -68,35 +69,52 @@ struct CommandLineArticleTests {
     #expect(transport.calls.map { $0.request.headers["X-API-Key"] } == ["secret"])
   }
 
+  @Test("a body is read as it comes, and half of one has no size")
+  func size() async throws {
+    let head = ResponseHead(status: 200, url: URL(filePath: "/"))
+    let pieces = [Data(count: 3), Data(count: 4)]
+    let transport = ScriptedTransport([
+      .chunks(200, [:], pieces), .failure(TransportFailure(.truncated), after: head, pieces),
+    ])
+    // The main queue, which this loop does not wait for.
+    let client = WebAPIClient(baseURL: URL(string: "https://api.example"), transport: transport)
+
+    func size(of request: some Request) async throws(NetworkFailure) -> Int {
+      var count = 0
+      for try await chunk in client.chunkSequence(of: request) { count += chunk.count }
+      return count
+    }
+
+    #expect(try await size(of: Forecast(city: "Rome")) == 7)
+    do throws(NetworkFailure) {
+      _ = try await size(of: Forecast(city: "Rome"))
+      Issue.record("half of a body has a size")
+    } catch {
+      #expect(error.kind == .transport(.truncated))
+    }
+  }
+
   @Test("a watcher shows the last good value with its age, and ends with a wrong key")
   func watcher() throws {
-    let scheduler = TestScheduler()
-    let transport = ScriptedTransport(
-      [.ok(#"{"name":"Rome","temperature":12}"#), .status(500), .status(401)],
-      time: scheduler.time
-    )
-    let client = WebAPIClient(
-      baseURL: URL(string: "https://api.example"),
-      transport: transport,
-      deliveringOn: nil,
-      time: scheduler.time
-    )
-    try TimeSource.$current.withValue(scheduler.time) {
-      let forecasts = try LastGood<String, Place>(capacity: 10)
-      let covered = FallbackPolicy<NetworkFailure>().when { $0.kind != .unauthorised }
-      let watch = client.publisher(for: Forecast(city: "Rome"))
-        .remember(in: forecasts, for: "Rome")
-        .fallback(to: forecasts, for: "Rome", covered)
-        .repeat(every: .seconds(10))
-        .map { place in
-          let age = place.age.map { ", \($0) ago" } ?? ""
-          return "\(place.value.temperature) °C in \(place.value.name)\(age)"
-        }
-      let recorder = Recorder<String, NetworkFailure>(on: scheduler)
-      watch.subscribe(recorder)
-      scheduler.advance(by: .seconds(20))
-      #expect(recorder.values == ["12.0 °C in Rome", "12.0 °C in Rome, 10.0 seconds ago"])
-      #expect(recorder.failure?.kind == .unauthorised)
+    try Simulation(seed: 1).run {
+      let transport = ScriptedTransport([.ok(#"{"name":"Rome","temperature":12}"#), .status(500), .status(401)])
+      let client = WebAPIClient(baseURL: URL(string: "https://api.example"), transport: transport, deliveringOn: nil)
+      var output: [String] = []
+      let failure = await #expect(throws: NetworkFailure.self) {
+        let forecasts = try LastGood<String, Place>(capacity: 10)
+        let covered = FallbackPolicy<NetworkFailure>().when { $0.kind != .unauthorised }
+        let watch = client.publisher(for: Forecast(city: "Rome"))
+          .remember(in: forecasts, for: "Rome")
+          .fallback(to: forecasts, for: "Rome", covered)
+          .repeat(every: .seconds(10))
+          .map { place in
+            let age = place.age.map { ", \($0) ago" } ?? ""
+            return "\(place.value.temperature) °C in \(place.value.name)\(age)"
+          }
+        for try await line in watch.values { output.append(line) }
+      }
+      #expect(output == ["12.0 °C in Rome", "12.0 °C in Rome, 10.0 seconds ago"])
+      #expect(failure?.kind == .unauthorised)
     }
   }
 

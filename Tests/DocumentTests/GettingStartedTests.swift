@@ -43,7 +43,7 @@ struct GettingStartedTests {
         CircuitBreaker(
           "weather",
           policy: try .consecutive(5, openFor: .seconds(30)),
-          countingAsFailure: NetworkFailure.speaksAgainstService
+          failingWhen: NetworkFailure.speaksAgainstService
         )
       }
     }

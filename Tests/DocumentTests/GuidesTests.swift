@@ -170,4 +170,34 @@ struct GuidesTests {
 
     #expect(words[2] == "The connection to api.example was lost.")
   }
+
+  @Test("a host that is sick does not use up the retries of another")
+  func retriesByHost() throws {
+    struct Report: Request {
+      let baseURL: URL?
+      var path: RequestPath { "report" }
+      typealias Response = Data
+    }
+
+    let time = scheduler.time
+    let transport = ScriptedTransport([.status(503)], repeatingLast: true, time: time)
+
+    let client = WebAPIClient(
+      baseURL: URL(string: "https://api.example"),
+      transport: transport,
+      middleware: [Retrying(.http, budgets: try .ratio(0.2))],  // three, and one for five requests, within ten seconds
+      deliveringOn: nil,
+      time: time
+    )
+
+    for (host, count) in [(nil, 6), ("https://other.example", 9)] {
+      for _ in 1...(host == nil ? 3 : 1) {
+        let recorder = Recorder<Data, NetworkFailure>()
+        client.publisher(for: Report(baseURL: host.flatMap(URL.init(string:)))).subscribe(recorder)
+        try scheduler.run()
+        #expect(recorder.failure?.kind == .serverError(503))
+      }
+      #expect(transport.count == count)
+    }
+  }
 }

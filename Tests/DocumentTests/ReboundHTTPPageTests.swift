@@ -74,7 +74,7 @@ struct ReboundHTTPPageTests {
       let breaker = CircuitBreaker(
         "shop",
         policy: try .consecutive(5, openFor: .seconds(30)),
-        countingAsFailure: NetworkFailure.speaksAgainstService
+        failingWhen: NetworkFailure.speaksAgainstService
       )
       let pipeline = try Pipeline<Answer>("prices") {
         Retry(.http)
@@ -109,7 +109,7 @@ struct ReboundHTTPPageTests {
       try await TimeSource.$current.withValue(TestScheduler().time) { () async throws in
         let transport = ScriptedTransport([.ok(#"{"price":12}"#, ["Cache-Control": "max-age=3600"])])
         for _ in 1...2 {  // two runs of a program
-          let cache = HTTPCache(storage: .folder(folder, maximumBytes: 50_000_000)) { failures.append("\($0)") }
+          let cache = HTTPCache(storage: .folder(folder, maxBytes: 50_000_000)) { failures.append("\($0)") }
           let client = WebAPIClient(baseURL: service, transport: transport, middleware: [Caching(in: cache)])
           #expect(try await client.value(of: Price()).price == 12)
           await cache.flush()  // what is being written; for the end of a program

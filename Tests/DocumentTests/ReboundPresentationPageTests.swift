@@ -12,6 +12,7 @@ struct ReboundPresentationPageTests {
   func landingPage() {
     struct Busy: PresentableError, LocalizedError, RetryAfterProviding {
       var errorDescription: String? { "The weather service is having a break." }
+      var isMaintenance: Bool { true }
       var retryAfter: Duration? { .seconds(17) }
     }
 

@@ -92,7 +92,7 @@ struct WritingATransportArticleTests {
 
   @Test("a transport is proven by one call")
   func proof() async throws {
-    let contract = TransportContract(lacking: [.connectLimit, .backpressure]) {
+    let contract = TransportContract(lacking: [.connectLimit, .backpressure, .growingFiles]) {  // as on Linux
       URLSessionTransport(time: $0, reachability: $1)
     }
     try await contract.verify { $0.faultCase == nil }

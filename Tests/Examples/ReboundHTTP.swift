@@ -91,7 +91,7 @@ enum HTTPCacheExamples {
   static let caches = URL(fileURLWithPath: "")
 }
 
-enum WebAPIClientExamples {
+enum WebAPIClient_responsesExamples {
   enum Shown {
     case savedCopy(Place)
     case upToDate(Place)
@@ -131,6 +131,10 @@ enum TransportExamples {
   static var request: TransportRequest { given() }
 }
 
+enum HedgingExamples {
+  static var recorder: LatencyRecorder { given() }
+}
+
 enum ReachabilityExamples {
   static var reachability: any Reachability { given() }
 }
@@ -162,6 +166,16 @@ enum ErrorParserExamples {
     static var reserve: PublicKeyPin { given() }
   }
 #endif
+
+enum BodyPiecesExamples {
+  struct Connection: Sendable {
+    func announce(_: Int64?) async throws {}
+    func send(_: Data) async throws {}
+  }
+  static let connection: Connection = given()
+  static let request: TransportRequest = given()
+  static let exchange: OngoingExchange = given()
+}
 
 enum TaskCarrierExamples {
   struct Answer {

@@ -39,6 +39,15 @@ enum CassetteTransportExamples {
   static var file: URL { given() }
 }
 
+enum ScriptedTransportExamples {
+  struct Anything: Request {
+    var path: RequestPath { "anything" }
+    typealias Response = Data
+  }
+  static let retrying: Retrying = given()
+  static var recorder: Recorder<Data, NetworkFailure> { given() }
+}
+
 enum RecordedFailureExamples {
   static var log: HARLog { given() }
   static var decisions: PolicyEventLog { given() }

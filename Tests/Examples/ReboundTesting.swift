@@ -66,6 +66,10 @@ enum PolicyEventLogExamples {
   static var recorder: Recorder<Int, any Error> { given() }
 }
 
+enum BreakerLogExamples {
+  static func service() async throws -> String { given() }
+}
+
 enum RunDiagramExamples {
   static var log: RetryLog { given() }
 }

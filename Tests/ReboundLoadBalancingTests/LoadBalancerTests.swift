@@ -15,7 +15,7 @@ struct LoadBalancerTests {
   private func balancer(
     among replicas: [String] = ["a", "b", "c"],
     policy: LoadBalancerPolicy = .standard,
-    failuresWhere speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
+    failingWhen speaksAgainst: @escaping @Sendable (any Error) -> Bool = { _ in true },
     probe: LoadBalancer<String>.Probe? = nil
   ) throws -> LoadBalancer<String> {
     let random = RandomSource.seeded(7)
@@ -24,7 +24,7 @@ struct LoadBalancerTests {
       among: replicas,
       policy: policy,
       random: random,
-      failuresWhere: speaksAgainst,
+      failingWhen: speaksAgainst,
       probe: probe
     )
   }
@@ -106,7 +106,7 @@ struct LoadBalancerTests {
   }
 
   @Test func doesNotHoldAgainstAReplicaWhatDoesNotSpeakAgainstIt() throws {
-    let balancer = try balancer(failuresWhere: { ($0 as? TestFailure) != .transient })
+    let balancer = try balancer(failingWhen: { ($0 as? TestFailure) != .transient })
     let found = picks(balancer, count: 300, fails: { $0 == "b" })
     #expect(try #require(found["b"]) > 70, "\(found)")
   }
@@ -163,7 +163,7 @@ struct LoadBalancerTests {
   }
 
   @Test func sendsARetryElsewhereThoughTheReplicaOfTheFirstAttemptIsTheBest() throws {
-    let balancer = try balancer(failuresWhere: { _ in false })
+    let balancer = try balancer(failingWhen: { _ in false })
     _ = picks(balancer, count: 20, latency: { $0 == "b" ? .milliseconds(1) : .milliseconds(500) })
     let pipeline = try Pipeline<Int>("weather", time: time) {
       Retry(RetryPolicy<any Error>(clamping: 1, backoff: .immediate))
@@ -428,6 +428,85 @@ struct LoadBalancerTests {
     #expect(cancelled.entries.sorted() == ["a", "b", "c"])
   }
 
+  // MARK: Code of others
+
+  @Test func drawsFromASourceOfChanceThatAsksTheBalancer() throws {
+    let held = Locked<LoadBalancer<String>?>(nil)
+    let draws = Log<[String]>()
+    let random = RandomSource {
+      draws.write(held.withLock { $0 }?.replicas ?? [])
+      return 0.5
+    }
+    let load = ReplicaLoad(requestsInFlight: 0, latency: .zero)
+    let probe: LoadBalancer<String>.Probe = { _ in
+      Just(load).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let balancer = try LoadBalancer("weather", among: (0..<30).map { "\($0)" }, random: random, probe: probe)
+    held.withLock { $0 = balancer }
+    let found = picks(balancer, count: 100)
+    #expect(found.values.reduce(0, +) == 100 && found.count > 5, "\(found)")
+    #expect(draws.entries == [[]])
+    _ = held.exchange(nil)
+  }
+
+  @Test func picksTheSameWithTheSameChance() throws {
+    func picked() throws -> [String] {
+      let balancer = try balancer(among: (0..<50).map { "\($0)" })
+      return (0..<50).map { _ in attempt(balancer) }
+    }
+    #expect(try picked() == picked())
+  }
+
+  @Test func replacesReplicasWhoseHashAndEndAskTheBalancer() throws {
+    let held = Locked<LoadBalancer<CuriousReplica>?>(nil)
+    let (time, looks) = (time, Log<Int>())
+    let look: @Sendable () -> Void = {
+      guard let balancer = held.withLock({ $0 }) else { return }
+      looks.write(balancer.snapshots(on: time).count)
+    }
+    let balancer = try LoadBalancer(
+      "weather",
+      among: ["a", "b", "c"].map { CuriousReplica($0, look) },
+      random: .seeded(7)
+    )
+    held.withLock { $0 = balancer }
+    try balancer.replaceReplicas(by: ["b"].map { CuriousReplica($0, look) })
+    #expect(balancer.replicas.map(\.name) == ["b"])
+    // Three are hashed when those before are looked up, and the three have ended when there is only one.
+    #expect(looks.entries.contains(3))
+    #expect(looks.entries.suffix(3) == [1, 1, 1])
+    _ = held.exchange(nil)
+  }
+
+  @Test(arguments: 0...6)
+  func keepsWhatIsKnownOfAReplicaThoughOthersComeWhileItIsLookedUp(hashes: Int) throws {
+    let held = Locked<LoadBalancer<CuriousReplica>?>(nil)
+    let countdown = Locked(Int.max)
+    let look: @Sendable () -> Void = {
+      let isDue = countdown.withLock { countdown in
+        countdown -= 1
+        return countdown == 0
+      }
+      let others = ["b", "d"].map { CuriousReplica($0) {} }
+      if isDue { try? held.withLock { $0 }?.replaceReplicas(by: others) }
+    }
+    let balancer = try LoadBalancer("weather", among: ["a", "b"].map { CuriousReplica($0, look) }, random: .seeded(7))
+    held.withLock { $0 = balancer }
+    let open = Answer()
+    let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
+    for recorder in recorders { balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder) }
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [1, 1])
+    countdown.withLock { $0 = hashes }
+    try balancer.replaceReplicas(by: ["c", "b"].map { CuriousReplica($0, look) })
+    countdown.withLock { $0 = .max }
+    let snapshots = balancer.snapshots(on: time)
+    #expect(snapshots.map(\.replica.name) == ["c", "b"])
+    #expect(snapshots.map(\.requestsInFlight) == [0, 1])
+    open.send(completion: .finished)
+    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0])
+    _ = held.exchange(nil)
+  }
+
   // MARK: Use
 
   @Test func givesEveryPlaceBackUnderConcurrentUse() async throws {
@@ -472,6 +551,26 @@ struct LoadBalancerTests {
     #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(maxCandidates: 1) }
     let standard = try? LoadBalancerPolicy()
     #expect(standard == .standard)
+  }
+}
+
+/// A replica that calls somebody when it is hashed, and when nobody holds it any more.
+private final class CuriousReplica: Hashable, Sendable {
+  let name: String
+  private let look: @Sendable () -> Void
+
+  init(_ name: String, _ look: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.look = look
+  }
+
+  deinit { look() }
+
+  static func == (one: CuriousReplica, other: CuriousReplica) -> Bool { one.name == other.name }
+
+  func hash(into hasher: inout Hasher) {
+    look()
+    hasher.combine(name)
   }
 }
 

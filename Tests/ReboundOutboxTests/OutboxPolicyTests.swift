@@ -40,7 +40,7 @@ struct OutboxPolicyTests {
       Refusal("Outbox: maxHint is -1.0 seconds. Give zero to take no notice of hints, or a positive duration.") {
         try OutboxPolicy(maxHint: .seconds(-1))
       },
-      Refusal("Outbox: a delay is -1.0 seconds. Give zero to retry at once, or a positive duration.") {
+      Refusal("Outbox: delay is -1.0 seconds. Give zero to retry at once, or a positive duration.") {
         try OutboxPolicy(backoff: .constant(.seconds(-1)))
       },
     ]

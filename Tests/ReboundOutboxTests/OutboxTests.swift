@@ -216,6 +216,32 @@ struct OutboxTests {
     #expect(test.receiver.timed == ["a at 0.0", "b at 60.0"])
   }
 
+  @Test("goes by the clock of its scheduler, unless it is given another")
+  func wallClock() throws {
+    let scheduler = TestScheduler()
+    func outbox(_ wallClock: (@Sendable () -> Date)? = nil) throws -> Outbox<String> {
+      let policy = OutboxPolicy.steady(timeToLive: .seconds(60))
+      let outbox = Outbox<String>(
+        "test",
+        policy: policy,
+        storage: InMemoryOutboxStorage(),
+        scheduler: scheduler,
+        wallClock: wallClock,
+        deliveringWith: { _ in Just(OutboxVerdict.tryLater(TestFailure.transient)).eraseToAnyPublisher() }
+      )
+      outbox.enqueueing("a", key: "k").subscribe(Recorder<OutboxEntry<String>, OutboxFailure>(on: scheduler))
+      return outbox
+    }
+    let (virtual, still) = (try outbox(), try outbox { Date(timeIntervalSince1970: 1_800_000_000) })
+    scheduler.advance(by: .seconds(30))
+    #expect(virtual.entries.map(\.enqueuedAt) == [Date(timeIntervalSince1970: 0)])
+    #expect(still.entries.map(\.enqueuedAt) == [Date(timeIntervalSince1970: 1_800_000_000)])
+    scheduler.advance(by: .seconds(60))
+    #expect(virtual.deadLetters.map(\.reason) == [.expired])
+    #expect(still.deadLetters.isEmpty)
+    #expect(still.entries.count == 1)
+  }
+
   // MARK: Dead letters
 
   @Test("what the other side refuses is a dead letter with the reason, and the next of its key goes on at once")

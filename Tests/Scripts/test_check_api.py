@@ -100,6 +100,40 @@ class AgainstReleaseTests(unittest.TestCase):
         released = {"Weather": ["struct _Cell", "_Cell: let id: Int", "Station: func _note()"]}
         self.assertEqual(check_api.against_release((1, 2, 3), released, {}, changelog("1.2.4")), [])
 
+    def test_a_conformance_that_is_gone_is_a_change_and_is_told_by_the_protocol(self):
+        conformance = "Station: conforms to Hashable"
+        released = {"Weather": [*RELEASED["Weather"], conformance]}
+
+        def found(text):
+            return check_api.against_release((1, 2, 3), released, RELEASED, changelog("2.0.0", text))
+
+        self.assertEqual(found("Compare the names; `Hashable` is gone."), [])
+        self.assertIn(f"gone or changed since 1.2.3, and CHANGELOG.md does not say so: {conformance}", found("`Station`")[0])
+        # One that is new asks for nothing.
+        self.assertEqual(complaints(without(plus=[conformance]), changelog("1.3.0")), [])
+
+    def test_a_new_requirement_without_a_default_is_a_change(self):
+        released = {"Weather": ["protocol Sensor", "Sensor: required func read() -> Int"]}
+
+        def found(lines, text, heading="1.3.0"):
+            return check_api.against_release((1, 2, 3), released, {"Weather": lines}, changelog(heading, text))
+
+        reset = [*released["Weather"], "Sensor: required func reset()"]
+        self.assertIn("has to be 2.0.0", found(reset, "`reset()` is new.")[0])
+        self.assertIn("new requirement since 1.2.3", found(reset, "", "2.0.0")[0])
+        self.assertEqual(found(reset, "`reset()` has to be written.", "2.0.0"), [])
+        self.assertEqual(found([*released["Weather"], "Sensor: func reset()"], ""), [])
+
+    def test_a_requirement_of_a_new_protocol_is_no_change(self):
+        current = without(plus=["protocol Sensor", "Sensor: required func read() -> Int"])
+        self.assertEqual(complaints(current, changelog("1.3.0")), [])
+
+    def test_a_default_may_come_and_may_not_go(self):
+        with_default, without_default = ({"Sky": ["protocol Sensor", f"Sensor: {mark}func read()"]} for mark in ("", "required "))
+        self.assertEqual(check_api.against_release((1, 2, 3), without_default, with_default, changelog("1.3.0")), [])
+        found = check_api.against_release((1, 2, 3), with_default, without_default, changelog("1.3.0", "`read()`"))
+        self.assertIn("has to be 2.0.0", found[0])
+
     def test_a_section_without_a_version_is_none(self):
         found = complaints(without(self.TIME), changelog("Unreleased", "`time(of:)` is gone."))
         self.assertIn("begin it with a section '## 2.0.0'", found[0])
@@ -116,8 +150,93 @@ class WordsTests(unittest.TestCase):
             "A.B: subscript(position: Int) -> Int { get }": "B",
             "A: indirect case two(A, A)": "two",
             "final class Cell": "Cell",
+            "A.B: conforms to Equatable where Value : Equatable": "Equatable",
+            "A: required func read() -> Int": "read",
         }.items():
             self.assertEqual(check_api.words(line), word)
+
+
+class LinesTests(unittest.TestCase):
+    """What lists have of a symbol graph."""
+
+    def lines(self, symbols, relationships):
+        with tempfile.TemporaryDirectory() as folder:
+            # As the compiler has it: what a module adds to the types of another is in a graph of its own.
+            for number, part in enumerate([{"symbols": symbols, "relationships": []}, {"symbols": [], "relationships": relationships}]):
+                (Path(folder) / f"{number}.symbols.json").write_text(json.dumps(part))
+            return check_api.lines_of(Path(folder))
+
+    def symbol(self, name, path, text, kind="struct", **more):
+        return {
+            "kind": {"identifier": f"swift.{kind}"},
+            "identifier": {"precise": name},
+            "location": {},
+            "pathComponents": path.split("."),
+            "declarationFragments": [{"spelling": text}],
+            **more,
+        }
+
+    def conformance(self, source, target, fallback, *conditions):
+        relation = {"kind": "conformsTo", "source": source, "target": target, "swiftConstraints": list(conditions)}
+        return relation | ({"targetFallback": fallback} if fallback else {})
+
+    def test_what_types_conform_to_is_listed_with_its_conditions_and_without_what_the_compiler_adds(self):
+        symbols = [
+            self.symbol("station", "Weather.Station", "struct Station"),
+            self.symbol("sensor", "Sensor", "protocol Sensor", kind="protocol"),
+            self.symbol("queue", "Queue", "extension Queue", kind="extension"),
+        ]
+        condition = {"kind": "conformance", "lhs": "Value", "rhs": "Equatable"}
+        same = {"kind": "sameType", "lhs": "Value", "rhs": "Int"}
+        implied = {"kind": "conformance", "lhs": "Value", "rhs": "Copyable"}
+        relationships = [
+            self.conformance("station", "sensor", None),
+            self.conformance("station", "s:SQ", "Swift.Equatable", condition, same, implied),
+            self.conformance("station", "s:c", "Swift.Copyable"),
+            self.conformance("station", "s:m", "Swift.SendableMetatype"),
+            self.conformance("queue", "sensor", None),
+            self.conformance("sensor", "s:s", "Swift.Sendable"),
+            self.conformance("elsewhere", "sensor", None),
+        ]
+        self.assertEqual(
+            self.lines(symbols, relationships),
+            [
+                "Queue: conforms to Sensor",
+                "Weather.Station: conforms to Equatable where Value : Equatable, Value == Int",
+                "Weather.Station: conforms to Sensor",
+                "Weather: struct Station",
+                "protocol Sensor",
+            ],
+        )
+
+    def test_requirements_without_a_default_are_marked(self):
+        constraint = {"kind": "conformance", "lhs": "Self", "rhs": "AnyObject"}
+        symbols = [
+            self.symbol("sensor", "Sensor", "protocol Sensor", kind="protocol"),
+            self.symbol("read", "Sensor.read()", "func read()", kind="method"),
+            self.symbol("name", "Sensor.name", "var name: String { get }", kind="property"),
+            self.symbol("name default", "Sensor.name", "var name: String { get }", kind="property"),
+            self.symbol("id", "Sensor.id", "var id: Int { get }", kind="property"),
+            self.symbol("id default", "Sensor.id", "var id: Int { get }", kind="property", swiftExtension={"constraints": [constraint]}),
+            self.symbol("unit", "Sensor.Unit", "associatedtype Unit = Int", kind="associatedtype"),
+            self.symbol("value", "Sensor.Value", "associatedtype Value where Self.Value == Int", kind="associatedtype"),
+        ]
+        relationships = [
+            {"kind": "requirementOf", "source": name, "target": "sensor"} for name in ["read", "name", "id", "unit", "value"]
+        ] + [{"kind": "defaultImplementationOf", "source": f"{name} default", "target": name} for name in ["name", "id"]]
+        self.assertEqual(
+            self.lines(symbols, relationships),
+            [
+                "Sensor: associatedtype Unit = Int",
+                "Sensor: required associatedtype Value where Self.Value == Int",
+                "Sensor: required func read()",
+                "Sensor: required var id: Int { get }",
+                # The default for some.
+                "Sensor: var id: Int { get }",
+                "Sensor: var name: String { get }",
+                "protocol Sensor",
+            ],
+        )
 
 
 class FolderTests(unittest.TestCase):
@@ -151,6 +270,7 @@ class FolderTests(unittest.TestCase):
         symbols = [
             {
                 "kind": {"identifier": "swift.struct"},
+                "identifier": {"precise": name},
                 "location": {},
                 "pathComponents": [name],
                 "declarationFragments": [{"spelling": "struct "}, {"spelling": name}],

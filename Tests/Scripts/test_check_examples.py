@@ -42,6 +42,17 @@ class SourceTests(unittest.TestCase):
         self.assertEqual(check_examples.trait_of(self.file("#if Logging\n#endif\n")), "Logging")
         self.assertIsNone(check_examples.trait_of(self.file("import Sky\n#if Redis\n#endif\n")))
 
+    def test_what_an_example_expects_stands_in_a_test(self):
+        path = self.file("/// The sky.\n///\n///     let sky = Sky()\n///     #expect(sky.isBlue)\nstruct Sky {}\n")
+        self.assertEqual(list(check_examples.unproved(path, ["  let sky = Sky()\n  #expect(sky.isBlue)\n"])), [])
+        for tests in [[], ["let sky = Sea()\n#expect(sky.isBlue)\n"], ["let sky = Sky()\n\n#expect(sky.isBlue)\n"]]:
+            found = list(check_examples.unproved(path, tests))
+            self.assertEqual(len(found), 1, tests)
+            self.assertIn("Sky.swift:3: ", found[0])
+
+    def test_an_example_that_expects_nothing_need_not_stand_in_a_test(self):
+        self.assertEqual(list(check_examples.unproved(self.file("/// The sky.\n///\n///     Sky()\nstruct Sky {}\n"), [])), [])
+
 
 if __name__ == "__main__":
     unittest.main()

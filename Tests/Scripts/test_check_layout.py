@@ -1,4 +1,4 @@
-"""What scripts/check-layout says of the titles of tests."""
+"""What scripts/check-layout says of the titles of tests, and of the reasons for what is unsafe."""
 
 import unittest
 
@@ -38,6 +38,34 @@ class TitleTests(unittest.TestCase):
 
     def test_arguments_are_no_title(self):
         self.assertEqual(self.complaints('@Test("is blue", arguments: ["N19", "§1"])'), [])
+
+
+class ReasonTests(unittest.TestCase):
+    def has_reason(self, *lines):
+        index = next(index for index, line in enumerate(lines) if "unchecked" in line)
+        return check_layout.has_reason(list(lines), index)
+
+    CLASS = "final class Sky: @unchecked Sendable {"
+
+    def test_a_comment_on_the_line_above_it_or_first_in_the_body_is_one(self):
+        self.assertTrue(self.has_reason(self.CLASS + "  // The lock guards it.", "}"))
+        self.assertTrue(self.has_reason("// The lock guards it.", self.CLASS, "}"))
+        self.assertTrue(self.has_reason(self.CLASS, "  // The lock guards it.", "}"))
+
+    def test_what_a_declaration_is_for_is_none(self):
+        self.assertFalse(self.has_reason("/// The sky.", "///", "/// It is blue.", self.CLASS, "}"))
+        self.assertFalse(self.has_reason("/// See https://example.com.", self.CLASS, "}"))
+
+    def test_an_address_is_none(self):
+        self.assertFalse(self.has_reason('let address = "https://example.com"', self.CLASS, "}"))
+
+    def test_a_doc_comment_that_says_why_is_one_however_long_it_is(self):
+        rest = ["///", "/// It is blue."] * 5
+        self.assertTrue(self.has_reason("/// Unchecked, because the lock guards it.", *rest, self.CLASS, "}"))
+        self.assertTrue(self.has_reason("/// Unsafe only by its type.", self.CLASS, "}"))
+
+    def test_a_comment_far_above_is_none(self):
+        self.assertFalse(self.has_reason("// Unchecked.", *["let a = 1"] * 5, self.CLASS, "}"))
 
 
 if __name__ == "__main__":

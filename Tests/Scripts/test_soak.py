@@ -17,7 +17,7 @@ class SoakTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             scripts = Path(folder) / "scripts"
             scripts.mkdir()
-            for name in ("soak", "ending.bash"):
+            for name in ("soak", "ending.bash", "steps.bash"):
                 shutil.copy(ROOT / "scripts" / name, scripts)
             programs = [scripts / name for name in ("setup", "traits", "swift-in")]
             programs.append(Path(folder) / ".build/debug/ReboundPackageTests.xctest")
@@ -33,6 +33,8 @@ class SoakTests(unittest.TestCase):
         status, output, logs = self.soak(PASSES)
         self.assertEqual((status, logs), (0, []))
         self.assertIn("== 2 runs passed", output)
+        for run in [r"\[1/2\] \S+ run-1, ", r"\[2/2\] \S+ run-2, ", r"\[2/2\] \S+ redis-2, "]:
+            self.assertRegex(output, run)
 
     def test_a_run_that_fails_keeps_its_log(self):
         status, output, logs = self.soak(f'case "$*" in *--filter*) exit 3;; esac; {PASSES}')

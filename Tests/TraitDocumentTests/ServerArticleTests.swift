@@ -54,7 +54,7 @@
           CircuitBreaker(
             "weather",
             policy: try .consecutive(5, openFor: .seconds(30)),
-            countingAsFailure: NetworkFailure.speaksAgainstService
+            failingWhen: NetworkFailure.speaksAgainstService
           )
         }
       }

@@ -142,7 +142,7 @@ struct Harness {
 
 /// A place to put results where the optimiser must leave them, without the checks of a captured variable.
 ///
-/// The pointer is allocated once and lives as long as the process.
+/// The pointer is allocated once and lives as long as the process. Unchecked, because one thread at a time adds to it.
 struct Total: @unchecked Sendable {
   private let pointer = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 

@@ -23,7 +23,7 @@ struct PolicyRows: Sendable {
   let hedge: HedgePolicy<Failure>
   let balancer: LoadBalancer<Int>
   let fallback = FallbackPolicy<Failure>()
-  let once = RepeatPolicy(times: 0)
+  let once = RepeatPolicy(clamping: 0)
   let chaos = Chaos<Int, Failure>().fault(at: 0) { Refusal() }.latency(at: 0, .seconds(1))
   let lastGood: LastGood<Int, Int>
   let cache: Cache<Int, Int, Failure>
@@ -38,6 +38,9 @@ struct PolicyRows: Sendable {
   let unheardPipeline: Pipeline<Int>
   /// The same, whose decisions are followed by lines that nobody reads.
   let unreadPipeline: Pipeline<Int>
+  /// Places and tokens that never run out, without events, and with some that nobody listens to.
+  let admission: Pipeline<Int>
+  let unheardAdmission: Pipeline<Int>
   private let lines = JSONLines { $0 }
 
   init() throws {
@@ -79,6 +82,16 @@ struct PolicyRows: Sendable {
       Retry(.standard)
       breakerOfPipeline
     }
+    func admitting(_ events: PolicyEvents?) throws -> Pipeline<Int> {
+      let places = Bulkhead("admission", policy: try BulkheadPolicy(maxConcurrent: 10))
+      let tokens = RateLimiter("admission", policy: try .tokenBucket(1_000_000, per: .microseconds(1)))
+      return try Pipeline<Int>("admission", events: events) {
+        places
+        tokens
+      }
+    }
+    admission = try admitting(nil)
+    unheardAdmission = try admitting(PolicyEvents())
     let events = PolicyEvents()
     lines.follow(events)
     unreadPipeline = try Pipeline<Int>("benchmark", events: events) {
@@ -204,6 +217,14 @@ extension PolicyRows {
 
   func unreadWholePipeline() async throws -> Int {
     try await unreadPipeline.run { try await Self.answer() }
+  }
+
+  func admitted() async throws -> Int {
+    try await admission.run { try await Self.answer() }
+  }
+
+  func unheardAdmitted() async throws -> Int {
+    try await unheardAdmission.run { try await Self.answer() }
   }
 
   func hedgeWonByFirst() async throws -> Int {

@@ -96,6 +96,11 @@ extension WeatherFailure: PresentableError, RetryAfterProviding {
     if case .invalidKey = self { true } else { false }
   }
 
+  /// Whether the service says that it is down.
+  public var isMaintenance: Bool {
+    if case .server(let failure) = self { failure.kind == .serverError(503) } else { false }
+  }
+
   /// Whether the answer has a form that this version does not know.
   public var mustUpdate: Bool {
     if case .server(let failure) = self { failure.kind == .decoding } else { false }

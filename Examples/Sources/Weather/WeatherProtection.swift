@@ -17,7 +17,7 @@ public struct WeatherProtection: Sendable {
       "weather",
       // Not longer than the screen's retries wait for a hint.
       policy: try .consecutive(5, openFor: .seconds(4)),
-      countingAsFailure: NetworkFailure.speaksAgainstService
+      failingWhen: NetworkFailure.speaksAgainstService
     )
     limiter = RateLimiter(
       "weather",

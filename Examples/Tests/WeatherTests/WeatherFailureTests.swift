@@ -64,6 +64,14 @@ struct WeatherFailureTests {
     #expect(WeatherFailure.offline.retryAfter == nil)
   }
 
+  @Test("a service is down if it says so, and not if it is asked too often, or fails")
+  func maintenance() {
+    #expect(WeatherFailure(NetworkFailure(.serverError(503))).isMaintenance)
+    #expect(!WeatherFailure(NetworkFailure(.tooManyRequests)).isMaintenance)
+    #expect(!WeatherFailure(NetworkFailure(.serverError(500))).isMaintenance)
+    #expect(!WeatherFailure(NetworkFailure(.circuitOpen)).isMaintenance)
+  }
+
   @Test("an answer of another form asks for an update; all else does not")
   func update() {
     #expect(WeatherFailure(NetworkFailure(.decoding)).mustUpdate)

@@ -8,6 +8,9 @@ import Synchronization
 class Join<Buffers: InputBuffers, Downstream: Subscriber>: SerialSubscription where Downstream.Input == Buffers.Output {
   @usableFromInline final let downstream: Downstream
   @usableFromInline final let upstreams: UpstreamSlots
+  // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
+  @exclusivity(unchecked) @usableFromInline final var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline final var requestedInside = Subscribers.Demand.none
   // Touched only inside the combining lock; nothing foreign runs while it changes.
   @exclusivity(unchecked) @usableFromInline final var buffers = Buffers()
   // How many upstreams nobody has promised anything, see ``Entrusted``.
@@ -75,6 +78,16 @@ class Join<Buffers: InputBuffers, Downstream: Subscriber>: SerialSubscription wh
   final func requestFromAll(_ demand: Subscribers.Demand, except index: Int? = nil) {
     let held = if let index { upstreams.held(except: index) } else { upstreams.held }
     for upstream in held { request(from: upstream, demand) }
+  }
+
+  /// Asks all upstreams; a request from inside a row's delivery is noted for whoever delivers that.
+  @usableFromInline
+  final func requestOrNote(_ demand: Subscribers.Demand) {
+    if combiningLock.isMine, isDelivering {
+      requestedInside += demand
+    } else {
+      requestFromAll(demand)
+    }
   }
 
   private final func dropBuffers() {

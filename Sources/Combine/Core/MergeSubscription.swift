@@ -7,14 +7,14 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
   @usableFromInline let downstream: Downstream
   @usableFromInline let upstreams: UpstreamSlots
   // All touched only inside the combining lock; nothing foreign runs while they change.
-  @exclusivity(unchecked) @usableFromInline var slots: ContiguousArray<Downstream.Input?>
-  @exclusivity(unchecked) @usableFromInline var fullSlots = SlotSet()
+  @exclusivity(unchecked) @usableFromInline var waiting: ContiguousArray<Downstream.Input?>
+  @exclusivity(unchecked) @usableFromInline var waitingIndices = SlotSet()
   @exclusivity(unchecked) @usableFromInline var isDraining = false
 
   @inlinable
   init(upstreamCount: Int, to downstream: Downstream) {
     self.downstream = downstream
-    slots = ContiguousArray(repeating: nil, count: upstreamCount)
+    waiting = ContiguousArray(repeating: nil, count: upstreamCount)
     upstreams = UpstreamSlots(count: upstreamCount)
     super.init()
   }
@@ -34,7 +34,7 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
     guard enter() else {
       return delegate({ [self] in receive(input, at: index) }, from: { [self] in upstreams.held(at: index) })
     }
-    if outstanding.isUnlimited, fullSlots.isEmpty {
+    if outstanding.isUnlimited, waitingIndices.isEmpty {
       let answer = downstream.receive(input)
       leave()
       return answer
@@ -47,12 +47,12 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
   @usableFromInline
   func receiveCounted(_ input: Downstream.Input, at index: Int) -> Subscribers.Demand {
     // A value of this upstream that waits goes first, also while others are being delivered.
-    if slots[index] != nil, outstanding.takeOne(), let waiting = takeSlot(index) { deliver(waiting) }
+    if waiting[index] != nil, outstanding.takeOne(), let value = takeWaiting(index) { deliver(value) }
     guard !outstanding.isClosed else { return .none }
-    guard slots[index] == nil, outstanding.takeOne() else {
-      let displaced = slots[index]
-      slots[index] = input
-      fullSlots.insert(index)
+    guard waiting[index] == nil, outstanding.takeOne() else {
+      let displaced = waiting[index]
+      waiting[index] = input
+      waitingIndices.insert(index)
       withExtendedLifetime(displaced) {}
       return .none
     }
@@ -70,7 +70,7 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
       case .finished: finishIfDone()
       case .failure:
         if upstreams.end(outstanding) {
-          dropSlots()
+          dropWaiting()
           downstream.receive(completion: completion)
         }
       }
@@ -95,7 +95,7 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
 
   @usableFromInline
   override func drainPendingWork() {
-    if outstanding.isClosed { dropSlots() } else { drain() }
+    if outstanding.isClosed { dropWaiting() } else { drain() }
   }
 
   /// Delivers what waits, in the order of the upstreams, as far as it is owed.
@@ -106,8 +106,8 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
     // Inside itself there is nothing to do: the outer loop goes on.
     guard !isDraining else { return }
     isDraining = true
-    while let index = fullSlots.first, outstanding.takeOne(), let waiting = takeSlot(index) {
-      deliver(waiting)
+    while let index = waitingIndices.first, outstanding.takeOne(), let value = takeWaiting(index) {
+      deliver(value)
       if !outstanding.isUnlimited, let upstream = upstreams.held(at: index) { request(from: upstream, .max(1)) }
     }
     isDraining = false
@@ -122,25 +122,25 @@ final class MergeSubscription<Downstream: Subscriber>: SerialSubscription {
   }
 
   @usableFromInline
-  func takeSlot(_ index: Int) -> Downstream.Input? {
-    let waiting = slots[index]
-    slots[index] = nil
-    fullSlots.remove(index)
-    return waiting
+  func takeWaiting(_ index: Int) -> Downstream.Input? {
+    let value = waiting[index]
+    waiting[index] = nil
+    waitingIndices.remove(index)
+    return value
   }
 
   /// Called inside the combining lock.
   @usableFromInline
   func finishIfDone() {
-    guard !isDraining, fullSlots.isEmpty, upstreams.areAllOver, upstreams.end(outstanding) else { return }
+    guard !isDraining, waitingIndices.isEmpty, upstreams.areAllOver, upstreams.end(outstanding) else { return }
     downstream.receive(completion: .finished)
   }
 
   @usableFromInline
-  func dropSlots() {
-    let dropped = slots
-    slots = ContiguousArray(repeating: nil, count: dropped.count)
-    fullSlots = SlotSet()
+  func dropWaiting() {
+    let dropped = waiting
+    waiting = ContiguousArray(repeating: nil, count: dropped.count)
+    waitingIndices = SlotSet()
     withExtendedLifetime(dropped) {}
   }
 

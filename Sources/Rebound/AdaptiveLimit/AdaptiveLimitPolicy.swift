@@ -67,7 +67,7 @@ public struct AdaptiveLimitPolicy: Hashable, Sendable {
   }
 
   private static func valid(_ range: ClosedRange<Int>) throws(InvalidPolicy) -> ClosedRange<Int> {
-    try kind.require("the fewest calls", range.lowerBound, "Give at least 1.") { $0 >= 1 }
+    try kind.require("range", range, "Give a range that begins at 1 or above.") { $0.lowerBound >= 1 }
     // No service bears more, and a number this high is a whole one in floating point, too.
     return range.clamped(to: 1...1_000_000_000)
   }

@@ -102,7 +102,11 @@ extension AdaptiveThrottle: Policy {
   }
 
   /// One call must not ask it twice.
-  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor, sharedObject: self)
+    traits.livesOnFailures = true
+    return traits
+  }
 
   /// Lets its gauge be seen.
   public func register(with events: PolicyEvents?, pipeline: String) { events?.watch(self) }

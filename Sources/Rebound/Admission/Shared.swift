@@ -9,15 +9,28 @@ import StreamSupport
 /// released with the lock open.
 @usableFromInline
 package final class Shared<State, Event: Sendable>: Sendable {
+  @usableFromInline struct Observer {
+    /// Who listens to it; while nobody does, it is not called.
+    @usableFromInline let audience: Audience
+    @usableFromInline let tell: @Sendable (Event) -> Void
+
+    @inlinable
+    init(_ audience: Audience, _ tell: @escaping @Sendable (Event) -> Void) {
+      (self.audience, self.tell) = (audience, tell)
+    }
+  }
+
   @usableFromInline struct Guarded: Drained {
     @usableFromInline var state: State
-    @usableFromInline var observers: [@Sendable (Event) -> Void] = []
+    @usableFromInline var observers: [Observer] = []
     /// What is decided and not told yet, and who tells it.
     @usableFromInline var untold = Queue<Event>()
     @usableFromInline var loop = DrainLoop()
 
     @inlinable
     init(_ state: State) { self.state = state }
+
+    @inlinable var isListened: Bool { observers.contains { $0.audience.isThere } }
 
     /// - Returns: Whether the caller has to tell.
     @inlinable
@@ -28,7 +41,7 @@ package final class Shared<State, Event: Sendable>: Sendable {
     }
 
     @inlinable
-    mutating func takeNext() -> (Event, [@Sendable (Event) -> Void])? {
+    mutating func takeNext() -> (Event, [Observer])? {
       untold.popFirst().map { ($0, observers) }
     }
   }
@@ -52,13 +65,13 @@ package final class Shared<State, Event: Sendable>: Sendable {
   ///   ``change(_:)``.
   @inlinable
   package func adjust<Result>(_ body: (_ state: inout State, _ isListened: Bool) -> Result) -> Result {
-    guarded.withLock { body(&$0.state, !$0.observers.isEmpty) }
+    guarded.withLock { body(&$0.state, $0.isListened) }
   }
 
-  /// Tells one more observer from now on.
+  /// Tells one more observer from now on, while somebody listens to it.
   @inlinable
-  package func observe(_ observer: @escaping @Sendable (Event) -> Void) {
-    guarded.withLock { $0.observers.append(observer) }
+  package func observe(for audience: Audience = .always, _ observer: @escaping @Sendable (Event) -> Void) {
+    guarded.withLock { $0.observers.append(Observer(audience, observer)) }
   }
 
   /// Changes the state, then tells the events that the body has added.
@@ -68,7 +81,7 @@ package final class Shared<State, Event: Sendable>: Sendable {
   ) throws(Failure) -> Result {
     var tells = false
     let result: Swift.Result<Result, Failure> = guarded.withLock { guarded in
-      var events = UntoldEvents<Event>(isListened: !guarded.observers.isEmpty)
+      var events = UntoldEvents<Event>(isListened: guarded.isListened)
       let result: Swift.Result<Result, Failure>
       do throws(Failure) { result = .success(try body(&guarded.state, &events)) } catch { result = .failure(error) }
       tells = guarded.add(events)
@@ -81,7 +94,7 @@ package final class Shared<State, Event: Sendable>: Sendable {
   @inlinable
   func tell() {
     guarded.drainEntered { event, observers in
-      for observer in observers { observer(event) }
+      for observer in observers where observer.audience.isThere { observer.tell(event) }
     }
   }
 }
@@ -89,7 +102,7 @@ package final class Shared<State, Event: Sendable>: Sendable {
 /// What one change decides, for those who listen: where nobody does, no event is made.
 @usableFromInline
 package struct UntoldEvents<Event> {
-  @usableFromInline let isListened: Bool
+  @usableFromInline package let isListened: Bool
   @usableFromInline var events: [Event] = []
 
   @inlinable

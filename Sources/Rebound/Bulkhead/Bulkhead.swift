@@ -28,8 +28,7 @@ public final class Bulkhead: Sendable {
   }
 
   private struct State {
-    /// As it was made, or as the first pipeline that has made it of a policy.
-    var name: String?
+    var name: AdoptedName
     var machine: BulkheadMachine
     var adaptive: AdaptiveLimitMachine?
     /// How long calls took of late, and how far from that, on the mean; by deadline alone.
@@ -39,7 +38,6 @@ public final class Bulkhead: Sendable {
     var longTime: Duration { usualTime + deviation * 4 }
     /// Those who wait, by number.
     var waiters: [Int: Waiter] = [:]
-    var isListened = false
 
     /// Counts how long a call took; as RFC 6298 §2 smooths round-trip times, but that the first one is taken at its word.
     mutating func learn(_ duration: Duration, _ end: ExecutionEnd) {
@@ -81,10 +79,10 @@ public final class Bulkhead: Sendable {
   }
 
   /// What the bulkhead protects, for its errors: the pipeline which has made it of a policy, if it was given no name.
-  public var name: String { shared.read { $0.name } ?? "bulkhead" }
+  public var name: String { shared.read { $0.name.text } }
 
   private let maxWait: Duration?
-  private let isAdaptive: Bool
+  let isAdaptive: Bool
   private let goesByDeadline: Bool
   /// Whether it matters how long calls take.
   private var isTimed: Bool { isAdaptive || goesByDeadline }
@@ -119,7 +117,7 @@ public final class Bulkhead: Sendable {
     self.isOverload = isOverload
     let limit = adaptive?.limit ?? policy.maxConcurrent
     let machine = BulkheadMachine(limit: limit, maxQueue: policy.maxQueue, order: policy.order)
-    shared = Shared(State(name: name, machine: machine, adaptive: adaptive))
+    shared = Shared(State(name: AdoptedName(name, of: .bulkhead), machine: machine, adaptive: adaptive))
     locked { _, _ in }  // Opens the fast path, if it has one.
   }
 
@@ -143,16 +141,23 @@ public final class Bulkhead: Sendable {
 
   /// Takes the name of a pipeline, unless it has one.
   func adopt(name: String) {
-    shared.adjust { state, _ in state.name = state.name ?? name }
+    shared.adjust { state, _ in state.name.adopt(name) }
   }
 
   /// Tells one more observer what is decided, in order, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (BulkheadEvent) -> Void) -> Bulkhead {
-    shared.observe(observer)
-    locked { state, _ in state.isListened = true }
+    onEvent(to: .always, observer)
     return self
   }
+
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (BulkheadEvent) -> Void) {
+    shared.observe(for: audience, observer)
+    listenerCame()
+  }
+
+  /// Shuts the fast path; it opens with the first call that finds nobody listening any more.
+  package func listenerCame() { locked { _, _ in } }
 
   /// What the bulkhead holds now.
   public var snapshot: Snapshot {
@@ -266,7 +271,7 @@ public final class Bulkhead: Sendable {
     try shared.change { (state, events) throws(Failure) in
       if let running = fastPath.close() { state.machine.take(running: running) }
       defer {
-        if !isTimed, !state.isListened, state.machine.queued == 0 {
+        if !isTimed, !events.isListened, state.machine.queued == 0 {
           fastPath.open(running: state.machine.running, limit: state.machine.limit)
           state.machine.take(running: 0)
         }
@@ -299,8 +304,12 @@ public final class Bulkhead: Sendable {
   }
 
   private func refusal(_ state: State, waited: Duration? = nil) -> BulkheadFull {
-    let (name, limit) = (state.name ?? "bulkhead", state.machine.limit)
-    return BulkheadFull(name: name, limit: limit, queueLength: state.machine.queued, waited: waited)
+    BulkheadFull(
+      name: state.name.text,
+      limit: state.machine.limit,
+      queued: state.machine.queued,
+      waited: waited
+    )
   }
 
   /// Gives a place to the next one.

@@ -77,15 +77,15 @@ public struct BulkheadFull: Error, Hashable {
   /// How many calls may run.
   public let limit: Int
   /// How many others wait.
-  public let queueLength: Int
+  public let queued: Int
   /// How long the call has waited in vain; `nil` if it was refused at once.
   public let waited: Duration?
 
   /// Describes a refusal.
-  public init(name: String, limit: Int, queueLength: Int, waited: Duration? = nil) {
+  public init(name: String, limit: Int, queued: Int, waited: Duration? = nil) {
     self.name = name
     self.limit = limit
-    self.queueLength = queueLength
+    self.queued = queued
     self.waited = waited
   }
 }
@@ -93,7 +93,7 @@ public struct BulkheadFull: Error, Hashable {
 extension BulkheadFull: CustomStringConvertible {
   /// What happened, and what to do next.
   public var description: String {
-    let state = "\(limit) calls may run at the same time, and \(queueLength) wait."
+    let state = "\(limit) calls may run at the same time, and \(queued) wait."
     guard let waited else { return "\(name) is too busy; try again later. \(state)" }
     return "\(name) was too busy for \(waited); try again later. \(state)"
   }

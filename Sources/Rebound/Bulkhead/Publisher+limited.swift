@@ -23,7 +23,7 @@ extension Publisher {
   ) -> Publishers.WithPolicy<Self, PolicyForFailure<PrioritisedBulkhead, Failure>> {
     protected(by: bulkhead.prioritised(priority), time: time) { error in
       // A bulkhead refuses with nothing else.
-      refusal(error as? BulkheadFull ?? BulkheadFull(name: bulkhead.name, limit: 0, queueLength: 0))
+      refusal(error as? BulkheadFull ?? BulkheadFull(name: bulkhead.name, limit: 0, queued: 0))
     }
   }
 

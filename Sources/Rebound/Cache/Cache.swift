@@ -54,8 +54,12 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
   /// Tells one more observer what is decided, in order, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (CacheEvent<Key>) -> Void) -> Cache {
-    shared.observe(observer)
+    onEvent(to: .always, observer)
     return self
+  }
+
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CacheEvent<Key>) -> Void) {
+    shared.observe(for: audience, observer)
   }
 
   /// How many values and failures are kept, expired ones included.
@@ -118,7 +122,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     _ body: (inout CacheMachine<Key, Value, Failure>, _ now: Duration, inout UntoldEvents<CacheEvent<Key>>) -> Result
   ) -> Result {
     let (result, removed) = shared.change { state, events in
-      state.latest = max(state.latest, present ?? state.latest)
+      if let present { state.latest.advance(to: present) }
       let result = body(&state.machine, state.latest, &events)
       return (result, state.machine.takeRemoved())
     }

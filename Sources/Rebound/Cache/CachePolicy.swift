@@ -7,7 +7,7 @@ public struct CacheLifetime: Hashable, Sendable {
   /// For how long after that it is delivered when a new one cannot be had.
   public let staleIfError: Duration
 
-  /// Describes how long a value is good; a negative time counts as none.
+  /// Describes how long a value is good; a negative time, which a server may send, counts as none.
   ///
   /// Source: RFC 5861, whose windows begin where the freshness ends, too.
   public init(fresh: Duration, staleWhileRevalidate: Duration = .zero, staleIfError: Duration = .zero) {

@@ -15,7 +15,18 @@ public struct InjectionRate: Sendable {
   /// A rate that stays.
   ///
   /// - Parameter rate: In `0...1`.
-  public init(_ rate: Double) {
+  /// - Throws: ``InvalidPolicy`` if it is not.
+  public init(_ rate: Double) throws(InvalidPolicy) {
+    try PolicyKind.chaos.require("rate", rate, "Give a number from 0 to 1; 0.001 is one in a thousand.") {
+      (0...1).contains($0)
+    }
+    self.init(clamping: rate)
+  }
+
+  /// A rate that stays, and is brought into range.
+  ///
+  /// - Parameter rate: Above 1 counts as 1; below 0, and what is not a number, as 0.
+  public init(clamping rate: Double) {
     self.init { rate }
   }
 
@@ -28,13 +39,13 @@ public struct InjectionRate: Sendable {
 }
 
 extension InjectionRate: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
-  /// A rate that stays.
+  /// A rate that stays; a literal out of `0...1` is brought into it.
   public init(floatLiteral rate: Double) {
-    self.init(rate)
+    self.init(clamping: rate)
   }
 
-  /// Never or always.
+  /// Never or always; a literal out of `0...1` is brought into it.
   public init(integerLiteral rate: Int) {
-    self.init(Double(rate))
+    self.init(clamping: Double(rate))
   }
 }

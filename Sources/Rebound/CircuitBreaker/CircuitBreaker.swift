@@ -30,18 +30,18 @@ public final class CircuitBreaker: Sendable {
   }
 
   /// What the breaker protects, for its errors: that of the pipeline which has made it of a policy, if it was given none.
-  public var name: String { shared.read { $0.name } ?? "circuit breaker" }
+  public var name: String { shared.read { $0.name.text } }
 
   private struct Shares {
-    /// As it was made, or as the first pipeline that has made it of a policy.
-    var name: String?
+    var name: AdoptedName
     var machine: CircuitBreakerMachine
     var lastError: (any Error)?
     var refused = 0
     /// The latest present that a call has brought.
     var latest = Duration.zero
-    /// Whether refusals are told, of which there may be many.
-    var tellsRefusals = false
+    /// To whom refusals are told besides, of which there may be many.
+    var audiences: [Audience] = []
+    var tellsRefusals: Bool { audiences.contains(where: \.isThere) }
   }
 
   private let policy: CircuitBreakerPolicy
@@ -64,7 +64,7 @@ public final class CircuitBreaker: Sendable {
     _ name: String,
     policy: CircuitBreakerPolicy,
     random: RandomSource = .system,
-    countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
+    failingWhen isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
   ) {
     self.init(named: name, policy, random, isFailure)
   }
@@ -83,7 +83,7 @@ public final class CircuitBreaker: Sendable {
     self.policy = policy
     self.random = random
     self.isFailure = isFailure
-    shared = Shared(Shares(name: name, machine: CircuitBreakerMachine(policy)))
+    shared = Shared(Shares(name: AdoptedName(name, of: .circuitBreaker), machine: CircuitBreakerMachine(policy)))
     shared.observe { [states] event in
       if case .changed(_, let state, _) = event.kind { states.subject.send(state) }
     }
@@ -92,7 +92,7 @@ public final class CircuitBreaker: Sendable {
 
   /// Takes the name of a pipeline, unless it has one.
   func adopt(name: String) {
-    shared.adjust { state, _ in state.name = state.name ?? name }
+    shared.adjust { state, _ in state.name.adopt(name) }
   }
 
   /// Tells an observer of each change and each refusal from now on.
@@ -104,9 +104,13 @@ public final class CircuitBreaker: Sendable {
   /// - Returns: The same breaker.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) -> CircuitBreaker {
-    shared.observe(observer)
-    shared.adjust { state, _ in state.tellsRefusals = true }
+    onEvent(to: .always, observer)
     return self
+  }
+
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) {
+    shared.observe(for: audience, observer)
+    shared.adjust { state, _ in state.audiences.append(audience) }
   }
 
   /// Tells an observer of each change from now on, as ``onEvent(_:)`` does, and of no refusal.
@@ -120,14 +124,11 @@ public final class CircuitBreaker: Sendable {
   public var state: State { shared.read { $0.machine.state } }
 
   /// What the breaker has counted; reading it changes nothing, and is not counted.
-  public var metrics: CircuitBreakerMetrics { metrics(on: .current) }
-
-  /// What the breaker has counted; reading it changes nothing, and is not counted.
   ///
   /// - Parameter time: Says what now is.
-  public func metrics(on time: TimeSource) -> CircuitBreakerMetrics {
+  public func snapshot(on time: TimeSource = .current) -> Snapshot {
     let now = time.now
-    return locked { state, _ in state.machine.metrics(now: max(now, state.latest), refused: state.refused) }
+    return locked { state, _ in state.machine.snapshot(now: max(now, state.latest), refused: state.refused) }
   }
 
   /// The state, and then each change of it, in order, on the thread of the call that caused it.
@@ -157,7 +158,7 @@ public final class CircuitBreaker: Sendable {
 
   /// How long it stays open; `nil` if it is not.
   func timeUntilProbe(at now: Duration) -> Duration? {
-    shared.read { $0.machine.metrics(now: max(now, $0.latest), refused: 0).retryAfter }
+    shared.read { $0.machine.snapshot(now: max(now, $0.latest), refused: 0).retryAfter }
   }
 
   /// Becomes half open if the open time is over, as it would with the next call.
@@ -170,7 +171,7 @@ public final class CircuitBreaker: Sendable {
   /// - Parameter time: Measures how long the call takes.
   /// - Returns: The call, which is to be told how it ends.
   /// - Throws: ``CircuitOpen`` if it is refused. A refusal is never counted.
-  public func admit(on time: TimeSource = .current) throws(CircuitOpen) -> Call {
+  public func acquire(on time: TimeSource = .current) throws(CircuitOpen) -> Call {
     Call(try permit { time.now }.get(), of: self, time)
   }
 
@@ -193,7 +194,7 @@ public final class CircuitBreaker: Sendable {
       switch admission {
       case .granted(let permit): return .success(permit)
       case .rejected(let retryAfter):
-        let name = state.name ?? "circuit breaker"
+        let name = state.name.text
         let outFor = state.machine.outFor(now: now)
         let refusal = CircuitOpen(name: name, retryAfter: retryAfter, outFor: outFor, lastError: state.lastError)
         state.refused += 1
@@ -275,8 +276,8 @@ public final class CircuitBreaker: Sendable {
   ) {
     let after = state.machine.state
     guard after != before else { return }
-    let openTime = state.machine.metrics(now: now, refused: 0).retryAfter
-    let name = state.name ?? "circuit breaker"
+    let openTime = state.machine.snapshot(now: now, refused: 0).retryAfter
+    let name = state.name.text
     events.append(CircuitBreakerEvent(name: name, kind: .changed(from: before, to: after, openTime: openTime)))
   }
 

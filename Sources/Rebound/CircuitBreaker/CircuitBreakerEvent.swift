@@ -49,62 +49,64 @@ extension PolicyKind {
   public static let circuitBreaker = PolicyKind("circuit breaker")
 }
 
-/// What a circuit breaker has counted, at one moment.
-public struct CircuitBreakerMetrics: Hashable, Sendable {
-  /// What the breaker does with calls.
-  public let state: CircuitBreaker.State
-  /// How many calls are in the window; none unless it is closed, nor where only failures in a row are counted.
-  public let calls: Int
-  /// How many of them failed.
-  public let failures: Int
-  /// How many of them were too slow.
-  public let slowCalls: Int
-  /// How many failures there were since the last success.
-  public let failuresInARow: Int
-  /// How often it has opened since it was closed.
-  public let openings: Int
-  /// For how long the service has been out; `nil` if it is not, or if a person took it out.
-  public let outFor: Duration?
-  /// How long it stays open at least; zero if the next call is a probe, `nil` if it is not open.
-  public let retryAfter: Duration?
-  /// How many probes are under way.
-  public let probes: Int
-  /// How many calls it has refused so far.
-  public let refused: Int
+extension CircuitBreaker {
+  /// What a circuit breaker has counted, at one moment.
+  public struct Snapshot: Hashable, Sendable {
+    /// What the breaker does with calls.
+    public let state: State
+    /// How many calls are in the window; none unless it is closed, nor where only failures in a row are counted.
+    public let calls: Int
+    /// How many of them failed.
+    public let failures: Int
+    /// How many of them were too slow.
+    public let slowCalls: Int
+    /// How many failures there were since the last success.
+    public let failuresInARow: Int
+    /// How often it has opened since it was closed.
+    public let openings: Int
+    /// For how long the service has been out; `nil` if it is not, or if a person took it out.
+    public let outFor: Duration?
+    /// How long it stays open at least; zero if the next call is a probe, `nil` if it is not open.
+    public let retryAfter: Duration?
+    /// How many probes are under way.
+    public let probes: Int
+    /// How many calls it has refused so far.
+    public let refused: Int
 
-  /// The share of the calls in the window that failed; `nil` if there are none.
-  public var failureRatio: Double? { calls > 0 ? Double(failures) / Double(calls) : nil }
+    /// The share of the calls in the window that failed; `nil` if there are none.
+    public var failureRatio: Double? { calls > 0 ? Double(failures) / Double(calls) : nil }
 
-  /// The share of the calls in the window that were too slow; `nil` if there are none.
-  public var slowRatio: Double? { calls > 0 ? Double(slowCalls) / Double(calls) : nil }
+    /// The share of the calls in the window that were too slow; `nil` if there are none.
+    public var slowRatio: Double? { calls > 0 ? Double(slowCalls) / Double(calls) : nil }
 
-  /// Describes what a breaker has counted.
-  public init(
-    state: CircuitBreaker.State,
-    calls: Int = 0,
-    failures: Int = 0,
-    slowCalls: Int = 0,
-    failuresInARow: Int = 0,
-    openings: Int = 0,
-    outFor: Duration? = nil,
-    retryAfter: Duration? = nil,
-    probes: Int = 0,
-    refused: Int = 0
-  ) {
-    self.state = state
-    self.calls = calls
-    self.failures = failures
-    self.slowCalls = slowCalls
-    self.failuresInARow = failuresInARow
-    self.openings = openings
-    self.outFor = outFor
-    self.retryAfter = retryAfter
-    self.probes = probes
-    self.refused = refused
+    /// Describes what a breaker has counted.
+    public init(
+      state: State,
+      calls: Int = 0,
+      failures: Int = 0,
+      slowCalls: Int = 0,
+      failuresInARow: Int = 0,
+      openings: Int = 0,
+      outFor: Duration? = nil,
+      retryAfter: Duration? = nil,
+      probes: Int = 0,
+      refused: Int = 0
+    ) {
+      self.state = state
+      self.calls = calls
+      self.failures = failures
+      self.slowCalls = slowCalls
+      self.failuresInARow = failuresInARow
+      self.openings = openings
+      self.outFor = outFor
+      self.retryAfter = retryAfter
+      self.probes = probes
+      self.refused = refused
+    }
   }
 }
 
-extension CircuitBreakerMetrics: PolicyReading {
+extension CircuitBreaker.Snapshot: PolicyReading {
   /// One line for a log: "closed, 1 of 20 calls failed", or "closed, 2 failures in a row" where nothing else is counted.
   public var description: String {
     calls == 0 && failuresInARow > 0
@@ -134,6 +136,6 @@ extension CircuitBreakerMetrics: PolicyReading {
 }
 
 extension CircuitBreaker: EventTelling {
-  /// Its ``metrics``.
-  public var reading: (any PolicyReading)? { metrics }
+  /// Its ``snapshot(on:)``.
+  public var reading: (any PolicyReading)? { snapshot() }
 }

@@ -104,7 +104,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   package func outFor(now: Duration) -> Duration? { outSince.map { now - $0 } }
 
   /// What the machine knows at a moment; looking changes nothing.
-  package func metrics(now: Duration, refused: Int) -> CircuitBreakerMetrics {
+  package func snapshot(now: Duration, refused: Int) -> CircuitBreaker.Snapshot {
     var counts = CallWindow.Counts()
     var inARow = 0
     var retryAfter: Duration?
@@ -113,7 +113,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     case .open(let until): retryAfter = max(until - now, .zero).roundedUpToNanoseconds
     case .halfOpen, .isolated, .disabled: break
     }
-    return CircuitBreakerMetrics(
+    return CircuitBreaker.Snapshot(
       state: state,
       calls: counts.calls,
       failures: counts.failures,
@@ -251,7 +251,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     let time = min(Duration(saturatingSeconds: moved), policy.maxOpenTime)
     openings += 1
     outSince = outSince ?? now
-    enter(.open(until: now + max(time, hint?.clampedToDelay ?? .zero)))
+    enter(.open(until: now + max(time, min(hint ?? .zero, policy.maxHint))))
   }
 
   private mutating func enter(_ next: Phase) {

@@ -48,6 +48,8 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
   public let openJitter: Double
   /// The longest open time, jitter included; a hint of the service may be longer.
   public let maxOpenTime: Duration
+  /// The longest open time that the service may ask for; a longer hint counts as this.
+  public let maxHint: Duration
   /// How many calls are let through to find out whether the service is well again.
   public let probes: Int
   /// From which share of failed probes on the breaker opens again.
@@ -65,6 +67,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
   ///   - openGrowth: What the open time is multiplied by each time the breaker opens again without having closed.
   ///   - openJitter: How far chance moves the open time, as a share of it.
   ///   - maxOpenTime: The longest open time.
+  ///   - maxHint: The longest open time that the service may ask for; zero takes no notice of hints.
   ///   - probes: How many calls are let through to find out whether the service is well again.
   ///   - probeFailureRatio: From which share of failed probes on the breaker opens again.
   /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
@@ -78,12 +81,13 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     openGrowth: Double = 2,
     openJitter: Double = 0,
     maxOpenTime: Duration = .seconds(300),
+    maxHint: Duration = .seconds(3_600),
     probes: Int = 1,
     probeFailureRatio: Double = 0.5
   ) throws(InvalidPolicy) {
     let kind = PolicyKind.circuitBreaker
     let ratios: KeyValuePairs<String, Double?> = [
-      "failureRatio": failureRatio, "the slowness' ratio": slowness?.ratio, "probeFailureRatio": probeFailureRatio,
+      "failureRatio": failureRatio, "slowness.ratio": slowness?.ratio, "probeFailureRatio": probeFailureRatio,
     ]
     for (name, ratio) in ratios {
       try kind.require(name, ratio, "Give a number above 0, at most 1; 0.5 is half of the calls.") { $0 > 0 && $0 <= 1 }
@@ -92,11 +96,11 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
       "consecutiveFailures": consecutiveFailures, "minimumCalls": minimumCalls, "probes": probes,
     ]
     for (name, count) in counts { try kind.require(name, count, "Give at least 1.") { $0 >= 1 } }
-    var durations = [("the slowness' duration", slowness?.duration), ("openTime", openTime)]
+    var durations = [("slowness.duration", slowness?.duration), ("openTime", openTime)]
     switch window {
     case .calls(let count):
       let advice = "Give at least minimumCalls, which is \(minimumCalls)."
-      try kind.require("the window's number of calls", count, advice) { $0 >= minimumCalls }
+      try kind.require("window", "\(count) calls", advice) { _ in count >= minimumCalls }
     case .time(let time): durations.append(("window", time))
     }
     for (name, duration) in durations { try kind.require(name, duration, "Give a positive duration.") { $0 > .zero } }
@@ -107,6 +111,9 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
       (0...1).contains($0)
     }
     try kind.require("maxOpenTime", maxOpenTime, "Give at least openTime, which is \(openTime).") { $0 >= openTime }
+    try kind.require("maxHint", maxHint, "Give zero to take no notice of hints, or a positive duration.") {
+      $0 >= .zero
+    }
     let hasRule = failureRatio != nil || consecutiveFailures != nil || slowness != nil
     self.failureRatio = hasRule ? failureRatio : 0.5
     self.consecutiveFailures = consecutiveFailures
@@ -117,6 +124,7 @@ public struct CircuitBreakerPolicy: Hashable, Sendable {
     self.openGrowth = openGrowth
     self.openJitter = openJitter
     self.maxOpenTime = maxOpenTime.clampedToDelay
+    self.maxHint = maxHint.clampedToDelay
     self.probes = probes
     self.probeFailureRatio = probeFailureRatio
   }

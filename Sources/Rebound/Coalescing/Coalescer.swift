@@ -28,8 +28,12 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   /// Tells one more observer what is decided, in order, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (CoalescingEvent<Key>) -> Void) -> Coalescer {
-    shared.observe(observer)
+    onEvent(to: .always, observer)
     return self
+  }
+
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CoalescingEvent<Key>) -> Void) {
+    shared.observe(for: audience, observer)
   }
 
   /// Lets somebody join what is in flight for a key, or start it.

@@ -1,12 +1,12 @@
 /// The same value with something changed.
-func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+package func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
   var copy = value
   change(&copy)
   return copy
 }
 
 /// Tells two observers, the earlier one first.
-func both<Event>(
+package func both<Event>(
   _ earlier: (@Sendable (Event) -> Void)?,
   _ later: @escaping @Sendable (Event) -> Void
 ) -> @Sendable (Event) -> Void {

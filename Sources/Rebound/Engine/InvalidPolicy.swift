@@ -4,7 +4,7 @@ import Foundation
 public struct InvalidPolicy: Error, Hashable, Sendable {
   /// The kind of the policy.
   public let kind: PolicyKind
-  /// The name of the setting: "maxRetries".
+  /// The name of the setting as it is written in code: "maxRetries", "slowness.duration".
   public let setting: String
   /// What it was to be: "-1".
   public let value: String

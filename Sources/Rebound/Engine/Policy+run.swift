@@ -73,15 +73,23 @@ func isCancellation(_ error: some Error) -> Bool {
 /// Of the call neither says anything, so that policies hear of both as of a cancel.
 @inlinable
 package func isAbandonment(_ error: some Error) -> Bool {
-  isCancellation(error)
-    || (isExactly(error, TimedOut.self) || isExactly(error, TracedError.self)) && isOverdueWait(error)
+  isAbandonment(error, under: Deadline.current) || Task.isCancelled
+}
+
+/// The same for a publisher that was subscribed to under a deadline: by what it has failed with alone, since the task that it
+/// fails in may be anybody's.
+@inlinable
+func isAbandonment(_ error: some Error, under deadline: @autoclosure () -> Deadline?) -> Bool {
+  isExactly(error, CancellationError.self)
+    || (isExactly(error, TimedOut.self) || isExactly(error, TracedError.self))
+      && isOverdueWait(error, under: deadline())
 }
 
 @usableFromInline
-func isOverdueWait(_ error: any Error) -> Bool {
+func isOverdueWait(_ error: any Error, under deadline: @autoclosure () -> Deadline? = Deadline.current) -> Bool {
   guard let overdue = (error.withoutTrace as? TimedOut)?.heeded.deadline else { return false }
   // Outside of a nearer deadline that somebody has set inside, there may be time left to do something about it.
-  return Deadline.current?.isBefore(overdue) ?? false
+  return deadline()?.isBefore(overdue) ?? false
 }
 
 /// Whether an error is of a type that nothing inherits from: a comparison, in place of a cast that takes ten times as long.

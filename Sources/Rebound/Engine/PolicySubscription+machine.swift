@@ -124,12 +124,22 @@ extension PolicySubscription {
   @inlinable @inline(__always)
   func fail(with error: Failure) {
     guard hasMachine else { return }
+    if isAbandonment(error, under: execution.ownDeadline) { return abandon(with: error) }
     let decision = machine.access { $0.pointee.failed(with: error, execution) }
     switch decision {
     case .proceed: end(withFailure: error)
     case .fail(let other): end(withFailure: other)
     default: carryOut(decision)
     }
+  }
+
+  /// The attempt has ended with a cancel inside of it, of which the machine hears as of any other.
+  @usableFromInline
+  func abandon(with error: Failure) {
+    machine.access { $0.pointee.cancelled(execution) }
+    // A cancel from outside that comes meanwhile is not to be told besides.
+    forgetMachine()
+    end(with: .failure(error))
   }
 
   /// Ends it with a failure, unless the value that it stands for is delivered after all.

@@ -20,37 +20,40 @@ public final class PolicyEvents: Publisher, Sendable {
   /// It never fails, and never ends.
   public typealias Failure = Never
 
-  private let time: TimeSource
+  private let clock: Locked<Clock>
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
   private let shared = SharedSubject(PassthroughSubject<PolicyEvent, Never>())
-  private let listenerCount = ListenerCount()
+  private let audience = Audience()
   let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
   /// Makes a stream without subscribers.
   ///
   /// - Parameters:
-  ///   - time: Measures when events are told.
+  ///   - time: Measures when events are told; `nil` for that of the first pipeline with these events that has a time of its
+  ///     own, and for ``TimeSource/current``, as it is here, until there is one.
   ///   - revise: Changes events before anybody gets them: their severity, or their text where a log must not hold all of
   ///     it; `nil` leaves one out, to take samples. Called on the threads of those who decide, while somebody listens.
   public init(
-    time: TimeSource = .current,
+    time: TimeSource? = nil,
     revising revise: @escaping @Sendable (PolicyEvent) -> PolicyEvent? = { $0 }
   ) {
-    self.time = time
+    clock = Locked(Clock(time: time ?? .current, isSaid: time != nil))
     self.revise = revise
     watched.observe { [weak self] event in self?.shared.subject.send(event) }
   }
 
   /// Adds a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolicyEvent, S.Failure == Never {
-    let listener = Listener(in: listenerCount)
+    let listener = Listener(in: audience)
+    // Each who comes sees to it, since whoever has come before may not be through with it.
+    for object in watched.read({ $0.objects }) { object.listenerCame() }
     shared.subject.handleEvents(receiveCancel: listener.leave).receive(subscriber: subscriber)
   }
 
   /// Whether there is a subscriber, for which it is worth while to build an event.
   ///
   /// Reading it costs as good as nothing, so that it can be asked before each decision.
-  public var isListened: Bool { listenerCount.isPositive }
+  public var isListened: Bool { audience.isThere }
 
   /// Tells the subscribers of a decision: for policies of one's own, too.
   ///
@@ -58,8 +61,20 @@ public final class PolicyEvents: Publisher, Sendable {
   ///   - decision: What was decided; not built if there is no subscriber.
   ///   - source: The name of the pipeline or the shared object.
   public func tell(_ decision: @autoclosure () -> any PolicyDecision, of source: String) {
-    guard isListened, let event = revise(PolicyEvent(decision(), source: source, time: time.now)) else { return }
+    guard isListened else { return }
+    let time = clock.withLock { $0.time }
+    guard let event = revise(PolicyEvent(decision(), source: source, time: time.now)) else { return }
     watched.change { $1.append(event) }
+  }
+
+  /// Goes by the time of a pipeline from now on, unless a time was said.
+  func adopt(_ time: TimeSource) {
+    let before = clock.withLock { clock in
+      let before = clock
+      if !clock.isSaid { clock = Clock(time: time, isSaid: true) }
+      return before
+    }
+    withExtendedLifetime(before) {}
   }
 
   /// What the shared objects hold now, in the order in which they were added; reading it changes nothing.
@@ -79,25 +94,31 @@ public final class PolicyEvents: Publisher, Sendable {
     let (isNew, released) = watched.change { objects, _ in objects.add(new) }
     withExtendedLifetime(released) {}
     // The object may live longer than those who listen to it.
-    if isNew { object.onDecision { [weak self] decision in self?.tell(decision, of: name) } }
+    if isNew { observe(object) { [weak self] decision in self?.tell(decision, of: name) } }
+  }
+
+  private func observe(_ object: some PolicyObservable, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+    if let attentive = object as? any AttentiveObservable {
+      attentive.onDecision(to: audience, observer)
+    } else {
+      object.onDecision(observer)
+    }
   }
 }
 
-/// How many subscribers there are.
-private final class ListenerCount: Sendable {
-  private let listeners = Tally()
-
-  var isPositive: Bool { listeners.count > 0 }
-
-  func change(by difference: Int) { listeners.add(difference) }
+/// What a stream measures its events by.
+private struct Clock {
+  let time: TimeSource
+  /// Whether it was given to the stream, or to a pipeline of it.
+  let isSaid: Bool
 }
 
 /// One subscriber, counted until it leaves or is forgotten.
 private final class Listener: Sendable {
-  private let others: ListenerCount
+  private let others: Audience
   private let isThere = Locked(true)
 
-  init(in others: ListenerCount) {
+  init(in others: Audience) {
     self.others = others
     others.change(by: 1)
   }
@@ -129,6 +150,9 @@ struct WatchedObjects {
       guard let object, let reading = object.reading else { return nil }
       return PolicyGauge(name: name, kind: type(of: object).kind, reading: reading)
     }
+
+    /// Somebody has come to listen.
+    func listenerCame() { (object as? any AttentiveObservable)?.listenerCame() }
 
     /// Whether the object is still there; after that its identity may be another one's.
     var isAlive: Bool { object != nil }

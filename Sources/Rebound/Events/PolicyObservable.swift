@@ -28,17 +28,22 @@ extension PolicyObservable {
 }
 
 /// An object of this package whose events are its decisions.
-protocol EventTelling: PolicyObservable {
+protocol EventTelling: AttentiveObservable {
   associatedtype Event: PolicyDecision
 
-  /// Tells one more observer what is decided, in order, with no lock held.
-  @discardableResult
-  func onEvent(_ observer: @escaping @Sendable (Event) -> Void) -> Self
+  /// Tells one more observer what is decided while somebody listens to it, in order, with no lock held.
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (Event) -> Void)
 }
 
 extension EventTelling {
   /// That of its events.
   public static var kind: PolicyKind { Event.kind }
   /// Tells one more observer what is decided, as `onEvent(_:)` does.
-  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) { onEvent { observer($0) } }
+  public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+    onDecision(to: .always, observer)
+  }
+
+  package func onDecision(to audience: Audience, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+    onEvent(to: audience) { observer($0) }
+  }
 }

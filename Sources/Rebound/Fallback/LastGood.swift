@@ -80,7 +80,7 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   @inlinable
   public func remember(_ value: Value, for key: Key, at now: Duration = TimeSource.current.now) {
     let released: (Entry?, (Key, Entry)?) = state.withLock { state in
-      state.latest = max(state.latest, now)
+      state.latest.advance(to: now)
       let before = state.entries.set(Entry(value: value, moment: state.latest), for: key)
       return (before, state.entries.count > capacity ? state.entries.removeOldest() : nil)
     }
@@ -103,7 +103,7 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
     at now: Duration = TimeSource.current.now
   ) -> Saved? {
     let saved: Saved? = state.withLock { state in
-      state.latest = max(state.latest, now)
+      state.latest.advance(to: now)
       return state.entries.use(key).map { Saved(value: $0.value, age: state.latest - $0.moment) }
     }
     guard let saved, saved.age <= maxAge ?? saved.age else { return nil }

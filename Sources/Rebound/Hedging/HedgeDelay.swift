@@ -64,14 +64,14 @@ public struct HedgeDelay: Sendable {
     let advice = "Give a positive duration, or use .parallel or .afterFailure."
     switch kind {
     case .constant(let delay):
-      try hedge.require("the delay", delay, advice) { $0 > .zero }
+      try hedge.require("delay", delay, advice) { $0 > .zero }
     case .percentile(let share, _, let first):
       try hedge.require(
-        "the percentile",
+        "percentile",
         share,
         "Give a number above 0 and below 1; 0.95 hedges the slowest 5 %."
       ) { $0 > 0 && $0 < 1 }
-      try hedge.require("the first delay", first, advice) { $0 > .zero }
+      try hedge.require("atFirst", first, advice) { $0 > .zero }
     case .parallel, .afterFailure, .custom:
       // What the closure will return is not known before; each delay is brought into range when it comes.
       break

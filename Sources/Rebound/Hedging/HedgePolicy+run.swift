@@ -119,41 +119,43 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
     first: Outcome? = nil,
     _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
   ) async throws -> Value {
-    var outcome = first
+    let isAbandoned = if case .failure(_, let error) = first { isAbandonment(error) } else { Task.isCancelled }
     // As for a publisher: the primary attempt is under way before the first delay begins.
-    if !isOfCancel(outcome) { carryOut(machine.watch(now: time.now), machine.due, time, operation) }
-    var result: Result<Value, any Error>?
-    while result == nil {
-      if outcome == nil { outcome = takeOutcome() }
-      guard let known = outcome else {
+    if !isAbandoned { carryOut(machine.watch(now: time.now), machine.due, time, operation) }
+    let result = await result(&machine, time, first: first, operation)
+    await end()
+    return try result.get()
+  }
+
+  /// Asks the machine about one outcome after the other, until one of them is that of the call.
+  private nonisolated(nonsending) func result(
+    _ machine: inout Machine,
+    _ time: TimeSource,
+    first: Outcome?,
+    _ operation: @escaping @Sendable (Int) async throws(Failure) -> Value
+  ) async -> Result<Value, any Error> {
+    var next = first
+    while true {
+      guard let outcome = next.take() ?? takeOutcome() else {
         if let due = await nextOutcomeOrTime(), !Task.isCancelled {
           // A clock that is early by its tolerance has let this much time pass all the same.
           carryOut(machine.timeHasCome(now: max(time.now, due)), machine.due, time, operation)
         }
         continue
       }
-      outcome = nil
-      switch known {
+      switch outcome {
       case .value(let hedge, let value):
         machine.won(hedge, now: time.now)
-        result = .success(value)
-      case .failure(_, let error) where isOfCancel(known):
+        return .success(value)
+      case .failure(_, let error) where isAbandonment(error):
         machine.cancel()
-        result = .failure(error)
+        return .failure(error)
       case .failure(let hedge, let error):
         let step = machine.failed(hedge, with: error, now: time.now)
-        result = step.failure.map { .failure($0) }
-        if result == nil { carryOut(step, machine.due, time, operation) }
+        if let failure = step.failure { return .failure(failure) }
+        carryOut(step, machine.due, time, operation)
       }
     }
-    await end()
-    guard let result else { throw CancellationError() }
-    return try result.get()
-  }
-
-  private func isOfCancel(_ outcome: Outcome?) -> Bool {
-    guard case .failure(_, let error) = outcome else { return Task.isCancelled && outcome == nil }
-    return isAbandonment(error)
   }
 
   /// Begins what is to begin, and sets the timer if that is for another moment than before.

@@ -258,6 +258,7 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     case .watch: step = machine.watch(now: time.now)
     // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
     case .timeHasCome(let due): step = machine.timeHasCome(now: max(time.now, due))
+    case .failed(_, let error) where isAbandonment(error, under: deadline): return abandon(with: error)
     case .failed(let hedge, let error): step = machine.failed(hedge, with: error, now: time.now)
     case .won(let hedge): return machine.won(hedge, now: time.now)
     case .cancelled: return machine.cancel()
@@ -265,6 +266,15 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     if let failure = step.failure { return end(with: failure) }
     for launch in step.launches { subscribe(launch.hedge, beginning: launch.begin) }
     setTimer(machine.due)
+  }
+
+  /// An attempt has ended with a cancel inside of it: no other takes its place.
+  @usableFromInline
+  func abandon(with error: Failure) {
+    // Who has won is told of next.
+    guard state.withLock({ $0.phase.isRacing }) else { return }
+    machine.cancel()
+    end(with: error)
   }
 
   @inlinable

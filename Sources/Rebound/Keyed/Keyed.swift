@@ -31,8 +31,12 @@ public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
   /// Tells one more observer what is decided, in order, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (KeyedEvent<Key>) -> Void) -> Keyed {
-    shared.observe(observer)
+    onEvent(to: .always, observer)
     return self
+  }
+
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (KeyedEvent<Key>) -> Void) {
+    shared.observe(for: audience, observer)
   }
 
   /// The object for a key, which is made if it is not there.

@@ -128,7 +128,11 @@ extension MetastabilityDetector: Policy {
   }
 
   /// One call must not ask it twice.
-  public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
+  public var traits: StageTraits {
+    var traits = StageTraits(descriptor: descriptor, sharedObject: self)
+    traits.livesOnFailures = true
+    return traits
+  }
 
   /// Lets its gauge be seen.
   public func register(with events: PolicyEvents?, pipeline: String) { events?.watch(self) }

@@ -18,6 +18,8 @@ public struct InvalidPipeline: Error, Hashable, Sendable {
     case retryInsideBreaker
     /// Calls that must not be made twice would be.
     case hedgeOfHarmfulCalls
+    /// The hedge would join the call that it is to outrun.
+    case hedgeOfSharedCalls
     /// Calls that must not be made twice would be, after any failure.
     case retryOfHarmfulCalls
     /// A limit of time can never be reached, since the one outside of it is not longer.
@@ -95,6 +97,9 @@ extension InvalidPipeline.Mistake: CustomStringConvertible {
     case .hedgeOfHarmfulCalls:
       "calls that must not be repeated would be sent twice at the same time; "
         + "leave the hedge out, or give the calls an idempotency key and make repetition .harmless"
+    case .hedgeOfSharedCalls:
+      "the hedge would join the call that it is to outrun, and could never win; "
+        + "move it inside of the stage that lets equal calls share one"
     case .retryOfHarmfulCalls:
       "calls that must not be repeated would be, after any failure; "
         + "say with when: which failures prove that nothing was done, or make repetition .harmless"

@@ -120,7 +120,7 @@ extension Pipeline {
       name,
       policy: figures.breaker,
       random: random,
-      countingAsFailure: isSickness
+      failingWhen: isSickness
     )
     let retry = try RetryPolicy<any Error>(maxRetries: figures.retries, backoff: figures.backoff, random: random)
     return try Pipeline(name, repetition: repetition, events: events, time: time) {

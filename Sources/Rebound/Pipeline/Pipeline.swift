@@ -59,7 +59,8 @@ public struct Pipeline<Output: Sendable>: Sendable {
   ///   - name: What it protects.
   ///   - repetition: Whether the calls may be made twice.
   ///   - events: Where its decisions are told, and those of the shared objects in it.
-  ///   - time: Measures time and waits; `nil` for ``TimeSource/current`` at each call.
+  ///   - time: Measures time and waits, also for the events if they have no time yet; `nil` for ``TimeSource/current`` at each
+  ///     call.
   ///   - stages: The policies, outermost first.
   /// - Throws: ``InvalidPipeline``, with the stages that do not go together; what the closure throws.
   @inlinable
@@ -100,6 +101,7 @@ public struct Pipeline<Output: Sendable>: Sendable {
     repeatingStage = traits.firstIndex(where: \.makesCallAgain)
     self.events = events
     self.time = time
+    if let time { events?.adopt(time) }
     self.runs = runs
     self.stages = stages
     context = ExecutionContext(time: time, origin: DecisionOrigin(source: name, events: events))

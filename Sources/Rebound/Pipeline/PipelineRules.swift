@@ -39,6 +39,7 @@ struct PipelineRules {
     }
     if outer.retries, inner.total != nil { return .totalLimitInsideRetry }
     if let outer = outer.whole, let inner = inner.whole, inner >= outer { return .limitNeverReached }
+    if outer.runsSeveralAtOnce, inner.sharesCalls { return .hedgeOfSharedCalls }
     if outer.needsFailures, inner.replacesFailures, inner.isForAllFailures { return .hiddenByFallback }
     return nil
   }
@@ -56,7 +57,7 @@ extension StageTraits {
   /// The time for all that is inside.
   fileprivate var whole: Duration? { [total, attempt].compactMap { $0 }.min() }
 
-  /// Whether it has nothing to do where nothing fails.
+  /// Whether a fallback for all failures inside of it takes something away from it.
   fileprivate var needsFailures: Bool { livesOnFailures || retries || refusesAfterFailures }
 
   /// Whether it may make the call more than once, for whatever reason.

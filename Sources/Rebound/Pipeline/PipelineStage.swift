@@ -68,11 +68,14 @@ public struct StageTraits: Sendable {
   public var repeats = false
   /// Whether it may make the call several times at once, as a hedge does.
   public var runsSeveralAtOnce = false
+  /// Whether a call joins an equal one that is under way, as a single flight does: several at once are one.
+  public var sharesCalls = false
   /// Whether it refuses calls after others have failed, as a breaker does.
   public var refusesAfterFailures = false
   /// Whether it puts a value in the place of failures, as a fallback does.
   public var replacesFailures = false
-  /// Whether it has nothing to do where nothing fails; in any case so if it ``retries`` or ``refusesAfterFailures``.
+  /// Whether it goes by failures, and has less to do, or nothing, where a stage inside of it takes them all; in any case so if
+  /// it ``retries`` or ``refusesAfterFailures``.
   public var livesOnFailures = false
   /// Whether what it does about failures is for every failure, as far as it says.
   public var isForAllFailures = false

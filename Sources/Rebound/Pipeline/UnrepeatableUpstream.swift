@@ -95,7 +95,8 @@ extension Future: SharingOneExecution {}
 extension Publishers.Share: SharingOneExecution {}
 extension Publishers.Multicast: SharingOneExecution {}
 
-/// An operator that subscribes to its upstream once for each of its own subscribers.
+/// An operator that subscribes to its upstream once for each of its own subscribers, and to nothing else: what comes in the
+/// place of a failure (`catch`, `recover`) may be made anew each time.
 private protocol PassingOn {
   static var upstream: Any.Type { get }
 }
@@ -105,12 +106,22 @@ extension Publishers.Map: PassingOn { static var upstream: Any.Type { Upstream.s
 extension Publishers.TryMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.MapError: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.SetFailureType: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.MapKeyPath: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.MapKeyPath2: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.MapKeyPath3: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Filter: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryFilter: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.RemoveDuplicates: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.CompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.TryCompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.First: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Decode: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.ReplaceError: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Print: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Buffer: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.HandleEvents: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.ReceiveOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.SubscribeOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Delay: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Timeout: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.WithPolicy: PassingOn { static var upstream: Any.Type { Upstream.self } }

@@ -21,7 +21,7 @@ extension Publisher {
   ) -> Publishers.WithPolicy<Self, PolicyForFailure<RateLimiter, Failure>> {
     protected(by: limiter, time: time) { error in
       // A limiter refuses with nothing else.
-      refusal(error as? RateLimited ?? RateLimited(name: limiter.name, retryAfter: .zero, queueLength: 0))
+      refusal(error as? RateLimited ?? RateLimited(name: limiter.name, retryAfter: .zero, queued: 0))
     }
   }
 

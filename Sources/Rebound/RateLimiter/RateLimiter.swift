@@ -83,15 +83,13 @@ public final class RateLimiter: Sendable {
   /// Tells one more observer what is decided, in order, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (RateLimiterEvent) -> Void) -> RateLimiter {
-    shared.observe(observer)
+    onEvent(to: .always, observer)
     return self
   }
 
-  /// How many calls wait.
-  public var queued: Int { shared.read { $0.machine.queued } }
-
-  /// The share of the full rate that holds now, from what the service has said.
-  public var share: Double { shared.read { $0.machine.share } }
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (RateLimiterEvent) -> Void) {
+    shared.observe(for: audience, observer)
+  }
 
   /// What the limiter holds now; reading it changes nothing.
   public var snapshot: Snapshot { shared.read { Snapshot(queued: $0.machine.queued, share: $0.machine.share) } }
@@ -100,11 +98,13 @@ public final class RateLimiter: Sendable {
 
   /// Lets a call begin if it may begin now, and does not wait.
   ///
-  /// - Parameter now: The present, on the time of the execution.
+  /// - Parameter time: Says what now is.
   /// - Throws: ``RateLimited`` if it may not.
-  public func acquire(at now: Duration = TimeSource.current.now) throws(RateLimited) {
+  public func acquire(on time: TimeSource = .current) throws(RateLimited) {
+    // Read with no lock held.
+    let present = time.now
     try shared.change { (state, events) throws(RateLimited) in
-      let now = state.latest.advance(to: now)
+      let now = state.latest.advance(to: present)
       switch state.machine.enter(now: now, mayWait: false) {
       case .granted, .queued: events.append(.admitted)
       case .rejected(let retryAfter):
@@ -166,7 +166,7 @@ public final class RateLimiter: Sendable {
   /// The service has said that there were too many calls.
   ///
   /// - Parameters:
-  ///   - pause: For how long it wants none.
+  ///   - pause: For how long it wants none; a longer one than ``RateLimiterPolicy/Feedback/maxHint`` counts as that.
   ///   - now: The present, on the time of the execution.
   public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
     throttle(pause: pause, begun: nil, at: now)
@@ -177,7 +177,7 @@ public final class RateLimiter: Sendable {
       let now = state.latest.advance(to: now)
       let late = state.machine.throttle(pause: pause, begun: begun, now: now)
       isLowered.set(state.machine.isLowered ? 1 : 0)
-      events.append(.throttled(share: state.machine.share, pause: pause))
+      events.append(.throttled(share: state.machine.share, pause: state.machine.bounded(pause)))
       let refused = late.map { number, retryAfter in
         events.append(.rejected(retryAfter: retryAfter))
         return (state.waiters.removeValue(forKey: number), refusal(state, retryAfter))
@@ -236,7 +236,7 @@ public final class RateLimiter: Sendable {
   }
 
   private func refusal(_ state: State, _ retryAfter: Duration) -> RateLimited {
-    RateLimited(name: name, retryAfter: retryAfter, queueLength: state.machine.queued)
+    RateLimited(name: name, retryAfter: retryAfter, queued: state.machine.queued)
   }
 
   /// Lets those begin whose turn has come, and sees to the alarm of the next one; with the lock held.

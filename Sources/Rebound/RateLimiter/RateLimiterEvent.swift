@@ -104,13 +104,13 @@ public struct RateLimited: Error, Hashable {
   /// How long until the call could begin, if nobody else came; `nil` is never the case.
   public let retryAfter: Duration?
   /// How many others wait.
-  public let queueLength: Int
+  public let queued: Int
 
   /// Describes a refusal.
-  public init(name: String, retryAfter: Duration, queueLength: Int) {
+  public init(name: String, retryAfter: Duration, queued: Int) {
     self.name = name
     self.retryAfter = retryAfter
-    self.queueLength = queueLength
+    self.queued = queued
   }
 }
 
@@ -122,7 +122,7 @@ extension RateLimited: RetryAfterProviding {
 extension RateLimited: CustomStringConvertible {
   /// What happened, and what to do next.
   public var description: String {
-    "\(name) is called too often; try again in \(retryAfter ?? .zero). \(queueLength) calls wait."
+    "\(name) is called too often; try again in \(retryAfter ?? .zero). \(queued) calls wait."
   }
 }
 

@@ -18,8 +18,9 @@ package struct RateLimiterMachine: Hashable, Sendable {
   }
 
   private let policy: RateLimiterPolicy
-  private var begun: Duration?
-  private var start: Duration { begun ?? .zero }
+  /// That of the first call, from which the meter counts.
+  private var firstMoment: Duration?
+  private var start: Duration { firstMoment ?? .zero }
   private var meter: RateMeter
   /// The next one first, by rising numbers; a slice, whose first element goes without moving the others.
   private var queue: ArraySlice<Waiter> = []
@@ -27,26 +28,25 @@ package struct RateLimiterMachine: Hashable, Sendable {
   private var pausedUntil: Duration?
   /// The share of the full rate, and what it was when the service last complained, and when that was.
   package private(set) var share = 1.0
-  private var before = 1.0
+  private var shareBefore = 1.0
   private var loweredAt: Duration?
-  private var isFull = true
 
   package init(_ policy: RateLimiterPolicy, now: Duration? = nil) {
     self.policy = policy
-    begun = now
+    firstMoment = now
     meter = RateMeter(policy)
   }
 
   /// Makes a full bucket, or an empty window, with the share and the pause that hold in another one.
   package init(_ policy: RateLimiterPolicy, feedbackOf other: RateLimiterMachine) {
-    self.init(policy, now: other.begun)
-    (share, before, loweredAt, isFull) = (other.share, other.before, other.loweredAt, other.isFull)
+    self.init(policy, now: other.firstMoment)
+    (share, shareBefore, loweredAt) = (other.share, other.shareBefore, other.loweredAt)
     pausedUntil = other.pausedUntil
     meter.setShare(share, now: .zero)
   }
 
   /// Whether the rate is below the full one, from what the service has said.
-  package var isLowered: Bool { !isFull }
+  package var isLowered: Bool { share < 1 }
 
   /// Lets a call begin, if nobody waits and it may begin now.
   package mutating func takeAtOnce(now: Duration) -> Bool {
@@ -54,9 +54,8 @@ package struct RateLimiterMachine: Hashable, Sendable {
     return queue.isEmpty && pausedUntil == nil && meter.take(now: now - start) == .zero
   }
 
-  /// The first moment is that of the first call.
   private mutating func begin(_ now: Duration) {
-    if begun == nil { begun = now }
+    if firstMoment == nil { firstMoment = now }
   }
 
   package var queued: Int { queue.count }
@@ -118,46 +117,46 @@ package struct RateLimiterMachine: Hashable, Sendable {
     return true
   }
 
+  /// The pause that is kept when the service asks for this one; `nil` for none.
+  package func bounded(_ pause: Duration?) -> Duration? { policy.feedback.bounded(pause) }
+
   /// The service has said that there were too many calls.
   ///
   /// A hundred calls that it refuses at the same time lower the rate once: what began before the rate went down says
   /// nothing about the lower one.
   ///
   /// - Parameters:
-  ///   - pause: For how long it wants none.
-  ///   - begun: When the call began that it said so to; `nil` lowers the rate in any case.
+  ///   - pause: For how long it wants none; a longer one than the policy's `maxHint` counts as that.
+  ///   - callStart: When the call began that it said so to; `nil` lowers the rate in any case.
   /// - Returns: Those whose turn would now come too late, with the time until then.
   package mutating func throttle(
     pause: Duration?,
-    begun: Duration? = nil,
+    begun callStart: Duration? = nil,
     now: Duration
   ) -> [(number: Int, retryAfter: Duration)] {
     begin(now)
-    if let pause, pause > .zero {
-      pausedUntil = max(pausedUntil ?? now, now + pause.clampedToDelay)
-    }
-    let isNews = begun.map { begun in loweredAt.map { begun >= $0 } ?? true } ?? true
-    if isNews {
-      before = share
+    if let pause = bounded(pause) { pausedUntil = max(pausedUntil ?? now, now + pause) }
+    let lowers = if let callStart, let loweredAt { callStart >= loweredAt } else { true }
+    if lowers {
+      shareBefore = share
       setShare(max(share * policy.feedback.decrease, policy.feedback.floor), now: now)
-      (loweredAt, isFull) = (now, share >= 1)
+      loweredAt = now
     }
     return refuseLate(now: now)
   }
 
   /// A call has succeeded.
   package mutating func succeed(now: Duration) {
-    guard !isFull, let loweredAt else { return }
+    guard isLowered, let loweredAt else { return }
     // In permits per second, as the formula has it: W(t) = C·(t − K)³ + W, with K where the curve is flat.
     let full = Double(policy.permits) / policy.period.inSeconds
-    let (scale, flat) = (policy.feedback.scale, before * full)
+    let (scale, flat) = (policy.feedback.scale, shareBefore * full)
     guard scale > 0 else { return }
     let k = cbrt(flat * (1 - policy.feedback.decrease) / scale)
     let t = (now - loweredAt).inSeconds - k
     let rate = scale * t * t * t + flat
     let grown = min(max(rate / full, share), 1)
     setShare(grown, now: now)
-    isFull = grown >= 1
   }
 
   private mutating func setShare(_ share: Double, now: Duration) {

@@ -31,23 +31,66 @@ public struct RateLimiterPolicy: Hashable, Sendable {
     public let scale: Double
     /// The share of the full rate under which it does not go.
     public let floor: Double
+    /// The longest pause that the service may ask for; a longer one counts as this.
+    public let maxHint: Duration
 
-    /// Describes how the rate goes down and up; numbers out of range are brought into it.
+    /// Describes how the rate goes down and up, and refuses numbers that make no sense.
     ///
     /// - Parameters:
     ///   - decrease: What the rate is multiplied by, in `0.01...1`.
     ///   - scale: How steep the curve is, in permits per second, by the third power of seconds.
     ///   - floor: The share of the full rate under which it does not go, in `0.001...1`.
-    public init(decrease: Double = 0.7, scale: Double = 0.4, floor: Double = 0.01) {
+    ///   - maxHint: The longest pause that the service may ask for; zero takes no notice of hints.
+    /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+    public init(
+      decrease: Double = 0.7,
+      scale: Double = 0.4,
+      floor: Double = 0.01,
+      maxHint: Duration = .seconds(3_600)
+    ) throws(InvalidPolicy) {
+      let kind = PolicyKind.rateLimiter
+      try kind.require("decrease", decrease, "Give a number from 0.01 to 1; 1 leaves the rate.") {
+        (0.01...1).contains($0)
+      }
+      try kind.require("scale", scale, "Give a number from 0 to 1,000,000,000.") { (0...1e9).contains($0) }
+      try kind.require("floor", floor, "Give a number from 0.001 to 1; 0.01 is a hundredth of the rate.") {
+        (0.001...1).contains($0)
+      }
+      try kind.require("maxHint", maxHint, "Give zero to take no notice of hints, or a positive duration.") {
+        $0 >= .zero
+      }
+      self.init(clamping: decrease, scale: scale, floor: floor, maxHint: maxHint)
+    }
+
+    /// Describes how the rate goes down and up, and brings numbers that make no sense into range.
+    ///
+    /// - Parameters:
+    ///   - decrease: What the rate is multiplied by, in `0.01...1`.
+    ///   - scale: How steep the curve is, in permits per second, by the third power of seconds.
+    ///   - floor: The share of the full rate under which it does not go, in `0.001...1`.
+    ///   - maxHint: The longest pause that the service may ask for; zero takes no notice of hints.
+    public init(
+      clamping decrease: Double,
+      scale: Double = 0.4,
+      floor: Double = 0.01,
+      maxHint: Duration = .seconds(3_600)
+    ) {
       self.decrease = decrease >= 0.01 ? min(decrease, 1) : 0.01
       self.scale = scale > 0 ? min(scale, 1e9) : 0
       self.floor = floor >= 0.001 ? min(floor, 1) : 0.001
+      self.maxHint = maxHint.clampedToDelay
+    }
+
+    /// The pause that is kept when the service asks for this one; `nil` for none.
+    package func bounded(_ pause: Duration?) -> Duration? {
+      guard let pause = pause.map({ min($0, maxHint) }), pause > .zero else { return nil }
+      return pause
     }
 
     /// 0.7 down, 0.4 up, not under a hundredth.
-    public static let standard = Feedback()
+    public static let standard = valid { () throws(InvalidPolicy) in try Feedback() }
     /// Leaves the rate; pauses that the service asks for are kept all the same.
-    public static let pausesOnly = Feedback(decrease: 1)
+    public static let pausesOnly = Feedback(clamping: 1)
   }
 
   /// Up to here, no sum of times is longer than a `Duration` holds.
@@ -55,8 +98,8 @@ public struct RateLimiterPolicy: Hashable, Sendable {
 
   private init(_ meter: Meter, _ permits: Int, per period: Duration) throws(InvalidPolicy) {
     let limiter = PolicyKind.rateLimiter
-    try limiter.require("the number of permits", permits, "Give 1 … 1,000,000.", Self.counts.contains)
-    try limiter.require("the period", period, "Give 1 µs … 1,000,000,000 s.") {
+    try limiter.require("permits", permits, "Give 1 … 1,000,000.", Self.counts.contains)
+    try limiter.require("period", period, "Give 1 µs … 1,000,000,000 s.") {
       (.microseconds(1) ... .longestDelay).contains($0)
     }
     self.meter = meter
@@ -119,7 +162,7 @@ public struct RateLimiterPolicy: Hashable, Sendable {
     maxQueue: Int = 1_000
   ) throws(InvalidPolicy) -> RateLimiterPolicy {
     let advice = "Give zero to refuse at once, or more."
-    try PolicyKind.rateLimiter.require("the longest wait", maxWait, advice) { $0 >= .zero }
+    try PolicyKind.rateLimiter.require("maxWait", maxWait, advice) { $0 >= .zero }
     try PolicyKind.rateLimiter.require("maxQueue", maxQueue, advice) { $0 >= 0 }
     return changed(self) {
       $0.maxWait = maxWait.clampedToDelay

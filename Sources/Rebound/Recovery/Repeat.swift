@@ -4,7 +4,7 @@ extension Publisher {
   /// Subscribes again after a finish, as a policy says.
   ///
   ///     Deferred { client.status() }
-  ///       .repeat(RepeatPolicy(pause: .constant(.seconds(30))))
+  ///       .repeat(RepeatPolicy(clamping: nil, pause: .constant(.seconds(30))))
   ///
   /// - Parameters:
   ///   - policy: How often, and after which pause.
@@ -31,14 +31,14 @@ extension Publisher {
   /// See ``Combine/Publisher/repeat(_:time:)``. A run that takes longer than the interval is followed at once by the next.
   ///
   /// - Parameters:
-  ///   - interval: From one begin to the next.
-  ///   - times: How many runs may follow the first; `nil` means for ever.
+  ///   - interval: From one begin to the next; less than 1 ms counts as that.
+  ///   - times: How many runs may follow the first; `nil` means for ever, a negative number none.
   ///   - time: Measures time and waits.
   public func `repeat`(
     every interval: Duration,
     times: Int? = nil,
     time: TimeSource = .current
   ) -> Publishers.WithPolicy<Self, PolicyForFailure<RepeatPolicy, Failure>> {
-    self.repeat(RepeatPolicy(every: interval, times: times), time: time)
+    self.repeat(RepeatPolicy(clampingEvery: interval, times: times), time: time)
   }
 }

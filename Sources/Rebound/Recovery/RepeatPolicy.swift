@@ -1,16 +1,19 @@
 /// How often to do something again that has finished, and after which pause.
 ///
-///     poll.repeat(RepeatPolicy(pause: .constant(.seconds(30))))
+///     poll.repeat(RepeatPolicy(clamping: nil, pause: .constant(.seconds(30))))
+///
+/// ``init(times:pause:random:)`` refuses numbers that make no sense; ``init(clamping:pause:random:)`` brings them into
+/// range.
 ///
 /// It is to a finish what ``RetryPolicy`` is to a failure. For those who come from RxSwiftExt's `RepeatBehavior`, whose
 /// `maxCount` counts the first run, too:
 ///
 /// | RxSwiftExt | here |
 /// |---|---|
-/// | `immediate(maxCount: n)` | `RepeatPolicy(times: n - 1)` |
-/// | `delayed(maxCount: n, time: t)` | `RepeatPolicy(times: n - 1, pause: .constant(t))` |
-/// | `exponentialDelayed(maxCount: n, initial: t, multiplier: m)` | `RepeatPolicy(times: n - 1, pause: .exponential(from: t, multiplier: 1 + m, jitter: .none))` |
-/// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(times: n - 1, pause: .custom { f($0 + 1) })` |
+/// | `immediate(maxCount: n)` | `RepeatPolicy(clamping: n - 1)` |
+/// | `delayed(maxCount: n, time: t)` | `RepeatPolicy(clamping: n - 1, pause: .constant(t))` |
+/// | `exponentialDelayed(maxCount: n, initial: t, multiplier: m)` | `RepeatPolicy(clamping: n - 1, pause: .exponential(from: t, multiplier: 1 + m, jitter: .none))` |
+/// | `customTimerDelayed(maxCount: n, delayCalculator: f)` | `RepeatPolicy(clamping: n - 1, pause: .custom { f($0 + 1) })` |
 public struct RepeatPolicy: Sendable {
   /// How many runs may follow the first; `nil` means for ever.
   public let times: Int?
@@ -25,26 +28,66 @@ public struct RepeatPolicy: Sendable {
   package private(set) var condition: @Sendable (_ runs: Int) -> Bool = { _ in true }
   package private(set) var observer: (@Sendable (RepeatEvent) -> Void)?
 
-  /// Makes a policy, and brings numbers that make no sense into range.
+  /// Again at once, without an end.
+  public static let standard = valid { () throws(InvalidPolicy) in try RepeatPolicy() }
+
+  /// Makes a policy, and refuses numbers that make no sense.
   ///
   /// - Parameters:
-  ///   - times: How many runs may follow the first; `nil` means for ever, a negative number none.
+  ///   - times: How many runs may follow the first; `nil` means for ever.
   ///   - pause: How long to wait before each of them.
   ///   - random: Where jitter gets its randomness.
-  public init(times: Int? = nil, pause: Backoff = .immediate, random: RandomSource = .system) {
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+  public init(
+    times: Int? = nil,
+    pause: Backoff = .immediate,
+    random: RandomSource = .system
+  ) throws(InvalidPolicy) {
+    try Self.requireTimes(times)
+    try pause.validate(for: .repeat)
+    self.init(clamping: times, pause: pause, random: random)
+  }
+
+  /// Makes a policy, and brings numbers that make no sense into range.
+  ///
+  /// Negative runs and pauses count as zero, a multiplier under 1 as 1, a jitter's ratio as the nearest in `0...1`.
+  ///
+  /// - Parameters:
+  ///   - times: How many runs may follow the first; `nil` means for ever.
+  ///   - pause: How long to wait before each of them.
+  ///   - random: Where jitter gets its randomness.
+  public init(clamping times: Int?, pause: Backoff = .immediate, random: RandomSource = .system) {
     self.times = times.map { max($0, 0) }
     self.pause = pause
     self.random = random
   }
 
-  /// Makes a policy of runs that begin at even intervals.
+  /// Makes a policy of runs that begin at even intervals, and refuses numbers that make no sense.
   ///
   /// - Parameters:
-  ///   - interval: From one begin to the next; a run that takes longer is followed at once by the next.
+  ///   - interval: From one begin to the next, 1 ms at least; a run that takes longer is followed at once by the next.
+  ///   - times: How many runs may follow the first; `nil` means for ever.
+  /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
+  public init(every interval: Duration, times: Int? = nil) throws(InvalidPolicy) {
+    try PolicyKind.repeat.require("every", interval, "Give at least a millisecond.") { $0 >= Self.shortestInterval }
+    try Self.requireTimes(times)
+    self.init(clampingEvery: interval, times: times)
+  }
+
+  /// Makes a policy of runs that begin at even intervals, and brings numbers that make no sense into range.
+  ///
+  /// - Parameters:
+  ///   - interval: From one begin to the next; less than 1 ms counts as that, so that nothing is repeated at once, for ever.
   ///   - times: How many runs may follow the first; `nil` means for ever, a negative number none.
-  public init(every interval: Duration, times: Int? = nil) {
-    self.init(times: times)
-    self.interval = interval.clampedToDelay
+  public init(clampingEvery interval: Duration, times: Int? = nil) {
+    self.init(clamping: times)
+    self.interval = max(interval.clampedToDelay, Self.shortestInterval)
+  }
+
+  private static let shortestInterval = Duration.milliseconds(1)
+
+  private static func requireTimes(_ times: Int?) throws(InvalidPolicy) {
+    try PolicyKind.repeat.require("times", times, "Give 0 for a single run, or nil to repeat for ever.") { $0 >= 0 }
   }
 
   /// The same policy, as long as this holds, and every condition before.

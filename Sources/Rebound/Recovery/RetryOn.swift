@@ -134,7 +134,8 @@ public struct RetryOnPolicy<Chained: Publisher>: Policy {
   public let retries: Int
   /// What to fail with when the other publisher fails.
   public let chainedFailure: ChainedFailure
-  // Called by one execution at a time for each subscriber, as the closures of Combine's operators are.
+  // Unsafe: not `@Sendable`, so that it may capture what Apple's operators let it capture; whoever subscribes from several
+  // threads answers for that, as with the closure of `Publishers.Catch`.
   /// Makes what to run before a retry; `nil` where there is to be none.
   public nonisolated(unsafe) let chained: (Failure) -> Chained?
 

@@ -103,7 +103,8 @@ public struct RetryWhenPolicy<Companion: Publisher>: Policy {
   /// What the companion fails with.
   public typealias Failure = Companion.Failure
 
-  // Called once for each subscriber, as the closures of Combine's operators are.
+  // Unsafe: not `@Sendable`, so that it may capture what Apple's operators let it capture; whoever subscribes from several
+  // threads answers for that, as with the closure of `Publishers.Catch`.
   /// Makes the companion from the failures.
   public nonisolated(unsafe) let companion: (AnyPublisher<Failure, Never>) -> Companion
 

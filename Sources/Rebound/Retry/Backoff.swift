@@ -200,15 +200,15 @@ extension Backoff {
   package func validate(for kind: PolicyKind) throws(InvalidPolicy) {
     if case .ratio(let ratio) = jitter.kind {
       let advice = "Give a number from 0 to 1; 0.25 is a quarter up or down."
-      try kind.require("the jitter's ratio", ratio, advice) { (0...1).contains($0) }
+      try kind.require("jitter", ratio, advice) { (0...1).contains($0) }
     }
-    try kind.require("the longest delay", cap, "Give a positive duration, or nil for no cap.") { $0 > .zero }
+    try kind.require("cap", cap, "Give a positive duration, or nil for no cap.") { $0 > .zero }
     var delays: [Duration] = []
     switch curve {
     case .constant(let delay): delays = [delay]
     case .linear(let base), .exponential(let base, _):
       let advice = "Give a positive duration for delays that grow, or use .immediate."
-      try kind.require("the first delay", base, advice) { $0 > .zero }
+      try kind.require("base", base, advice) { $0 > .zero }
       delays = [base]
     case .steps(let steps): delays = steps
     case .custom:
@@ -217,12 +217,12 @@ extension Backoff {
     }
     if case .exponential(_, let multiplier) = curve {
       let advice = "Give a finite number from 1; 2 doubles each delay."
-      try kind.require("the multiplier", multiplier, advice) { $0 >= 1 && $0.isFinite }
+      try kind.require("multiplier", multiplier, advice) { $0 >= 1 && $0.isFinite }
     }
     for delay in delays {
-      try kind.require("a delay", delay, "Give zero to retry at once, or a positive duration.") { $0 >= .zero }
+      try kind.require("delay", delay, "Give zero to retry at once, or a positive duration.") { $0 >= .zero }
     }
     guard let first = delays.first else { return }
-    try kind.require("the longest delay", cap, "Give at least the first delay, which is \(first).") { $0 >= first }
+    try kind.require("cap", cap, "Give at least the first delay, which is \(first).") { $0 >= first }
   }
 }

@@ -36,6 +36,8 @@ extension Duration {
   }
 
   /// Makes this the latest present that calls have brought; a step back counts as no time at all.
+  @inlinable
+  @discardableResult
   mutating func advance(to now: Duration) -> Duration {
     self = Swift.max(self, now)
     return self

@@ -21,6 +21,8 @@ public struct RetryEvent: Sendable {
 
     /// The policy's condition does not hold for the error.
     public static let notRetryable = Reason("not retryable")
+    /// Another attempt would be worth while, but what was sent can be read once only, and is gone.
+    public static let notReplayable = Reason("not replayable")
     /// The policy's own decision was to stop.
     public static let decided = Reason("decided to stop")
     /// All retries are used up.

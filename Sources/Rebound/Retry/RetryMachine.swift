@@ -109,8 +109,8 @@ package struct RetryMachine<Failure: Error>: Sendable {
     _ context: RetryContext,
     telling tell: ((RetryEvent) -> Void)?
   ) -> Action {
-    if case .ask(let delay, let source) = verdict {
-      asked = Asked(error, context, .retry(after: delay, source))
+    if case .retry(let delay, let source, asks: true) = verdict {
+      asked = Asked(error, context, .retry(after: delay, source, asks: false))
       return .ask
     }
     if policy.settings.observer != nil || tell != nil {
@@ -119,12 +119,11 @@ package struct RetryMachine<Failure: Error>: Sendable {
       tell?(event)
     }
     switch verdict {
-    case .retry(let delay, _):
+    case .retry(let delay, _, _):
       retries += 1
       return .retry(after: delay)
     case .stop(let reason, let other):
       return .stop(with: other ?? exhausted(reason, error, context.elapsed) ?? error)
-    case .ask: return .ask
     }
   }
 
@@ -158,14 +157,15 @@ package struct RetryMachine<Failure: Error>: Sendable {
   }
 
   fileprivate enum Verdict: Sendable {
-    case retry(after: Duration, RetryEvent.DelaySource)
-    /// As ``retry(after:_:)``, if the budget grants it.
-    case ask(after: Duration, RetryEvent.DelaySource)
+    /// If it asks, only when the budget grants it.
+    case retry(after: Duration, RetryEvent.DelaySource, asks: Bool)
     case stop(RetryEvent.Reason, with: Failure?)
   }
 
   private mutating func judge(_ error: Failure, _ context: RetryContext) -> Verdict {
-    guard policy.settings.condition(error) else { return .stop(.notRetryable, with: nil) }
+    guard policy.settings.condition(error) else {
+      return .stop(policy.settings.refusal(error), with: nil)
+    }
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
     if isExactly(error, CircuitOpen.self) || isExactly(error, TracedError.self),
       let open = error.withoutTrace as? CircuitOpen
@@ -199,11 +199,11 @@ package struct RetryMachine<Failure: Error>: Sendable {
     if let left, delay >= left { return .stop(.deadlineExceeded, with: nil) }
     // Last, since a retry that is granted counts from here on.
     if let budget = policy.settings.budget {
-      if budget.account.answersLater { return .ask(after: delay, source) }
+      if budget.account.answersLater { return .retry(after: delay, source, asks: true) }
       guard let retry = budget.grant(at: now) else { return .stop(.budgetExhausted, with: nil) }
       granted = retry
     }
-    return .retry(after: delay, source)
+    return .retry(after: delay, source, asks: false)
   }
 
   /// The time until the nearer of the policy's deadline and that of the call; `nil` if there is neither.
@@ -229,7 +229,7 @@ extension RetryEvent {
   fileprivate init<Failure>(_ context: RetryContext, error: Failure, verdict: RetryMachine<Failure>.Verdict) {
     let (delay, source, outcome): (Duration?, DelaySource?, Outcome)
     switch verdict {
-    case .retry(let after, let from), .ask(let after, let from): (delay, source, outcome) = (after, from, .retrying)
+    case .retry(let after, let from, _): (delay, source, outcome) = (after, from, .retrying)
     case .stop(let reason, _): (delay, source, outcome) = (nil, nil, .stopped(reason))
     }
     self.init(

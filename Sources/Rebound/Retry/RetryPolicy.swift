@@ -25,6 +25,8 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     var random: RandomSource
     var condition: @Sendable (Failure) -> Bool = { _ in true }
     var isConditional = false
+    /// Why not, where the condition does not hold.
+    var refusal: @Sendable (Failure) -> RetryEvent.Reason = { _ in .notRetryable }
     /// `nil` to retry with the back-off's delay.
     var decision: (@Sendable (Failure, RetryContext) -> RetryDecision<Failure>)?
     var hint: @Sendable (Failure) -> Duration? = { pause(askedBy: $0) }
@@ -134,7 +136,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     try kind.require("maxRetries", maxRetries, "Give 0 for no retry, or nil to retry for ever.") { $0 >= 0 }
     try backoff.validate(for: kind)
     try kind.require("maxHint", maxHint, "Give zero to stop on every hint, or a positive duration.") { $0 >= .zero }
-    try kind.require("the deadline", deadline, "Give a positive duration, or nil for none.") { $0 > .zero }
+    try kind.require("deadline", deadline, "Give a positive duration, or nil for none.") { $0 > .zero }
     self.init(clamping: maxRetries, backoff: backoff, maxHint: maxHint, deadline: deadline, random: random)
   }
 
@@ -186,6 +188,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
       random: settings.random,
       condition: { own($0).map(settings.condition) ?? false },
       isConditional: true,
+      refusal: { own($0).map(settings.refusal) ?? .notRetryable },
       hint: { error in
         if let typed = error.withoutTrace as? Typed { return settings.hint(typed) }
         return own(error).flatMap(settings.hint) ?? pause(askedBy: error)
@@ -235,6 +238,11 @@ public struct RetryPolicy<Failure: Error>: Sendable {
       settings.condition = { [earlier = settings.condition] in earlier($0) && condition($0) }
       settings.isConditional = true
     }
+  }
+
+  /// The same policy, which has this reason for what its condition does not hold for.
+  package func refusing(for reason: @escaping @Sendable (Failure) -> RetryEvent.Reason) -> RetryPolicy {
+    changing { $0.refusal = reason }
   }
 
   /// The same policy, with this decision in place of the one before.

@@ -20,7 +20,7 @@ final class LocalRetryAccount: RetryAccount {
       ledger.move(to: now)
       return RetryBudget.Snapshot(
         available: ledger.available,
-        waiting: ledger.waiting,
+        queued: ledger.waiting,
         granted: state.granted,
         denied: state.denied
       )

@@ -43,8 +43,7 @@ public final class RetryBudget: Sendable {
     window: Duration = .seconds(10),
     floor: Int = 3
   ) throws(InvalidPolicy) -> RetryBudget {
-    try PolicyKind.budget.require("the ratio", ratio, "Give a finite number from 0; 0.2 is a retry for five requests.")
-    {
+    try PolicyKind.budget.require("ratio", ratio, "Give a finite number from 0; 0.2 is a retry for five requests.") {
       $0 >= 0 && $0.isFinite
     }
     try PolicyKind.budget.require("window", window, "Give a positive duration.") { $0 > .zero }
@@ -63,7 +62,7 @@ public final class RetryBudget: Sendable {
   ///
   /// Source: "retry throttling" of gRPC's proposal A6.
   public static func throttle(tokens: Int, successRatio: Double) throws(InvalidPolicy) -> RetryBudget {
-    try PolicyKind.budget.require("the number of tokens", tokens, "Give 1 to 1000.") { (1...1_000).contains($0) }
+    try PolicyKind.budget.require("tokens", tokens, "Give 1 to 1000.") { (1...1_000).contains($0) }
     try PolicyKind.budget.require(
       "successRatio",
       successRatio,
@@ -84,8 +83,8 @@ public final class RetryBudget: Sendable {
   ///
   /// Source: the standard retry mode of the AWS SDKs (500 tokens, 5 for a retry).
   public static func bucket(tokens: Int = 500, cost: Int = 5) throws(InvalidPolicy) -> RetryBudget {
-    try PolicyKind.budget.require("the number of tokens", tokens, "Give at least 1.") { $0 >= 1 }
-    let advice = "Give at least 1, and no more than the number of tokens, which is \(tokens)."
+    try PolicyKind.budget.require("tokens", tokens, "Give at least 1.") { $0 >= 1 }
+    let advice = "Give at least 1, and no more than tokens, which is \(tokens)."
     try PolicyKind.budget.require("cost", cost, advice) { (1...tokens).contains($0) }
     return RetryBudget(.bucket(max: min(tokens, most), cost: min(cost, most)))
   }
@@ -95,28 +94,25 @@ public final class RetryBudget: Sendable {
     /// How many more retries would be granted now.
     public let available: Int
     /// How many retries are granted and wait for their turn.
-    public let waiting: Int
+    public let queued: Int
     /// How many retries were granted so far.
     public let granted: Int
     /// How many retries were denied so far.
     public let denied: Int
 
     /// Describes what a budget holds.
-    public init(available: Int, waiting: Int, granted: Int, denied: Int) {
+    public init(available: Int, queued: Int, granted: Int, denied: Int) {
       self.available = available
-      self.waiting = waiting
+      self.queued = queued
       self.granted = granted
       self.denied = denied
     }
   }
 
   /// What the budget holds now; reading it changes nothing.
-  public var snapshot: Snapshot { snapshot(on: .current) }
-
-  /// What the budget holds now; reading it changes nothing.
   ///
   /// - Parameter time: Says what now is.
-  public func snapshot(on time: TimeSource) -> Snapshot { account.snapshot(at: time.now) }
+  public func snapshot(on time: TimeSource = .current) -> Snapshot { account.snapshot(at: time.now) }
 
   /// A request begins; its retries are asked for apart.
   ///
@@ -187,10 +183,10 @@ extension RetryBudget.Snapshot: PolicyReading {
   /// One line for a log: "3 left, 7 granted, 0 denied".
   public var description: String { "\(available) left, \(granted) granted, \(denied) denied" }
 
-  /// `available`, `waiting`, `granted` and `denied`.
+  /// `available`, `queued`, `granted` and `denied`.
   public var details: [EventField] {
     [
-      EventField("available", available), EventField("waiting", waiting), EventField("granted", granted),
+      EventField("available", available), EventField("queued", queued), EventField("granted", granted),
       EventField("denied", denied),
     ]
   }
@@ -205,8 +201,8 @@ extension RetryBudget.Snapshot: PolicyReading {
 extension RetryBudget: PolicyObservable {
   /// That of budgets.
   public static var kind: PolicyKind { .budget }
-  /// Its ``snapshot``.
-  public var reading: (any PolicyReading)? { snapshot }
+  /// Its ``snapshot(on:)``.
+  public var reading: (any PolicyReading)? { snapshot() }
 }
 
 extension PolicyKind {

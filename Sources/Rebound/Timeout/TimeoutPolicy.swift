@@ -86,7 +86,7 @@ public struct TimeoutPolicy: Sendable {
       "total": total, "attempt": attempt, "firstValue": firstValue, "betweenValues": betweenValues,
     ]
     if limits.allSatisfy({ $0.value == nil }) {
-      throw InvalidPolicy(.timeout, "every limit", "nil", "Give at least one, or leave the timeout out.")
+      throw InvalidPolicy(.timeout, "total", "nil", "Give at least one limit, or leave the timeout out.")
     }
     for (name, limit) in limits {
       try PolicyKind.timeout.require(name, limit, "Give a positive duration, or nil for none.") { $0 > .zero }

@@ -114,7 +114,8 @@ struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
 /// Sends a request with a shared credential, and once more with another if the server refuses it.
 public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy {
   @usableFromInline let refresher: TokenRefresher<Credential>
-  // Called by one execution at a time for each subscriber, as the closures of Combine's operators are.
+  // Unsafe: not `@Sendable`, so that it may capture what Apple's operators let it capture; whoever subscribes from several
+  // threads answers for that, as with the closure of `Publishers.Catch`.
   @usableFromInline nonisolated(unsafe) let isUnauthorised: (Failure) -> Bool
   /// What the request is sent with; of one execution.
   @usableFromInline let access: AccessSlot<Credential>
@@ -199,7 +200,7 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
         return .proceed
       case .failure(let failure):
         // Whatever is issued is refused: that is what the request has failed with.
-        if failure.reason == .excessive, let refusal { return .fail(refusal) }
+        if failure.reason == .tooManyRefreshes, let refusal { return .fail(refusal) }
         return .refuse(failure)
       }
     }

@@ -22,7 +22,7 @@ public struct TokenRefreshFailure: Error {
     /// The refresh failed for the moment.
     public static let failed = Reason("refresh failed")
     /// There were more refreshes than the policy allows.
-    public static let excessive = Reason("too many refreshes")
+    public static let tooManyRefreshes = Reason("too many refreshes")
   }
 
   /// Why there is none.
@@ -57,7 +57,7 @@ extension TokenRefreshFailure: CustomStringConvertible {
     case .signedOut: return "Nobody is signed in; sign in and try again."
     case .rejected: return "The session is over; sign in again.\(cause)"
     case .denied: return "The service grants no access; check the key.\(cause)"
-    case .excessive:
+    case .tooManyRefreshes:
       return "The session was renewed too often in a short time; try again \(pause), or sign in again.\(cause)"
     default: return "The session could not be renewed; try again \(pause).\(cause)"
     }
@@ -71,7 +71,7 @@ extension TokenRefreshFailure: LocalizedError {
     case .signedOut: "You are not signed in."
     case .rejected: "Your session is over."
     case .denied: "The service grants no access."
-    case .excessive: "Your session was renewed too often in a short time."
+    case .tooManyRefreshes: "Your session was renewed too often in a short time."
     default: "Your session could not be renewed."
     }
   }

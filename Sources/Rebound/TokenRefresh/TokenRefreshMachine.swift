@@ -54,6 +54,13 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     /// After a refresh that failed for the moment: until when no other is tried, and what it failed with.
     var pause: (until: Duration, error: any Error)?
     var failuresInARow = 0
+
+    /// Whether the credential holds no longer, or not longer than this.
+    @inlinable
+    func isExpired(at now: Duration, leeway: Duration = .zero) -> Bool {
+      guard let expiry else { return false }
+      return expiry - leeway <= now
+    }
   }
 
   @usableFromInline let policy: TokenRefreshPolicy
@@ -75,7 +82,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   }
 
   package var credential: Credential? { session?.credential }
-  package var waiterCount: Int { waiters.count }
+  package var queued: Int { waiters.count }
   package var isRefreshing: Bool {
     guard case .refreshing = session?.phase else { return false }
     return true
@@ -88,7 +95,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   @inlinable
   package func accessAtOnce(now: Duration) -> TokenRefresher<Credential>.Access? {
     guard let session, case .idle = session.phase, let credential = session.credential else { return nil }
-    if let expiry = session.expiry, expiry - policy.leeway <= now { return nil }
+    if session.isExpired(at: now, leeway: policy.leeway) { return nil }
     return access(credential)
   }
 
@@ -102,7 +109,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     }
     // Another request was refused with the same version and has brought a new one already.
     let isCurrentRefused = refused?.version == version
-    let isExpired = session.expiry.map { $0 <= now } ?? false
+    let isExpired = session.isExpired(at: now)
     // One that is there, and worth to be sent.
     let usable = isCurrentRefused || isExpired ? nil : session.credential
     switch session.phase {
@@ -111,11 +118,11 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     case .refreshing:
       return .wait(number: wait(isEarly: usable != nil), begins: nil)
     case .idle:
-      let isDue = session.expiry.map { $0 - policy.leeway <= now } ?? false
+      let isDue = session.isExpired(at: now, leeway: policy.leeway)
       if let usable, !isDue { return .answer(.success(access(usable))) }
       if let failure = refusal(now: now) {
         if let usable { return .answer(.success(access(usable))) }
-        if failure.reason == .excessive {
+        if failure.reason == .tooManyRefreshes {
           events.append(.tooManyRefreshes(version: version, retryAfter: failure.retryAfter ?? .zero))
         }
         return .answer(.failure(failure))
@@ -156,7 +163,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     }
     let counted = begun.filter { $0 > now - policy.window }
     if counted.count >= policy.maxRefreshes, let first = counted.first {
-      return TokenRefreshFailure(reason: .excessive, retryAfter: first + policy.window - now)
+      return TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: first + policy.window - now)
     }
     return nil
   }
@@ -225,8 +232,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       self.session = session
       events.append(.failed(version: version, error, cooldown: pause, waiters: waiting.count))
       let failure = TokenRefreshFailure(reason: .failed, underlying: error, retryAfter: pause)
-      let isExpired = session.expiry.map { $0 <= now } ?? false
-      let usable = isExpired ? nil : session.credential
+      let usable = session.isExpired(at: now) ? nil : session.credential
       return waiting.map { waiter in
         (waiter.number, (waiter.isEarly ? usable : nil).map { .success(access($0)) } ?? .failure(failure))
       }
@@ -236,7 +242,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   private func cooldown(after failures: Int, hint: Duration?) -> Duration {
     var cooldown = policy.cooldown
     for _ in 0..<failures where cooldown < policy.maxCooldown { cooldown *= 2 }
-    return max(min(cooldown, policy.maxCooldown), hint?.clampedToDelay ?? .zero)
+    return max(min(cooldown, policy.maxCooldown), min(hint ?? .zero, policy.maxHint))
   }
 
   // MARK: The session

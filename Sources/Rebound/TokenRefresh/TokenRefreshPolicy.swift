@@ -8,10 +8,12 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
   public let window: Duration
   /// How long no other refresh is tried after one that failed for the moment; doubled with each such failure.
   ///
-  /// An error that asks for a longer pause (``RetryAfterProviding``) gets it.
+  /// An error that asks for a longer pause (``RetryAfterProviding``) gets it, up to ``maxHint``.
   public let cooldown: Duration
   /// The longest that ``cooldown`` grows to.
   public let maxCooldown: Duration
+  /// The longest pause that an error may ask for; a longer one counts as this.
+  public let maxHint: Duration
 
   /// Makes a policy, and refuses numbers that make no sense.
   ///
@@ -21,6 +23,7 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
   ///   - window: The time within which refreshes are counted.
   ///   - cooldown: How long no other refresh is tried after one that failed for the moment; zero for no pause.
   ///   - maxCooldown: The longest that the cooldown grows to.
+  ///   - maxHint: The longest pause that an error may ask for; zero takes no notice of hints.
   /// - Throws: ``InvalidPolicy``, with the number that makes no sense.
   ///
   /// Source of five in 30 s: Alamofire's `AuthenticationInterceptor`.
@@ -29,7 +32,8 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
     maxRefreshes: Int = 5,
     window: Duration = .seconds(30),
     cooldown: Duration = .seconds(1),
-    maxCooldown: Duration = .seconds(30)
+    maxCooldown: Duration = .seconds(30),
+    maxHint: Duration = .seconds(3_600)
   ) throws(InvalidPolicy) {
     let kind = PolicyKind.authentication
     try kind.require("leeway", leeway, "Give zero for none, or a positive duration.") { $0 >= .zero }
@@ -37,11 +41,15 @@ public struct TokenRefreshPolicy: Hashable, Sendable {
     try kind.require("maxRefreshes", maxRefreshes, "Give at least 1.") { $0 >= 1 }
     try kind.require("window", window, "Give a positive duration.") { $0 > .zero }
     try kind.require("maxCooldown", maxCooldown, "Give at least cooldown, which is \(cooldown).") { $0 >= cooldown }
+    try kind.require("maxHint", maxHint, "Give zero to take no notice of hints, or a positive duration.") {
+      $0 >= .zero
+    }
     self.leeway = leeway.clampedToDelay
     self.maxRefreshes = maxRefreshes
     self.window = window.clampedToDelay
     self.cooldown = cooldown.clampedToDelay
     self.maxCooldown = maxCooldown.clampedToDelay
+    self.maxHint = maxHint.clampedToDelay
   }
 
   /// 30 s before the expiry, at most five times in 30 s, with a pause of 1 s to 30 s after a failure.

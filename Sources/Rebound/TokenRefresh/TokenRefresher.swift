@@ -35,12 +35,6 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     var waiters: [Int: (Result<Access, TokenRefreshFailure>) -> Void] = [:]
     /// Those who wait for the end of the refresh and ask for nothing; whoever has left is empty.
     var watchers: [OneShot] = []
-
-    @inlinable
-    mutating func clamp(_ now: Duration) -> Duration {
-      latest = max(latest, now)
-      return latest
-    }
   }
 
   @usableFromInline let shared: Shared<State, TokenRefreshEvent>
@@ -70,7 +64,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     policy: TokenRefreshPolicy = .standard,
     lifetime: @escaping @Sendable (Credential) -> Duration? = { _ in nil },
     store: CredentialStore<Credential>? = nil,
-    refresh: @escaping @Sendable (Refresh) async -> RefreshOutcome<Credential>
+    refreshing refresh: @escaping @Sendable (Refresh) async -> RefreshOutcome<Credential>
   ) {
     self.init(policy: policy, lifetime: lifetime) { request, whenDone in
       // Nothing is obtained here.
@@ -141,15 +135,19 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   /// Tells one more observer what is decided, in order, on the thread of one of those who cause it, with no lock held.
   @discardableResult
   public func onEvent(_ observer: @escaping @Sendable (TokenRefreshEvent) -> Void) -> TokenRefresher {
-    shared.observe(observer)
+    onEvent(to: .always, observer)
     return self
+  }
+
+  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (TokenRefreshEvent) -> Void) {
+    shared.observe(for: audience, observer)
   }
 
   /// The credential that requests are sent with now; `nil` if nobody is signed in.
   public var credential: Credential? { shared.read { $0.machine.credential } }
 
   /// How many requests wait for a refresh.
-  public var waiterCount: Int { shared.read { $0.machine.waiterCount } }
+  public var queued: Int { shared.read { $0.machine.queued } }
 
   // MARK: The session
 
@@ -164,7 +162,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     let lifetime = lifetime(credential)
     deliver {
       // A credential that says nothing of its lifetime needs no present, and must not set one for the requests.
-      $0.machine.signIn(credential, lifetime: lifetime, now: lifetime == nil ? $0.latest : $0.clamp(now), events: &$1)
+      let now = lifetime == nil ? $0.latest : $0.latest.advance(to: now)
+      return $0.machine.signIn(credential, lifetime: lifetime, now: now, events: &$1)
     }
   }
 
@@ -269,7 +268,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   ) -> Reply {
     let now = time.now
     if refused == nil,
-      let access = shared.adjust({ state, _ in state.machine.accessAtOnce(now: state.clamp(now)) })
+      let access = shared.adjust({ state, _ in state.machine.accessAtOnce(now: state.latest.advance(to: now)) })
     {
       return .answer(.success(access))
     }
@@ -284,7 +283,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     waiting makeWaiter: () -> (Result<Access, TokenRefreshFailure>) -> Void
   ) -> Reply {
     let reply = shared.change { state, events in
-      let reply = state.machine.ask(insteadOf: refused?.stamp, now: state.clamp(now), events: &events)
+      let reply = state.machine.ask(insteadOf: refused?.stamp, now: state.latest.advance(to: now), events: &events)
       if case .wait(let number, _) = reply { state.waiters[number] = makeWaiter() }
       return reply
     }
@@ -334,7 +333,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
       case .rejected: break
       }
       self.deliver {
-        $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: $0.clamp(now), events: &$1)
+        let now = $0.latest.advance(to: now)
+        return $0.machine.settle(refresh.number, outcome, lifetime: lifetime, hint: hint, now: now, events: &$1)
       }
     }
     // It is everybody's: the time of the one who was first is not its limit, and what that one calls is another call.

@@ -10,16 +10,16 @@ struct CacheFolderIndex: Sendable {
     var used: Duration
   }
 
-  let maximumBytes: Int
-  let maximumEntries: Int
+  let maxBytes: Int
+  let maxEntries: Int
   private var files: [String: File] = [:]
   private(set) var bytes = 0
   private var addedBytes = 0
   private var addedEntries = 0
 
   /// Describes an empty folder.
-  init(maximumBytes: Int, maximumEntries: Int) {
-    (self.maximumBytes, self.maximumEntries) = (maximumBytes, maximumEntries)
+  init(maxBytes: Int, maxEntries: Int) {
+    (self.maxBytes, self.maxEntries) = (maxBytes, maxEntries)
   }
 
   var count: Int { files.count }
@@ -32,8 +32,8 @@ struct CacheFolderIndex: Sendable {
 
   /// Whether it is time to look at the folder again.
   var isDue: Bool {
-    addedBytes > maximumBytes / CacheFolderIndex.shareBetweenLooks
-      || addedEntries > maximumEntries / CacheFolderIndex.shareBetweenLooks
+    addedBytes > maxBytes / CacheFolderIndex.shareBetweenLooks
+      || addedEntries > maxEntries / CacheFolderIndex.shareBetweenLooks
   }
 
   /// Takes over what is in the folder.
@@ -84,12 +84,12 @@ struct CacheFolderIndex: Sendable {
   /// - Returns: `nil` if there is no room however much is removed.
   func overdue(for size: Int?, named name: String?) -> [String]? {
     let room = size.map(CacheFolderIndex.room) ?? 0
-    guard room <= maximumBytes, size == nil || maximumEntries > 0 else { return nil }
+    guard room <= maxBytes, size == nil || maxEntries > 0 else { return nil }
     let replaced = name.flatMap { files[$0] }
     var bytes = bytes - (replaced?.room ?? 0)
     var count = files.count - (replaced == nil ? 0 : 1) + (size == nil ? 0 : 1)
-    guard bytes > maximumBytes - room || count > maximumEntries else { return [] }
-    let (wantedBytes, wantedCount) = (maximumBytes - maximumBytes / 8, maximumEntries - maximumEntries / 8)
+    guard bytes > maxBytes - room || count > maxEntries else { return [] }
+    let (wantedBytes, wantedCount) = (maxBytes - maxBytes / 8, maxEntries - maxEntries / 8)
     var overdue: [String] = []
     for (other, file) in files.sorted(by: { ($0.value.used, $0.key) < ($1.value.used, $1.key) }) where other != name {
       guard bytes > max(wantedBytes - room, 0) || count > wantedCount else { break }

@@ -5,7 +5,7 @@ import StreamSupport
 /// Keeps the copies of an ``HTTPCache`` in a folder: bounded, safe from crashes, and shared by processes.
 ///
 ///     let caches = URL(fileURLWithPath: "/var/cache/shop", isDirectory: true)
-///     let cache = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000, maximumEntries: 20_000))
+///     let cache = HTTPCache(storage: .folder(caches, maxBytes: 200_000_000, maxEntries: 20_000))
 ///
 /// Each copy is a file, written beside its place and renamed: whoever reads finds the old copy or the new one, never a part,
 /// and no process waits for another. One that redirects have led to has a small file more for each, which counts as one. There
@@ -35,9 +35,9 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
   private static let usePrecision = Duration.seconds(60)
 
   /// How many bytes the files take at most.
-  public let maximumBytes: Int
+  public let maxBytes: Int
   /// How many copies there are at most.
-  public let maximumEntries: Int
+  public let maxEntries: Int
 
   private let folder: any CacheFolder
   private let clock: @Sendable () -> Duration
@@ -49,9 +49,9 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
   /// - Parameters:
   ///   - url: The folder; it is made when something is stored, and may be removed at any time. It should be on a disk of
   ///     the machine: the clocks of several machines order what was used last.
-  ///   - maximumBytes: How many bytes the files take at most.
-  ///   - maximumEntries: How many copies there are at most.
-  public convenience init(at url: URL, maximumBytes: Int = 100_000_000, maximumEntries: Int = 10_000) {
+  ///   - maxBytes: How many bytes the files take at most.
+  ///   - maxEntries: How many copies there are at most.
+  public convenience init(at url: URL, maxBytes: Int = 100_000_000, maxEntries: Int = 10_000) {
     #if canImport(Darwin) || canImport(Glibc) || canImport(Musl) || canImport(Android)
       let folder = SystemCacheFolder(url)
     #else
@@ -59,24 +59,24 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
     #endif
     self.init(
       in: folder,
-      maximumBytes: maximumBytes,
-      maximumEntries: maximumEntries,
+      maxBytes: maxBytes,
+      maxEntries: maxEntries,
       clock: TimeSource.deviceClock
     )
   }
 
   /// - Parameters:
   ///   - folder: Reads and writes.
-  ///   - maximumBytes: How many bytes the files take at most.
-  ///   - maximumEntries: How many copies there are at most.
+  ///   - maxBytes: How many bytes the files take at most.
+  ///   - maxEntries: How many copies there are at most.
   ///   - clock: The device's time, since the beginning of 1970.
   package init(
     in folder: any CacheFolder,
-    maximumBytes: Int,
-    maximumEntries: Int,
+    maxBytes: Int,
+    maxEntries: Int,
     clock: @escaping @Sendable () -> Duration
   ) {
-    (self.maximumBytes, self.maximumEntries) = (max(maximumBytes, 0), max(maximumEntries, 0))
+    (self.maxBytes, self.maxEntries) = (max(maxBytes, 0), max(maxEntries, 0))
     (self.folder, self.clock) = (folder, clock)
   }
 
@@ -226,7 +226,7 @@ public final class FileHTTPCacheStorage: HTTPCacheStorage, Sendable {
       }
     }
     let overdue = index.withLock { index in
-      var fresh = index ?? CacheFolderIndex(maximumBytes: maximumBytes, maximumEntries: maximumEntries)
+      var fresh = index ?? CacheFolderIndex(maxBytes: maxBytes, maxEntries: maxEntries)
       fresh.look(at: copies, now: now, slack: Self.usePrecision)
       index = fresh
       return fresh.overdue(for: nil, named: nil) ?? []
@@ -266,13 +266,13 @@ extension HTTPCacheStorage where Self == FileHTTPCacheStorage {
   ///
   /// - Parameters:
   ///   - url: Where it is, or is to be.
-  ///   - maximumBytes: How many bytes the files take at most.
-  ///   - maximumEntries: How many copies there are at most.
+  ///   - maxBytes: How many bytes the files take at most.
+  ///   - maxEntries: How many copies there are at most.
   public static func folder(
     _ url: URL,
-    maximumBytes: Int = 100_000_000,
-    maximumEntries: Int = 10_000
+    maxBytes: Int = 100_000_000,
+    maxEntries: Int = 10_000
   ) -> FileHTTPCacheStorage {
-    FileHTTPCacheStorage(at: url, maximumBytes: maximumBytes, maximumEntries: maximumEntries)
+    FileHTTPCacheStorage(at: url, maxBytes: maxBytes, maxEntries: maxEntries)
   }
 }

@@ -13,7 +13,7 @@ import StreamSupport
 ///
 /// With a storage, copies outlive the process, and other processes find them and see what is forgotten here:
 ///
-///     let lasting = HTTPCache(storage: .folder(caches, maximumBytes: 200_000_000))
+///     let lasting = HTTPCache(storage: .folder(caches, maxBytes: 200_000_000))
 ///
 /// Then each request for which the cache has a say asks the storage first, on a queue of the cache's own: the first bytes of
 /// a file, or of two for a variant, are read if the copy is in memory, all of it if not. Whoever asks is not blocked
@@ -28,7 +28,7 @@ import StreamSupport
 /// storage longer than a second, or than the call has time, is not waited for.
 public final class HTTPCache: Sendable {
   private struct State {
-    var slots: [Key: Slot] = [:]
+    var entries: [Key: Entry] = [:]
     var cost = 0
     var uses = 0
     /// Copies that are being renewed behind the back of those who have got the old one.
@@ -38,25 +38,25 @@ public final class HTTPCache: Sendable {
     /// Drops what was not used for the longest time.
     ///
     /// A quarter at a time, so that the sorting is paid for by what is stored meanwhile.
-    mutating func makeRoom(upTo capacity: Int) -> [Slot] {
+    mutating func makeRoom(upTo capacity: Int) -> [Entry] {
       guard cost > capacity else { return [] }
-      var dropped: [Slot] = []
-      for (key, slot) in slots.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+      var dropped: [Entry] = []
+      for (key, entry) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
         guard cost > capacity / 4 * 3 else { break }
-        slots[key] = nil
-        cost -= slot.cost
-        dropped.append(slot)
+        entries[key] = nil
+        cost -= entry.cost
+        dropped.append(entry)
       }
       return dropped
     }
 
     /// Changes the copies of a key, and what they cost.
     mutating func change(_ key: Key, _ body: (inout [KeptCopy]) -> Void) {
-      var slot = slots[key] ?? Slot(copies: [], lastUse: uses)
-      cost -= slot.cost
-      body(&slot.copies)
-      cost += slot.cost
-      slots[key] = slot.copies.isEmpty ? nil : slot
+      var entry = entries[key] ?? Entry(copies: [], lastUse: uses)
+      cost -= entry.cost
+      body(&entry.copies)
+      cost += entry.cost
+      entries[key] = entry.copies.isEmpty ? nil : entry
     }
   }
 
@@ -111,7 +111,7 @@ public final class HTTPCache: Sendable {
     var exchange: AnyCancellable?
   }
 
-  private struct Slot {
+  private struct Entry {
     var copies: [KeptCopy]
     var lastUse: Int
     var cost: Int { copies.reduce(0) { $0 + $1.copy.cost } }
@@ -197,8 +197,8 @@ public final class HTTPCache: Sendable {
   /// What is in the storage is removed behind the caller's back; ``flush()`` waits for it.
   public func removeAll() {
     let before = state.withLock { state in
-      let before = (state.slots, state.renewals)
-      state.slots = [:]
+      let before = (state.entries, state.renewals)
+      state.entries = [:]
       state.forgotten.forgetAll()
       state.renewals = [:]
       state.cost = 0
@@ -216,8 +216,8 @@ public final class HTTPCache: Sendable {
 
   private func release(_ isMeant: (CachedCopy, Key) -> Bool) {
     let dropped = state.withLock { state in
-      let before = state.slots
-      for (key, slot) in before where slot.copies.contains(where: { isMeant($0.copy, key) }) {
+      let before = state.entries
+      for (key, entry) in before where entry.copies.contains(where: { isMeant($0.copy, key) }) {
         state.change(key) { $0.removeAll { $0.place != nil && isMeant($0.copy, key) } }
       }
       return before
@@ -282,8 +282,8 @@ public final class HTTPCache: Sendable {
   func kept(for key: Key, answering message: TransportRequest) -> KeptCopy? {
     state.withLock { state in
       state.uses += 1
-      guard let copies = state.slots[key]?.copies else { return nil }
-      state.slots[key]?.lastUse = state.uses
+      guard let copies = state.entries[key]?.copies else { return nil }
+      state.entries[key]?.lastUse = state.uses
       return copies.last { $0.copy.answers(message) }
     }
   }
@@ -305,16 +305,16 @@ public final class HTTPCache: Sendable {
     at place: Place? = nil
   ) -> Int? {
     guard copy.cost <= capacity / 10 else { return nil }
-    let (number, dropped) = state.withLock { state -> (Int?, (Slot?, [Slot])) in
+    let (number, dropped) = state.withLock { state -> (Int?, (Entry?, [Entry])) in
       if let lookup, state.forgotten.mayHave(copy, key, since: lookup.generation) { return (nil, (nil, [])) }
       state.uses += 1
       let number = state.uses
-      let before = state.slots[key]
+      let before = state.entries[key]
       state.change(key) { copies in
         copies.removeAll { $0.copy.answers(message) }
         copies.append(KeptCopy(copy: copy, number: number, place: place))
       }
-      state.slots[key]?.lastUse = number
+      state.entries[key]?.lastUse = number
       return (number, (before, state.makeRoom(upTo: capacity)))
     }
     withExtendedLifetime(dropped) {}
@@ -324,8 +324,8 @@ public final class HTTPCache: Sendable {
   /// Notes where a copy is in the storage, unless it is not in memory any more.
   func note(_ place: Place, ofCopy number: Int, for key: Key) {
     state.withLock { state in
-      guard let index = state.slots[key]?.copies.firstIndex(where: { $0.number == number }) else { return }
-      state.slots[key]?.copies[index].place = place
+      guard let index = state.entries[key]?.copies.firstIndex(where: { $0.number == number }) else { return }
+      state.entries[key]?.copies[index].place = place
     }
   }
 
@@ -336,7 +336,7 @@ public final class HTTPCache: Sendable {
 
   private func drop(_ key: Key, where isMeant: (KeptCopy) -> Bool) {
     let dropped = state.withLock { state in
-      let before = state.slots[key]
+      let before = state.entries[key]
       state.change(key) { $0.removeAll(where: isMeant) }
       return before
     }
@@ -351,9 +351,11 @@ public final class HTTPCache: Sendable {
     let addresses = Set(urls.map(\.canonical))
     let dropped = state.withLock { state in
       state.forgotten.forget(addresses)
-      let slots = state.slots.filter { key, slot in slot.copies.contains { $0.copy.isOf(key, addresses.contains) } }
-      for key in slots.keys { state.change(key) { $0.removeAll { $0.copy.isOf(key, addresses.contains) } } }
-      return slots
+      let entries = state.entries.filter { key, entry in
+        entry.copies.contains { $0.copy.isOf(key, addresses.contains) }
+      }
+      for key in entries.keys { state.change(key) { $0.removeAll { $0.copy.isOf(key, addresses.contains) } } }
+      return entries
     }
     withExtendedLifetime(dropped) {}
     // As when everything is forgotten, for whoever was reading it at the same time.

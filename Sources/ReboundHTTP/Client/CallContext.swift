@@ -16,6 +16,9 @@ final class CallContext: Sendable {
   /// What events say of the call; `nil` while nobody watches.
   let watched: WatchedCall?
   private let failures = FailureHistory()
+  /// The hedges of the call, which are attempts besides those that retries count.
+  let hedges = Counter()
+  let networkWaits = NetworkWaits()
   private let sideEffects = Locked(SideEffects())
 
   /// What servers have done before they led on, in whatever attempt.
@@ -91,16 +94,26 @@ final class CallContext: Sendable {
 
   /// Keeps the failure of an attempt, and tells what comes of it.
   func learn(_ event: RetryEvent) {
-    if var failure = event.error as? NetworkFailure {
-      // What retries further inside have told of before is here already.
-      if !failure.earlier.isEmpty { failure.earlier = [] }
-      keep(failure)
-    }
+    if let failure = event.error as? NetworkFailure { keep(failure) }
     tell(.retry(event))
   }
 
   /// Keeps the failure of an attempt, for the failure of the call to tell of.
-  func keep(_ failure: NetworkFailure) { failures.append(failure) }
+  func keep(_ failure: NetworkFailure) {
+    var failure = failure
+    // What was kept further inside is here already.
+    if !failure.earlier.isEmpty { failure.earlier = [] }
+    failures.append(failure)
+  }
+
+  /// A failure that was not kept, with those before it.
+  func withEarlier(_ failure: NetworkFailure) -> NetworkFailure {
+    let earlier = earlier
+    guard !earlier.isEmpty else { return failure }
+    var failure = failure
+    failure.earlier = earlier
+    return failure
+  }
 
   /// The failure of the last attempt, which was kept, with those before it.
   func last(_ failure: NetworkFailure) -> NetworkFailure {
@@ -109,8 +122,8 @@ final class CallContext: Sendable {
     return failure
   }
 
-  /// The failures that were kept.
-  var earlier: [NetworkFailure] { failures.all }
+  /// The failures that were kept, and the one after which it waits for a network now: a deadline may end that wait.
+  var earlier: [NetworkFailure] { failures.all + (networkWaits.current.map { [$0] } ?? []) }
 
   /// Notes what servers have done before they led on: what ends the call may come from where nothing is known of it.
   func note(_ chain: RedirectChain) {

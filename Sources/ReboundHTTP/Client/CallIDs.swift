@@ -31,10 +31,7 @@ final class CallIDs: Sendable {
       last = counter &+ 0x9E37_79B9_7F4A_7C15
       return counter
     }
-    guard var mixed = counter else { return nil }
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
+    return counter.map(SplitMix64.mixed)
   }
 
   /// A number in 16 hexadecimal digits.

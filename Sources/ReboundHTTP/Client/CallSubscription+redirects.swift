@@ -7,13 +7,18 @@ extension CallSubscription {
   ///
   /// - Parameter start: When the attempt began.
   func sendPrepared(_ request: HTTPRequest, startedAt start: Duration) {
-    var prepared = request
-    do {
-      if let destination = request.destination { try destination.prepare(&prepared.message) }
-    } catch {
-      return end(with: request.failure(keeping: nil, error), request)
+    guard let destination = request.destination else { return send(request, startedAt: start) }
+    destination.prepare(request.message) { [self] result in
+      guard isRunning else { return }
+      switch result {
+      case .success(let message):
+        var prepared = request
+        prepared.message = message
+        send(prepared, startedAt: start)
+      case .failure(let error):
+        end(with: request.failure(keeping: nil, error), request)
+      }
     }
-    send(prepared, startedAt: start)
   }
 
   private func send(_ request: HTTPRequest, startedAt start: Duration) {

@@ -125,6 +125,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   @usableFromInline var description: String { part.rawValue }
 
   var settings: ClientSettings { client.settings }
+  /// Whether it has begun, and what comes of it is still wanted.
+  var isRunning: Bool { lock.withLock { phase == .running } }
 
   // MARK: What the subscriber says
 
@@ -241,7 +243,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
         }
       }
     }
-    if lock.withLock({ phase == .running }) { finish(completion) }
+    if isRunning { finish(completion) }
   }
 
   // MARK: What the subscriber is told
@@ -303,6 +305,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
   private func stop(_ rest: Rest) {
     rest.upstream.cancel()
     rest.exchange?.cancel()
-    if next == nil { rest.hop?.sent.request.destination?.interrupt {} }
+    // Whoever has it prepared, also while that lasts, and whoever fills it.
+    if next == nil || part == .attempt { request.destination?.interrupt {} }
   }
 }

@@ -15,9 +15,17 @@ import StreamSupport
 /// Bodies that are no text are in base64. ReboundHTTPTesting's cassettes replay what is exported here.
 public final class HARLog: Sendable {
   private struct State {
-    /// By the id of the call, which has one attempt at a time.
-    var pending: [String: Pending] = [:]
+    /// By the id of the call, which has several attempts at a time where it is hedged; in the order in which they began.
+    var pending: [String: [Pending]] = [:]
     var entries: [Kept] = []
+
+    mutating func take(_ number: Int?, of requestID: String) -> Pending? {
+      guard var attempts = pending[requestID] else { return nil }
+      guard let place = attempts.firstIndex(where: { number == nil || $0.number == number }) else { return nil }
+      let taken = attempts.remove(at: place)
+      pending[requestID] = attempts.isEmpty ? nil : attempts
+      return taken
+    }
   }
 
   private struct Kept {
@@ -26,7 +34,9 @@ public final class HARLog: Sendable {
     /// An attempt that was cut off, without its body; it goes on if another call has joined it.
     let cutOff: Pending?
 
-    func isCutOff(_ event: HTTPEvent) -> Bool { cutOff != nil && requestID == event.requestID }
+    func isCutOff(_ number: Int?, of call: String) -> Bool {
+      cutOff.map { $0.number == number } ?? false && requestID == call
+    }
   }
 
   private struct Pending {
@@ -62,32 +72,40 @@ public final class HARLog: Sendable {
         start: HTTPDate(since1970: time.wallClock),
         elapsed: event.elapsed
       )
-      let before = state.withLock { $0.pending.updateValue(attempt, forKey: event.requestID) }
+      let before = state.withLock { state in
+        let before = state.take(number, of: event.requestID)
+        state.pending[event.requestID, default: []].append(attempt)
+        return before
+      }
       withExtendedLifetime(before) {}
-    case .attemptSucceeded(_, let response):
-      end(event, HAR.Response(response.head, response.body, event.redaction))
-    case .attemptFailed(_, let failure):
+    case .attemptSucceeded(let number, let response):
+      end(event, number, HAR.Response(response.head, response.body, event.redaction))
+    case .attemptFailed(let number, let failure):
       let response = failure.head.map { HAR.Response($0, failure.body, event.redaction) }
-      end(event, response ?? .none, failure)
+      end(event, number, response ?? .none, failure)
     case .succeeded, .failed, .cancelled:
-      // One that is still under way has no end of its own.
-      end(event, .none, isCutOff: true)
+      // Those that are still under way have no end of their own.
+      while end(event, nil, .none) {}
     default:
       break
     }
   }
 
+  /// - Parameter number: Of the attempt that has ended; `nil` for one that is cut off.
+  /// - Returns: Whether there was one.
+  @discardableResult
   private func end(
     _ event: HTTPEvent,
+    _ number: Int?,
     _ response: HAR.Response,
-    _ failure: NetworkFailure? = nil,
-    isCutOff: Bool = false
-  ) {
+    _ failure: NetworkFailure? = nil
+  ) -> Bool {
+    let isCutOff = number == nil
     let (pending, late) = state.withLock { state -> (Pending?, Kept?) in
-      if let attempt = state.pending.removeValue(forKey: event.requestID) { return (attempt, nil) }
-      return (nil, isCutOff ? nil : state.entries.last { $0.isCutOff(event) })
+      if let attempt = state.take(number, of: event.requestID) { return (attempt, nil) }
+      return (nil, isCutOff ? nil : state.entries.last { $0.isCutOff(number, of: event.requestID) })
     }
-    guard var attempt = pending ?? late?.cutOff else { return }
+    guard var attempt = pending ?? late?.cutOff else { return false }
     let time = (event.elapsed - attempt.elapsed).inSeconds * 1_000
     let body: Data? = if case .data(let data) = attempt.message.body { data } else { nil }
     let name = "\(event.operation), attempt \(attempt.number), request \(event.requestID)"
@@ -106,12 +124,14 @@ public final class HARLog: Sendable {
     state.withLock { state in
       if late != nil {
         // It may have gone since then, as the first ones do.
-        if let place = state.entries.lastIndex(where: { $0.isCutOff(event) }) { state.entries[place] = kept }
+        let place = state.entries.lastIndex { $0.isCutOff(number, of: event.requestID) }
+        if let place { state.entries[place] = kept }
         return
       }
       if state.entries.count == limit { state.entries.removeFirst() }
       state.entries.append(kept)
     }
+    return true
   }
 
   /// The attempts as a file of HTTP Archive 1.2.

@@ -34,6 +34,9 @@ public struct HTTPEvent: Sendable {
     case cache(CacheDecision)
     /// A circuit breaker has refused the attempt.
     case refused(CircuitOpen)
+    /// Another policy has decided about the call: ``Hedging`` (a `HedgeEvent`), ``RateLimiting`` (a `RateLimiterEvent`, of
+    /// its refusals) or ``WaitingForNetwork`` (a ``NetworkWaitEvent``).
+    case decided(any PolicyDecision)
     /// The call has its response.
     case succeeded(ResponseSource)
     /// The call has failed.
@@ -124,6 +127,8 @@ extension HTTPEvent: CustomStringConvertible {
       return "cache: \(decision)"
     case .refused(let error):
       return "\(error)"
+    case .decided(let decision):
+      return decision.text
     case .succeeded(let source):
       return "succeeded, from \(source)"
     case .failed(let failure):

@@ -15,12 +15,41 @@ extension RequestExecutor {
   /// - Demand: A page is fetched when it is requested, and not before.
   /// - Failure: That of the first page that fails; the pages before it have arrived. All end with the `Deadline.current`
   ///   that the first is asked for under; the limit of a request is for its own page.
-  /// - Threads: Where the executor delivers. Any number of pages takes the same stack, also if they are there at once.
+  /// - Threads: Where the executor delivers, for which `values` wait, too; ``pageSequence(of:next:)`` does not. Any number of
+  ///   pages takes the same stack, also if they are there at once.
   public func pages<R: Request>(
     of first: R,
     next: @escaping @Sendable (R.Response) -> R?
   ) -> Pages<R> {
     Pages(first: first, next: next) { [self] in publisher(for: $0) }
+  }
+
+  /// The responses of a request and of all that follow it, one page after the other, for an asynchronous function.
+  ///
+  ///     let pages = client.pageSequence(of: Orders(cursor: nil)) { page in page.next.map { Orders(cursor: $0) } }
+  ///     for try await page in pages { print(page) }
+  ///
+  /// - Parameters:
+  ///   - first: The request for the first page.
+  ///   - next: The request for the page behind a page; `nil` behind the last one.
+  ///
+  /// - Demand: A page is fetched when it is awaited, and not before.
+  /// - Failure: That of the first page that fails; the pages before it have arrived. Each is asked for by ``value(of:)``, under
+  ///   the `Deadline.current` of the loop; the limit of a request is for its own page.
+  /// - Threads: As ``value(of:)``: a client waits for no queue.
+  public func pageSequence<R: Request>(
+    of first: R,
+    next: @escaping @Sendable (R.Response) -> R?
+  ) -> ResponseSequence<R.Response> {
+    ResponseSequence { [self] in
+      var due: R? = first
+      return { () async throws(NetworkFailure) -> R.Response? in
+        guard let request = due.take() else { return nil }
+        let page = try await value(of: request)
+        due = next(page)
+        return page
+      }
+    }
   }
 }
 

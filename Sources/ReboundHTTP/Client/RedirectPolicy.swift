@@ -1,4 +1,5 @@
 import Foundation
+import Rebound
 
 /// Which redirects a client follows.
 public struct RedirectPolicy: Hashable, Sendable {
@@ -25,9 +26,7 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// All others stay behind, but for those that say what is asked for and in which form: nobody knows which of them is
   /// a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds.
   public func carrying(header name: String) -> RedirectPolicy {
-    var copy = self
-    copy.carriedHeaders.insert(name.lowercased())
-    return copy
+    changed(self) { $0.carriedHeaders.insert(name.lowercased()) }
   }
 
   /// The same policy, which also takes a body along to another origin.
@@ -36,9 +35,7 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// that was meant for the first server. Unless that is allowed, such a redirect is a
   /// ``NetworkFailure/Kind-swift.enum/redirectRefused``.
   public func carryingBodies() -> RedirectPolicy {
-    var copy = self
-    copy.carriesBodies = true
-    return copy
+    changed(self) { $0.carriesBodies = true }
   }
 
   /// None: a redirect is ``NetworkFailure/Kind-swift.enum/unexpectedStatus(_:)``.

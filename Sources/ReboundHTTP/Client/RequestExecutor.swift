@@ -36,12 +36,12 @@ extension Request {
 extension RequestExecutor {
   /// The response of a request: the first value of its publisher.
   public nonisolated(nonsending) func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response {
-    try await response(from: publisher(for: request), of: request.operation)
+    try await firstValue(from: publisher(for: request), of: request.operation)
   }
 }
 
 /// Waits for the first value of a publisher, and cancels it with the task.
-nonisolated(nonsending) func response<Calls: Publisher>(
+nonisolated(nonsending) func firstValue<Calls: Publisher>(
   from calls: Calls,
   of operation: String
 ) async throws(NetworkFailure) -> Calls.Output where Calls.Output: Sendable, Calls.Failure == NetworkFailure {

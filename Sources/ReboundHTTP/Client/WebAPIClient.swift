@@ -56,9 +56,11 @@ public struct WebAPIClient: RequestExecutor {
     set { settings.headers = newValue }
   }
   /// What must not be seen in logs and failures.
+  ///
+  /// The names that keys of its ``APIKey`` middleware go by are always among it.
   public var redaction: Redaction {
     get { shared.settings.redaction }
-    set { settings.redaction = newValue }
+    set { settings.redaction = newValue.hiding(keysOf: middleware) }
   }
 
   /// Waits and measures; its wall clock dates answers.
@@ -150,7 +152,8 @@ public struct WebAPIClient: RequestExecutor {
         delivery: delivery,
         time: time,
         random: random,
-        ids: CallIDs(random)
+        ids: CallIDs(random),
+        redaction: Redaction.standard.hiding(keysOf: middleware)
       )
     )
     chain = WebAPIClient.chain(of: shared)
@@ -160,12 +163,7 @@ public struct WebAPIClient: RequestExecutor {
   ///
   /// - Parameter observer: Told what happens in each call, in order, on whichever thread it happens, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HTTPEvent) -> Void) -> WebAPIClient {
-    var copy = self
-    copy.settings.observer = { [earlier = shared.settings.observer] event in
-      earlier?(event)
-      observer(event)
-    }
-    return copy
+    changed(self) { $0.settings.observer = both($0.settings.observer, observer) }
   }
 
   /// The same client, which keeps apart what different users have asked for.
@@ -173,9 +171,7 @@ public struct WebAPIClient: RequestExecutor {
   /// - Parameter identity: Who asks now, for each call: a user's id, not a credential. Copies and requests under way of
   ///   one are not given to another.
   public func identifying(_ identity: @escaping @Sendable () -> String?) -> WebAPIClient {
-    var copy = self
-    copy.settings.identity = identity
-    return copy
+    changed(self) { $0.settings.identity = identity }
   }
 
   // MARK: Calls
@@ -195,7 +191,7 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The response of a request, for an asynchronous function, which goes on where it was: it waits for no queue.
   public nonisolated(nonsending) func value<R: Request>(of request: R) async throws(NetworkFailure) -> R.Response {
-    try await response(from: calls(for: request), of: request.operation)
+    try await firstValue(from: calls(for: request), of: request.operation)
   }
 
   @inlinable
@@ -204,27 +200,6 @@ public struct WebAPIClient: RequestExecutor {
       let parser = request.parser
       return Call(try begin(RequestParts(request, parser), observer), parse: parser.parseAnswer)
     }
-  }
-
-  /// The response of a request with what is known about it: where it comes from, status, header fields.
-  ///
-  ///     client.responses(for: request).map { $0.source.isStale ? Shown.savedCopy($0.value) : .upToDate($0.value) }
-  ///
-  /// - Parameters:
-  ///   - request: What to ask for.
-  ///   - progress: Told how much was sent and has come, on the transport's thread.
-  public func responses<R: Request>(
-    for request: R,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil
-  ) -> AnyPublisher<ParsedResponse<R.Response>, NetworkFailure> {
-    delivered(
-      CallPublisher { () throws(NetworkFailure) in
-        let parser = request.parser
-        return Call(try begin(RequestParts(request, parser), observer(adding: progress))) { answer in
-          ParsedResponse(value: try parser.parse(answer), answer: answer)
-        }
-      }
-    )
   }
 
   @inlinable

@@ -60,7 +60,7 @@ extension TokenRefreshFailure {
   /// What a call without a credential fails with.
   ///
   /// Too many refreshes mean that the server refuses every credential that it gives out.
-  var kind: NetworkFailure.Kind { needsSignIn || reason == .excessive ? .unauthorised : .other }
+  var kind: NetworkFailure.Kind { needsSignIn || reason == .tooManyRefreshes ? .unauthorised : .other }
 
   /// What the refresh has failed with, where it may well succeed later.
   var momentaryCause: NetworkFailure? { reason == .failed ? underlying as? NetworkFailure : nil }

@@ -358,7 +358,12 @@ extension NetworkFailure: RetryAfterProviding {
 
   /// Whether the call may be sent again: there still is something to send, and it is idempotent, or no server can have
   /// acted on it.
-  public var mayBeRepeated: Bool { call.isReplayable && (call.isIdempotent || provesNothingWasDone) }
+  public var mayBeRepeated: Bool { call.isReplayable && isHarmlessTwice }
+
+  private var isHarmlessTwice: Bool { call.isIdempotent || provesNothingWasDone }
+
+  /// Whether it could be sent again with success, if there only were something to send.
+  var lacksOnlyBody: Bool { isTransient && isHarmlessTwice && !call.isReplayable }
 
   /// Whether the call may be sent again, and may well succeed then: the condition for a retry.
   ///

@@ -7,19 +7,66 @@ extension Redaction {
     "authoriz", "cookie", "jwt", "csrf", "xsrf",
   ].map { Array($0.utf8) }
 
-  /// Whether a name is one that secrets have: "X-Access-Token", "sessionid", "x-amz-signature".
+  /// Words that are a secret's only if they stand for themselves: "author" and "pinned" are none.
+  private static let wholeWords = ["auth", "pwd", "pin"].map { Array($0.utf8) }
+  private static let key = Array("key".utf8)
+  /// Keys that open nothing: those of a call, of a handshake (RFC 6455 §11.3.1), of copies, and what everybody may know.
+  private static let openKeys = [
+    "idempotencykey", "websocketkey", "surrogatekey", "cachekey", "publickey", "partitionkey", "sortkey", "foreignkey",
+    "rowkey",
+  ]
+  .map { Array($0.utf8) }
+
+  /// Whether a name is one that secrets have: "X-Access-Token", "sessionid", "x-amz-signature", "X-Master-Key".
   ///
   /// - Complexity: O(n) in the length of the name, of which no more than 1,024 bytes are looked at.
   static func speaksOfSecret(_ name: String) -> Bool {
-    let letters = name.utf8.prefix(1_024).compactMap { byte -> UInt8? in
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
-      default: nil
-      }
+    let bytes = Array(name.utf8.prefix(1_024))
+    let letters = bytes.compactMap { byte -> UInt8? in
+      if isUpper(byte) { return byte | 0x20 }
+      return isLower(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? byte : nil
     }
-    return letters.indices.contains { start in words.contains { letters[start...].starts(with: $0) } }
+    if has(letters, words) { return true }
+    guard has(letters, wholeWords + [key]) else { return false }
+    let ownWords = parted(bytes)
+    if ownWords.contains(where: wholeWords.contains) { return true }
+    return ownWords.count > 1 && ownWords.last == key
+      && !openKeys.contains { letters.suffix($0.count).elementsEqual($0) }
   }
+
+  private static func has(_ letters: [UInt8], _ words: [[UInt8]]) -> Bool {
+    letters.indices.contains { start in words.contains { letters[start...].starts(with: $0) } }
+  }
+
+  /// The words of a name in lower case, whatever they are parted by: "X-Master-Key", "x_master_key", "xMasterKey2".
+  private static func parted(_ name: [UInt8]) -> [[UInt8]] {
+    var words: [[UInt8]] = []
+    var isWithin = false
+    for (index, byte) in name.enumerated() {
+      guard isUpper(byte) || isLower(byte) else {
+        isWithin = false
+        continue
+      }
+      if isWithin, !beginsWord(name, at: index) {
+        words[words.count - 1].append(byte | 0x20)
+      } else {
+        words.append([byte | 0x20])
+      }
+      isWithin = true
+    }
+    return words
+  }
+
+  /// Whether a letter behind another begins a word: the K of "masterKey" and "APIKey", but not the A of "OAuth".
+  private static func beginsWord(_ name: [UInt8], at index: Int) -> Bool {
+    guard isUpper(name[index]) else { return false }
+    if isLower(name[index - 1]) { return true }
+    let isBehindTwo = index > 1 && isUpper(name[index - 2])
+    return isBehindTwo && index + 1 < name.count && isLower(name[index + 1])
+  }
+
+  private static func isUpper(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+  private static func isLower(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
   /// How the keys of large services begin.
   private static let beginnings = [

@@ -10,18 +10,19 @@ import Foundation
 /// Names are compared without regard to case.
 ///
 /// No list of names is complete. So what looks like a credential is hidden, too: by its name, if that speaks of a token, a
-/// secret, a password, a session, a signature, a cookie or a key to an interface; by its value, if that is a scheme of
-/// authentication with its credential, a JSON web token, or a key as the large services write theirs. What is hidden
-/// without need is shown by ``showing(_:)``.
+/// secret, a password, a session, a signature, a cookie or a key to an interface, if `auth`, `pwd` or `pin` is one of its words,
+/// or if the last of several is `key`, as in `Ocp-Apim-Subscription-Key`; by its value, if that is a scheme of authentication
+/// with its credential, a JSON web token, or a key as the large services write theirs. What is hidden without need is shown by
+/// ``showing(_:)``.
 public struct Redaction: Hashable, Sendable {
   /// The names of header fields.
-  public var headers: Set<String>
+  public var headers: Set<String> { didSet { headers = Redaction.folded(headers) } }
   /// The names of parameters: those of a query, of a form, and members of a JSON object at any depth.
-  public var parameters: Set<String>
+  public var parameters: Set<String> { didSet { parameters = Redaction.folded(parameters) } }
   /// Whether what looks like a credential is hidden, too.
   public var isGuessing: Bool
   /// The names of fields and parameters that are shown although they look like a secret.
-  public var shown: Set<String> = []
+  public var shown: Set<String> = [] { didSet { shown = Redaction.folded(shown) } }
   /// What stands in the place of a secret.
   public var replacement: String
 
@@ -39,10 +40,13 @@ public struct Redaction: Hashable, Sendable {
     guessing isGuessing: Bool = true
   ) {
     self.isGuessing = isGuessing
-    self.headers = Set(headers.map { $0.lowercased() })
-    self.parameters = Set(parameters.map { $0.lowercased() })
+    self.headers = Redaction.folded(headers)
+    self.parameters = Redaction.folded(parameters)
     self.replacement = replacement
   }
+
+  /// Names as they are looked up.
+  private static func folded(_ names: Set<String>) -> Set<String> { Set(names.map { $0.lowercased() }) }
 
   /// Credentials, cookies, keys and passwords under their usual names, and what looks like one.
   public static let standard = Redaction(
@@ -59,21 +63,21 @@ public struct Redaction: Hashable, Sendable {
   /// The same list, and one more header field.
   public func hiding(header name: String) -> Redaction {
     var copy = self
-    copy.headers.insert(name.lowercased())
+    copy.headers.insert(name)
     return copy
   }
 
   /// The same list, and one more parameter.
   public func hiding(parameter name: String) -> Redaction {
     var copy = self
-    copy.parameters.insert(name.lowercased())
+    copy.parameters.insert(name)
     return copy
   }
 
   /// The same list, which shows a field and a parameter of this name although it looks like that of a secret.
   public func showing(_ name: String) -> Redaction {
     var copy = self
-    copy.shown.insert(name.lowercased())
+    copy.shown.insert(name)
     return copy
   }
 

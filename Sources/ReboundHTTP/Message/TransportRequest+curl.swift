@@ -3,7 +3,7 @@ import Foundation
 extension TransportRequest {
   /// The request as a command for a shell, without secrets.
   ///
-  ///     print(request.curl())   // curl -X POST 'https://api.example/login' -H 'Accept: application/json' -d '…'
+  ///     print(request.curl())   // curl -X 'POST' 'https://api.example/login' -H 'Accept: text/plain' --data-raw '…'
   ///
   /// Everything is quoted for a POSIX shell. A body that is a file is named; one that is a stream is left out.
   ///

@@ -5,7 +5,8 @@ import Foundation
 ///     APIKey(.query("appid"), key)
 ///     APIKey(.header("X-API-Key"), key, for: "api.example.org")
 ///
-/// The key is left out of everything that is written for people, where its name is in the client's ``Redaction``.
+/// The key is left out of everything that a client with this middleware writes for people: its name is among those that the
+/// client's ``WebAPIClient/redaction`` hides, whether or not it was said there.
 public struct APIKey: HTTPMiddleware, RequestAdapter {
   /// Where the key goes.
   public enum Placement: Hashable, Sendable {
@@ -15,7 +16,7 @@ public struct APIKey: HTTPMiddleware, RequestAdapter {
     case query(String)
   }
 
-  private let placement: Placement
+  fileprivate let placement: Placement
   private let key: @Sendable () -> String
   private let host: String?
 
@@ -56,6 +57,19 @@ public struct APIKey: HTTPMiddleware, RequestAdapter {
         let queries = [components.percentEncodedQuery ?? "", pair].filter { !$0.isEmpty }
         components.percentEncodedQuery = queries.joined(separator: "&")
         request.message.url = components.url ?? request.message.url
+      }
+    }
+  }
+}
+
+extension Redaction {
+  /// The same list, and the names that keys of middleware go by.
+  func hiding(keysOf middleware: [any HTTPMiddleware]) -> Redaction {
+    middleware.reduce(self) { redaction, middleware in
+      switch (middleware as? APIKey)?.placement {
+      case .header(let name): redaction.hiding(header: name)
+      case .query(let name): redaction.hiding(parameter: name)
+      case nil: redaction
       }
     }
   }

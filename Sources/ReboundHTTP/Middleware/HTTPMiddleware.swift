@@ -43,8 +43,10 @@ extension HTTPMiddleware {
 ///
 /// A copy that is still good spares all else, so the cache is outside; it also answers when all else has failed. Joined
 /// requests share the retries, and the time limit that each of them has itself; the deadline that one runs under ends its
-/// own wait alone. Each retry gets the credential of the moment, and a refused credential is renewed before the retry policy
-/// hears of it. The breaker sees each attempt as the network has it. What signs is inside of all that changes a request.
+/// own wait alone. The wait for a network takes none of the retries, and a hedge is of one attempt, so that neither multiplies
+/// them. Each attempt gets the credential of the moment, and a refused credential is renewed before the retry policy hears of
+/// it. The breaker and the rate limiter see each attempt as the network has it. What signs is inside of all that changes a
+/// request.
 ///
 /// Three places have something in them that is part of every client: ``deadline``, ``redirects`` and
 /// ``deadlineHeader``. The description of a client has it in its order, with all the rest.
@@ -59,9 +61,13 @@ public enum MiddlewarePlace: Int, CaseIterable, Comparable, Sendable {
   case deadline
   /// Tries again.
   case retry
+  /// Waits for a network where there is none.
+  case connectivity
+  /// Sends a second attempt where the first is slow.
+  case hedging
   /// Adds the user's credential, and renews it.
   case authentication
-  /// Refuses while the service fails.
+  /// Refuses while the service fails, or is called too often.
   case protection
   /// Follows redirects: the client does, as its ``WebAPIClient/redirects`` say, inside of the middleware that stands here.
   ///

@@ -31,7 +31,7 @@ public struct Protecting: HTTPMiddleware, HandlingMiddleware {
           host,
           policy: policy,
           random: random,
-          countingAsFailure: NetworkFailure.speaksAgainstService
+          failingWhen: NetworkFailure.speaksAgainstService
         )
         return observer.map(breaker.onEvent) ?? breaker
       }

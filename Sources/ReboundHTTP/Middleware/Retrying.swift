@@ -6,9 +6,11 @@ import StreamSupport
 ///
 ///     Retrying(.http)
 ///     Retrying(try RetryPolicy(maxRetries: 4, deadline: .seconds(20)).within(budget))
+///     Retrying(.http, budgets: try .ratio(0.2))   // a retry for five requests, for each host by itself
 ///
 /// Whatever the policy says, a request is sent again only after a failure that is transient, if its body can be read
-/// again, and if it is idempotent or the server cannot have acted on it. The pause that a server asks for is kept.
+/// again, and if it is idempotent or the server cannot have acted on it. The pause that a server asks for is kept. Where nothing
+/// but the body is in the way, ``NetworkFailure/notRetriedBecause`` is `notReplayable`.
 ///
 /// No wait begins that would end after the deadline of the call: the failure comes at once then, and its
 /// ``NetworkFailure/notRetriedBecause`` is `deadlineExceeded`.
@@ -17,12 +19,27 @@ public struct Retrying: HTTPMiddleware, HandlingMiddleware {
   public let policy: RetryPolicy<NetworkFailure>
   /// The same, for what may be sent again.
   private let safe: RetryPolicy<NetworkFailure>
+  private let budgets: Keyed<String, RetryBudget>?
 
   /// Makes the middleware.
   ///
   /// - Parameter policy: When, how often and how late.
   public init(_ policy: RetryPolicy<NetworkFailure> = .http) {
+    self.init(policy, by: nil)
+  }
+
+  /// Makes the middleware, with a budget for each host, so that one that is sick does not use up the retries of the others.
+  ///
+  /// - Parameters:
+  ///   - policy: When, how often and how late; a budget of its own is not asked.
+  ///   - budgets: By the host that a request is made for, with the port where there is one.
+  public init(_ policy: RetryPolicy<NetworkFailure> = .http, budgets: Keyed<String, RetryBudget>) {
+    self.init(policy, by: budgets)
+  }
+
+  private init(_ policy: RetryPolicy<NetworkFailure>, by budgets: Keyed<String, RetryBudget>?) {
     self.policy = policy
+    self.budgets = budgets
     safe = .http(policy)
   }
 
@@ -41,9 +58,10 @@ public struct Retrying: HTTPMiddleware, HandlingMiddleware {
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     let attempts = RequestAttempts(of: request, next: next)
+    let policy = budgets.map { safe.within($0[request.host]) } ?? safe
     // Each closure holds that one object, and needs no memory of its own.
     Deferred { attempts.next() }
-      .retry(safe.ofCall(within: request.deadline) { attempts.learn($0) }, time: request.time)
+      .retry(policy.ofCall(within: request.deadline) { attempts.learn($0) }, time: request.time)
       .mapError { attempts.last($0) }
       .subscribe(subscriber)
   }
@@ -56,10 +74,11 @@ extension RetryPolicy<NetworkFailure> {
   /// The same policy, for calls that may be sent again: see ``NetworkFailure/isRetryable``.
   public static func http(_ policy: RetryPolicy) -> RetryPolicy {
     let asked = policy.decision
-    return policy.when(\.isRetryable).deciding { failure, context in
-      if let limit = failure.retryLimit, context.retries >= limit { return .stop }
-      return asked(failure, context)
-    }
+    return policy.when(\.isRetryable).refusing(for: { $0.lacksOnlyBody ? .notReplayable : .notRetryable })
+      .deciding { failure, context in
+        if let limit = failure.retryLimit, context.retries >= limit { return .stop }
+        return asked(failure, context)
+      }
   }
 }
 

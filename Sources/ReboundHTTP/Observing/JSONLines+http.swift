@@ -14,12 +14,13 @@ extension JSONLines {
   /// - `operation`: the name of the request.
   /// - `elapsed`: how long ago the call began, in seconds.
   /// - `event`: what happens: `began`, `attempt_began`, `uploaded`, `redirected`, `responded`, `downloaded`,
-  ///   `attempt_succeeded`, `attempt_failed`, `retry`, `cache`, `refused`, `succeeded`, `failed`, `cancelled`.
+  ///   `attempt_succeeded`, `attempt_failed`, `retry`, `cache`, `refused`, `decided`, `succeeded`, `failed`,
+  ///   `cancelled`.
   /// - `text`: the event in words, without secrets.
   ///
   /// Where they are known, there are also `method`, `url`, `attempt`, `status`, `bytes` and `total` of a body, `outcome` (as
-  /// in metrics: `503`, `timeout`), `source` of a response, `duration` of an attempt, `retry_after`, and the `details` of a
-  /// retry.
+  /// in metrics: `503`, `timeout`), `source` of a response, `duration` of an attempt, `retry_after`, and of what a policy has
+  /// decided the `policy` (but for retries), the `decision` in a word, and the `details`.
   ///
   /// Calls of a client with ``WebAPIClient/writing(to:)`` are written by it.
   public func write(_ event: HTTPEvent) {
@@ -92,6 +93,14 @@ extension HTTPEvent {
       return ("cache", [EventField("decision", decision.word)])
     case .refused(let open):
       return ("refused", open.retryAfter.map { [EventField("retry_after", $0)] } ?? [])
+    case .decided(let decision):
+      return (
+        "decided",
+        [
+          EventField("policy", type(of: decision).kind.word), EventField("decision", decision.word),
+          EventField("details", decision.details),
+        ]
+      )
     case .succeeded(let source):
       return ("succeeded", [EventField("source", "\(source)")])
     case .failed(let failure):

@@ -1,3 +1,5 @@
+import Rebound
+
 /// Which span of which trace something belongs to, as it is handed from one service to the next.
 ///
 /// Read and written as the W3C's Trace Context has it (§3.2), in a header field `traceparent`:
@@ -84,9 +86,6 @@ public struct SpanContext: Hashable, Sendable {
   private static func number(_ hash: UInt64, _ salt: UInt64, _ attempt: Int? = nil) -> UInt64 {
     var hash = hash &+ salt &* 0x9e37_79b9_7f4a_7c15
     if let attempt { hash = (hash ^ UInt64(truncatingIfNeeded: attempt) << 8) &* 0x0000_0100_0000_01b3 }
-    hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-    hash ^= hash >> 31
-    return max(hash, 1)
+    return max(SplitMix64.mixed(hash), 1)
   }
 }

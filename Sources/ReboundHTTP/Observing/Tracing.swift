@@ -20,9 +20,10 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     let method: HTTPMethod
     let url: URL
     let target: Span.Target
-    /// What this has put into the present attempt's request, as OpenTelemetry calls it.
+    /// What this has put into the latest attempt's request, as OpenTelemetry calls it.
     var injected: Injected?
-    var attempt: Attempt?
+    /// Those that are under way: several where the call is hedged.
+    var attempts: [Attempt] = []
 
     init(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL, under parent: SpanContext?, start: Duration) {
       context = SpanContext(ofCall: event.requestID, under: parent)
@@ -48,7 +49,7 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
       let text = message.headers["traceparent"]
       let known = injected.flatMap { $0.text == text ? $0.context : nil }
-      attempt = Attempt(
+      let attempt = Attempt(
         number: number,
         context: known ?? text.flatMap { SpanContext(traceparent: $0) }
           ?? SpanContext(ofCall: event.requestID, attempt: number, under: parent),
@@ -56,27 +57,40 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
           ? target : Span.Target(message.method, message.url, event.redaction),
         elapsed: event.elapsed
       )
+      attempts.removeAll { $0.number == number }
+      attempts.append(attempt)
     }
 
-    func answer(_ status: Int) { attempt?.status = status }
+    /// The event does not say whose status it is; where several are under way, the end of each does.
+    func answer(_ status: Int) {
+      if attempts.count == 1 { attempts[0].status = status }
+    }
 
-    /// The span of the attempt that is under way, if there is one, which is over by this.
-    func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span? {
-      attempt.take().map { attempt in
-        Span(
-          context: attempt.context,
-          name: attempt.target.method.rawValue,
-          isAttempt: true,
-          start: start + attempt.elapsed,
-          duration: event.elapsed - attempt.elapsed,
-          failure: failure,
-          parent: context,
-          target: attempt.target,
-          status: attempt.status,
-          attempt: attempt.number,
-          errorType: error
-        )
-      }
+    /// The span of an attempt that is under way, if it is, which is over by this.
+    ///
+    /// - Parameter number: `nil` for any of them.
+    func endAttempt(
+      _ number: Int?,
+      _ event: HTTPEvent,
+      _ failure: String?,
+      _ error: String?,
+      status: Int? = nil
+    ) -> Span? {
+      guard let place = attempts.firstIndex(where: { number == nil || $0.number == number }) else { return nil }
+      let attempt = attempts.remove(at: place)
+      return Span(
+        context: attempt.context,
+        name: attempt.target.method.rawValue,
+        isAttempt: true,
+        start: start + attempt.elapsed,
+        duration: event.elapsed - attempt.elapsed,
+        failure: failure,
+        parent: context,
+        target: attempt.target,
+        status: attempt.status ?? status,
+        attempt: attempt.number,
+        errorType: error
+      )
     }
   }
 
@@ -96,7 +110,7 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   private let parent: @Sendable () -> SpanContext?
   private let time: TimeSource
   private let whenEnded: @Sendable (Span) -> Void
-  /// Of calls that are under way, each of which has one attempt at a time.
+  /// Of calls that are under way.
   private let calls = Locked<[ObjectIdentifier: Call]>([:])
 
   /// Makes spans.
@@ -151,30 +165,31 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
       calls.withLock { $0[key]?.begin(number, message, event) }
     case .responded(let head):
       calls.withLock { $0[key]?.answer(head.status) }
-    case .attemptSucceeded:
-      endAttempt(event, nil, nil)
-    case .attemptFailed(_, let failure):
-      endAttempt(event, "\(failure)", failure.outcome)
+    case .attemptSucceeded(let number, let response):
+      endAttempt(number, event, nil, nil, status: response.status)
+    case .attemptFailed(let number, let failure):
+      endAttempt(number, event, "\(failure)", failure.outcome, status: failure.status)
     case .succeeded:
       endCall(event, nil, nil)
     case .failed(let failure):
       endCall(event, "\(failure)", failure.outcome)
     case .cancelled:
       endCall(event, "cancelled", "cancelled")
-    case .uploaded, .downloaded, .redirected, .retry, .cache, .refused:
+    case .uploaded, .downloaded, .redirected, .retry, .cache, .refused, .decided:
       break
     }
   }
 
-  private func endAttempt(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
+  private func endAttempt(_ number: Int, _ event: HTTPEvent, _ failure: String?, _ error: String?, status: Int?) {
     let key = ObjectIdentifier(event.call)
-    if let span = calls.withLock({ $0[key]?.endAttempt(event, failure, error) }) { whenEnded(span) }
+    let span = calls.withLock { $0[key]?.endAttempt(number, event, failure, error, status: status) }
+    if let span { whenEnded(span) }
   }
 
   private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
     guard let call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
-    // One that was under way when nobody waited any more, be it because something else has answered.
-    if let span = call.endAttempt(event, failure ?? "cancelled", error ?? "cancelled") { whenEnded(span) }
+    // Those that were under way when nobody waited any more, be it because something else has answered.
+    while let span = call.endAttempt(nil, event, failure ?? "cancelled", error ?? "cancelled") { whenEnded(span) }
     whenEnded(call.end(event, failure, error))
   }
 }

@@ -52,7 +52,7 @@ extension HTTPEvent {
       if let delay = event.delay, event.outcome == .retrying {
         sink.record(delay.inSeconds, in: Metric("http_client_retry_delay_seconds", operation))
       }
-    case .began, .uploaded, .redirected, .responded, .downloaded, .refused:
+    case .began, .uploaded, .redirected, .responded, .downloaded, .refused, .decided:
       break
     }
   }

@@ -10,7 +10,9 @@ protocol BodyDestination: AnyObject, Sendable {
   var progress: BodyProgress { get }
 
   /// Has a request ask for what is missing.
-  func prepare(_ message: inout TransportRequest) throws
+  ///
+  /// - Parameter done: Told the request that does, or why there is none; before this returns, where no disk is asked.
+  func prepare(_ message: TransportRequest, _ done: @escaping @Sendable (Result<TransportRequest, any Error>) -> Void)
   /// What an answer with this head is good for.
   func use(of head: ResponseHead) -> BodyUse
   /// What is there is of no use to go on from: the next request asks for all of it.

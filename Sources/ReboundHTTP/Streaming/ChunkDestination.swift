@@ -50,13 +50,13 @@ final class ChunkDestination: BodyDestination, Sendable {
   var isReady: Bool { state.withLock { $0.waitingCount < BodyProgress.readAhead } }
   var progress: BodyProgress { state.withLock { $0.partial.progress } }
 
-  func prepare(_ message: inout TransportRequest) throws {
+  func prepare(_ message: TransportRequest, _ done: @escaping @Sendable (Result<TransportRequest, any Error>) -> Void) {
     var prepared = message
     state.withLock { state in
       state.changed = nil
       state.partial.prepare(&prepared)
     }
-    message = prepared
+    done(.success(prepared))
   }
 
   func use(of head: ResponseHead) -> BodyUse { state.withLock { $0.partial }.use(of: head) }

@@ -24,7 +24,7 @@ final class FileDestination: BodyDestination, Sendable {
   /// Used by the work of the queue only, which runs one at a time.
   private let onQueue = Confined(QueueState())
   private let queue = DispatchQueue(label: "rebound.download")
-  /// Apart from the other, because who is told of an end may begin the next attempt, which waits for that one.
+  /// Apart from the other, because who is told of something goes on with the call there: what a caller does takes its time.
   private let telling = DispatchQueue(label: "rebound.download-told")
   private let state = Locked(State())
 
@@ -36,14 +36,20 @@ final class FileDestination: BodyDestination, Sendable {
   var isReady: Bool { state.withLock { $0.waiting < BodyProgress.readAhead } }
   var progress: BodyProgress { state.withLock { $0.partial.progress } }
 
-  func prepare(_ message: inout TransportRequest) throws {
-    let address = message.url.absoluteString
+  func prepare(_ message: TransportRequest, _ done: @escaping @Sendable (Result<TransportRequest, any Error>) -> Void) {
     // Once all is written that came before: the part says what is missing, also after a failure to write.
-    let partial = try queue.sync {
-      let file = try onQueue.value.file ?? PartFile(for: target)
-      (onQueue.value.file, onQueue.value.address) = (file, address)
-      return try file.partial(of: address)
+    queue.async { [self] in
+      let result = Result { try prepared(message) }
+      telling.async { done(result) }
     }
+  }
+
+  /// On the queue.
+  private func prepared(_ message: TransportRequest) throws -> TransportRequest {
+    let address = message.url.absoluteString
+    let file = try onQueue.value.file ?? PartFile(for: target)
+    (onQueue.value.file, onQueue.value.address) = (file, address)
+    let partial = try file.partial(of: address)
     var prepared = message
     state.withLock { state in
       let mustStartAnew = state.partial.mustStartAnew
@@ -51,7 +57,7 @@ final class FileDestination: BodyDestination, Sendable {
       if mustStartAnew { state.partial.startAnew() }
       state.partial.prepare(&prepared)
     }
-    message = prepared
+    return prepared
   }
 
   func use(of head: ResponseHead) -> BodyUse { state.withLock { $0.partial }.use(of: head) }

@@ -33,7 +33,7 @@ extension WebAPIClient {
     verifying checksum: Checksum? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws(NetworkFailure) -> ParsedResponse<URL> {
-    try await response(from: downloadCalls(request, file, checksum, progress), of: request.operation)
+    try await firstValue(from: downloadCalls(request, file, checksum, progress), of: request.operation)
   }
 
   /// Downloads the answer of a request into a file, for each subscriber; see ``download(_:to:verifying:progress:)``.
@@ -69,7 +69,7 @@ extension WebAPIClient {
 
   /// The body of a request's answer, piece by piece, as it is asked for.
   ///
-  ///     for try await chunk in client.chunks(for: Prices()).values { print(chunk.count) }
+  ///     client.chunks(for: Prices()).sink { print($0) } receiveValue: { print($0.count) }
   ///
   /// While no piece is asked for, at most 64 KiB wait in memory, and the transport is paused, so that the server waits; where
   /// a transport cannot pause, its own documentation says what happens. An attempt of ``Retrying`` goes on where the one
@@ -83,19 +83,44 @@ extension WebAPIClient {
   ///   network gives them.
   /// - Failure: As ``publisher(for:)``; ``NetworkFailure/Kind-swift.enum/mismatch`` if the body has become another after its
   ///   first pieces had come, or if a part of it that was asked for has more bytes than its head says.
-  /// - Threads: As ``publisher(for:)``; its `values` wait for that, too.
+  /// - Threads: As ``publisher(for:)``; its `values` wait for that, too, and ``chunkSequence(of:progress:)`` does not.
   public func chunks<R: Request>(
     for request: R,
     progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> AnyPublisher<Data, NetworkFailure> {
-    scheduled(
-      ChunkPublisher { destination in
-        CallPublisher { () throws(NetworkFailure) in
-          let call = try begin(RequestParts(request, request.parser), observer(adding: progress), into: destination)
-          return Call(call) { _ in () }
-        }
+    scheduled(undeliveredChunks(for: request, progress))
+  }
+
+  /// The body of a request's answer, piece by piece, for an asynchronous function; see ``chunks(for:progress:)``.
+  ///
+  ///     for try await chunk in client.chunkSequence(of: Prices()) { print(chunk.count) }
+  ///
+  /// While a piece is worked on, at most 64 KiB wait in memory, and then the server does.
+  ///
+  /// - Parameters:
+  ///   - request: What to ask for; its parser is not asked. Without limits of its own, any amount may come.
+  ///   - progress: Told how much has come, in bytes, on the transport's thread.
+  ///
+  /// - Demand: Nothing is sent before the first piece is awaited.
+  /// - Failure: As ``chunks(for:progress:)``, and ``NetworkFailure/Kind-swift.enum/cancelled`` if the task is cancelled.
+  /// - Threads: It waits for no queue, and the function goes on where it was.
+  public func chunkSequence<R: Request>(
+    of request: R,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) -> ResponseSequence<Data> {
+    ResponseSequence(of: request.operation) { undeliveredChunks(for: request, progress).eraseToAnyPublisher() }
+  }
+
+  private func undeliveredChunks<R: Request>(
+    for request: R,
+    _ progress: (@Sendable (TransferProgress) -> Void)?
+  ) -> ChunkPublisher {
+    ChunkPublisher { destination in
+      CallPublisher { () throws(NetworkFailure) in
+        let call = try begin(RequestParts(request, request.parser), observer(adding: progress), into: destination)
+        return Call(call) { _ in () }
       }
-    )
+    }
   }
 }
 

@@ -19,12 +19,30 @@ extension WebAPIClient {
   /// - Demand: The connection is made on subscription. While events wait that were not requested, the transport pauses.
   /// - Failure: What the policy does not take up again; a refusal by status, or another media type, for one. It comes when the
   ///   body of that answer has ended, or 10 s after its head.
-  /// - Threads: As ``publisher(for:)``.
+  /// - Threads: As ``publisher(for:)``; its `values` wait for that, too, and ``eventSequence(of:reconnecting:)`` does not.
   public func events<R: Request>(
     for request: R,
     reconnecting policy: RetryPolicy<NetworkFailure> = .reconnecting
   ) -> AnyPublisher<ServerSentEvent, NetworkFailure> {
     scheduled(Deferred { self.stream(request, policy) })
+  }
+
+  /// The events that a server sends, for an asynchronous function; see ``events(for:reconnecting:)``.
+  ///
+  ///     for try await event in client.eventSequence(of: Prices()) { print(event) }
+  ///
+  /// - Parameters:
+  ///   - request: Where the stream is. Without limits of its own it may be silent for ever.
+  ///   - policy: When a connection is made again; events in between start its count and back-off afresh.
+  ///
+  /// - Demand: The connection is made when the loop begins. While an event is worked on and others wait, the transport pauses.
+  /// - Failure: As ``events(for:reconnecting:)``, and ``NetworkFailure/Kind-swift.enum/cancelled`` if the task is cancelled.
+  /// - Threads: It waits for no queue, and the function goes on where it was.
+  public func eventSequence<R: Request>(
+    of request: R,
+    reconnecting policy: RetryPolicy<NetworkFailure> = .reconnecting
+  ) -> ResponseSequence<ServerSentEvent> {
+    ResponseSequence(of: request.operation) { stream(request, policy) }
   }
 
   private func stream<R: Request>(

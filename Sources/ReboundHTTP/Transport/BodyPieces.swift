@@ -2,10 +2,19 @@ import Dispatch
 import Foundation
 import StreamSupport
 
-/// A request's body for a carrier that asks for it from a task.
+/// A request's body, piece by piece, for a transport that asks for it from a task.
 ///
-/// Reading a file or a stream may block, and a task must not; so a queue reads. One task at a time may ask.
-package final class BodyPieces: Sendable {
+///     let body = request.body.measured
+///     let pieces = try BodyPieces(body)
+///     try await connection.announce(body.length)
+///     while let piece = try await pieces.next() {
+///       try await connection.send(piece)
+///       exchange.sent(pieces.count)
+///     }
+///
+/// Reading a file or a stream may block, and a task must not; so a queue reads, nothing ahead of what is asked for. One task
+/// at a time may ask.
+public final class BodyPieces: Sendable {
   private struct State {
     let reader: any BodyReader
     var count: Int64 = 0
@@ -15,20 +24,24 @@ package final class BodyPieces: Sendable {
   private let state: Locked<State>
   private let queue = DispatchQueue(label: "rebound.body-pieces")
 
-  /// Opens a body.
+  /// Opens a body, which may block as opening a file does.
   ///
-  /// - Throws: What ``TransportBody/open()`` does.
-  package init(_ body: TransportBody) throws {
+  /// - Parameter body: What is to be sent: a ``TransportBody/measured`` one, if its length is told.
+  /// - Throws: What ``TransportBody/open()`` does; to a transport, a ``TransportFailure/Kind-swift.enum/body``.
+  public init(_ body: TransportBody) throws {
     state = Locked(State(reader: try body.open()))
   }
 
   /// How many bytes were given so far.
-  package var count: Int64 { state.withLock { $0.count } }
+  public var count: Int64 { state.withLock { $0.count } }
 
-  /// The next bytes, 64 KiB at most; `nil` at the end.
+  /// The next bytes, at least one and 64 KiB at most; `nil` at the end.
   ///
-  /// - Throws: What the reader throws.
-  package func next() async throws -> Data? {
+  /// Called once at a time, and not again after the end or an error. A cancel of the task does not cut it short: what is
+  /// being read is read.
+  ///
+  /// - Throws: What the reader throws; to a transport, a ``TransportFailure/Kind-swift.enum/body``.
+  public func next() async throws -> Data? {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { [self] in continuation.resume(with: Result { try read() }) }
     }

@@ -30,11 +30,15 @@ public enum TransportBody: Sendable {
     }
   }
 
-  /// The same body, of a length that stays what it is now: of a file that grows later on, no more is read, and reading one
-  /// that shrinks, or gives way to another, fails.
+  /// The same body, of a length that stays what it is now.
   ///
-  /// For whoever tells the length before the body is read.
-  package var measured: TransportBody {
+  /// For a transport, which tells the length before it reads the body: it takes this once, and asks it for both. Of a file
+  /// that grows later on, no more is read than there was, since a server takes what comes behind the Content-Length for the
+  /// next request (RFC 9112 §6.3). Of one that has shrunk, or has given way to another file, opening or reading throws. What
+  /// is no file stays as it is.
+  ///
+  /// Asks the file system for the length, which may block.
+  public var measured: TransportBody {
     guard case .file(let url) = self else { return self }
     let file = MeasuredFile(url)
     return .stream(BodyStream(length: file.length) { try file.open() })

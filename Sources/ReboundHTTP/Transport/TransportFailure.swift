@@ -170,8 +170,11 @@ public struct TransportFailure: Error, Sendable {
 }
 
 extension TransportFailure {
-  /// What comes is in another protocol now, for which nobody has asked (RFC 9110 §15.2.2).
-  package static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
+  /// The server has answered 101 to a request without an Upgrade field: what comes is in another protocol now, for which
+  /// nobody has asked (RFC 9110 §15.2.2).
+  ///
+  /// For transports: it is the one informational answer that is not left out.
+  public static let unaskedUpgrade = TransportFailure(.protocol, detail: "the server changed protocols unasked")
 }
 
 extension TransportFailure: CustomStringConvertible {

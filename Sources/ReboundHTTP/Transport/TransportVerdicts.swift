@@ -91,6 +91,7 @@ enum TransportVerdicts {
       Row(-1005, .reset),
       Row(-1006, .dns),
       Row(-1007, .tooManyRedirects),
+      Row(-1008, .reset),  // resourceUnavailable: it may be there a little later, and nobody knows what was sent
       Row(-1009, .offline),
       Row(-1010, .protocol),
       Row(-1011, "Empty reply", .reset),

@@ -8,9 +8,10 @@ import Rebound
 
 /// Sends requests through URLSession, which every platform has.
 ///
-/// On Linux, take the `CurlTransport` of this package unless every server is your own: there two things that any server may
-/// do stop the whole process within Foundation. One is an answer with trailers (fields behind the last chunk). The other is,
-/// over HTTP/2, that a request with a body is refused unread (`REFUSED_STREAM`), as a server does that has enough to do.
+/// On Linux, take the `CurlTransport` of this package unless every server is your own: there three things that any server
+/// may do stop the whole process within Foundation. It closes the connection within the fields of the head, as one does that
+/// crashes; it sends trailers (fields behind the last chunk); or, over HTTP/2, it refuses a request with a body unread
+/// (`REFUSED_STREAM`), as a server does that has enough to do.
 ///
 ///     let client = WebAPIClient(transport: URLSessionTransport())
 ///

@@ -44,6 +44,37 @@ extension ContractPromise {
         try run.expect("the body", run.log.body, Data("more".utf8))
         exchange.cancel()
       },
+      ContractPromise("lets go of the connection and the receiver at a cancel within a pause") { run in
+        let flood = Fault.Step.flood([UInt8](repeating: 46, count: 65_536), times: 100)
+        // Its end never comes, so the connection is of no use for another request.
+        let head = Fault.Step.send(Fault.head(length: 101 * 65_536))
+        run.server.program("/", Fault("body without its end", at: .body, [head, .stall, flood, .stall]))
+        run.server.program("/other", .answer(fields: ["Connection: close"]))
+        let transport = run.transport(run.scheduler.time)
+        weak var held: TransportLog?
+        do {
+          let own = TransportLog()
+          held = own
+          let exchange = transport.start(TransportRequest(run.server.url())) { [log = run.log] event in
+            own.add(event)
+            log.add(event)
+          }
+          await run.log.until { !$0.isEmpty }
+          await run.server.stallsReached()
+          exchange.pause()
+          run.server.goOn()
+          // Who waits in a pause for more to be wanted does so by the time that these are through.
+          for _ in 0..<10 { _ = await run.send(TransportRequest(run.server.url("/other")), over: transport) }
+          exchange.cancel()
+        }
+        await run.server.connectionsEnded(11)
+        let told = run.log.events.count
+        run.scheduler.advance(by: 1000)
+        while held != nil, !Task.isCancelled { await Task.yield() }
+        try run.expect(held == nil, "the receiver is still held")
+        try run.expect("events", run.log.events.count, told)
+        try run.expect(!run.log.isOver, "it told an end\(run.words(of: run.log.failure))")
+      },
       ContractPromise("finishes what is under way when it is released itself") { run in
         run.server.program("/", .stallInBody)
         var transport: (any Transport)? = run.transport()

@@ -10,6 +10,9 @@ import ReboundTesting
 /// Each case makes a ``MisbehavingServer`` and a transport of its own, and says in words what is wrong. Time is virtual
 /// where a limit is to pass, so all of them take some seconds.
 ///
+/// All of it is HTTP/1.1 in the clear, but for handshakes of TLS that fail. Nothing is proven of what comes behind a handshake
+/// that succeeds, of HTTP/2, and of proxies.
+///
 /// Some promises are for those who can keep them: a ``Feature``. A transport that lacks one says so, and is not asked:
 ///
 ///     try await TransportContract(lacking: [.tls]) { MyTransport(time: $0, reachability: $1) }.verify()
@@ -33,6 +36,9 @@ public struct TransportContract: Sendable {
     /// Reads no more from the network during a pause, so that the server has to wait. Without it, what comes meanwhile is
     /// kept in memory.
     case backpressure
+    /// Sends of a file that grows meanwhile as much as it has said, and no more. Without it, a server takes what was added
+    /// for the next request, so a file that somebody may add to is not to be sent.
+    case growingFiles
   }
 
   /// The transport broke a promise.

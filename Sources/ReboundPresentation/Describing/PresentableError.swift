@@ -8,6 +8,7 @@ import Rebound
 ///     extension NetworkFailure: PresentableError {
 ///       public var isOffline: Bool { kind == .transport(.offline) }
 ///       public var needsSignIn: Bool { kind == .unauthorised }
+///       public var isMaintenance: Bool { kind == .serverError(503) }
 ///       public var fieldErrors: [FieldError] {
 ///         (problem?.fieldErrors ?? [:]).flatMap { field, messages in messages.map { FieldError(field: field, message: $0) } }
 ///       }
@@ -31,6 +32,12 @@ public protocol PresentableError: Error {
   /// Whether the server speaks a form that this version of the program does not know. `false` by default.
   var mustUpdate: Bool { get }
 
+  /// Whether the service is down, and not only this call too much for it: an HTTP 503, and no 429. `false` by default.
+  ///
+  /// It counts where the error asks to come back later, too (`RetryAfterProviding`), unless that is a refusal of this
+  /// program, which knows nothing of the service.
+  var isMaintenance: Bool { get }
+
   /// Whether another try may succeed. `true` by default.
   var isRetryable: Bool { get }
 
@@ -49,6 +56,8 @@ extension PresentableError {
   public var needsSignIn: Bool { false }
   /// No.
   public var mustUpdate: Bool { false }
+  /// No.
+  public var isMaintenance: Bool { false }
   /// Yes.
   public var isRetryable: Bool { true }
   /// None.

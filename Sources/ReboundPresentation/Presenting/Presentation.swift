@@ -21,7 +21,7 @@ public enum Presentation: Hashable, Sendable {
     public enum Topic: String, Hashable, Sendable {
       /// No network.
       case offline
-      /// The server has said when to come back.
+      /// The service is down, and has said when to come back.
       case maintenance
       /// This version of the program is too old.
       case update

@@ -15,7 +15,7 @@ import Rebound
 /// | | nothing to look at | full screen |
 /// | | otherwise | banner |
 /// | any | typing | beside the field |
-/// | asks to come back later | a refresh of what is there | banner |
+/// | is a maintenance, and asks to come back later | a refresh of what is there | banner |
 /// | | otherwise | full screen |
 /// | any | nothing to look at | full screen |
 /// | | an action | alert |
@@ -24,7 +24,9 @@ import Rebound
 ///
 /// "Try again" is offered unless the error says that it can't help. What asks to come back later has a countdown to the
 /// next try, unless that can't help, or must not be made without being asked for (`RetryAfterProviding.mayBeRepeated`): then
-/// "Try again" is offered in any case, since only a person can know.
+/// "Try again" is offered in any case, since only a person can know. Only an error that says so is a maintenance
+/// (``PresentableError/isMaintenance``): a server that is asked too often, with an HTTP 429, is well, and so may it be when
+/// a limit or a breaker of this program refuses (`RetryAfterProviding.isRefusal`).
 public func present(_ error: any Error, in context: PresentationContext) -> Presentation {
   let presentable = error as? any PresentableError
   if error is CancellationError || presentable?.isCancellation == true { return .ignore }
@@ -43,15 +45,18 @@ public func present(_ error: any Error, in context: PresentationContext) -> Pres
     return context.hasContent ? .banner(message) : .fullScreen(message)
   }
   if isTyping { return .inline([FieldError(field: context.field, message: composer.words.description)]) }
+  var (choices, pause): ([RecoveryChoice], Duration?) = (composer.retry, nil)
   if let hint = error as? any RetryAfterProviding, let retryAfter = hint.retryAfter, retryAfter > .zero {
-    let choices = hint.mayBeRepeated ? composer.retry : [.retry]
-    let pause = hint.mayBeRepeated && !choices.isEmpty ? retryAfter : nil
-    let message = composer.message(.maintenance, "Down for maintenance", choices: choices, retryAfter: pause)
-    if !context.hasContent { return .fullScreen(message) }
-    // What hides content needs a way back to it.
-    return context.isUserInitiated ? .fullScreen(composer.answerable(message)) : .banner(message)
+    if !hint.mayBeRepeated { choices = [.retry] }
+    pause = hint.mayBeRepeated && !choices.isEmpty ? retryAfter : nil
+    if presentable?.isMaintenance == true, !hint.isRefusal {
+      let message = composer.message(.maintenance, "Down for maintenance", choices: choices, retryAfter: pause)
+      if !context.hasContent { return .fullScreen(message) }
+      // What hides content needs a way back to it.
+      return context.isUserInitiated ? .fullScreen(composer.answerable(message)) : .banner(message)
+    }
   }
-  let message = composer.message(.failure, "That did not work", choices: composer.retry)
+  let message = composer.message(.failure, "That did not work", choices: choices, retryAfter: pause)
   if !context.hasContent { return .fullScreen(message) }
   if context.isUserInitiated { return .alert(composer.answerable(message)) }
   return context.attempt > 1 ? .banner(message) : .toast(message)

@@ -16,7 +16,7 @@ import StreamSupport
 /// nothing would say why nothing works. That there is no network is one thing, in whatever words it comes, and goes with
 /// ``networkIsBack()``.
 ///
-/// Where more than ``PresentationQueuePolicy/maximumWaiting`` would wait, the latest of the least important is dropped,
+/// Where more than ``PresentationQueuePolicy/maxWaiting`` would wait, the latest of the least important is dropped,
 /// and goes to ``onDrop``.
 ///
 /// - Threads: May be used from any. The screen is published where the change is made, one change after the other; toasts

@@ -123,7 +123,7 @@ struct PresentationQueueMachine: Sendable {
   ///
   /// - Returns: What was taken away.
   private mutating func dropLast(of surface: Presentation.Surface) -> PresentedItem? {
-    guard let line = lines[surface], line.count - 1 > policy.maximumWaiting, let last = line.last else { return nil }
+    guard let line = lines[surface], line.count - 1 > policy.maxWaiting, let last = line.last else { return nil }
     lines[surface]?.removeLast()
     recent = recent.filter { $0.value.id != last.id }
     return last

@@ -107,7 +107,7 @@ struct RecoveryMachine: Sendable {
   private var waitsForNetwork: Bool { mayRepeat && problem?.message?.topic == .offline }
 
   private mutating func networkRetry(now: Duration) -> Action {
-    if let maximum = policy.maximumInARow, automaticInARow >= maximum { return .nothing }
+    if let maximum = policy.maxInARow, automaticInARow >= maximum { return .nothing }
     let earliest = lastAutomatic.map { $0 + pauseAfterLast } ?? now
     guard earliest > now else { return startByNetwork(now: now) }
     networkRetryAt = earliest
@@ -123,7 +123,7 @@ struct RecoveryMachine: Sendable {
   /// Doubles with each try in a row, so that a network that comes and goes can't make them many.
   private var pauseAfterLast: Duration {
     let doublings = min(max(automaticInARow - 1, 0), 30)
-    return min(policy.pause * (1 << doublings), policy.maximumPause)
+    return min(policy.pause * (1 << doublings), policy.maxPause)
   }
 
   private mutating func start() -> Action {

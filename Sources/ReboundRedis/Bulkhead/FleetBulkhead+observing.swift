@@ -8,6 +8,13 @@
     /// One call must not ask it twice.
     public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
 
+    /// Tells one more observer what is decided here, in order, with no lock held; what runs elsewhere is not counted.
+    @discardableResult
+    public func onEvent(_ observer: @escaping @Sendable (BulkheadEvent) -> Void) -> FleetBulkhead {
+      onEvent(to: .always, observer)
+      return self
+    }
+
     /// Lets its events, and those of the fleet, be seen.
     public func register(with events: PolicyEvents?, pipeline: String) {
       events?.watch(self)
@@ -15,7 +22,7 @@
     }
   }
 
-  extension FleetBulkhead: PolicyObservable {
+  extension FleetBulkhead: AttentiveObservable {
     /// That of bulkheads.
     public static var kind: PolicyKind { .bulkhead }
     /// Its ``snapshot``.
@@ -23,7 +30,11 @@
 
     /// Tells one more observer what is decided here.
     public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent { observer($0) }
+      onDecision(to: .always, observer)
+    }
+
+    package func onDecision(to audience: Audience, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+      onEvent(to: audience) { observer($0) }
     }
   }
 #endif

@@ -60,7 +60,7 @@
       var hasTimer = false
       var timerNumber = 0
       var timer: (any Cancellable)?
-      var observers: [@Sendable (BulkheadEvent) -> Void] = []
+      var observers: [(audience: Audience, tell: @Sendable (BulkheadEvent) -> Void)] = []
 
       /// Has the first one that is not queued wait until the server is asked again.
       mutating func queueNewcomer(_ events: inout UntoldEvents<BulkheadEvent>) {
@@ -88,17 +88,18 @@
       shared = Shared(State(twin: Bulkhead(name, policy: policy.share(ofOneIn: parts)), parts: parts))
     }
 
-    /// Tells one more observer what is decided here, in order, with no lock held; what runs elsewhere is not counted.
-    @discardableResult
-    public func onEvent(_ observer: @escaping @Sendable (BulkheadEvent) -> Void) -> FleetBulkhead {
-      shared.observe(observer)
+    /// Tells one more observer, also what this process decides alone.
+    func onEvent(to audience: Audience, _ observer: @escaping @Sendable (BulkheadEvent) -> Void) {
+      shared.observe(for: audience, observer)
       let twin = shared.adjust { state, _ in
-        state.observers.append(observer)
+        state.observers.append((audience, observer))
         return state.twin
       }
-      twin.onEvent(observer)
-      return self
+      twin.onEvent(to: audience, observer)
     }
+
+    /// Shuts the fast path of the bulkhead of this process alone.
+    package func listenerCame() { shared.adjust { state, _ in state.twin }.listenerCame() }
 
     /// What this process holds now: its own calls, and how many all processes may run.
     public var snapshot: Bulkhead.Snapshot {
@@ -119,10 +120,12 @@
       if let known { return known }
       let twin = Bulkhead(name, policy: policy.share(ofOneIn: parts))
       let observers = shared.adjust { state, _ in state.observers }
-      for observer in observers { twin.onEvent(observer) }
+      for observer in observers { twin.onEvent(to: observer.audience, observer.tell) }
       return shared.adjust { state, _ in
         // Those who run still are in no way of those who come: a share is a bound on what begins alone.
         if state.parts != parts { (state.twin, state.parts) = (twin, parts) }
+        // Whoever has come since the observers were read has told the one before; nothing is untold here yet.
+        twin.listenerCame()
         return state.twin
       }
     }
@@ -288,7 +291,7 @@
 
     private func refusal(waited: Duration? = nil) -> BulkheadFull {
       let queued = shared.read { $0.waiters.count(where: \.isQueued) }
-      return BulkheadFull(name: name, limit: policy.maxConcurrent, queueLength: queued, waited: waited)
+      return BulkheadFull(name: name, limit: policy.maxConcurrent, queued: queued, waited: waited)
     }
   }
 

@@ -99,9 +99,9 @@
       _ name: String,
       policy: CircuitBreakerPolicy,
       quorum: Quorum = .majority,
-      countingAsFailure isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
+      failingWhen isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) throws(InvalidPolicy) -> CircuitBreaker {
-      let breaker = CircuitBreaker(try checked(name, .circuitBreaker), policy: policy, countingAsFailure: isFailure)
+      let breaker = CircuitBreaker(try checked(name, .circuitBreaker), policy: policy, failingWhen: isFailure)
       let ballot = FleetBallot(name, quorum: quorum, openTime: policy.openTime, fleet: self)
       let votes = FleetVotes(breaker: breaker, ballot: ballot, time: time)
       add(votes)

@@ -15,8 +15,8 @@
     ///   - minimum: Two at least: one member with a broken network must not speak for all.
     /// - Throws: `InvalidPolicy`, with the number that makes no sense.
     public static func share(_ share: Double, atLeast minimum: Int = 2) throws(InvalidPolicy) -> Quorum {
-      try PolicyKind.circuitBreaker.require("the quorum's share", share, "Give 0 … 1.") { (0...1).contains($0) }
-      try PolicyKind.circuitBreaker.require("the quorum's minimum", minimum, "Give at least 2.") { $0 >= 2 }
+      try PolicyKind.circuitBreaker.require("share", share, "Give a quorum of 0 … 1.") { (0...1).contains($0) }
+      try PolicyKind.circuitBreaker.require("minimum", minimum, "Give a quorum of at least 2.") { $0 >= 2 }
       return Quorum(share: share, minimum: minimum)
     }
 

@@ -8,6 +8,13 @@
     /// One call must not ask it twice.
     public var traits: StageTraits { StageTraits(descriptor: descriptor, sharedObject: self) }
 
+    /// Tells one more observer what is decided here, in order, with no lock held.
+    @discardableResult
+    public func onEvent(_ observer: @escaping @Sendable (RateLimiterEvent) -> Void) -> FleetRateLimiter {
+      onEvent(to: .always, observer)
+      return self
+    }
+
     /// Lets its events, and those of the fleet, be seen.
     public func register(with events: PolicyEvents?, pipeline: String) {
       events?.watch(self)
@@ -15,13 +22,17 @@
     }
   }
 
-  extension FleetRateLimiter: PolicyObservable {
+  extension FleetRateLimiter: AttentiveObservable {
     /// That of rate limiters.
     public static var kind: PolicyKind { .rateLimiter }
 
     /// Tells one more observer what is decided here.
     public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent { observer($0) }
+      onDecision(to: .always, observer)
+    }
+
+    package func onDecision(to audience: Audience, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
+      onEvent(to: audience) { observer($0) }
     }
   }
 #endif

@@ -11,7 +11,7 @@
       var asking = 0
       /// Until when the service wants no calls, by the fleet's clock, as far as this process was told.
       var pausedUntil: Duration?
-      var observers: [@Sendable (RateLimiterEvent) -> Void] = []
+      var observers: [(audience: Audience, tell: @Sendable (RateLimiterEvent) -> Void)] = []
 
       /// Takes a place among those who wait for a call that asks; says whether there was one.
       mutating func takePlace(_ policy: RateLimiterPolicy) -> Bool {

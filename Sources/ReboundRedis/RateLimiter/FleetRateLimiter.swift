@@ -35,7 +35,7 @@
     private let command: RedisCommand
     private let hastyCommand: RedisCommand
     private let shared: Shared<State, RateLimiterEvent>
-    /// 1 once somebody listens; read without the lock, by each decision.
+    /// 1 while somebody listens; set with the lock, read without it, by each decision.
     private let isListened = AtomicWord()
     /// 1 from when the service has said that there were too many calls until a heartbeat finds nothing left of it; set with
     /// the lock, read without it, by decisions and successes.
@@ -48,7 +48,7 @@
       throttledWhen isThrottling: @escaping @Sendable (any Error) -> Bool
     ) throws(InvalidPolicy) {
       guard case .bucket(let burst) = policy.meter else {
-        throw InvalidPolicy(.rateLimiter, "the policy", "a window", "Give a token bucket; a fleet has no windows.")
+        throw InvalidPolicy(.rateLimiter, "policy", "a window", "Give a token bucket; a fleet has no windows.")
       }
       (self.name, self.policy, self.fleet, self.isThrottling) = (name, policy, fleet, isThrottling)
       keys = [fleet.key(name) + "rate", fleet.key(name) + "pause"]
@@ -66,18 +66,19 @@
       shared = Shared(State(twin: twin, parts: parts))
     }
 
-    /// Tells one more observer what is decided here, in order, with no lock held.
-    @discardableResult
-    public func onEvent(_ observer: @escaping @Sendable (RateLimiterEvent) -> Void) -> FleetRateLimiter {
-      shared.observe(observer)
-      isListened.set(1)
+    /// Tells one more observer, also what this process decides alone.
+    func onEvent(to audience: Audience, _ observer: @escaping @Sendable (RateLimiterEvent) -> Void) {
+      shared.observe(for: audience, observer)
+      listenerCame()
       let twin = shared.adjust { state, _ in
-        state.observers.append(observer)
+        state.observers.append((audience, observer))
         return state.twin
       }
-      twin.onEvent(observer)
-      return self
+      twin.onEvent(to: audience, observer)
     }
+
+    /// Has the calls be told that just begin, until one of them finds nobody listening any more.
+    package func listenerCame() { shared.adjust { _, isListened in self.isListened.set(isListened ? 1 : 0) } }
 
     /// The limiter of this process alone, with its share of the rate.
     ///
@@ -88,7 +89,7 @@
         let before = state.twin
         if state.parts != parts {
           (state.twin, state.parts) = (RateLimiter(before, policy: policy.share(ofOneIn: parts)), parts)
-          for observer in state.observers { state.twin.onEvent(observer) }
+          for observer in state.observers { state.twin.onEvent(to: observer.audience, observer.tell) }
         }
         return (state.twin, before)
       }
@@ -100,7 +101,7 @@
     /// The service has said that there were too many calls; no process begins one for so long.
     ///
     /// - Parameters:
-    ///   - pause: For how long it wants none.
+    ///   - pause: For how long it wants none; a longer one than the `maxHint` of the policy's feedback counts as that.
     ///   - now: The present, on the time of the execution.
     public func throttle(pause: Duration? = nil, at now: Duration = TimeSource.current.now) {
       twin().throttle(pause: pause, at: now)
@@ -110,7 +111,7 @@
     /// Has all processes keep a pause that the service has asked for; called once the share is lowered, so that no heartbeat
     /// between the two finds nothing.
     private func keep(_ pause: Duration?) {
-      let pause = pause.flatMap { $0 > .zero ? $0.clampedToDelay : nil }
+      let pause = policy.feedback.bounded(pause)
       let end = pause.map { fleet.time.now + $0 }
       shared.adjust { state, _ in
         wasThrottled.set(1)
@@ -182,7 +183,7 @@
           if next.mayWait { return .asksAgain(next) }
         }
         let queued = tell(answering: question) { _ in .rejected(retryAfter: length) }
-        return .refused(RateLimited(name: name, retryAfter: length, queueLength: queued))
+        return .refused(RateLimited(name: name, retryAfter: length, queued: queued))
       }
       tell(answering: question) { queued in
         queued += 1
@@ -246,6 +247,7 @@
     private func tell(answering question: Question? = nil, _ body: (inout Int) -> RateLimiterEvent) -> Int {
       shared.change { state, events in
         if question?.mayWait == true { state.asking -= 1 }
+        isListened.set(events.isListened ? 1 : 0)
         // Before it is known whether anybody listens.
         let event = body(&state.queued)
         events.append(event)
@@ -261,7 +263,7 @@
       let now = fleet.time.now
       let pause: Duration? = shared.adjust { state, _ in
         let pause = state.pause(at: now)
-        if pause == nil, state.twin.share >= 1 { wasThrottled.set(0) }
+        if pause == nil, state.twin.snapshot.share >= 1 { wasThrottled.set(0) }
         return pause
       }
       if let pause { tell(pause) }

@@ -215,7 +215,7 @@
         let alone = state.twin.account.snapshot(at: now)
         return RetryBudget.Snapshot(
           available: isJoined ? state.available : alone.available,
-          waiting: alone.waiting,
+          queued: alone.queued,
           granted: state.granted,
           denied: state.denied
         )

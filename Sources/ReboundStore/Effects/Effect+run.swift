@@ -7,6 +7,8 @@ extension Effect {
   ///
   ///     Effect.run(service.animal(), retrying: .standard.when(\.isTransient)) { .fetched($0) }
   ///
+  /// A publisher that fails with `CancellationError` has no action: a cancel is no failure.
+  ///
   /// - Parameters:
   ///   - publisher: Subscribed to on the store's scheduler, and once more for each retry.
   ///   - policy: When to try again; `nil` never does. It waits by the store's time.
@@ -21,16 +23,21 @@ extension Effect {
   ) -> Effect {
     Effect(
       .publisher { context in
-        guard let policy else { return publisher.asResult().map(action).eraseToAnyPublisher() }
+        func acting(_ publisher: some Publisher<P.Output, P.Failure>) -> AnyPublisher<Action, Never> {
+          publisher.asResult()
+            .compactMap { result in
+              if case .failure(let error) = result, error is CancellationError { return nil }
+              return action(result)
+            }
+            .eraseToAnyPublisher()
+        }
+        guard let policy else { return acting(publisher) }
         // The policy tells its events one at a time, and the store takes actions from any thread.
         let tell = Confined { (event: RetryEvent) in
           guard case .retrying = event.outcome, let action = retried(event) else { return }
           context.send(action)
         }
-        return publisher.retry(policy.onEvent { tell.value($0) }, time: context.home.timeAtHome)
-          .asResult()
-          .map(action)
-          .eraseToAnyPublisher()
+        return acting(publisher.retry(policy.onEvent { tell.value($0) }, time: context.home.timeAtHome))
       }
     )
   }

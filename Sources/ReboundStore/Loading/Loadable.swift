@@ -3,7 +3,7 @@
 ///     state.animal.begin()                             // loading(previous: nil, attempt: 1)
 ///     state.animal.fail(with: .network)                // failed(network, previous: nil, attempt: 1)
 ///     state.animal.begin()                             // loading(previous: nil, attempt: 1)
-///     state.animal.succeed(with: "Alpaca")             // loaded("Alpaca")
+///     state.animal.succeed(with: "Alpaca")             // loaded("Alpaca", at: nil)
 ///
 /// Every load has a number, its ``generation``. An answer that says for which load it is counts only if no other load
 /// has begun since, so the latest wins whatever the order of the answers.

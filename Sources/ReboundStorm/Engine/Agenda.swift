@@ -45,16 +45,6 @@ final class Agenda: @unchecked Sendable {
     }
   }
 
-  private struct Entry {
-    let moment: Int
-    let number: Int
-    let event: Event
-
-    func isBefore(_ other: Entry) -> Bool {
-      moment == other.moment ? number < other.number : moment < other.moment
-    }
-  }
-
   private static let slotCount = 1 << 16
 
   /// Nanoseconds since the beginning.
@@ -65,10 +55,9 @@ final class Agenda: @unchecked Sendable {
   @exclusivity(unchecked) private var ownTime = 0
   @exclusivity(unchecked) private var end: Int
   private let slotLength: Int
-  @exclusivity(unchecked) private var slots: [[Entry]]
+  @exclusivity(unchecked) private var slots: [[(moment: Int, event: Event)]]
   @exclusivity(unchecked) private var slot = 0
-  @exclusivity(unchecked) private var heap: [Entry] = []
-  @exclusivity(unchecked) private var entered = 0
+  @exclusivity(unchecked) private var heap = DeadlineHeap<Int, Event>()
   /// Has what is entered done at its time; `nil` if it is taken out of here.
   private let outer: Outer?
 
@@ -127,59 +116,29 @@ final class Agenda: @unchecked Sendable {
       }
       return
     }
-    entered += 1
-    let entry = Entry(moment: moment, number: entered, event: event)
     let place = moment / slotLength
-    if place <= slot { push(entry) } else { slots[place].append(entry) }
+    if place <= slot { heap.insert(event, at: moment) } else { slots[place].append((moment, event)) }
   }
 
   /// Goes to the next moment; `nil` at the end.
   func next() -> Event? {
-    while heap.isEmpty {
+    while true {
+      if let (moment, event) = heap.popFirst() {
+        ownTime = moment
+        return event
+      }
       slot += 1
       guard slot < slots.count else { return nil }
       guard !slots[slot].isEmpty else { continue }
       let due = slots[slot]
       slots[slot] = []
       heap.reserveCapacity(due.count)
-      for entry in due { push(entry) }
+      for (moment, event) in due { heap.insert(event, at: moment) }
     }
-    let entry = pop()
-    ownTime = entry.moment
-    return entry.event
   }
 
   /// What is entered from here on is dropped.
   func close() {
     end = 0
-  }
-
-  private func push(_ entry: Entry) {
-    heap.append(entry)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard entry.isBefore(heap[parent]) else { break }
-      heap[child] = heap[parent]
-      child = parent
-    }
-    heap[child] = entry
-  }
-
-  private func pop() -> Entry {
-    let first = heap[0]
-    let last = heap.removeLast()
-    guard !heap.isEmpty else { return first }
-    var parent = 0
-    while true {
-      var child = 2 * parent + 1
-      guard child < heap.count else { break }
-      if child + 1 < heap.count, heap[child + 1].isBefore(heap[child]) { child += 1 }
-      guard heap[child].isBefore(last) else { break }
-      heap[parent] = heap[child]
-      parent = child
-    }
-    heap[parent] = last
-    return first
   }
 }

@@ -70,7 +70,7 @@ public struct ServiceReplicas<Output: Sendable>: @unchecked Sendable {
 extension Storm {
   /// Plays a scenario in virtual time, with all clients under a pipeline.
   ///
-  ///     let storm = try Storm.play(.minuteOfOutage(clients: 2_000)) { process in
+  ///     let storm = try Storm.play(.minuteOfOutage(clients: 200)) { process in
   ///       try Pipeline("weather") {
   ///         Retry(policy, budget: budget)
   ///         breaker

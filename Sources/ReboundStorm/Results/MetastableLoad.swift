@@ -1,7 +1,9 @@
 extension Storm {
   /// The load from which on the trouble of a scenario feeds itself: a service that could bear it stays down.
   ///
-  ///     let load = try Storm.metastableLoad(in: outage) { try Storm.play($0) { _ in try Pipeline("weather") { Retry(policy) } } }
+  ///     let load = try Storm.metastableLoad(in: outage) { scenario in
+  ///       try Storm.play(scenario) { _ in try Pipeline("weather") { Retry(policy) } }
+  ///     }
   ///     #expect(load == nil)
   ///
   /// The scenario is played with its arrivals scaled, by halving the range in which the limit lies. That supposes that a

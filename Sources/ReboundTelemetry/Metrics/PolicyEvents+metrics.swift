@@ -9,6 +9,8 @@ extension PolicyEvents {
   /// - `rebound_retry_elapsed_seconds`, a histogram with the labels `source` and `reason`: how long executions took that
   ///   were given up.
   /// - `rebound_queue_wait_seconds`, a histogram with the label `source`: what a rate limiter lets calls wait.
+  /// - `rebound_pipeline_duration_seconds`, a histogram with the labels `source`, `part` and `outcome` ("succeeded",
+  ///   "failed", "cancelled"): how long executions took, where a pipeline has a `Stopwatch`.
   /// - What decisions of one's own measure, in histograms with the label `source`: see `PolicyDecision.measurements`.
   ///
   /// What an event is revised to by the stream does not matter here; one that is left out is not counted.

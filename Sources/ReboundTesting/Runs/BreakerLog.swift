@@ -5,6 +5,7 @@ import StreamSupport
 /// Writes down the states of a circuit breaker, with the times.
 ///
 ///     let log = BreakerLog(of: breaker, on: scheduler)
+///     _ = try? await breaker.run(time: scheduler.time) { try await service() }
 ///     #expect(log.entries.map(\.state) == [.closed, .open])
 public final class BreakerLog: Sendable {
   private struct State {

@@ -5,6 +5,7 @@ import StreamSupport
 ///
 ///     let log = RetryLog()
 ///     publisher.retry(policy.onEvent(log.write), time: scheduler.time).subscribe(recorder)
+///     scheduler.advance(by: .seconds(3))
 ///     #expect(log.delays == [.seconds(1), .seconds(2), nil])
 public final class RetryLog: Sendable {
   private let log = Locked<[RetryEvent]>([])

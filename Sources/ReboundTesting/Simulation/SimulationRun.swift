@@ -57,7 +57,7 @@ final class SimulationRun: @unchecked Sendable {
   @exclusivity(unchecked) private var strategy: any SchedulingStrategy
   @exclusivity(unchecked) fileprivate var ready: [ReadyWork] = []
   @exclusivity(unchecked) private var lanes: [Int] = []
-  @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<ReadyWork>()
+  @exclusivity(unchecked) fileprivate var timers = DeadlineHeap<Int, ReadyWork>()
   @exclusivity(unchecked) private var tasks = TaskTable()
   /// Those whose memory is kept.
   @exclusivity(unchecked) private var actors: [UnsafeRawPointer] = []
@@ -220,11 +220,11 @@ final class SimulationRun: @unchecked Sendable {
   /// Goes to the next moment at which somebody wakes; false if there is none until then.
   private func jump(until deadline: Int) -> Bool {
     timers.removeFirst { $0.work.isCancelled }
-    guard let moment = timers.first, moment <= deadline else { return false }
+    guard let moment = timers.firstMoment, moment <= deadline else { return false }
     if moment > now { (now, stepsAtThisTime) = (moment, 0) }
     firstOfStep = ready.count
-    while timers.first == moment {
-      guard let work = timers.popFirst() else { break }
+    while timers.firstMoment == moment {
+      guard let work = timers.popFirst()?.element else { break }
       if !work.work.isCancelled { add(work) }
     }
     return true

@@ -15,6 +15,7 @@
     nonisolated(unsafe) fileprivate static var addressOfReadClock = 0
     nonisolated(unsafe) fileprivate static var addressOfCall = 0
 
+    // What the dynamic linker has found under that name has this type; so below.
     /// The system's own, as declared in <time.h>; only for a function that stands in the tables.
     fileprivate static var readClock: ReadClock { unsafeBitCast(addressOfReadClock, to: ReadClock.self) }
     /// The system's own: variadic in <unistd.h>; seven words are all that it ever reads.

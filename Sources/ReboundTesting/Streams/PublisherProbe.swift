@@ -5,7 +5,7 @@ import StreamSupport
 ///
 ///     let probe = PublisherProbe()
 ///     cache.catch { _ in network.probed(by: probe) }.subscribe(recorder)
-///     #expect(!probe.wasSubscribed)   // the cache had it
+///     #expect(!probe.wasSubscribed)  // the cache had it
 ///
 /// It counts over all subscriptions to the publishers that it probes, and changes nothing.
 public final class PublisherProbe: Sendable {

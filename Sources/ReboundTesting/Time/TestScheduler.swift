@@ -22,7 +22,7 @@ import StreamSupport
 ///   amortised.
 public final class TestScheduler: Scheduler, Sendable {
   private struct State {
-    var agenda = Agenda()
+    var pending = PendingJobs()
     var clock = VirtualTime.start
   }
 
@@ -48,14 +48,14 @@ public final class TestScheduler: Scheduler, Sendable {
   /// How many pieces of work wait, cancelled ones left out.
   ///
   /// A repeating one counts once.
-  public var pendingCount: Int { state.withLock { $0.agenda.count } }
+  public var pendingCount: Int { state.withLock { $0.pending.count } }
 
   /// The moment for which the next piece of work is scheduled; `nil` if there is none.
-  public var nextDue: VirtualTime? { state.withLock { $0.agenda.nextDue } }
+  public var nextDue: VirtualTime? { state.withLock { $0.pending.nextDue } }
 
   /// Schedules work for the present moment, behind whatever was scheduled for it before.
   public func schedule(options: Never?, _ action: @escaping () -> Void) {
-    state.withLock { $0.agenda.add(Job(every: nil, action), due: $0.clock) }
+    state.withLock { $0.pending.add(Job(every: nil, action), due: $0.clock) }
   }
 
   /// Schedules work for a moment; for the present one if the moment has passed.
@@ -67,7 +67,7 @@ public final class TestScheduler: Scheduler, Sendable {
     options: Never?,
     _ action: @escaping () -> Void
   ) {
-    state.withLock { $0.agenda.add(Job(every: nil, action), due: max(date, $0.clock)) }
+    state.withLock { $0.pending.add(Job(every: nil, action), due: max(date, $0.clock)) }
   }
 
   /// Schedules work for a moment and again after each interval, until what is returned is cancelled or released.
@@ -82,7 +82,7 @@ public final class TestScheduler: Scheduler, Sendable {
     _ action: @escaping () -> Void
   ) -> any Cancellable {
     let job = Job(every: max(interval, .nanoseconds(1)), action)
-    state.withLock { $0.agenda.add(job, due: max(date, $0.clock)) }
+    state.withLock { $0.pending.add(job, due: max(date, $0.clock)) }
     // Weak, or work that holds what is returned here would keep itself and the scheduler alive for ever.
     return AnyCancellable { [weak self, weak job] in
       if let self, let job { self.cancel(job) }
@@ -145,12 +145,12 @@ public final class TestScheduler: Scheduler, Sendable {
 
   private func takeAction(dueBy date: VirtualTime) -> (() -> Void)? {
     state.withLock { state in
-      guard let (job, due) = state.agenda.removeFirst(dueBy: date) else { return nil }
+      guard let (job, due) = state.pending.removeFirst(dueBy: date) else { return nil }
       // Another thread may have scheduled this while time moved on.
       state.clock = max(state.clock, due)
       let action = job.action
       if let interval = job.interval {
-        state.agenda.add(job, due: due.advanced(by: interval))
+        state.pending.add(job, due: due.advanced(by: interval))
       } else {
         job.action = nil
       }
@@ -163,7 +163,7 @@ public final class TestScheduler: Scheduler, Sendable {
     let action = state.withLock { state in
       let action = job.action
       job.action = nil
-      if action != nil { state.agenda.jobWasCancelled() }
+      if action != nil { state.pending.jobWasCancelled() }
       return action
     }
     withExtendedLifetime(action) {}
@@ -182,46 +182,27 @@ private final class Job {
   }
 }
 
-/// What waits, as a binary heap by moment and then by order of arrival.
+/// The jobs that wait.
 ///
-/// A cancelled job stays where it is until it comes up, or until cancelled ones are the majority.
-private struct Agenda {
-  private struct Entry {
-    let due: VirtualTime
-    let arrival: Int
-    let job: Job
-
-    static func < (left: Entry, right: Entry) -> Bool {
-      (left.due, left.arrival) < (right.due, right.arrival)
-    }
-  }
-
-  private var heap: [Entry] = []
-  private var arrivals = 0
+/// A cancelled one stays where it is until it comes up, or until cancelled ones are the majority.
+private struct PendingJobs {
+  private var jobs = DeadlineHeap<VirtualTime, Job>()
   private var cancelledCount = 0
 
-  var count: Int { heap.count - cancelledCount }
+  var count: Int { jobs.count - cancelledCount }
 
-  var nextDue: VirtualTime? {
-    heap.first?.job.action != nil
-      ? heap.first?.due
-      : heap.lazy.filter { $0.job.action != nil }.map(\.due).min()
-  }
+  var nextDue: VirtualTime? { jobs.firstMoment { $0.action != nil } }
 
   mutating func add(_ job: Job, due: VirtualTime) {
-    arrivals += 1
-    heap.append(Entry(due: due, arrival: arrivals, job: job))
-    siftUp(from: heap.count - 1)
+    jobs.insert(job, at: due)
   }
 
   /// Takes out the first job that is due by then and not cancelled.
   mutating func removeFirst(dueBy date: VirtualTime) -> (Job, VirtualTime)? {
-    while let first = heap.first {
-      guard first.job.action == nil || first.due <= date else { return nil }
-      heap.swapAt(0, heap.count - 1)
-      heap.removeLast()
-      siftDown(from: 0)
-      if first.job.action != nil { return (first.job, first.due) }
+    while let (due, job) = jobs.first {
+      guard job.action == nil || due <= date else { return nil }
+      _ = jobs.popFirst()
+      if job.action != nil { return (job, due) }
       cancelledCount -= 1
     }
     return nil
@@ -229,34 +210,9 @@ private struct Agenda {
 
   mutating func jobWasCancelled() {
     cancelledCount += 1
-    guard cancelledCount > 16, cancelledCount > heap.count / 2 else { return }
-    heap.removeAll { $0.job.action == nil }
-    // A sorted array is a heap.
-    heap.sort { $0 < $1 }
+    guard cancelledCount > 16, cancelledCount > jobs.count / 2 else { return }
+    jobs.removeAll { $0.action == nil }
     cancelledCount = 0
-  }
-
-  private mutating func siftUp(from start: Int) {
-    var child = start
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard heap[child] < heap[parent] else { return }
-      heap.swapAt(child, parent)
-      child = parent
-    }
-  }
-
-  private mutating func siftDown(from start: Int) {
-    var parent = start
-    while true {
-      let left = 2 * parent + 1
-      guard left < heap.count else { return }
-      let right = left + 1
-      let child = right < heap.count && heap[right] < heap[left] ? right : left
-      guard heap[child] < heap[parent] else { return }
-      heap.swapAt(parent, child)
-      parent = child
-    }
   }
 }
 
@@ -276,7 +232,7 @@ extension TestScheduler: TimeProviding {
 
   private func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let job = Job(every: nil, action)
-    state.withLock { $0.agenda.add(job, due: $0.clock.advanced(by: .init(delay.roundedUpToNanoseconds))) }
+    state.withLock { $0.pending.add(job, due: $0.clock.advanced(by: .init(delay.roundedUpToNanoseconds))) }
     return AnyCancellable { [weak self, weak job] in
       if let self, let job { self.cancel(job) }
     }

@@ -16,6 +16,7 @@ let package = Package(
       dependencies: [
         .product(name: "Rebound", package: "Rebound"),
         .product(name: "ReboundHTTP", package: "Rebound"),
+        .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
       ]
     ),
     .executableTarget(
@@ -76,3 +77,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// In a manifest of one's own, the trait is named with the dependency. Here, scripts/swift-in says whether this machine has
+// the headers.
+if Context.environment["REBOUND_TRAITS"]?.split(separator: ",").contains("Curl") ?? false {
+  for target in package.targets where ["forecast", "forecast-server"].contains(target.name) {
+    target.swiftSettings = [.define("Curl")]
+  }
+}

@@ -12,8 +12,8 @@ extension ErrorExamples {
     ("``TimedOut``", timeout),
     ("… of a stream that fell silent", TimedOut(.betweenValues, limit: .seconds(9), values: 3, name: "weather")),
     ("``CircuitOpen``", CircuitOpen(name: "weather", retryAfter: .seconds(9))),
-    ("``BulkheadFull``", BulkheadFull(name: "weather", limit: 4, queueLength: 2)),
-    ("``RateLimited``", RateLimited(name: "weather", retryAfter: .seconds(9), queueLength: 2)),
+    ("``BulkheadFull``", BulkheadFull(name: "weather", limit: 4, queued: 2)),
+    ("``RateLimited``", RateLimited(name: "weather", retryAfter: .seconds(9), queued: 2)),
     ("``Throttled``", Throttled(name: "weather", refusalProbability: 0.5)),
     ("``RetriesSuspended``", RetriesSuspended(name: "weather")),
     ("``IdempotencyKeyUnknown``", IdempotencyKeyUnknown(key: "order 1")),
@@ -23,7 +23,7 @@ extension ErrorExamples {
     ("``TokenRefreshFailure``: signed out", refreshFailure(.signedOut)),
     ("… session rejected", refreshFailure(.rejected)), ("… no credential granted", refreshFailure(.denied)),
     ("… refresh failed", refreshFailure(.failed)),
-    ("… too many refreshes", refreshFailure(.excessive)),
+    ("… too many refreshes", refreshFailure(.tooManyRefreshes)),
   ]
 
   private static func refreshFailure(_ reason: TokenRefreshFailure.Reason) -> TokenRefreshFailure {

@@ -32,7 +32,6 @@ extension Picture {
       policy: try OutboxPolicy(backoff: .constant(.seconds(3))),
       storage: InMemoryOutboxStorage(),
       scheduler: stage.scheduler,
-      wallClock: { Date(timeIntervalSince1970: 0) },
       random: .seeded(1),
       deliveringWith: { _ in
         delivery.map { _ in OutboxVerdict.delivered }.catch { Just(OutboxVerdict.tryLater($0)) }.eraseToAnyPublisher()

@@ -125,7 +125,7 @@ extension Picture {
 
   private static let repeating = Picture(name: "repeat") {
     let stage = StreamStage()
-    let policy = RepeatPolicy(times: 2, pause: .constant(.seconds(2)))
+    let policy = try RepeatPolicy(times: 2, pause: .constant(.seconds(2)))
     stage.listen("output", to: try stage.source("run", "-a|", "-b|", "-c|").repeat(policy, time: stage.scheduler.time))
     return try stage.picture(
       "After each finish, a pause and another run",

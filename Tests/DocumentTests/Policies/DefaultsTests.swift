@@ -53,7 +53,7 @@ struct DefaultsTests {
     let timeout = TimeoutPolicy.total(.seconds(1))
     try expect("Timeouts-and-deadlines", "cooperative()", says: "off", !timeout.isCooperative)
     try expect("Timeouts-and-deadlines", "`attempt`", says: "none", timeout.attempt == nil && timeout.name == nil)
-    let repetition = RepeatPolicy()
+    let repetition = try RepeatPolicy()
     try expect("Repetition", "`times`", says: "for ever", repetition.times == nil && repetition.interval == nil)
     try expect("Repetition", "`pause`", says: "none", Array(repetition.pause.delays().prefix(1)) == [.zero])
     let hedge = try HedgePolicy<any Error>()
@@ -64,8 +64,8 @@ struct DefaultsTests {
   @Test("of retry budgets")
   func budgets() throws {
     let ratio = try RetryBudget.ratio(0)
-    try expect("Retry-budgets", ".ratio", says: "3 are always granted", ratio.snapshot.available == 3)
-    try expect("Retry-budgets", ".bucket", says: "500 tokens, 5", try RetryBudget.bucket().snapshot.available == 100)
+    try expect("Retry-budgets", ".ratio", says: "3 are always granted", ratio.snapshot().available == 3)
+    try expect("Retry-budgets", ".bucket", says: "500 tokens, 5", try RetryBudget.bucket().snapshot().available == 100)
   }
 
   @Test("of what spares a service")
@@ -81,6 +81,7 @@ struct DefaultsTests {
     try expect(page, "`window`", says: "30 s", breaker.window == .time(.seconds(30)))
     try expect(page, "`openTime`", says: "30 s", breaker.openTime == .seconds(30))
     try expect(page, "`openGrowth`", says: "2, 300 s", breaker.openGrowth == 2 && breaker.maxOpenTime == .seconds(300))
+    try expect(page, "`maxHint`", says: "an hour", breaker.maxHint == .seconds(3_600))
     try expect(page, "`openJitter`", says: "0", breaker.openJitter == 0)
     try expect(page, "`probes`", says: "1, 0.5", breaker.probes == 1 && breaker.probeFailureRatio == 0.5)
     let bulkhead = try BulkheadPolicy(maxConcurrent: 1)
@@ -96,6 +97,7 @@ struct DefaultsTests {
     try expect("Rate-limiters", "`waiting", says: "refuses at once; 1,000", limiter.maxWait == .zero)
     #expect(limiter.maxQueue == 1_000)
     try expect("Rate-limiters", "`answering", says: "× 0.7", limiter.feedback.decrease == 0.7)
+    try expect("Rate-limiters", "`maxHint`", says: "an hour", limiter.feedback.maxHint == .seconds(3_600))
     #expect(limiter.feedback.scale == 0.4 && limiter.feedback.floor == 0.01)
     let throttle = AdaptiveThrottlePolicy.standard
     try expect("Adaptive-throttles", "`factor`", says: "2", throttle.factor == 2)
@@ -130,6 +132,7 @@ struct DefaultsTests {
     try expect("Token-refresh", "`maxRefreshes`", says: "5 in 30 s", refreshes)
     let cooldowns = refresh.cooldown == .seconds(1) && refresh.maxCooldown == .seconds(30)
     try expect("Token-refresh", "`cooldown`", says: "1 s, doubling to 30 s", cooldowns)
+    try expect("Token-refresh", "`maxHint`", says: "an hour", refresh.maxHint == .seconds(3_600))
   }
 
   @Test("of what is told apart by keys")

@@ -53,7 +53,7 @@ struct RecoveryPagesTests {
       }
       #expect(attempts == 123)  // and not 300
 
-      #expect(budget.snapshot.granted == 23)
+      #expect(budget.snapshot().granted == 23)
     }
   }
 
@@ -146,7 +146,7 @@ struct RecoveryPagesTests {
   }
 
   @Test("a poll runs at even intervals for as long as its condition holds")
-  func repetition() {
+  func repetition() throws {
     var readings: [Int] = []
     var now = 0
     let status = Deferred {
@@ -155,7 +155,7 @@ struct RecoveryPagesTests {
     }
     let time = scheduler.time
 
-    let policy = RepeatPolicy(every: .seconds(30)).while { runs in runs < 3 }
+    let policy = try RepeatPolicy(every: .seconds(30)).while { runs in runs < 3 }
     let polling =
       status
       .repeat(policy, time: time)

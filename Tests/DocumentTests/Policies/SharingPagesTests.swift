@@ -74,6 +74,49 @@ struct SharingPagesTests {
     }
   }
 
+  @Test("a key buys the first token, and the next; one that the server does not know buys none, and nobody asks again")
+  func obtaining() async throws {
+    enum KeyFailure: Error { case busy, unknownKey }
+    struct Unauthorised: Error {}
+    actor Server {
+      private(set) var asked = 0
+
+      func token(for key: String) throws(KeyFailure) -> String {
+        asked += 1
+        guard key == "key" else { throw .unknownKey }
+        return "token \(asked)"
+      }
+    }
+    let time = scheduler.time
+
+    for (key, isKnown) in [("key", true), ("old key", false)] {
+      let server = Server()
+
+      let session = TokenRefresher<String>(
+        lifetime: { _ in .seconds(3_600) },
+        rejectedWhen: { $0 == .unknownKey },
+        obtaining: { () async throws(KeyFailure) in try await server.token(for: key) }
+      )
+
+      guard isKnown else {
+        for _ in 1...3 {
+          let failure = await #expect(throws: TokenRefreshFailure.self) {
+            try await session.run(when: { $0 is Unauthorised }, time: time) { token in token }
+          }
+          #expect(failure?.reason == .denied)
+        }
+        #expect(await server.asked == 1)
+        continue
+      }
+      for _ in 1...2 {
+        let sent = try await session.run(when: { $0 is Unauthorised }, time: time) { token in token }
+        #expect(sent == "token 1")
+      }
+      scheduler.advance(by: .seconds(3_600))
+      #expect(try await session.run(when: { $0 is Unauthorised }, time: time) { token in token } == "token 2")
+    }
+  }
+
   @Test("what has a key is done once, and all who come with it get its answer")
   func idempotencyKeys() async throws {
     var placed: [String] = []

@@ -48,7 +48,7 @@ import Testing
       )
       let failures = Locked<[String]>([])
       let caches = (0..<2).map { _ in
-        HTTPCache(storage: .folder(folder, maximumEntries: 8)) { failure in
+        HTTPCache(storage: .folder(folder, maxEntries: 8)) { failure in
           failures.withLock { $0.append("\(failure)") }
         }
       }

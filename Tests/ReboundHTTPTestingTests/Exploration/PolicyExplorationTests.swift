@@ -90,7 +90,7 @@ import Testing
         let count = all.count { $0 >= begin && $0 < begin + .seconds(2) }
         try requireTrue(count <= 4, "\(all)")
       }
-      try requireEqual(limiter.queued, 0)
+      try requireEqual(limiter.snapshot.queued, 0)
     }
   }
 
@@ -190,7 +190,7 @@ import Testing
       }
       try requireLinearizable(history, as: Newest())
       try requireTrue(renewals.counts.most <= 1, "\(renewals.counts)")
-      try requireEqual(refresher.waiterCount, 0)
+      try requireEqual(refresher.queued, 0)
     }
   }
 
@@ -307,7 +307,7 @@ import Testing
       try requireEqual(running.counts.now, 0)
       try requireEqual(bulkhead.snapshot.running, 0)
       try requireEqual(bulkhead.snapshot.queued, 0)
-      try requireEqual(limiter.queued, 0)
+      try requireEqual(limiter.snapshot.queued, 0)
       try await TimeSource.current.sleep(for: .seconds(60))
       try await breaker.run {}
     }

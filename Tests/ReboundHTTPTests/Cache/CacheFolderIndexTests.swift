@@ -20,12 +20,12 @@ struct CacheFolderIndexTests {
   @Test("a size beyond all numbers is one that there is no room for")
   func greatestRoom() {
     #expect(CacheFolderIndex.room(for: .max) == .max)
-    #expect(CacheFolderIndex(maximumBytes: .max - 1, maximumEntries: 1).overdue(for: .max, named: "a") == nil)
+    #expect(CacheFolderIndex(maxBytes: .max - 1, maxEntries: 1).overdue(for: .max, named: "a") == nil)
   }
 
   @Test("what was not used for the longest time goes first, and an eighth more than needed")
   func leastRecentlyUsed() {
-    var index = CacheFolderIndex(maximumBytes: .max, maximumEntries: 16)
+    var index = CacheFolderIndex(maxBytes: .max, maxEntries: 16)
     for number in 0..<16 { index.add("\(number)", size: 1, at: .seconds(number)) }
     #expect(index.overdue(for: nil, named: nil) == [])
     index.use("0", at: .seconds(100))
@@ -37,7 +37,7 @@ struct CacheFolderIndexTests {
 
   @Test("bytes are bounded as well, and what is replaced makes room")
   func bytes() {
-    var index = CacheFolderIndex(maximumBytes: 8 * 4_096, maximumEntries: 100)
+    var index = CacheFolderIndex(maxBytes: 8 * 4_096, maxEntries: 100)
     for number in 0..<8 { index.add("\(number)", size: 4_000, at: .seconds(number)) }
     #expect(index.bytes == 8 * 4_096)
     #expect(index.overdue(for: 4_000, named: "3") == [])
@@ -54,13 +54,13 @@ struct CacheFolderIndexTests {
 
   @Test("with no room for any entry there is room for none")
   func nothingAllowed() {
-    #expect(CacheFolderIndex(maximumBytes: 1_000_000, maximumEntries: 0).overdue(for: 1, named: "a") == nil)
-    #expect(CacheFolderIndex(maximumBytes: 0, maximumEntries: 10).overdue(for: 1, named: "a") == nil)
+    #expect(CacheFolderIndex(maxBytes: 1_000_000, maxEntries: 0).overdue(for: 1, named: "a") == nil)
+    #expect(CacheFolderIndex(maxBytes: 0, maxEntries: 10).overdue(for: 1, named: "a") == nil)
   }
 
   @Test("a look at the folder says what is there, and what others have used since is used")
   func look() {
-    var index = CacheFolderIndex(maximumBytes: .max, maximumEntries: 3)
+    var index = CacheFolderIndex(maxBytes: .max, maxEntries: 3)
     index.add("gone", size: 1, at: .seconds(1))
     index.add("own", size: 1, at: .seconds(50))
     let found = [("own", Self.file(1, 10)), ("other", Self.file(5_000, 20)), ("third", Self.file(1, 60))]
@@ -73,7 +73,7 @@ struct CacheFolderIndexTests {
 
   @Test("a file of the future is the first to go, or it would stay until then")
   func future() {
-    var index = CacheFolderIndex(maximumBytes: .max, maximumEntries: 2)
+    var index = CacheFolderIndex(maxBytes: .max, maxEntries: 2)
     let found = [("old", Self.file(1, 10)), ("future", Self.file(1, 161)), ("near", Self.file(1, 160))]
     index.look(at: found.map { (name: $0.0, file: $0.1) }, now: .seconds(100), slack: .seconds(60))
     #expect(index.overdue(for: nil, named: nil) == ["future"])
@@ -81,14 +81,14 @@ struct CacheFolderIndexTests {
 
   @Test("the folder is looked at again once an eighth of what is allowed was added")
   func due() {
-    var entries = CacheFolderIndex(maximumBytes: .max, maximumEntries: 80)
+    var entries = CacheFolderIndex(maxBytes: .max, maxEntries: 80)
     for number in 0..<10 { entries.add("\(number)", size: 1, at: .zero) }
     #expect(!entries.isDue)
     entries.add("10", size: 1, at: .zero)
     #expect(entries.isDue)
     entries.look(at: [], now: .zero, slack: .zero)
     #expect(!entries.isDue)
-    var bytes = CacheFolderIndex(maximumBytes: 80 * 4_096, maximumEntries: .max)
+    var bytes = CacheFolderIndex(maxBytes: 80 * 4_096, maxEntries: .max)
     bytes.add("a", size: 10 * 4_096, at: .zero)
     #expect(!bytes.isDue)
     bytes.add("a", size: 1, at: .zero)

@@ -13,8 +13,8 @@ struct FileHTTPCacheStorageTests {
     let folder = MemoryFolder()
     private let clock = Locked(Duration.seconds(10_000))
 
-    func storage(maximumBytes: Int = .max, maximumEntries: Int = 10_000) -> FileHTTPCacheStorage {
-      FileHTTPCacheStorage(in: folder, maximumBytes: maximumBytes, maximumEntries: maximumEntries) { [self] in
+    func storage(maxBytes: Int = .max, maxEntries: Int = 10_000) -> FileHTTPCacheStorage {
+      FileHTTPCacheStorage(in: folder, maxBytes: maxBytes, maxEntries: maxEntries) { [self] in
         clock.withLock { $0 }
       }
     }
@@ -123,7 +123,7 @@ struct FileHTTPCacheStorageTests {
   @Test("there are never more copies or bytes than allowed")
   func bounds() throws {
     let setting = Setting()
-    let storage = setting.storage(maximumBytes: 20 * 4_096, maximumEntries: 16)
+    let storage = setting.storage(maxBytes: 20 * 4_096, maxEntries: 16)
     for number in 0..<200 {
       setting.wait(.seconds(1))
       #expect(try storage.store(Data(count: 1 + number * 100 % 9_000), as: Self.name(number)) != nil)
@@ -138,7 +138,7 @@ struct FileHTTPCacheStorageTests {
   @Test("what was not used for the longest time goes first, whichever process has used it")
   func leastRecentlyUsed() throws {
     let setting = Setting()
-    let first = setting.storage(maximumEntries: 4)
+    let first = setting.storage(maxEntries: 4)
     for number in 0..<4 {
       _ = try first.store(Self.one, as: Self.name(number))
       setting.wait(.seconds(100))
@@ -146,7 +146,7 @@ struct FileHTTPCacheStorageTests {
     #expect(try Self.found(first, Self.name(0)) != nil)
     #expect(try Self.found(setting.storage(), Self.name(1)) != nil)
     setting.wait(.seconds(100))
-    let second = setting.storage(maximumEntries: 4)
+    let second = setting.storage(maxEntries: 4)
     _ = try second.store(Self.one, as: Self.name(4))
     #expect(setting.names == [0, 1, 3, 4].map { "\(Self.name($0))" })
   }
@@ -154,7 +154,7 @@ struct FileHTTPCacheStorageTests {
   @Test("of several processes each is over the bounds by an eighth at most")
   func severalProcesses() throws {
     let setting = Setting()
-    let storages = (0..<3).map { _ in setting.storage(maximumEntries: 80) }
+    let storages = (0..<3).map { _ in setting.storage(maxEntries: 80) }
     for number in 0..<1_000 {
       setting.wait(.seconds(1))
       _ = try storages[number % 3].store(Self.one, as: Self.name(number))
@@ -170,7 +170,7 @@ struct FileHTTPCacheStorageTests {
       _ = try before.store(Self.one, as: Self.name(number))
       setting.wait(.seconds(1))
     }
-    _ = try setting.storage(maximumEntries: 8).store(Self.one, as: Self.name(20))
+    _ = try setting.storage(maxEntries: 8).store(Self.one, as: Self.name(20))
     #expect(setting.names == (13...20).map { "\(Self.name($0))" })
   }
 
@@ -236,7 +236,7 @@ struct FileHTTPCacheStorageTests {
   func foreign(name: String) throws {
     let setting = Setting()
     setting.folder.put(name, .init(bytes: Self.one, changed: .zero, number: 99))
-    let storage = setting.storage(maximumEntries: 1)
+    let storage = setting.storage(maxEntries: 1)
     for number in 0..<3 { _ = try storage.store(Self.one, as: Self.name(number)) }
     try storage.removeAll()
     #expect(setting.names == [name])
@@ -279,7 +279,7 @@ struct FileHTTPCacheStorageTests {
   @Test("where no room can be made, nothing is stored")
   func unremovable() throws {
     let setting = Setting()
-    let storage = setting.storage(maximumEntries: 1)
+    let storage = setting.storage(maxEntries: 1)
     _ = try storage.store(Self.one, as: Self.name(1))
     setting.folder.refuse(["remove"])
     #expect(throws: MemoryFolder.refusal) { try storage.store(Self.two, as: Self.name(2)) }
@@ -348,7 +348,7 @@ struct FileHTTPCacheStorageTests {
     }
 
     private static func boundedStorage(at folder: URL) -> FileHTTPCacheStorage {
-      FileHTTPCacheStorage(at: folder, maximumBytes: 64 * 4_096, maximumEntries: 24)
+      FileHTTPCacheStorage(at: folder, maxBytes: 64 * 4_096, maxEntries: 24)
     }
 
     @Test("many threads with two storages: whoever finds something finds a whole, and no file stays open or is left")

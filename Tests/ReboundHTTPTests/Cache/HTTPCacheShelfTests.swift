@@ -30,8 +30,8 @@ struct HTTPCacheShelfTests {
     var kinds: [HTTPCacheStorageFailure.Kind] { failures.values.map(\.kind) }
     var copies: [String] { folder.entries.keys.sorted() }
 
-    func storage(maximumEntries: Int = 1_000) -> FileHTTPCacheStorage {
-      FileHTTPCacheStorage(in: folder, maximumBytes: .max, maximumEntries: maximumEntries) { [self] in wallClock }
+    func storage(maxEntries: Int = 1_000) -> FileHTTPCacheStorage {
+      FileHTTPCacheStorage(in: folder, maxBytes: .max, maxEntries: maxEntries) { [self] in wallClock }
     }
 
     /// Another process, whose time has begun at another moment.
@@ -344,7 +344,7 @@ struct HTTPCacheShelfTests {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
     let first = setting.process()
     _ = try first.get()
-    _ = try setting.process(setting.storage(maximumEntries: 1)).get(Anything(path: "other"))
+    _ = try setting.process(setting.storage(maxEntries: 1)).get(Anything(path: "other"))
     #expect(try first.get(Self.kept) == nil)
     #expect(first.cache.usedBytes == 0)
   }

@@ -101,6 +101,23 @@ struct HARLogTests {
     #expect(comment.hasPrefix("Anything, attempt 1, request ") && comment.hasSuffix(": cut off"))
   }
 
+  @Test("attempts that are under way side by side are an entry each; the one that has lost is cut off")
+  func hedged() throws {
+    var test = ClientUnderTest(
+      [.ok("first").after(.seconds(5)), .status(503).after(.seconds(1)), .ok("third").after(.seconds(1))],
+      [Hedging(try HedgePolicy(maxHedges: 2, delay: .after(.seconds(2))))]
+    )
+    let log = HARLog()
+    test.client = test.client.onEvent(log.write)
+    #expect(try test.run(Anything()).values == [Data("third".utf8)])
+    let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
+    #expect(entries.map { $0["response"]?["status"] } == [.number(503), .number(200), .number(0)])
+    #expect(entries.map { $0["time"] } == [.number(1_000), .number(1_000), .number(4_000)])
+    let comments = entries.compactMap { $0["comment"]?.string }
+    #expect(comments.count == 3 && comments[1].contains("attempt 3,") && comments[2].contains("attempt 1,"))
+    #expect(comments.map { $0.hasSuffix("cut off") } == [false, false, true])
+  }
+
   @Test("an attempt that goes on for who has joined it is an entry with its answer, whoever has lost interest")
   func joined() throws {
     var test = ClientUnderTest(

@@ -143,7 +143,7 @@ final class PipelineForeignClientTests: Sendable {
     let breaker = CircuitBreaker(
       "shop",
       policy: try .consecutive(2, openFor: .seconds(30)),
-      countingAsFailure: NetworkFailure.speaksAgainstService
+      failingWhen: NetworkFailure.speaksAgainstService
     )
     let pipeline = try Pipeline<ResponseHead>("weather", time: scheduler.time) { breaker }
     for _ in 1...2 { #expect(try await send([answer(507), answer(507)], in: pipeline).status == 507) }

@@ -22,18 +22,18 @@ struct NetworkFailureRefusalTests {
       (CircuitOpen(name: "api", retryAfter: .seconds(7)), .circuitOpen, .seconds(7)),
       (Throttled(name: "api", refusalProbability: 0.9), .circuitOpen, nil),
       (RetriesSuspended(name: "api"), .circuitOpen, nil),
-      (BulkheadFull(name: "api", limit: 1, queueLength: 0), .busy, nil),
-      (RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0), .rateLimited, .seconds(7)),
+      (BulkheadFull(name: "api", limit: 1, queued: 0), .busy, nil),
+      (RateLimited(name: "api", retryAfter: .seconds(7), queued: 0), .rateLimited, .seconds(7)),
       (TimedOut(.total, limit: .seconds(1)), .deadlineExceeded, nil),
       (TimedOut(.attempt, limit: .seconds(1)), .transport(.timeout(.total)), nil),
       (TimedOut(.firstValue, limit: .seconds(1)), .transport(.timeout(.idle)), nil),
       (TimedOut(.betweenValues, limit: .seconds(1)), .transport(.timeout(.idle)), nil),
       (TokenRefreshFailure(reason: .signedOut), .unauthorised, nil),
       (TokenRefreshFailure(reason: .rejected), .unauthorised, nil),
-      (TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(7)), .unauthorised, .seconds(7)),
+      (TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: .seconds(7)), .unauthorised, .seconds(7)),
       (TokenRefreshFailure(reason: .failed, underlying: Unknown(), retryAfter: .seconds(7)), .other, .seconds(7)),
       (
-        FallbackFailed(failure: Unknown(), original: RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0)),
+        FallbackFailed(failure: Unknown(), original: RateLimited(name: "api", retryAfter: .seconds(7), queued: 0)),
         .rateLimited, .seconds(7)
       ),
       (FallbackFailed(failure: Unknown(), original: NetworkFailure(.notFound)), .notFound, nil),
@@ -88,12 +88,12 @@ struct NetworkFailureRefusalTests {
   @Test(
     "what was not let in may be sent again, whatever it is; what was cut off may not, since nobody knows what it was",
     arguments: [
-      (BulkheadFull(name: "api", limit: 1, queueLength: 0), true),
-      (RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0), true),
+      (BulkheadFull(name: "api", limit: 1, queued: 0), true),
+      (RateLimited(name: "api", retryAfter: .seconds(7), queued: 0), true),
       (CircuitOpen(name: "api", retryAfter: .seconds(7)), false),
       (TimedOut(.attempt, limit: .seconds(1)), false),
       (TimedOut(.total, limit: .seconds(1)), false),
-      (TokenRefreshFailure(reason: .excessive), false),
+      (TokenRefreshFailure(reason: .tooManyRefreshes), false),
     ] as [(any Error, Bool)]
   )
   func retryable(error: any Error, isRetryable: Bool) {
@@ -106,8 +106,8 @@ struct NetworkFailureRefusalTests {
       (TimedOut(.attempt, limit: .seconds(1)), true), (TimedOut(.total, limit: .seconds(1)), true), (Unknown(), true),
       (NetworkFailure(.serverError(500)), true), (NetworkFailure(.transport(.timeout(.idle))), true),
       (NetworkFailure(.deadlineExceeded), true),
-      (BulkheadFull(name: "api", limit: 1, queueLength: 0), false),
-      (RateLimited(name: "api", retryAfter: .seconds(7), queueLength: 0), false),
+      (BulkheadFull(name: "api", limit: 1, queued: 0), false),
+      (RateLimited(name: "api", retryAfter: .seconds(7), queued: 0), false),
       (CircuitOpen(name: "api", retryAfter: .seconds(7)), false), (TokenRefreshFailure(reason: .failed), false),
       (CancellationError(), false), (NetworkFailure(.other), false), (NetworkFailure(.clientError(408)), false),
       (NetworkFailure(.tooManyRequests), false), (NetworkFailure(.notFound), false),

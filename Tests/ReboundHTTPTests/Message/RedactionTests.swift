@@ -83,6 +83,22 @@ struct RedactionTests {
     #expect(redaction.pairs("pin=1234&a=b") == "pin=[hidden]&a=b")
   }
 
+  @Test("names count whatever their case, however they came into the lists")
+  func caseOfNames() {
+    var redaction = Redaction(headers: [], parameters: [], guessing: false)
+    redaction.headers.insert("X-Door")
+    redaction.parameters.formUnion(["Door"])
+    #expect(redaction.headers(["x-DOOR": "s3cret"])["X-Door"] == "…")
+    #expect(redaction.pairs("door=s3cret&DOOR=s3cret") == "door=…&DOOR=…")
+    #expect(redaction.line("X-Door:s3cret s3cret") == "X-Door:…")
+    redaction.headers = ["X-Gate"]
+    redaction.parameters = ["Gate"]
+    #expect(redaction == Redaction(headers: ["x-gate"], parameters: ["gate"], guessing: false))
+    redaction.isGuessing = true
+    redaction.shown = ["X-Access-Token"]
+    #expect(redaction.headers(["x-access-token": "shown"])["X-Access-Token"] == "shown")
+  }
+
   @Test(
     "members of JSON whose names are written with escapes",
     arguments: [
@@ -111,7 +127,10 @@ struct RedactionTests {
     "what has the name of a credential is hidden, whether or not it is on the list",
     arguments: [
       "X-Access-Token", "X-Api-Token", "sessionid", "x-amz-signature", "X-Amz-Credential", "csrfToken", "db_password",
-      "privateKey", "MyServiceSecret", "Authorization-Original", "jwt",
+      "privateKey", "MyServiceSecret", "Authorization-Original", "jwt", "Ocp-Apim-Subscription-Key", "X-Auth-Key",
+      "x-functions-key", "X-Master-Key", "X-Auth", "auth", "Auth0", "pwd", "db.pwd", "PIN", "pinCode",
+      "subscription-key",
+      "masterKey", "MASTER_KEY", "xDoorKey2", "AWSKey",
     ]
   )
   func names(name: String) {
@@ -147,7 +166,12 @@ struct RedactionTests {
 
   @Test(
     "fields that a reader of logs needs are shown",
-    arguments: ["WWW-Authenticate", "Idempotency-Key", "X-Request-ID", "Author"]
+    arguments: [
+      "WWW-Authenticate", "Idempotency-Key", "X-Request-ID", "Author", "idempotencyKey", "X-Idempotency-Key",
+      "Sec-WebSocket-Key", "sec-websocket-key", "Surrogate-Key", "X-Cache-Key", "public_key", "partitionKey",
+      "X-OAuth-Scopes",
+      "Key", "Hot-Keys", "X-Key-Count", "monkey", "Pinned", "pins", "PWDs",
+    ]
   )
   func needed(name: String) {
     #expect(Redaction.standard.headers([name: "shown"])[name] == "shown")

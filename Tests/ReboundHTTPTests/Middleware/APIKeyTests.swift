@@ -33,6 +33,26 @@ struct APIKeyTests {
   }
 
   @Test(
+    "is hidden by the client, under whatever name it goes, and whatever is said of secrets later",
+    arguments: [APIKey.Placement.header("X-Door"), .query("edition")]
+  )
+  func hidden(placement: APIKey.Placement) throws {
+    var test = ClientUnderTest([.status(404)], repeatingLast: true, [APIKey(placement, "s3cret")])
+    for redaction in [nil, Redaction(headers: [], parameters: [], guessing: false), .standard.showing("edition")] {
+      if let redaction { test.client.redaction = redaction }
+      #expect(
+        test.client.redaction.hides(header: "x-door") || test.client.redaction.hides(parameter: "Edition"),
+        "\(placement)"
+      )
+      let failure = try #require(try test.run(Anything()).failure)
+      #expect(!"\(failure)".contains("s3cret"))
+      #expect(!failure.call.url.contains("s3cret"))
+    }
+    #expect(!test.log.lines.joined().contains("s3cret"))
+    #expect(!Redaction.standard.hides(header: "X-Door") && !Redaction.standard.hides(parameter: "edition"))
+  }
+
+  @Test(
     "stays with the origin that the request was made for",
     arguments: [APIKey.Placement.header("X-API-Key"), .query("key")]
   )

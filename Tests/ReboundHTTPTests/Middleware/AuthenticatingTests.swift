@@ -168,7 +168,7 @@ struct AuthenticatingTests {
     let breaker = try CircuitBreaker(
       "api",
       policy: CircuitBreakerPolicy(consecutiveFailures: 1),
-      countingAsFailure: NetworkFailure.speaksAgainstService
+      failingWhen: NetworkFailure.speaksAgainstService
     )
     let session = Session(
       [Self.server],

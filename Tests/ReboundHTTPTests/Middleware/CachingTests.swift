@@ -701,6 +701,13 @@ struct CachingTests {
     arguments: CacheKind.allCases
   )
   func redirectedCopyWithKey(kind: CacheKind) throws {
+    struct Edition: HTTPMiddleware {
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+        var request = request
+        request.message.url.append(queryItems: [URLQueryItem(name: "edition", value: "7")])
+        return next(request)
+      }
+    }
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
     let setting = Setting(
       kind,
@@ -708,7 +715,7 @@ struct CachingTests {
         .redirect(301, to: "/v1/b"), Self.answer("old", headers), .response(204), .redirect(301, to: "/v1/b"),
         Self.answer("new", headers),
       ],
-      [APIKey(.query("edition"), "7")]
+      [Edition()]
     )
     _ = try setting.get(Anything(path: "a"))
     #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))

@@ -12,7 +12,7 @@ struct ProtectingTests {
     CircuitBreaker(
       "api",
       policy: try CircuitBreakerPolicy(consecutiveFailures: 2, openTime: .seconds(30)),
-      countingAsFailure: NetworkFailure.speaksAgainstService
+      failingWhen: NetworkFailure.speaksAgainstService
     )
   }
 

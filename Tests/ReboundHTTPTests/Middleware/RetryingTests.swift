@@ -182,9 +182,38 @@ struct RetryingTests {
       let recorder = try test.run(
         Anything(method: .put, body: .stream(stream, contentType: "a/b"), idempotency: idempotency)
       )
-      #expect(recorder.failure?.kind == .serverError(503))
+      let failure = try #require(recorder.failure)
+      #expect(failure.kind == .serverError(503))
       #expect(test.transport.count == 1)
+      #expect(failure.notRetriedBecause == .notReplayable)
+      #expect("\(failure)".contains("; not tried again: not replayable"))
+      #expect(test.log.retries.map(\.outcome) == [.stopped(.notReplayable)])
     }
+  }
+
+  @Test(
+    "the body is not what is in the way of a request that would not be sent again anyhow",
+    arguments: [(.post, .status(503)), (.put, .status(400))] as [(HTTPMethod, ScriptedTransport.Step)]
+  )
+  func onceOnlyBodyOfNoMatter(method: HTTPMethod, step: ScriptedTransport.Step) throws {
+    let test = ClientUnderTest([step], [Retrying(Self.policy)])
+    let body = RequestBody.stream(BodyStream.once { _ in Data() }, contentType: "a/b")
+    let failure = try #require(try test.run(Anything(method: method, body: body)).failure)
+    #expect(failure.notRetriedBecause == .notRetryable)
+  }
+
+  @Test("a policy for errors of any type has the same reason for it")
+  func onceOnlyBodyOutside() throws {
+    let test = ClientUnderTest([.status(503)])
+    let events = ValueLog<RetryEvent.Outcome>()
+    let recorder = Recorder<Data, any Error>()
+    let body = RequestBody.stream(BodyStream.once { _ in Data() }, contentType: "a/b")
+    test.client.publisher(for: Anything(method: .put, body: body))
+      .mapError { $0 as any Error }
+      .retry(RetryPolicy<any Error>(.http).onEvent { events.append($0.outcome) }, time: test.scheduler.time)
+      .subscribe(recorder)
+    try test.scheduler.run()
+    #expect(events.values == [.stopped(.notReplayable)])
   }
 
   @Test("a file is sent again whole")
@@ -216,6 +245,23 @@ struct RetryingTests {
     #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .serverError(503))
     #expect(test.transport.count == 3)
     #expect(test.log.retries.last?.outcome == .stopped(.budgetExhausted))
+  }
+
+  @Test("each host has a budget of its own, so that one that is sick does not use up the retries of the others")
+  func budgetsByHost() throws {
+    let budgets = try Keyed<String, RetryBudget>.ratio(0, floor: 1)
+    let policy = Self.policy.within(try .ratio(0, floor: 0))
+    let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(policy, budgets: budgets)])
+    for _ in 0..<2 { _ = try test.run(Anything()) }
+    #expect(test.transport.count == 3)
+    #expect(test.log.retries.last?.outcome == .stopped(.budgetExhausted))
+    let other = Anything(baseURL: URL(string: "https://other.example:8443"))
+    #expect(try test.run(other).failure?.kind == .serverError(503))
+    #expect(test.transport.count == 5)
+    let granted = ["api.example", "other.example:8443"].map {
+      budgets.existing($0)?.snapshot(on: test.scheduler.time).granted
+    }
+    #expect(granted == [1, 1])
   }
 
   @Test("a whole call can be retried from outside, by the same rule")

@@ -61,6 +61,21 @@ struct JSONLinesHTTPTests {
     reading.cancel()
   }
 
+  @Test("what other policies decide about a call is a line with the policy, the decision and its details")
+  func decided() throws {
+    let (test, lines) = test(
+      [.silence, .ok("{}")],
+      [Hedging(try HedgePolicy(delay: .after(.seconds(2))))]
+    )
+    let reading = lines.read { [kept] in kept.append($0) }
+    _ = try test.run(Anything())
+    let decided = try objects().filter { $0["event"] as? String == "decided" }
+    #expect(decided.map { $0["policy"] as? String } == ["hedge", "hedge"])
+    #expect(decided.map { $0["decision"] as? String } == ["begins", "hedge_won"])
+    #expect((decided.first?["details"] as? [String: Any])?["hedge"] as? Int == 1)
+    reading.cancel()
+  }
+
   @Test("while nobody reads no event is built, and a call that has begun then is not written either")
   func unread() throws {
     let (test, lines) = test([.ok("{}").after(.seconds(1)), .ok("{}")])
@@ -128,7 +143,7 @@ struct JSONLinesHTTPTests {
     let breaker = CircuitBreaker(
       "service",
       policy: try .consecutive(1, openFor: .seconds(30)),
-      countingAsFailure: NetworkFailure.speaksAgainstService
+      failingWhen: NetworkFailure.speaksAgainstService
     )
     let (test, lines) = test([.reset, .silence], [Protecting(with: breaker)])
     let reading = lines.read { [kept] in kept.append($0) }

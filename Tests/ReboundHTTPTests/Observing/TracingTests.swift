@@ -101,6 +101,23 @@ struct TracingTests {
     #expect(spans.spans.map { $0.attributes["error.type"] } == [.text("cancelled"), .text("cancelled")])
   }
 
+  @Test("attempts side by side are a span each; the one that has lost ends as cancelled")
+  func hedged() throws {
+    let test = test(
+      [.status(200).after(.seconds(5)), .status(204).after(.seconds(1))],
+      [Hedging(try HedgePolicy(delay: .after(.seconds(2))))]
+    )
+    _ = try test.run(Anything())
+    let spans = spans.spans
+    #expect(spans.map(\.isAttempt) == [true, true, false])
+    #expect(spans.map(\.duration) == [.seconds(1), .seconds(3), .seconds(3)])
+    #expect(spans.map { $0.attributes["http.request.resend_count"] } == [.number(1), nil, nil])
+    #expect(spans.map { $0.attributes["http.response.status_code"] } == [.number(204), nil, nil])
+    #expect(spans.map { $0.attributes["error.type"] } == [nil, .text("cancelled"), nil])
+    let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
+    #expect(sent == [spans[1].context.traceparent, spans[0].context.traceparent])
+  }
+
   private static func answer(_ control: String) -> ScriptedTransport.Step {
     .response(200, ["Cache-Control": "max-age=0, \(control)", "ETag": "\"1\""])
   }

@@ -66,7 +66,7 @@ struct OutboxVerdictOfAFailureTests {
 
   @Test("a credential that could not be renewed for the moment is worth to wait for, a session that is over is not")
   func credential() {
-    let moment = TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(7))
+    let moment = TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: .seconds(7))
     let over = TokenRefreshFailure(reason: .rejected)
     for kind in [NetworkFailure.Kind.other, .unauthorised] {
       if case .tryLater(_, after: .seconds(7)) = OutboxVerdict(

@@ -254,12 +254,13 @@ struct DownloadTests {
   @Test("two downloads to one place do not mix: the second is refused while the first runs")
   func together() async throws {
     let setting = try Setting()
-    let (first, _) = setting.client([.silence, .silence])
+    let (first, begun) = setting.client([.silence, .silence])
     let (second, transport) = setting.client([Self.script.answer()])
     let running = first.publisher(downloading: Anything(), to: setting.file)
       .sink { _ in
       } receiveValue: { _ in
       }
+    while begun.count == 0, !Task.isCancelled { await Task.yield() }
     let failure = await setting.failure(second)
     #expect(failure?.kind == .storage)
     #expect(failure?.underlying is DownloadUnderWay)

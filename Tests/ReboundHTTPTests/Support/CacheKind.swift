@@ -25,7 +25,7 @@ enum CacheKind: String, CaseIterable, Sendable {
 
 extension FileHTTPCacheStorage {
   convenience init(in folder: any CacheFolder, clock: @escaping @Sendable () -> Duration) {
-    self.init(in: folder, maximumBytes: 100_000_000, maximumEntries: 10_000, clock: clock)
+    self.init(in: folder, maxBytes: 100_000_000, maxEntries: 10_000, clock: clock)
   }
 }
 

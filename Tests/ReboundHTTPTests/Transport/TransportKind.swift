@@ -31,7 +31,8 @@ enum TransportKind: String, CaseIterable, Codable, CustomTestStringConvertible {
     #if canImport(Darwin)
       let lacking: Set<TransportContract.Feature> = self == .urlSession ? [.connectLimit] : []
     #else
-      let lacking: Set<TransportContract.Feature> = self == .urlSession ? [.connectLimit, .backpressure] : []
+      let lacking: Set<TransportContract.Feature> =
+        self == .urlSession ? [.connectLimit, .backpressure, .growingFiles] : []
     #endif
     return TransportContract(lacking: lacking) { make($0, reachability: $1) }
   }

@@ -99,6 +99,13 @@ struct TransportVerdictsTests {
     #expect(TransportVerdicts.kind(urlErrorCode: code, text: "") == .offline)
   }
 
+  @Test("takes what could not be had for a lost connection: worth a retry, and no proof that nothing was sent")
+  func unavailable() {
+    let failure = TransportFailure(TransportVerdicts.kind(urlErrorCode: -1008, text: "resource unavailable"))
+    #expect(failure.kind == .reset && failure.isTransient)
+    #expect(!failure.provesNothingWasSent && !failure.provesNothingWasDone)
+  }
+
   @Test("has no row that an earlier one hides")
   func reachableRows() {
     for rows in [TransportVerdicts.urlErrors, TransportVerdicts.curlCodes] {

@@ -70,8 +70,8 @@ final class Receiver: @unchecked Sendable {
 
 /// An outbox of texts, in virtual time.
 struct OutboxUnderTest {
-  /// What the device's clock says at the beginning.
-  static let start = Date(timeIntervalSince1970: 1_800_000_000)
+  /// What the scheduler's clock says at the beginning.
+  static let start = Date(timeIntervalSince1970: 0)
 
   let scheduler: TestScheduler
   let receiver: Receiver
@@ -96,7 +96,6 @@ struct OutboxUnderTest {
       storage: storage,
       online: online,
       scheduler: scheduler,
-      wallClock: { Self.start + Double(scheduler.now.nanoseconds) / 1e9 },
       random: .seeded(seed),
       deliveringWith: receiver.receive
     )

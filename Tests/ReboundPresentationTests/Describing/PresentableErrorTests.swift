@@ -9,6 +9,7 @@ struct PresentableErrorTests {
   func defaults() {
     let error = Plain()
     #expect(!error.isCancellation && !error.isOffline && !error.needsSignIn && !error.mustUpdate)
+    #expect(!error.isMaintenance)
     #expect(error.isRetryable)
     #expect(error.fieldErrors.isEmpty && error.choices.isEmpty)
   }

@@ -14,6 +14,8 @@ struct PresentTests {
     var testDescription: String { "\(row): \(error), \(context)" }
   }
 
+  private static let refusal = RateLimited(name: "search", retryAfter: .seconds(3), queued: 0)
+
   private static let surfaces: [Row] = [
     // The whole table.
     Row(row: "U1", error: CancellationError(), context: .action, expected: "ignore"),
@@ -46,9 +48,24 @@ struct PresentTests {
     Row(row: "U6", error: Trouble.order, context: .action, expected: "fullScreen maintenance"),
     Row(
       row: "U6",
-      error: Trouble(isRetryable: false, retryAfter: .seconds(17)),
+      error: Trouble(isMaintenance: true, isRetryable: false, retryAfter: .seconds(17)),
       context: .firstLoad,
       expected: "fullScreen maintenance"
+    ),
+    Row(row: "U6", error: Trouble(isMaintenance: true), context: .firstLoad, expected: "fullScreen failure"),
+    // One that is well, and only asked too often.
+    Row(row: "U6", error: Trouble.tooMany, context: .firstLoad, expected: "fullScreen failure 17"),
+    Row(row: "U6", error: Trouble.tooMany, context: .action, expected: "alert failure 17"),
+    Row(row: "U6", error: Trouble.tooMany, context: .refresh, expected: "toast failure 17"),
+    // This program's own limits know nothing of the server.
+    Row(row: "U6", error: refusal, context: .firstLoad, expected: "fullScreen failure 3"),
+    Row(row: "U6", error: refusal, context: .action, expected: "alert failure 3"),
+    Row(row: "U6", error: refusal, context: .refresh, expected: "toast failure 3"),
+    Row(
+      row: "U6",
+      error: Trouble(isMaintenance: true, retryAfter: .seconds(17), isRefusal: true),
+      context: .refresh,
+      expected: "toast failure 17"
     ),
     Row(row: "U6", error: Trouble(retryAfter: .zero), context: .firstLoad, expected: "fullScreen failure"),
     // Without a network.
@@ -139,9 +156,10 @@ struct PresentTests {
     #expect(present(Trouble.maintenance, in: .firstLoad).message?.choices == [.retry])
     #expect(present(Trouble.maintenance, in: .refresh).message?.choices == [.retry])
     let support = RecoveryChoice(id: "support", title: "Support", role: .normal)
-    let closed = Trouble(isRetryable: false, choices: [support], retryAfter: .seconds(17))
+    let closed = Trouble(isMaintenance: true, isRetryable: false, choices: [support], retryAfter: .seconds(17))
     #expect(present(closed, in: .action).message?.choices == [support, .later])
-    let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)], retryAfter: .seconds(17))
+    let way = RecoveryChoice(id: "x", title: "X", role: .cancel)
+    let own = Trouble(isMaintenance: true, choices: [way], retryAfter: .seconds(17))
     #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
   }
 

@@ -1,3 +1,4 @@
+import Rebound
 import ReboundPresentation
 import Testing
 
@@ -5,8 +6,26 @@ import Testing
 struct PresentationQueuePolicyTests {
   @Test("counts negative numbers and lengths of time as none")
   func clamps() {
-    let policy = PresentationQueuePolicy(mergeWindow: .seconds(-1), toastDuration: .seconds(-2), maximumWaiting: -1)
+    let policy = PresentationQueuePolicy(clamping: .seconds(-1), toastDuration: .seconds(-2), maxWaiting: -1)
     #expect((policy.mergeWindow, policy.toastDuration) == (.zero, .zero))
-    #expect(policy.maximumWaiting == 0)
+    #expect(policy.maxWaiting == 0)
+  }
+
+  @Test(
+    "numbers that make no sense are refused, with their names",
+    arguments: [
+      ("mergeWindow", { @Sendable in try PresentationQueuePolicy(mergeWindow: .seconds(-1)) }),
+      ("toastDuration", { @Sendable in try PresentationQueuePolicy(toastDuration: .zero) }),
+      ("maxWaiting", { @Sendable in try PresentationQueuePolicy(maxWaiting: -1) }),
+    ] as [(String, @Sendable () throws -> PresentationQueuePolicy)]
+  )
+  func refuses(setting: String, make: @Sendable () throws -> PresentationQueuePolicy) {
+    #expect(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting == setting)
+  }
+
+  @Test("the standard policy is one that can be made")
+  func standard() throws {
+    #expect(try PresentationQueuePolicy() == .standard)
+    #expect(try PresentationQueuePolicy(mergeWindow: .zero, maxWaiting: 0).maxWaiting == 0)
   }
 }

@@ -63,7 +63,7 @@ struct PresentationQueueTests {
 
   @Test("no more wait than may: the latest of the least important is dropped, told, and is news when it comes again")
   func bounded() {
-    let queue = PresentationQueue(PresentationQueuePolicy(maximumWaiting: 2), scheduler: scheduler)
+    let queue = PresentationQueue(PresentationQueuePolicy(clamping: .seconds(5), maxWaiting: 2), scheduler: scheduler)
     var dropped: [String] = []
     let subscription = queue.onDrop.sink { dropped.append("\($0.message?.title ?? "") \(queue.waitingCount)") }
     defer { subscription.cancel() }
@@ -291,7 +291,9 @@ struct PresentationQueueTests {
   @Test("a maintenance that is reported again shows the latest countdown, not a second screen")
   func latestCountdown() {
     queue.present(Trouble.maintenance, in: .firstLoad)
-    queue.present(Trouble(errorDescription: "Temporarily unavailable.", retryAfter: .seconds(3)), in: .firstLoad)
+    var again = Trouble.maintenance
+    again.retryAfter = .seconds(3)
+    queue.present(again, in: .firstLoad)
     #expect(queue.screen.fullScreen?.message?.retryAfter == .seconds(3))
     #expect(queue.waitingCount == 0)
   }
@@ -335,7 +337,10 @@ struct PresentationQueueTests {
 
   @Test("keeps its order and loses nothing when eight threads use it")
   func threads() {
-    let queue = PresentationQueue(PresentationQueuePolicy(maximumWaiting: 1_600), scheduler: scheduler)
+    let queue = PresentationQueue(
+      PresentationQueuePolicy(clamping: .seconds(5), maxWaiting: 1_600),
+      scheduler: scheduler
+    )
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 1...200 { queue.present(.alert(.init(title: "\(thread)", text: "\(number)"))) }
     }

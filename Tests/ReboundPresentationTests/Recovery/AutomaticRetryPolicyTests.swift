@@ -1,3 +1,4 @@
+import Rebound
 import ReboundPresentation
 import Testing
 
@@ -6,13 +7,32 @@ struct AutomaticRetryPolicyTests {
   @Test("brings numbers that make no sense into range")
   func clamps() {
     let policy = AutomaticRetryPolicy(
-      maximumInARow: -1,
+      clamping: -1,
       pause: .seconds(-1),
-      maximumPause: .seconds(-2),
+      maxPause: .seconds(-2),
       minimumCountdown: .zero
     )
-    #expect(policy.maximumInARow == 0)
-    #expect((policy.pause, policy.maximumPause) == (.zero, .zero))
+    #expect(policy.maxInARow == 0)
+    #expect((policy.pause, policy.maxPause) == (.zero, .zero))
     #expect(policy.minimumCountdown == .milliseconds(100))
+  }
+
+  @Test(
+    "numbers that make no sense are refused, with their names",
+    arguments: [
+      ("maxInARow", { @Sendable in try AutomaticRetryPolicy(maxInARow: -1) }),
+      ("pause", { @Sendable in try AutomaticRetryPolicy(pause: .seconds(-1)) }),
+      ("maxPause", { @Sendable in try AutomaticRetryPolicy(pause: .seconds(3), maxPause: .seconds(2)) }),
+      ("minimumCountdown", { @Sendable in try AutomaticRetryPolicy(minimumCountdown: .milliseconds(99)) }),
+    ] as [(String, @Sendable () throws -> AutomaticRetryPolicy)]
+  )
+  func refuses(setting: String, make: @Sendable () throws -> AutomaticRetryPolicy) {
+    #expect(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting == setting)
+  }
+
+  @Test("the standard policy is one that can be made")
+  func standard() throws {
+    #expect(try AutomaticRetryPolicy() == .standard)
+    #expect(try AutomaticRetryPolicy(maxInARow: nil, pause: .zero, maxPause: .zero).maxInARow == nil)
   }
 }

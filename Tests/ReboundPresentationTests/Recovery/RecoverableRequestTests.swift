@@ -331,7 +331,7 @@ struct RecoverableRequestTests {
 
   @Test("a value ends the row of tries that the network starts, also of a stream that fails after it")
   func valueEndsRow() {
-    let request = request(policy: AutomaticRetryPolicy(maximumInARow: 1))
+    let request = request(policy: AutomaticRetryPolicy(clamping: 1))
     request.load()
     fail(.offline)
     interrupt()

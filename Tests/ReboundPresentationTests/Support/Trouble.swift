@@ -12,15 +12,27 @@ struct Trouble: PresentableError, LocalizedError, RetryAfterProviding, Equatable
   var fieldErrors: [FieldError] = []
   var needsSignIn = false
   var mustUpdate = false
+  var isMaintenance = false
   var isRetryable = true
   var choices: [RecoveryChoice] = []
   var retryAfter: Duration?
   var mayBeRepeated = true
+  var isRefusal = false
 
   static let server = Trouble()
   static let offline = Trouble(errorDescription: "No network.", isOffline: true)
-  static let maintenance = Trouble(errorDescription: "Temporarily unavailable.", retryAfter: .seconds(17))
-  static let order = Trouble(errorDescription: "Perhaps ordered.", retryAfter: .seconds(17), mayBeRepeated: false)
+  static let maintenance = Trouble(
+    errorDescription: "Temporarily unavailable.",
+    isMaintenance: true,
+    retryAfter: .seconds(17)
+  )
+  static let tooMany = Trouble(errorDescription: "Too many requests.", retryAfter: .seconds(17))
+  static let order = Trouble(
+    errorDescription: "Perhaps ordered.",
+    isMaintenance: true,
+    retryAfter: .seconds(17),
+    mayBeRepeated: false
+  )
   static let permanent = Trouble(errorDescription: "The city is not known.", isRetryable: false)
   static let outdated = Trouble(errorDescription: "The answer has a new form.", mustUpdate: true)
   static let signedOut = Trouble(errorDescription: "The session is over.", needsSignIn: true)

@@ -145,6 +145,20 @@
       #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
     }
 
+    @Test func aPauseIsNoLongerThanThePolicyAllows() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let policy = try RateLimiterPolicy.tokenBucket(1_000, per: .seconds(1)).answering(.init(maxHint: .seconds(60)))
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: policy) }
+      limiters[0].throttle(pause: Self.hour)
+      // Behind the pause on the same connection.
+      for limiter in limiters {
+        let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
+        let pause = try #require(refusal?.retryAfter)
+        #expect(pause > .seconds(10) && pause <= .seconds(61))
+      }
+    }
+
     @Test func aPauseHoldsABurstBackAndTakesNothingOutOfIt() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)
@@ -301,7 +315,7 @@
       let last = ask()
       await answers.until(5)
       let refusal = try #require(#expect(throws: RateLimited.self) { try answers.entries[4].get() })
-      #expect(refusal.queueLength == 2)
+      #expect(refusal.queued == 2)
       // Four were reserved: two for those that have cancelled.
       let pause = try #require(refusal.retryAfter)
       #expect(pause > Self.hour * 4 && pause <= Self.hour * 5)
@@ -367,6 +381,20 @@
       // Behind the pause on the same connection.
       await #expect(throws: RateLimited.self) { try await pipeline.run { 1 } }
       await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
+    }
+
+    @Test func whoeverComesToListenIsToldAlsoOfCallsThatJustBegin() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
+      let events = PolicyEvents()
+      let pipeline = try Pipeline<Int>("weather", events: events) { limiter }
+      for _ in 1...2 {
+        _ = try await pipeline.run { 7 }
+        let log = PolicyEventLog(of: events)
+        _ = try await pipeline.run { 7 }
+        #expect(log.events.filter { $0.kind == .rateLimiter }.map(\.decision.word) == ["admitted"])
+      }
     }
 
     @Test func nonsenseInTheKeyIsNoAnswer() async throws {
@@ -435,9 +463,10 @@
 
     @Test func windowsAreRefused() throws {
       let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
-      #expect(throws: InvalidPolicy.self) {
+      let error = #expect(throws: InvalidPolicy.self) {
         try fleet.rateLimiter("search", policy: .slidingWindow(10, per: .seconds(1)))
       }
+      #expect(error?.setting == "policy")
     }
   }
 #endif

@@ -23,7 +23,7 @@
       var granted: [RetryBudget.Retry] = []
       for _ in 0..<30 { if let retry = await retry(budgets[1]) { granted.append(retry) } }
       #expect(granted.count == 9)
-      #expect(budgets[1].snapshot.denied == 21)
+      #expect(budgets[1].snapshot().denied == 21)
       withExtendedLifetime(first) {}
     }
 
@@ -168,7 +168,7 @@
       // As hedges are.
       let own = try #require(budget.grant())
       let retry = try #require(await retry(budget))
-      #expect(budget.snapshot.available > 1_000_000)
+      #expect(budget.snapshot().available > 1_000_000)
       #expect(Duration.seconds(-1).milliseconds == 0)
       withExtendedLifetime([own, retry]) {}
     }

@@ -95,7 +95,7 @@
 
     /// Calls the service, unless the breaker refuses.
     func call() {
-      guard let call = try? breaker.admit(on: scheduler.time) else { return }
+      guard let call = try? breaker.acquire(on: scheduler.time) else { return }
       if links.withLock({ $0.toService }) { call.succeed() } else { call.fail(with: Unreachable()) }
     }
 

@@ -60,6 +60,21 @@ struct EffectRunTests {
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
+  @Test("a publisher that fails with a cancel has no action, and is not tried again", arguments: [false, true])
+  func cancelIsNoFailure(isTriedAgain: Bool) {
+    let upstream = TestPublisher<String, any Error>()
+    let policy = isTriedAgain ? RetryPolicy<any Error>(clamping: 2, backoff: .immediate) : nil
+    let store = store { .run(upstream, retrying: policy, onRetry: { _ in .add(1) }, into: { _ in .add(10) }) }
+    store.dispatch(.begin("a"))
+    scheduler.advance()
+    upstream.send("1")
+    upstream.send(completion: .failure(CancellationError()))
+    scheduler.advance(by: 10)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(store.state == CountState(count: 10))
+    #expect((store.effectCount, store.effectMemory) == (0, 0))
+  }
+
   @Test("an error for which the policy's condition does not hold is an action at once")
   func notRetried() {
     let store = store { .run(upstream, retrying: policy, onRetry: { _ in .add(1) }, into: outcome) }

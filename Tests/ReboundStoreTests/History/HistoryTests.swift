@@ -1,4 +1,5 @@
 import Combine
+import Rebound
 import ReboundStore
 import ReboundTesting
 import Testing
@@ -20,7 +21,7 @@ struct HistoryTests {
     var random = SeededRandom(seed: 12)
     let numbers = (0..<200).map { _ in Int.random(in: -9...9, using: &random) }
     for interval in [1, 3, 50, 1000] {
-      var history = history(numbers, HistoryPolicy(snapshotInterval: interval))
+      var history = history(numbers, HistoryPolicy(clamping: interval))
       for k in 0...200 {
         #expect(history.state(at: k) == fold(numbers.prefix(k)))
         #expect(history.jump(to: k) == fold(numbers.prefix(k)))
@@ -48,7 +49,7 @@ struct HistoryTests {
 
   @Test("a snapshot of a future that is gone is not used")
   func staleSnapshot() {
-    var history = history([1, 2, 3, 4], HistoryPolicy(snapshotInterval: 2))
+    var history = history([1, 2, 3, 4], HistoryPolicy(clamping: 2))
     history.jump(to: 1)
     history.record(.add(100))
     history.record(.add(1))
@@ -74,7 +75,7 @@ struct HistoryTests {
 
   @Test("forgets the oldest actions beyond the limit, and still knows the states that are left")
   func limit() {
-    let history = history(Array(repeating: 1, count: 100), HistoryPolicy(snapshotInterval: 10, limit: 15))
+    let history = history(Array(repeating: 1, count: 100), HistoryPolicy(clamping: 10, limit: 15))
     #expect(history.forgotten == 80)
     #expect(history.entries.count == 20)
     #expect(history.positions == 80...100)
@@ -85,7 +86,17 @@ struct HistoryTests {
 
   @Test("a policy brings numbers that make no sense into range")
   func policy() {
-    #expect(HistoryPolicy(snapshotInterval: 0, limit: -1) == HistoryPolicy(snapshotInterval: 1, limit: 1))
+    #expect(HistoryPolicy(clamping: 0, limit: -1) == HistoryPolicy(clamping: 1, limit: 1))
+  }
+
+  @Test("a policy refuses numbers that make no sense, with their names")
+  func refusals() throws {
+    #expect(
+      #expect(throws: InvalidPolicy.self) { try HistoryPolicy(snapshotInterval: 0) }?.setting == "snapshotInterval"
+    )
+    #expect(#expect(throws: InvalidPolicy.self) { try HistoryPolicy(limit: 0) }?.setting == "limit")
+    #expect(try HistoryPolicy() == .all)
+    #expect(try HistoryPolicy(snapshotInterval: 1, limit: 1) == HistoryPolicy(clamping: 1, limit: 1))
   }
 
   // MARK: In a store

@@ -53,7 +53,7 @@ struct JSONLinesTests {
     #expect(
       kept.entries == [
         #"{"line":1,"time":0.0,"type":"gauge","source":"weather","policy":"budget","text":"2 left, 0 granted, 0 denied","#
-          + #""details":{"available":2,"waiting":0,"granted":0,"denied":0},"#
+          + #""details":{"available":2,"queued":0,"granted":0,"denied":0},"#
           + #""measurements":{"rebound_budget_available":2.0},"app":"demo"}"#
       ]
     )

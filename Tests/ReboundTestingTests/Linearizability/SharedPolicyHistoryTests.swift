@@ -83,9 +83,10 @@ struct SharedPolicyHistoryTests {
   func limiter() throws {
     try check(as: TokensModel(initial: 10)) { history in
       let limiter = try? RateLimiter("tokens", policy: .tokenBucket(10, per: .seconds(1)))
+      let time = TestScheduler().time
       return { thread in
         for _ in 0..<6 {
-          history.recordAtOnce(thread) { (try? limiter?.acquire(at: .zero)) != nil }
+          history.recordAtOnce(thread) { (try? limiter?.acquire(on: time)) != nil }
         }
       }
     }
@@ -158,7 +159,7 @@ struct SharedPolicyHistoryTests {
         for number in 0..<6 {
           var call: CircuitBreaker.Call?
           history.recordAtOnce(.admit) {
-            call = try? breaker?.admit(on: time)
+            call = try? breaker?.acquire(on: time)
             return call != nil
           }
           guard let call else { continue }

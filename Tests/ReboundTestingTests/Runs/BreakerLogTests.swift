@@ -11,10 +11,10 @@ struct BreakerLogTests {
     let breaker = CircuitBreaker("forecast", policy: policy)
     let log = BreakerLog(of: breaker, on: scheduler)
     scheduler.advance(by: 2)
-    try breaker.admit(on: scheduler.time).fail(with: CancellationError())
-    try breaker.admit(on: scheduler.time).fail(with: InvalidPolicy(.retry, "maxRetries", -1, "Give 0."))
+    try breaker.acquire(on: scheduler.time).fail(with: CancellationError())
+    try breaker.acquire(on: scheduler.time).fail(with: InvalidPolicy(.retry, "maxRetries", -1, "Give 0."))
     scheduler.advance(by: 5)
-    try breaker.admit(on: scheduler.time).succeed()
+    try breaker.acquire(on: scheduler.time).succeed()
     #expect(log.entries.map(\.state) == [.closed, .open, .halfOpen, .closed])
     #expect(log.entries.map(\.time) == [0, 2, 7, 7].map { .start.advanced(by: .seconds($0)) })
   }

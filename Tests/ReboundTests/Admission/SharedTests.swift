@@ -1,6 +1,7 @@
 import Dispatch
-import Rebound
 import Testing
+
+@testable import Rebound
 
 @Suite("Shared")
 struct SharedTests {
@@ -30,6 +31,34 @@ struct SharedTests {
     shared.observe(log.write)
     shared.change { $1.append(1) }
     #expect(log.events == [1, 2, 3])
+  }
+
+  @Test("builds no event for observers to whom nobody listens, and calls those alone to whom somebody does")
+  func audiences() {
+    let shared = Shared<Int, Int>(0)
+    let (audience, other) = (Audience(), Audience())
+    let (heard, unheard, built) = (Log<Int>(), Log<Int>(), Log<Int>())
+    shared.observe(for: audience) { heard.write($0) }
+    shared.observe(for: other) { unheard.write($0) }
+    func tell(_ event: Int) {
+      func build() -> Int {
+        built.write(event)
+        return event
+      }
+      shared.change { $1.append(build()) }
+    }
+    tell(1)
+    #expect(!shared.adjust { $1 })
+    audience.change(by: 1)
+    #expect(shared.adjust { $1 })
+    tell(2)
+    audience.change(by: -1)
+    tell(3)
+    shared.observe { heard.write($0) }
+    tell(4)
+    #expect(built.entries == [2, 4])
+    #expect(heard.entries == [2, 4])
+    #expect(unheard.entries.isEmpty)
   }
 
   @Test("keeps nothing for observers that come later, and tells what was decided before an error")

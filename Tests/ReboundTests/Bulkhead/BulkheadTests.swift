@@ -22,7 +22,7 @@ struct BulkheadTests {
     let bulkhead = try makeBulkhead(2)
     let first = try bulkhead.acquire()
     let second = try bulkhead.acquire()
-    #expect(throws: BulkheadFull(name: "search", limit: 2, queueLength: 0)) { try bulkhead.acquire() }
+    #expect(throws: BulkheadFull(name: "search", limit: 2, queued: 0)) { try bulkhead.acquire() }
     first.release()
     first.release()
     #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 2))
@@ -93,7 +93,7 @@ struct BulkheadTests {
   func functionWaits() async throws {
     let bulkhead = try makeBulkhead(maxWait: .seconds(5))
     let held = try bulkhead.acquire()
-    await #expect(throws: BulkheadFull(name: "search", limit: 1, queueLength: 0, waited: .seconds(5))) {
+    await #expect(throws: BulkheadFull(name: "search", limit: 1, queued: 0, waited: .seconds(5))) {
       try await bulkhead.run(time: JumpingClock().time) { 1 }
     }
     held.release()

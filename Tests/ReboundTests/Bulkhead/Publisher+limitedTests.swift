@@ -88,7 +88,7 @@ struct PublisherLimitedTests {
     _ = subscribe(bulkhead)
     let waiting = subscribe(bulkhead)
     let refused = subscribe(bulkhead)
-    #expect(refused.failure as? BulkheadFull == BulkheadFull(name: "search", limit: 1, queueLength: 1))
+    #expect(refused.failure as? BulkheadFull == BulkheadFull(name: "search", limit: 1, queued: 1))
     #expect(refused.subscriptionCount == 1)
     #expect(waiting.completions.isEmpty)
     #expect(log.lines.last == "rejected; 1 run and 1 wait")

@@ -16,21 +16,27 @@ struct InjectionRateTests {
     #expect(await hits(0) == 0)
     #expect(await hits(1) == 10_000)
     #expect((900...1_100).contains(await hits(0.1)))
-    #expect(await hits(InjectionRate(.nan)) == 0)
+    #expect(await hits(InjectionRate(clamping: .nan)) == 0)
     #expect(await hits(-3) == 0)
     #expect(await hits(3) == 10_000)
   }
 
   @Test("takes no number from chance where it leaves nothing to that", arguments: [(0.0, 0), (0.5, 10), (1.0, 0)])
-  func draws(rate: Double, count: Int) async {
+  func draws(rate: Double, count: Int) async throws {
     let draws = Log<Void>()
     let random = RandomSource {
       draws.write(())
       return 0.75
     }
-    let chaos = Chaos<Int, TestFailure>(random: random).fault(at: InjectionRate(rate)) { .transient }
+    let chaos = Chaos<Int, TestFailure>(random: random).fault(at: try InjectionRate(rate)) { .transient }
     for _ in 0..<10 { _ = try? await chaos.run { 1 } }
     #expect(draws.count == count)
+  }
+
+  @Test("a rate that is no share is refused", arguments: [-0.1, 1.1, .nan, .infinity])
+  func refuses(rate: Double) {
+    let error = #expect(throws: InvalidPolicy.self) { try InjectionRate(rate) }
+    #expect(error?.kind == .chaos && error?.setting == "rate")
   }
 
   @Test("may change from one time to the next")

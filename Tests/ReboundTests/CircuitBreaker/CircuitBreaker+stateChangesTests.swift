@@ -19,9 +19,9 @@ struct CircuitBreakerStateChangesTests {
     let breaker = try makeBreaker()
     let recorder = Recorder<CircuitBreaker.State, Never>(on: scheduler)
     breaker.stateChanges(on: scheduler.time).subscribe(recorder)
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     scheduler.advance(by: 60)
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     scheduler.advance(by: 60)
     #expect(recorder.values == [.closed, .open, .halfOpen, .open, .halfOpen])
     // Open for 10 s, then for 20 s.
@@ -34,7 +34,7 @@ struct CircuitBreakerStateChangesTests {
     let breaker = try makeBreaker()
     let recorder = Recorder<CircuitBreaker.State, Never>()
     breaker.stateChanges(on: scheduler.time).subscribe(recorder)
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     #expect(scheduler.pendingCount == 1)
     if cancels { recorder.cancel() } else { breaker.isolate() }
     #expect(scheduler.pendingCount == 0)
@@ -45,7 +45,7 @@ struct CircuitBreakerStateChangesTests {
   @Test("looks at once after a breaker that was open before")
   func openBefore() throws {
     let breaker = try makeBreaker()
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     scheduler.advance(by: 4)
     let recorder = Recorder<CircuitBreaker.State, Never>()
     breaker.stateChanges(on: scheduler.time).subscribe(recorder)

@@ -20,10 +20,10 @@ struct CircuitBreakerEventTests {
 
   @Test("shares are of the calls there were, and none without a call")
   func ratios() {
-    let metrics = CircuitBreakerMetrics(state: .closed, calls: 8, failures: 2, slowCalls: 4)
+    let metrics = CircuitBreaker.Snapshot(state: .closed, calls: 8, failures: 2, slowCalls: 4)
     #expect(metrics.failureRatio == 0.25)
     #expect(metrics.slowRatio == 0.5)
-    #expect(CircuitBreakerMetrics(state: .open).failureRatio == nil)
-    #expect(CircuitBreakerMetrics(state: .open).slowRatio == nil)
+    #expect(CircuitBreaker.Snapshot(state: .open).failureRatio == nil)
+    #expect(CircuitBreaker.Snapshot(state: .open).slowRatio == nil)
   }
 }

@@ -157,6 +157,19 @@ struct CircuitBreakerMachineTests {
   }
 
   @Test(
+    "stays open for no longer than its policy allows the service to ask for",
+    arguments: [(nil, 1_000_000_000, 3_600), (20, 21, 20), (20, 15, 15), (5, 100, 10), (0, 100, 10)]
+      as [(Int?, Int, Int)]
+  )
+  func maxHint(most: Int?, hint: Int, open: Int) throws {
+    let maxHint = try most.map { Duration.seconds($0) } ?? CircuitBreakerPolicy().maxHint
+    let policy = try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10), maxHint: maxHint)
+    var machine = Machine(policy)
+    call(&machine, .failure(hint: .seconds(hint)))
+    #expect(machine.admit(now: .zero) == .rejected(retryAfter: .seconds(open)))
+  }
+
+  @Test(
     "moves the open time up or down by chance, but not over its limit, nor under what the service asks for",
     arguments: [(0, 5), (0.5, 10), (0.75, 12.5), (0.875, 13.75)]
   )
@@ -192,10 +205,10 @@ struct CircuitBreakerMachineTests {
     call(&machine, failure)
     call(&machine, failure)
     let before = machine
-    let metrics = machine.metrics(now: .seconds(3), refused: 7)
+    let metrics = machine.snapshot(now: .seconds(3), refused: 7)
     #expect(
       metrics
-        == CircuitBreakerMetrics(
+        == CircuitBreaker.Snapshot(
           state: .closed,
           calls: 3,
           failures: 2,
@@ -207,26 +220,26 @@ struct CircuitBreakerMachineTests {
     #expect(metrics.failureRatio == 2.0 / 3)
     #expect(metrics.slowRatio == 1.0 / 3)
     // Out of the window by then, though no call has come.
-    #expect(machine.metrics(now: .seconds(30), refused: 0).calls == 0)
-    #expect(machine.metrics(now: .seconds(30), refused: 0).failureRatio == nil)
+    #expect(machine.snapshot(now: .seconds(30), refused: 0).calls == 0)
+    #expect(machine.snapshot(now: .seconds(30), refused: 0).failureRatio == nil)
     #expect(machine == before)
   }
 
   @Test("shows for how long the service is out, how often it opened, and the probes under way")
   func metricsWhenOut() throws {
     var machine = try opened()
-    var metrics = machine.metrics(now: .seconds(4), refused: 0)
+    var metrics = machine.snapshot(now: .seconds(4), refused: 0)
     #expect(metrics.retryAfter == .seconds(6))
     #expect(metrics.outFor == .seconds(4))
     _ = machine.admit(now: .seconds(10))
-    metrics = machine.metrics(now: .seconds(12), refused: 0)
+    metrics = machine.snapshot(now: .seconds(12), refused: 0)
     #expect(metrics.probes == 1)
     #expect(metrics.outFor == .seconds(12))
     #expect(metrics.retryAfter == nil)
     call(&machine, failure, at: .seconds(20))
-    #expect(machine.metrics(now: .seconds(20), refused: 0).openings == 2)
+    #expect(machine.snapshot(now: .seconds(20), refused: 0).openings == 2)
     call(&machine, .success, at: .seconds(40))
-    #expect(machine.metrics(now: .seconds(40), refused: 0) == CircuitBreakerMetrics(state: .closed))
+    #expect(machine.snapshot(now: .seconds(40), refused: 0) == CircuitBreaker.Snapshot(state: .closed))
   }
 
   @Test("becomes half open when somebody looks after the open time, and not before")
@@ -313,7 +326,7 @@ struct CircuitBreakerMachineTests {
     #expect(machine.state == .closed)
     machine.settle(early, failure, now: .seconds(11))
     #expect(machine.state == .closed)
-    #expect(machine.metrics(now: .seconds(11), refused: 0).calls == 0)
+    #expect(machine.snapshot(now: .seconds(11), refused: 0).calls == 0)
   }
 
   @Test("obeys a person")

@@ -26,7 +26,7 @@ struct CircuitBreakerTests {
         probes: probes
       ),
       random: random,
-      countingAsFailure: counting
+      failingWhen: counting
     )
   }
 
@@ -64,14 +64,14 @@ struct CircuitBreakerTests {
   @Test("opens for others' sake if it is closed, and then goes by its own probes")
   func opensForOthers() throws {
     let breaker = try makeBreaker()
-    let early = try breaker.admit()
+    let early = try breaker.acquire()
     #expect(breaker.open(for: .seconds(2)))
     #expect(!breaker.open(for: .seconds(60)))
     early.succeed()
-    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit() }?.retryAfter == .seconds(2))
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire() }?.retryAfter == .seconds(2))
     scheduler.advance(by: 2)
     #expect(!breaker.open(for: .seconds(60)))
-    try breaker.admit().succeed()
+    try breaker.acquire().succeed()
     #expect(breaker.state == .closed)
   }
 
@@ -94,16 +94,16 @@ struct CircuitBreakerTests {
   @Test("a success of a call from before the breaker opened ends no row of failures after it has closed again")
   func lateSuccess() throws {
     let breaker = try makeBreaker(opensAfter: 2)
-    let early = try breaker.admit()
-    for _ in 0..<2 { try breaker.admit().fail(with: TestFailure.transient) }
+    let early = try breaker.acquire()
+    for _ in 0..<2 { try breaker.acquire().fail(with: TestFailure.transient) }
     #expect(breaker.state == .open)
     scheduler.advance(by: 10)
-    try breaker.admit().succeed()
+    try breaker.acquire().succeed()
     #expect(breaker.state == .closed)
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     early.succeed()
-    #expect(breaker.metrics.failuresInARow == 1)
-    try breaker.admit().fail(with: TestFailure.transient)
+    #expect(breaker.snapshot().failuresInARow == 1)
+    try breaker.acquire().fail(with: TestFailure.transient)
     #expect(breaker.state == .open)
   }
 
@@ -119,24 +119,24 @@ struct CircuitBreakerTests {
   }
 
   private func succeed(_ count: Int, on breaker: CircuitBreaker) throws {
-    for _ in 0..<count { try breaker.admit().succeed() }
+    for _ in 0..<count { try breaker.acquire().succeed() }
   }
 
   @Test("counts each success once, those between failures and those of many at the same time")
   func successes() throws {
     let breaker = try makeRatioBreaker()
-    let early = try breaker.admit()
+    let early = try breaker.acquire()
     try succeed(3, on: breaker)
-    #expect(breaker.metrics.calls == 3)
-    try breaker.admit().fail(with: TestFailure.transient)
+    #expect(breaker.snapshot().calls == 3)
+    try breaker.acquire().fail(with: TestFailure.transient)
     early.succeed()
     try succeed(2, on: breaker)
-    #expect(breaker.metrics.calls == 7)
-    #expect(breaker.metrics.failures == 1)
+    #expect(breaker.snapshot().calls == 7)
+    #expect(breaker.snapshot().failures == 1)
     // Of eleven calls five have failed, and of twelve six.
-    for _ in 0..<4 { try breaker.admit().fail(with: TestFailure.transient) }
+    for _ in 0..<4 { try breaker.acquire().fail(with: TestFailure.transient) }
     #expect(breaker.state == .closed)
-    try breaker.admit().fail(with: TestFailure.transient)
+    try breaker.acquire().fail(with: TestFailure.transient)
     #expect(breaker.state == .open)
   }
 
@@ -144,13 +144,13 @@ struct CircuitBreakerTests {
   func failuresInARowAlone() throws {
     let breaker = try makeBreaker(opensAfter: 5)
     try succeed(1_000, on: breaker)
-    for _ in 0..<3 { try breaker.admit().fail(with: TestFailure.transient) }
-    let metrics = breaker.metrics
-    #expect(metrics == CircuitBreakerMetrics(state: .closed, failuresInARow: 3))
+    for _ in 0..<3 { try breaker.acquire().fail(with: TestFailure.transient) }
+    let metrics = breaker.snapshot()
+    #expect(metrics == CircuitBreaker.Snapshot(state: .closed, failuresInARow: 3))
     #expect(metrics.failureRatio == nil)
     #expect(metrics.description == "closed, 3 failures in a row")
     try succeed(1, on: breaker)
-    #expect(breaker.metrics == CircuitBreakerMetrics(state: .closed))
+    #expect(breaker.snapshot() == CircuitBreaker.Snapshot(state: .closed))
   }
 
   @Test("forgets successes as their part of the window passes")
@@ -159,13 +159,13 @@ struct CircuitBreakerTests {
     try succeed(3, on: breaker)
     scheduler.advance(by: 5)
     try succeed(2, on: breaker)
-    #expect(breaker.metrics.calls == 5)
+    #expect(breaker.snapshot().calls == 5)
     scheduler.advance(by: 5)
-    #expect(breaker.metrics.calls == 2)
+    #expect(breaker.snapshot().calls == 2)
     try succeed(1, on: breaker)
-    #expect(breaker.metrics.calls == 3)
+    #expect(breaker.snapshot().calls == 3)
     scheduler.advance(by: 10)
-    #expect(breaker.metrics.calls == 0)
+    #expect(breaker.snapshot().calls == 0)
   }
 
   @Test("a success of a call from before the breaker opened is not counted after it has closed again")
@@ -173,18 +173,18 @@ struct CircuitBreakerTests {
     let breaker = try makeRatioBreaker(minimumCalls: 1)
     // From the second call on, what changes nothing passes the breaker without its lock.
     try succeed(1, on: breaker)
-    let early = [try breaker.admit(), try breaker.admit()]
+    let early = [try breaker.acquire(), try breaker.acquire()]
     breaker.open(scheduler)
     try succeed(1, on: breaker)
     #expect(breaker.state == .closed)
     early[0].succeed()
-    #expect(breaker.metrics.calls == 0)
+    #expect(breaker.snapshot().calls == 0)
     try succeed(2, on: breaker)
-    #expect(breaker.metrics.calls == 2)
+    #expect(breaker.snapshot().calls == 2)
     // Of those that pass without the lock now, this is none.
     try succeed(2, on: breaker)
     early[1].succeed()
-    #expect(breaker.metrics.calls == 4)
+    #expect(breaker.snapshot().calls == 4)
   }
 
   @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
@@ -227,9 +227,9 @@ struct CircuitBreakerTests {
     upstream.protected(by: breaker).subscribe(Recorder())
     upstream.send(completion: .failure(TestFailure.busy(.seconds(60))))
     scheduler.advance(by: 59)
-    #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    #expect(throws: CircuitOpen.self) { try breaker.acquire() }
     scheduler.advance(by: 1)
-    #expect(throws: Never.self) { try breaker.admit() }
+    #expect(throws: Never.self) { try breaker.acquire() }
   }
 
   @Test("asks for a pause of whole nanoseconds, behind which it lets a call through")
@@ -238,12 +238,12 @@ struct CircuitBreakerTests {
     upstream.protected(by: breaker).subscribe(Recorder())
     // As a Double it is a little more than 60.1 seconds.
     upstream.send(completion: .failure(TestFailure.busy(.seconds(60.1))))
-    let retryAfter = try #require(breaker.metrics(on: scheduler.time).retryAfter)
+    let retryAfter = try #require(breaker.snapshot(on: scheduler.time).retryAfter)
     #expect(retryAfter == .nanoseconds(60_100_000_001))
-    let refusal = #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    let refusal = #expect(throws: CircuitOpen.self) { try breaker.acquire() }
     #expect(refusal?.retryAfter == retryAfter)
     scheduler.advance(by: .init(retryAfter))
-    #expect(throws: Never.self) { try breaker.admit() }
+    #expect(throws: Never.self) { try breaker.acquire() }
   }
 
   @Test("moves the time that it is open by chance, whichever call completes those that a ratio needs", arguments: 0..<4)
@@ -251,10 +251,10 @@ struct CircuitBreakerTests {
     let policy = try CircuitBreakerPolicy(failureRatio: 0.5, minimumCalls: 4, openTime: .seconds(10), openJitter: 0.5)
     let breaker = CircuitBreaker("weather", policy: policy, random: RandomSource { 0 })
     for number in 0..<4 {
-      let permit = try breaker.admit()
+      let permit = try breaker.acquire()
       if number == success { permit.succeed() } else { permit.fail(with: TestFailure.transient) }
     }
-    #expect(breaker.metrics(on: scheduler.time).retryAfter == .seconds(5))
+    #expect(breaker.snapshot(on: scheduler.time).retryAfter == .seconds(5))
   }
 
   @Test("cancels a second subscription")
@@ -270,8 +270,8 @@ struct CircuitBreakerTests {
   func forgotten() throws {
     let breaker = try makeBreaker()
     breaker.open(scheduler)
-    _ = try breaker.admit()
-    #expect(throws: Never.self) { try breaker.admit() }
+    _ = try breaker.acquire()
+    #expect(throws: Never.self) { try breaker.acquire() }
   }
 
   // MARK: Functions
@@ -326,13 +326,13 @@ struct CircuitBreakerTests {
         return .unlimited
       })
     )
-    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    (try? breaker.acquire())?.fail(with: TestFailure.transient)
     scheduler.advance(by: 4)
-    _ = try? breaker.admit()
+    _ = try? breaker.acquire()
     scheduler.advance(by: 6)
-    try breaker.admit().succeed()
+    try breaker.acquire().succeed()
     breaker.isolate()
-    _ = try? breaker.admit()
+    _ = try? breaker.acquire()
     #expect(
       second.entries == [
         "weather: closed, now open for 10.0 seconds", "weather: call refused, try again in 6.0 seconds",
@@ -343,7 +343,7 @@ struct CircuitBreakerTests {
     let states = ["closed", "open", "halfOpen", "closed", "isolated"]
     #expect(first.entries.filter(states.contains) == states)
     #expect(first.entries.filter { !states.contains($0) } == second.entries)
-    #expect(breaker.metrics.refused == 2)
+    #expect(breaker.snapshot().refused == 2)
   }
 
   @Test("draws the open time from its own source of randomness, and asks that only for jitter", arguments: [0, 0.2])
@@ -354,8 +354,8 @@ struct CircuitBreakerTests {
       return 0
     }
     let breaker = try makeBreaker(jitter: ratio, random: random)
-    (try? breaker.admit())?.fail(with: TestFailure.transient)
-    #expect(breaker.metrics.retryAfter == .seconds(10 * (1 - ratio)))
+    (try? breaker.acquire())?.fail(with: TestFailure.transient)
+    #expect(breaker.snapshot().retryAfter == .seconds(10 * (1 - ratio)))
     #expect(draws.count == (ratio == 0 ? 0 : 1))
   }
 
@@ -363,12 +363,12 @@ struct CircuitBreakerTests {
   func outFor() throws {
     let breaker = try makeBreaker()
     breaker.open(scheduler)
-    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    (try? breaker.acquire())?.fail(with: TestFailure.transient)
     scheduler.advance(by: 5)
-    let refusal = #expect(throws: CircuitOpen.self) { try breaker.admit() }
+    let refusal = #expect(throws: CircuitOpen.self) { try breaker.acquire() }
     #expect(refusal?.outFor == .seconds(15))
     breaker.isolate()
-    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit() }?.outFor == nil)
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire() }?.outFor == nil)
   }
 
   @Test("stays at the latest moment that it was told, should a clock be set back")
@@ -377,11 +377,11 @@ struct CircuitBreakerTests {
     let moments = Log<Duration>()
     let time = TimeSource(now: { moments.entries.last ?? .zero }, after: { _, _ in AnyCancellable {} })
     moments.write(.seconds(100))
-    try breaker.admit(on: time).fail(with: TestFailure.transient)
+    try breaker.acquire(on: time).fail(with: TestFailure.transient)
     moments.write(.seconds(50))
-    #expect(#expect(throws: CircuitOpen.self) { try breaker.admit(on: time) }?.retryAfter == .seconds(10))
+    #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire(on: time) }?.retryAfter == .seconds(10))
     moments.write(.seconds(110))
-    try breaker.admit(on: time).succeed()
+    try breaker.acquire(on: time).succeed()
     #expect(breaker.state == .closed)
   }
 
@@ -392,7 +392,7 @@ struct CircuitBreakerTests {
     // Other threads know nothing of the task's time.
     let (granted, time) = (Keeper(), scheduler.time)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      for _ in 0..<50 { if let call = try? breaker.admit(on: time) { granted.keep(call) } }
+      for _ in 0..<50 { if let call = try? breaker.acquire(on: time) { granted.keep(call) } }
     }
     #expect(granted.count == 5)
   }
@@ -404,7 +404,7 @@ struct CircuitBreakerTests {
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       var numbers = SeededRandom(seed: seed * 4 + UInt64(thread))
       for number in 0..<500 {
-        guard let call = try? breaker.admit(on: time) else { continue }
+        guard let call = try? breaker.acquire(on: time) else { continue }
         // Runs of successes, so that failures find the way without the lock open, and shut it.
         if Int.random(in: 0..<20, using: &numbers) == 0 {
           failures.write(number)
@@ -412,18 +412,18 @@ struct CircuitBreakerTests {
         } else {
           call.succeed()
         }
-        if number.isMultiple(of: 100) { _ = breaker.metrics(on: time) }
+        if number.isMultiple(of: 100) { _ = breaker.snapshot(on: time) }
       }
     }
-    #expect(breaker.metrics(on: time).calls == 2000)
-    #expect(breaker.metrics(on: time).failures == failures.events.count)
+    #expect(breaker.snapshot(on: time).calls == 2000)
+    #expect(breaker.snapshot(on: time).failures == failures.events.count)
   }
 }
 
 extension CircuitBreaker {
   /// Fails a call, and lets the open time pass.
   fileprivate func open(_ scheduler: TestScheduler) {
-    (try? admit())?.fail(with: TestFailure.transient)
+    (try? acquire())?.fail(with: TestFailure.transient)
     scheduler.advance(by: 10)
   }
 }

@@ -32,7 +32,7 @@ struct PublisherProtectedTests {
       "weather",
       policy: try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10))
     )
-    (try? breaker.admit())?.fail(with: TestFailure.transient)
+    (try? breaker.acquire())?.fail(with: TestFailure.transient)
     let log = RetryLog()
     let upstream = TestPublisher<Int, any Error>()
     let recorder = Recorder<Int, any Error>()

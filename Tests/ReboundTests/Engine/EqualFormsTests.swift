@@ -94,7 +94,7 @@ struct EqualFormsTests {
         "service",
         policy: try .consecutive(script.breaker.failures, openFor: script.breaker.openTime)
       )
-      let events = PolicyEvents(time: time)
+      let events = PolicyEvents()
       log = PolicyEventLog(of: events)
       outcomes = script.outcomes
       pipeline = try Pipeline("service", events: events, time: time) {

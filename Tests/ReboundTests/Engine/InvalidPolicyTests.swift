@@ -25,71 +25,69 @@ struct InvalidPolicyTests {
     Refusal("Retry: maxHint is -1.0 seconds. Give zero to stop on every hint, or a positive duration.") {
       try Retry(maxHint: .seconds(-1))
     },
-    Refusal("Retry: the deadline is 0.0 seconds. Give a positive duration, or nil for none.") {
+    Refusal("Retry: deadline is 0.0 seconds. Give a positive duration, or nil for none.") {
       try Retry(deadline: .zero)
     },
-    Refusal("Retry: a delay is -1.0 seconds. Give zero to retry at once, or a positive duration.") {
+    Refusal("Retry: delay is -1.0 seconds. Give zero to retry at once, or a positive duration.") {
       try Retry(backoff: .constant(.seconds(-1)))
     },
-    Refusal("Retry: a delay is -3.0 seconds. Give zero to retry at once, or a positive duration.") {
+    Refusal("Retry: delay is -3.0 seconds. Give zero to retry at once, or a positive duration.") {
       try Retry(backoff: .steps(.seconds(1), .seconds(-3)))
     },
-    Refusal("Retry: the first delay is 0.0 seconds. Give a positive duration for delays that grow, or use .immediate.")
-    {
+    Refusal("Retry: base is 0.0 seconds. Give a positive duration for delays that grow, or use .immediate.") {
       try Retry(backoff: .linear(.zero))
     },
-    Refusal("Retry: the first delay is 0.0 seconds. Give a positive duration for delays that grow, or use .immediate.")
-    {
+    Refusal("Retry: base is 0.0 seconds. Give a positive duration for delays that grow, or use .immediate.") {
       try Retry(backoff: .exponential(from: .zero))
     },
-    Refusal("Retry: the multiplier is 0.5. Give a finite number from 1; 2 doubles each delay.") {
+    Refusal("Retry: multiplier is 0.5. Give a finite number from 1; 2 doubles each delay.") {
       try Retry(backoff: .exponential(from: .seconds(1), multiplier: 0.5))
     },
-    Refusal("Retry: the multiplier is inf. Give a finite number from 1; 2 doubles each delay.") {
+    Refusal("Retry: multiplier is inf. Give a finite number from 1; 2 doubles each delay.") {
       try Retry(backoff: .exponential(from: .seconds(1), multiplier: .infinity))
     },
-    Refusal("Retry: the multiplier is nan. Give a finite number from 1; 2 doubles each delay.") {
+    Refusal("Retry: multiplier is nan. Give a finite number from 1; 2 doubles each delay.") {
       try Retry(backoff: .exponential(from: .seconds(1), multiplier: .nan))
     },
-    Refusal("Retry: the longest delay is 1.0 seconds. Give at least the first delay, which is 2.0 seconds.") {
+    Refusal("Retry: cap is 1.0 seconds. Give at least the first delay, which is 2.0 seconds.") {
       try Retry(backoff: .exponential(from: .seconds(2), upTo: .seconds(1)))
     },
-    Refusal("Retry: the longest delay is 0.0 seconds. Give a positive duration, or nil for no cap.") {
+    Refusal("Retry: cap is 0.0 seconds. Give a positive duration, or nil for no cap.") {
       try Retry(backoff: .constant(.zero).capped(at: .zero))
     },
-    Refusal("Retry: the longest delay is -1.0 seconds. Give a positive duration, or nil for no cap.") {
+    Refusal("Retry: cap is -1.0 seconds. Give a positive duration, or nil for no cap.") {
       try Retry(backoff: .custom(upTo: .seconds(-1)) { _ in .zero })
     },
-    Refusal("Retry: the jitter's ratio is 1.5. Give a number from 0 to 1; 0.25 is a quarter up or down.") {
+    Refusal("Retry: jitter is 1.5. Give a number from 0 to 1; 0.25 is a quarter up or down.") {
       try Retry(backoff: .standard.jittered(.ratio(1.5)))
     },
-    Refusal("Retry: the jitter's ratio is nan. Give a number from 0 to 1; 0.25 is a quarter up or down.") {
+    Refusal("Retry: jitter is nan. Give a number from 0 to 1; 0.25 is a quarter up or down.") {
       try Retry(backoff: .standard.jittered(.ratio(.nan)))
     },
-    Refusal("Budget: the ratio is -1.0. Give a finite number from 0; 0.2 is a retry for five requests.") {
+    Refusal("Budget: ratio is -1.0. Give a finite number from 0; 0.2 is a retry for five requests.") {
       try RetryBudget.ratio(-1)
     },
-    Refusal("Budget: the ratio is inf. Give a finite number from 0; 0.2 is a retry for five requests.") {
+    Refusal("Budget: ratio is inf. Give a finite number from 0; 0.2 is a retry for five requests.") {
       try RetryBudget.ratio(.infinity)
     },
     Refusal("Budget: window is 0.0 seconds. Give a positive duration.") { try RetryBudget.ratio(0.2, window: .zero) },
     Refusal("Budget: floor is -1. Give 0 for none, or how many retries are always allowed.") {
       try RetryBudget.ratio(0.2, floor: -1)
     },
-    Refusal("Budget: the number of tokens is 1001. Give 1 to 1000.") {
+    Refusal("Budget: tokens is 1001. Give 1 to 1000.") {
       try RetryBudget.throttle(tokens: 1_001, successRatio: 1)
     },
     Refusal("Budget: successRatio is -2.0. Give a finite number from 0; 0.1 is a tenth of a token.") {
       try RetryBudget.throttle(tokens: 1, successRatio: -2)
     },
-    Refusal("Budget: the number of tokens is 0. Give at least 1.") { try RetryBudget.bucket(tokens: 0) },
-    Refusal("Budget: cost is 11. Give at least 1, and no more than the number of tokens, which is 10.") {
+    Refusal("Budget: tokens is 0. Give at least 1.") { try RetryBudget.bucket(tokens: 0) },
+    Refusal("Budget: cost is 11. Give at least 1, and no more than tokens, which is 10.") {
       try RetryBudget.bucket(tokens: 10, cost: 11)
     },
   ]
 
   static let limits = [
-    Refusal("Timeout: every limit is nil. Give at least one, or leave the timeout out.") { try TimeoutPolicy() },
+    Refusal("Timeout: total is nil. Give at least one limit, or leave the timeout out.") { try TimeoutPolicy() },
     Refusal("Timeout: total is 0.0 seconds. Give a positive duration, or nil for none.") {
       try TimeoutPolicy(total: .zero)
     },
@@ -98,13 +96,13 @@ struct InvalidPolicyTests {
     },
     Refusal("Hedge: maxHedges is 0. Give 1 to 10; for none, leave the hedging out.") { try Hedge(maxHedges: 0) },
     Refusal("Hedge: maxHedges is 11. Give 1 to 10; for none, leave the hedging out.") { try Hedge(maxHedges: 11) },
-    Refusal("Hedge: the delay is 0.0 seconds. Give a positive duration, or use .parallel or .afterFailure.") {
+    Refusal("Hedge: delay is 0.0 seconds. Give a positive duration, or use .parallel or .afterFailure.") {
       try Hedge(delay: .after(.zero))
     },
-    Refusal("Hedge: the percentile is 1.0. Give a number above 0 and below 1; 0.95 hedges the slowest 5 %.") {
+    Refusal("Hedge: percentile is 1.0. Give a number above 0 and below 1; 0.95 hedges the slowest 5 %.") {
       try Hedge(delay: .percentile(1, of: LatencyRecorder()))
     },
-    Refusal("Hedge: the first delay is 0.0 seconds. Give a positive duration, or use .parallel or .afterFailure.") {
+    Refusal("Hedge: atFirst is 0.0 seconds. Give a positive duration, or use .parallel or .afterFailure.") {
       try Hedge(delay: .percentile(0.5, of: LatencyRecorder(), atFirst: .zero))
     },
     Refusal("Bulkhead: maxConcurrent is 0. Give at least 1.") { try BulkheadPolicy(maxConcurrent: 0) },
@@ -114,8 +112,10 @@ struct InvalidPolicyTests {
     Refusal(
       "Bulkhead: maxWait is 0.0 seconds. Give a positive duration, nil for no limit, or maxQueue 0 to refuse at once."
     ) { try BulkheadPolicy(maxConcurrent: 1, maxWait: .zero) },
-    Refusal("Adaptive limit: the fewest calls is 0. Give at least 1.") { try AdaptiveLimitPolicy.aimd(in: 0...5) },
-    Refusal("Adaptive limit: the fewest calls is -1. Give at least 1.") {
+    Refusal("Adaptive limit: range is 0...5. Give a range that begins at 1 or above.") {
+      try AdaptiveLimitPolicy.aimd(in: 0...5)
+    },
+    Refusal("Adaptive limit: range is -1...5. Give a range that begins at 1 or above.") {
       try AdaptiveLimitPolicy.gradient(in: -1...5)
     },
     Refusal("Adaptive limit: decrease is 1.0. Give a number between 0 and 1; 0.9 takes a tenth away.") {
@@ -137,22 +137,25 @@ struct InvalidPolicyTests {
       try AdaptiveLimitPolicy.gradient(smoothing: 0)
     },
     Refusal("Adaptive limit: headroom is 0. Give at least 1.") { try AdaptiveLimitPolicy.gradient(headroom: 0) },
-    Refusal("Rate limiter: the number of permits is 0. Give 1 … 1,000,000.") {
+    Refusal("Rate limiter: permits is 0. Give 1 … 1,000,000.") {
       try RateLimiterPolicy.tokenBucket(0, per: .seconds(1))
     },
-    Refusal("Rate limiter: the number of permits is 1000001. Give 1 … 1,000,000.") {
+    Refusal("Rate limiter: permits is 1000001. Give 1 … 1,000,000.") {
       try RateLimiterPolicy.fixedWindow(1_000_001, per: .seconds(1))
     },
-    Refusal("Rate limiter: the period is 0.0 seconds. Give 1 µs … 1,000,000,000 s.") {
+    Refusal("Rate limiter: period is 0.0 seconds. Give 1 µs … 1,000,000,000 s.") {
       try RateLimiterPolicy.fixedWindow(1, per: .zero)
     },
-    Refusal("Rate limiter: the period is 2000000000.0 seconds. Give 1 µs … 1,000,000,000 s.") {
+    Refusal("Rate limiter: period is 2000000000.0 seconds. Give 1 µs … 1,000,000,000 s.") {
       try RateLimiterPolicy.slidingWindow(1, per: .seconds(2_000_000_000))
     },
     Refusal("Rate limiter: burst is 0. Give 1 … 1,000,000.") {
       try RateLimiterPolicy.tokenBucket(1, per: .seconds(1), burst: 0)
     },
-    Refusal("Rate limiter: the longest wait is -1.0 seconds. Give zero to refuse at once, or more.") {
+    Refusal("Rate limiter: maxHint is -1.0 seconds. Give zero to take no notice of hints, or a positive duration.") {
+      try RateLimiterPolicy.Feedback(maxHint: .seconds(-1))
+    },
+    Refusal("Rate limiter: maxWait is -1.0 seconds. Give zero to refuse at once, or more.") {
       try RateLimiterPolicy.tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(-1))
     },
     Refusal("Rate limiter: maxQueue is -1. Give zero to refuse at once, or more.") {
@@ -169,7 +172,7 @@ struct InvalidPolicyTests {
     },
     Refusal("Circuit breaker: consecutiveFailures is 0. Give at least 1.") { try CircuitBreakerPolicy.consecutive(0) },
     Refusal("Circuit breaker: probes is 0. Give at least 1.") { try CircuitBreakerPolicy(probes: 0) },
-    Refusal("Circuit breaker: the window's number of calls is 5. Give at least minimumCalls, which is 10.") {
+    Refusal("Circuit breaker: window is 5 calls. Give at least minimumCalls, which is 10.") {
       try CircuitBreakerPolicy.ratio(0.5, window: .calls(5))
     },
     Refusal("Circuit breaker: window is 0.0 seconds. Give a positive duration.") {
@@ -178,8 +181,11 @@ struct InvalidPolicyTests {
     Refusal("Circuit breaker: openTime is 0.0 seconds. Give a positive duration.") {
       try CircuitBreakerPolicy.consecutive(1, openFor: .zero)
     },
-    Refusal("Circuit breaker: the slowness' duration is 0.0 seconds. Give a positive duration.") {
+    Refusal("Circuit breaker: slowness.duration is 0.0 seconds. Give a positive duration.") {
       try CircuitBreakerPolicy(slowness: .init(duration: .zero, ratio: 0.5))
+    },
+    Refusal("Circuit breaker: slowness.ratio is 0.0. Give a number above 0, at most 1; 0.5 is half of the calls.") {
+      try CircuitBreakerPolicy(slowness: .init(duration: .seconds(1), ratio: 0))
     },
     Refusal("Circuit breaker: openGrowth is 0.5. Give a finite number from 1; 1 keeps the open time.") {
       try CircuitBreakerPolicy(openGrowth: 0.5)
@@ -189,6 +195,9 @@ struct InvalidPolicyTests {
     },
     Refusal("Circuit breaker: openJitter is nan. Give a number from 0 to 1; 0.1 is a tenth up or down.") {
       try CircuitBreakerPolicy(openJitter: .nan)
+    },
+    Refusal("Circuit breaker: maxHint is -1.0 seconds. Give zero to take no notice of hints, or a positive duration.") {
+      try CircuitBreakerPolicy(maxHint: .seconds(-1))
     },
     Refusal("Circuit breaker: maxOpenTime is 1.0 seconds. Give at least openTime, which is 30.0 seconds.") {
       try CircuitBreakerPolicy(maxOpenTime: .seconds(1))
@@ -215,6 +224,9 @@ struct InvalidPolicyTests {
     Refusal("Authentication: window is 0.0 seconds. Give a positive duration.") {
       try TokenRefreshPolicy(window: .zero)
     },
+    Refusal("Authentication: maxHint is -1.0 seconds. Give zero to take no notice of hints, or a positive duration.") {
+      try TokenRefreshPolicy(maxHint: .seconds(-1))
+    },
     Refusal("Authentication: maxCooldown is 1.0 seconds. Give at least cooldown, which is 2.0 seconds.") {
       try TokenRefreshPolicy(cooldown: .seconds(2), maxCooldown: .seconds(1))
     },
@@ -227,6 +239,7 @@ struct InvalidPolicyTests {
   func refuses(_ refusal: Refusal) {
     let error = #expect(throws: InvalidPolicy.self) { try refusal.make() }
     #expect(error?.description == refusal.text)
+    #expect(error?.setting.allSatisfy { $0.isLetter || $0 == "." } == true, "a name as it is written in code")
   }
 
   @Test("a policy of one's own refuses its settings in the same words; none is never refused")

@@ -173,6 +173,22 @@ struct PolicyContractTests {
     expectNothingIsLeft(of: subject, row, recorder, cancels: 0)
   }
 
+  @Test(
+    "a cancel inside of an attempt is heard as a cancel: it passes, and nothing follows",
+    arguments: PolicyUnderTest.all
+  )
+  func cancelOfAttempt(row: PolicyUnderTest) throws {
+    let subject = try row.make(scheduler)
+    let recorder = subscribe(subject)
+    subject.release()
+    upstream.send(1)
+    upstream.send(completion: .failure(CancellationError()))
+    #expect(recorder.values == [1])
+    #expect(recorder.failure is CancellationError)
+    #expect(upstream.subscriptionCount == 1)
+    expectNothingIsLeft(of: subject, row, recorder)
+  }
+
   // MARK: (c) Demand
 
   @Test("no more comes than was requested", arguments: PolicyUnderTest.all)
@@ -393,7 +409,7 @@ struct PolicyContractTests {
     #expect(timeout.log.reads == readsBefore + 1)
     #expect(timeout.log.mostReadsInADecision == 1)
     let limiter = try RateLimiter("service", policy: .tokenBucket(1, per: .seconds(1)))
-    try limiter.acquire(at: scheduler.elapsed)
+    try limiter.acquire(on: scheduler.time)
     let limited = PolicySubject(limiter)
     #expect(subscribe(limited).failure is RateLimited)
     #expect(limited.log.reads == 1)

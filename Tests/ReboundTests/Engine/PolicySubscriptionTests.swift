@@ -1,8 +1,9 @@
 import Combine
 import Dispatch
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 /// What the driver of publishers does with decisions, whichever policy takes them.
 @Suite("PolicySubscription", .virtualTime)
@@ -210,6 +211,38 @@ struct PolicySubscriptionTests {
     }
     #expect(seen.entries == [nil, .seconds(60)])
   }
+
+  @Test(
+    "a wait that has ended with the deadline of the subscription is a cancel, and one with a nearer deadline a failure",
+    arguments: [1, 2, 3],
+    [false, true]
+  )
+  func overdueWait(seconds: Int, isTraced: Bool) {
+    let time = scheduler.time
+    let attempts = isTraced ? upstream.checkpoint("wait").eraseToAnyPublisher() : upstream.eraseToAnyPublisher()
+    let request = attempts.retry(RetryPolicy<any Error>(clamping: 1, backoff: .immediate))
+    let recorder = Recorder<Int, any Error>()
+    Deadline.$current.withValue(Deadline(in: .seconds(2), on: time)) { request.subscribe(recorder) }
+    let overdue = TimedOut(waitingUntil: Deadline(in: .seconds(seconds), on: time), limit: .seconds(seconds))
+    upstream.send(completion: .failure(overdue))
+    #expect(upstream.subscriptionCount == (seconds < 2 ? 2 : 1))
+    #expect(recorder.failure?.withoutTrace as? TimedOut == (seconds < 2 ? nil : overdue))
+  }
+
+  // MARK: Cancels inside of an attempt
+
+  @Test("a machine hears of one cancel, also if the downstream cancels while it hears of another")
+  func cancelTwice() {
+    let (recorder, heard) = (Recorder<Int, any Error>(), Log<Void>())
+    let policy = CancelWitness {
+      heard.write(())
+      recorder.cancel()
+    }
+    upstream.protected(by: policy).subscribe(recorder)
+    upstream.send(completion: .failure(CancellationError()))
+    #expect(heard.count == 1)
+    #expect(recorder.completion == nil)
+  }
 }
 
 /// Asks for everything, and does not hold its subscription.
@@ -224,6 +257,19 @@ private final class Forgetful: Subscriber {
   }
 
   func receive(completion: Subscribers.Completion<any Error>) {}
+}
+
+/// Says when its machine hears of a cancel.
+private struct CancelWitness: Policy {
+  let hears: @Sendable () -> Void
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("witness")) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(hears: hears) }
+
+  struct Machine: PolicyMachine {
+    typealias Failure = any Error
+    let hears: @Sendable () -> Void
+    mutating func cancelled(_ execution: ExecutionContext) { hears() }
+  }
 }
 
 /// Waits for its waker, and refuses what runs when that is used again.

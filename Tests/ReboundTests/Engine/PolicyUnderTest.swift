@@ -241,6 +241,7 @@ extension PolicyUnderTest {
     retry, retryWithinBudget, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker,
     bulkhead, prioritised,
     limiter, throttle, detector, detectorsRequests, authentication, refusedCredential, retryOn, retryWhen, pause,
+    stopwatch,
   ]
 
   /// Why a type of the sources stands for nothing here.
@@ -299,7 +300,7 @@ extension PolicyUnderTest {
     chain: .attempts { PolicySubject(Retry(retrying($0, after: .zero))) }
   ) { waiting(on: $0, PolicySubject(Retry(retrying(2, after: .seconds(1))))) }
 
-  private static let threeRuns = RepeatPolicy(times: 2, pause: .constant(.seconds(1)))
+  private static let threeRuns = RepeatPolicy(clamping: 2, pause: .constant(.seconds(1)))
 
   static let repetition = PolicyUnderTest(
     types: ["RepeatPolicy"],
@@ -307,7 +308,7 @@ extension PolicyUnderTest {
     triesAgainAfterFinish: true,
     attempts: 3,
     reads: never,
-    chain: .attempts { PolicySubject(RepeatPolicy(times: $0)) }
+    chain: .attempts { PolicySubject(RepeatPolicy(clamping: $0)) }
   ) { waiting(on: $0, PolicySubject(threeRuns)) }
 
   static let translated = PolicyUnderTest(
@@ -316,7 +317,7 @@ extension PolicyUnderTest {
     triesAgainAfterFinish: true,
     attempts: 3,
     reads: never,
-    chain: .attempts { PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(RepeatPolicy(times: $0))) }
+    chain: .attempts { PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(RepeatPolicy(clamping: $0))) }
   ) { waiting(on: $0, PolicySubject(PolicyForFailure<RepeatPolicy, any Error>(threeRuns))) }
 
   // One for the start. The timer is set for a moment; a source that is not the system's turns it into a delay, and reads its
@@ -376,11 +377,11 @@ extension PolicyUnderTest {
     _ subject: PolicySubject
   ) -> PolicySubject {
     subject.block = {
-      try breaker.admit(on: scheduler.time).fail(with: TestFailure.transient)
+      try breaker.acquire(on: scheduler.time).fail(with: TestFailure.transient)
       scheduler.advance(by: .seconds(1))
     }
     subject.isIdle = {
-      guard let call = try? breaker.admit(on: scheduler.time) else { return false }
+      guard let call = try? breaker.acquire(on: scheduler.time) else { return false }
       call.cancel()
       return true
     }
@@ -448,8 +449,8 @@ extension PolicyUnderTest {
   private static func limiting(_ policy: RateLimiterPolicy, _ scheduler: TestScheduler) -> PolicySubject {
     let limiter = RateLimiter("service", policy: policy)
     let subject = waiting(on: scheduler, PolicySubject(limiter))
-    subject.block = { try limiter.acquire(at: scheduler.elapsed) }
-    subject.isIdle = { limiter.queued == 0 }
+    subject.block = { try limiter.acquire(on: scheduler.time) }
+    subject.isIdle = { limiter.snapshot.queued == 0 }
     return subject
   }
 
@@ -479,6 +480,11 @@ extension PolicyUnderTest {
     reads: [.passing: 1, .again: 1, .waiting: 1, .cancelled: 1],
     chain: .nothing
   ) { _ in PolicySubject(MetastabilityDetector("service").requests) }
+
+  // Nobody listens here, so nothing is measured.
+  static let stopwatch = PolicyUnderTest(types: ["Stopwatch"], wait: .never, reads: never, chain: .nothing) { _ in
+    PolicySubject(Stopwatch())
+  }
 
   // One for each credential that is asked for, and one when another comes.
   static let authentication = PolicyUnderTest(
@@ -514,8 +520,8 @@ extension PolicyUnderTest {
     // The credential is too old, and the renewal takes its time.
     subject.block = { scheduler.advance(by: .seconds(200_000)) }
     subject.release = { if renewal.subscriptionCount > 0 { renewal.send("B") } }
-    subject.isWaiting = { refresher.waiterCount > 0 }
-    subject.isIdle = { refresher.waiterCount == 0 }
+    subject.isWaiting = { refresher.queued > 0 }
+    subject.isIdle = { refresher.queued == 0 }
     return subject
   }
 

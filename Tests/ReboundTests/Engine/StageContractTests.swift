@@ -126,6 +126,20 @@ struct StageContractTests {
     #expect(subject.isIdle())
   }
 
+  @Test("a cancel inside of its call is no failure: it passes, and nothing follows", arguments: StageUnderTest.all)
+  func cancelOfCall(row: StageUnderTest) throws {
+    let subject = try row.make(scheduler.time)
+    let recorder = subscribe(subject)
+    passWait(of: row)
+    upstream.send(completion: .failure(CancellationError()))
+    scheduler.advance(by: .seconds(100))
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.failure is CancellationError)
+    #expect(upstream.subscriptionCount == 1)
+    #expect(scheduler.pendingCount == 0)
+    #expect(subject.isIdle())
+  }
+
   // MARK: Demand and ends
 
   @Test("no more comes than was requested, and all of it in the end", arguments: StageUnderTest.all)

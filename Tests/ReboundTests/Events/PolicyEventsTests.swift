@@ -55,6 +55,35 @@ struct PolicyEventsTests {
     )
   }
 
+  @Test("goes by the time of the first pipeline that has one, also for what that shares, unless it was given its own")
+  func timeOfPipeline() throws {
+    let (scheduler, other) = (TestScheduler(), TestScheduler())
+    scheduler.advance(by: .seconds(3))
+    other.advance(by: .seconds(7))
+    func times(_ events: PolicyEvents) throws -> [Duration] {
+      let log = PolicyEventLog(of: events)
+      events.tell(retried(1), of: "before")
+      let breaker = CircuitBreaker("service", policy: try .consecutive(1, openFor: .seconds(30)))
+      let pipelines = try [scheduler, other].map { scheduler in
+        try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+          Retry(RetryPolicy(clamping: 0))
+          breaker
+        }
+      }
+      for pipeline in pipelines {
+        let failing = Fail<Int, any Error>(error: TestFailure.transient).protected(by: pipeline)
+        failing.subscribe(Recorder<Int, any Error>())
+      }
+      #expect(Set(log.events.map(\.kind)) == [.retry, .circuitBreaker])
+      return log.events.map(\.time)
+    }
+    let open = try TimeSource.$current.withValue(other.time) { try times(PolicyEvents()) }
+    #expect(open.first == .seconds(7))
+    #expect(Set(open.dropFirst()) == [.seconds(3)])
+    let said = try times(PolicyEvents(time: other.time))
+    #expect(Set(said) == [.seconds(7)])
+  }
+
   @Test("lets events be changed and left out before anyone gets them")
   func revising() {
     let events = PolicyEvents { event in
@@ -249,6 +278,89 @@ struct PolicyEventsTests {
     fail()
     #expect(log.events.count > 2)
     #expect([asked, revised].map(\.count) == [log.events.count, log.events.count])
+  }
+
+  @Test(
+    "what calls share builds nothing for nobody and lets them in at once, tells all to whoever comes, and no more after"
+  )
+  func unheardSharedObjects() throws {
+    let scheduler = TestScheduler()
+    let (asked, revised) = (Log<Void>(), Log<Void>())
+    let events = Self.events(asking: asked, revising: revised)
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 2))
+    let limiter = RateLimiter("rate", policy: try .tokenBucket(100, per: .seconds(1)))
+    let breaker = CircuitBreaker("service", policy: try .consecutive(1, openFor: .seconds(30)))
+    // Gets the refusals as well if they are built for somebody.
+    let built = Log<String>()
+    breaker.onChange { built.write($0.word) }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      bulkhead
+      limiter
+      breaker
+    }
+    func fail() {
+      let failing = Fail<Int, any Error>(error: TestFailure.transient).protected(by: pipeline)
+      failing.subscribe(Recorder<Int, any Error>())
+    }
+    func isLetInAtOnce() -> Bool {
+      guard limiter.beginAtOnce(at: scheduler.elapsed), let place = bulkhead.enterAtOnce() else { return false }
+      bulkhead.leave(place, .succeeded, scheduler.time)
+      return true
+    }
+    for _ in 1...3 { fail() }
+    #expect(isLetInAtOnce())
+    #expect(built.entries == ["open"])
+
+    var log: PolicyEventLog? = PolicyEventLog(of: events)
+    #expect(!limiter.beginAtOnce(at: scheduler.elapsed))
+    #expect(bulkhead.enterAtOnce() == nil)
+    fail()
+    let told = log?.events.filter { $0.source != "weather" }
+    #expect(
+      told?.map { "\($0.source): \($0.decision.word)" } == [
+        "places: admitted", "rate: admitted", "service: refused", "places: released",
+      ]
+    )
+    #expect(built.entries == ["open", "refused"])
+    let number = asked.count
+    log = nil
+
+    for _ in 1...3 { fail() }
+    #expect(log == nil)
+    #expect(isLetInAtOnce())
+    #expect(built.entries == ["open", "refused"])
+    #expect([asked, revised].map(\.count) == [number, number])
+  }
+
+  @Test("no bulkhead lets a call in past a listener who has come, while others come and go on 8 threads")
+  func listenersOfBulkhead() throws {
+    let events = PolicyEvents()
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 100))
+    events.watch(bulkhead)
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in
+      for _ in 0..<200 {
+        let passing = events.sink { _ in }
+        #expect(bulkhead.enterAtOnce() == nil)
+        passing.cancel()
+        // Opens the fast path if nobody listens just then.
+        _ = try? bulkhead.acquire()
+      }
+    }
+    let place = bulkhead.enterAtOnce()
+    #expect(place != nil)
+    #expect(bulkhead.snapshot.running == 1)
+  }
+
+  @Test("an object that is watched while somebody listens is heard at once")
+  func watchedWhileListened() throws {
+    let events = PolicyEvents()
+    let log = PolicyEventLog(of: events)
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
+    #expect(bulkhead.enterAtOnce() != nil)
+    events.watch(bulkhead)
+    #expect(bulkhead.enterAtOnce() == nil)
+    #expect(throws: BulkheadFull.self) { try bulkhead.acquire() }
+    #expect(log.events.map(\.decision.word) == ["rejected"])
   }
 
   @Test("knows whether somebody listens, however those who do leave")

@@ -114,10 +114,10 @@ struct HedgeMachineTests {
     var (machine, begun) = running(try Policy(maxHedges: 3, delay: .parallel).within(budget))
     #expect(begun == [0, 1])
     #expect(events.entries.last == "no more hedges after 0.0 seconds (budget exhausted)")
-    #expect(budget.snapshot.denied == 1)
+    #expect(budget.snapshot().denied == 1)
     _ = machine.failed(1, with: .transient, now: .zero)
     #expect(machine.failed(0, with: .numbered(0), now: .zero).failure == .numbered(0))
-    #expect(budget.snapshot.denied == 1)
+    #expect(budget.snapshot().denied == 1)
   }
 
   @Test(
@@ -130,9 +130,9 @@ struct HedgeMachineTests {
     machine.begin(now: .zero)
     // One that never begins gives its tokens back by itself.
     for launch in machine.watch(now: .zero).launches { launch.begin() }
-    #expect(budget.snapshot.available == 1)
+    #expect(budget.snapshot().available == 1)
     machine.won(winner, now: .zero)
-    #expect(budget.snapshot.available == left)
+    #expect(budget.snapshot().available == left)
   }
 
   @Test("gives back to the budget a hedge that never began")
@@ -141,12 +141,12 @@ struct HedgeMachineTests {
     do {
       var (machine, _) = running(try Policy(maxHedges: 1, delay: .after(.seconds(1))).within(budget))
       let step = machine.timeHasCome(now: .seconds(1))
-      #expect(budget.snapshot.waiting == 1)
+      #expect(budget.snapshot().queued == 1)
       machine.cancel()
       withExtendedLifetime(step) {}
     }
-    #expect(budget.snapshot.waiting == 0)
-    #expect(budget.snapshot.available == 1)
+    #expect(budget.snapshot().queued == 0)
+    #expect(budget.snapshot().available == 1)
   }
 
   @Test("learns from the winner how long a call takes, and from those it cancels how long it takes at least")

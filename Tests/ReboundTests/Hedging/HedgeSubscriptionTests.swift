@@ -213,6 +213,23 @@ struct HedgeSubscriptionTests {
     #expect(recorder.completion == nil)
   }
 
+  @Test("a cancel inside of an attempt ends it: no hedge follows, and none goes on", arguments: [0, 1])
+  func cancelOfAttempt(hedge: Int) throws {
+    let (upstream, events) = (TestPublisher<Int, any Error>(), events)
+    let recorder = Recorder<Int, any Error>()
+    let policy = try HedgePolicy<any Error>(maxHedges: 2, delay: .after(.seconds(2)))
+    upstream.hedged(policy.onEvent { events.write($0.description) }, time: scheduler.time).subscribe(recorder)
+    scheduler.advance(by: .seconds(2 * hedge))
+    let count = events.count
+    upstream.connections[hedge].send(completion: .failure(CancellationError()))
+    #expect(recorder.failure is CancellationError)
+    #expect(upstream.connections.map(\.cancelCount) == (hedge == 0 ? [0] : [1, 0]))
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == hedge + 1)
+    #expect(events.count == count)
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("begins nothing when it is cancelled on its own subscription")
   func cancelOnSubscription() throws {
     try hedged(delay: .parallel)
@@ -266,9 +283,9 @@ struct HedgeSubscriptionTests {
     scheduler.advance(by: 2)
     #expect(recorder.values == [1])
     #expect(upstream.subscriptionCount == 1)
-    #expect(budget.snapshot.granted == 1)
-    #expect(budget.snapshot.waiting == 0)
-    #expect(budget.snapshot.available == 1)
+    #expect(budget.snapshot().granted == 1)
+    #expect(budget.snapshot().queued == 0)
+    #expect(budget.snapshot().available == 1)
   }
 
   @Test("tells the hook of a loser's failure that comes too late")

@@ -23,8 +23,8 @@ struct PublisherHedgedTests {
     // A race of two, a retry, another race of two: three of what the budget has, and no fourth.
     #expect(upstream.subscriptionCount == 4)
     #expect(recorder.failure as? TestFailure == .transient)
-    #expect(budget.snapshot.granted == 3)
-    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot().granted == 3)
+    #expect(budget.snapshot().queued == 0)
   }
 
   @Test("learns how long a call takes from when a value is wanted")

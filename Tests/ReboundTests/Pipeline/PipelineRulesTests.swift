@@ -40,6 +40,28 @@ struct PipelineRulesTests {
       Hedge()
       Fallback(async: { _ in 0 })
     },
+    Refusal(.hiddenByFallback, [1, 2]) {
+      AdaptiveThrottle("weather")
+      Fallback(to: 0)
+    },
+    Refusal(.hiddenByFallback, [2, 3]) {
+      MetastabilityDetector("weather").requests
+      MetastabilityDetector("weather")
+      Fallback(to: 0)
+    },
+    Refusal(.hiddenByFallback, [1, 2]) {
+      try adaptiveBulkhead().prioritised(1)
+      Fallback(to: 0)
+    },
+    Refusal(.hedgeOfSharedCalls, [1, 2]) {
+      Hedge()
+      SingleFlight(by: Coalescer<String, Int, any Error>(), for: "key")
+    },
+    Refusal(.hedgeOfSharedCalls, [1, 3]) {
+      Hedge()
+      Timeout(attempt: .seconds(1))
+      CacheFirst(Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(1))), for: "key")
+    },
     Refusal(.attemptLimitOutsideRetry, [1, 2]) {
       Timeout(attempt: .seconds(1))
       Retry()
@@ -86,6 +108,15 @@ struct PipelineRulesTests {
 
   static func breaker() throws -> CircuitBreaker {
     CircuitBreaker("weather", policy: try CircuitBreakerPolicy(consecutiveFailures: 1))
+  }
+
+  static func adaptiveBulkhead() throws -> Bulkhead {
+    Bulkhead(
+      "weather",
+      policy: try BulkheadPolicy(maxConcurrent: 1),
+      adapting: try .aimd(),
+      overloadedWhen: { $0 is TimedOut }
+    )
   }
 
   @Test("refuse what cannot be meant, with the stages that it is about", arguments: refusals)
@@ -135,6 +166,10 @@ struct PipelineRulesTests {
     },
     Refusal(.hedgeOfHarmfulCalls, [1], repetition: .harmful) {
       OwnPolicy { $0.runsSeveralAtOnce = true }
+    },
+    Refusal(.hedgeOfSharedCalls, [1, 2]) {
+      OwnPolicy { $0.runsSeveralAtOnce = true }
+      OwnPolicy { $0.sharesCalls = true }
     },
     Refusal(.attemptLimitOutsideRetry, [1, 2]) {
       OwnPolicy { $0.attempt = .seconds(1) }
@@ -198,9 +233,9 @@ struct PipelineRulesTests {
     for refusal in refusals { try refuses(refusal) }
   }
 
-  @Test("leave no stage unseen that repeats, runs several at once, or lives on failures")
+  @Test("leave no stage unseen that repeats, runs several at once, shares calls, or lives on failures")
   func traitsOfStages() throws {
-    let refresher = TokenRefresher<String>(refresh: { _ in .refreshed("new") })
+    let refresher = TokenRefresher<String>(refreshing: { _ in .refreshed("new") })
     func traits(_ policy: some Policy) -> StageTraits { policy.traits }
     let retrying = [
       traits(RetryPolicy<any Error>.standard), traits(Retry()),
@@ -213,12 +248,26 @@ struct PipelineRulesTests {
       ),
     ]
     #expect(retrying.allSatisfy { $0.retries && !$0.runsSeveralAtOnce })
-    let repeating = [traits(RepeatPolicy()), traits(PolicyForFailure<RepeatPolicy, TestFailure>(RepeatPolicy()))]
+    let repeating = [
+      traits(RepeatPolicy.standard), traits(PolicyForFailure<RepeatPolicy, TestFailure>(RepeatPolicy.standard)),
+    ]
     #expect(repeating.allSatisfy { $0.repeats && !$0.retries })
     let authentication = traits(Authentication(by: refresher) { _ in true })
     #expect(authentication.repeats && authentication.livesOnFailures)
     let hedge = try #require(PipelineBuilder<Int>.buildExpression(Hedge()).traits.first)
     #expect(hedge.runsSeveralAtOnce && hedge.livesOnFailures)
+    let watching = [
+      traits(AdaptiveThrottle("weather")), traits(MetastabilityDetector("weather")),
+      traits(try Self.adaptiveBulkhead()),
+    ]
+    #expect(watching.allSatisfy { $0.livesOnFailures })
+    let fixed = Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 1))
+    #expect(!traits(fixed).livesOnFailures && !traits(MetastabilityDetector("weather").requests).livesOnFailures)
+    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(1)))
+    let sharing =
+      CacheFirst(cache, for: "key").traits
+      + SingleFlight(by: Coalescer<String, Int, any Error>(), for: "key").traits
+    #expect(sharing.count == 2 && sharing.allSatisfy(\.sharesCalls))
   }
 
   @Test("say what is wrong, where, and what to do")
@@ -261,6 +310,14 @@ struct PipelineRulesTests {
     _ = try Pipeline<Int>("two breakers") {
       breaker
       try Self.breaker()
+    }
+    _ = try Pipeline<Int>("a hedge of the call that others share") {
+      SingleFlight(by: Coalescer<String, Int, any Error>(), for: "key")
+      Hedge()
+    }
+    _ = try Pipeline<Int>("a bulkhead that goes by no failures, around a fallback") {
+      Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
+      Fallback(to: 0)
     }
     _ = try Pipeline<Int>("a silence is no total") {
       Timeout(total: .seconds(1))

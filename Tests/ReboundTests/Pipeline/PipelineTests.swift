@@ -43,8 +43,8 @@ struct PipelineTests {
     recorder.cancel()
     scheduler.advance(by: .seconds(60))
     #expect(bulkhead.snapshot.running == 0)
-    #expect(budget.snapshot.available == 2)
-    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot().available == 2)
+    #expect(budget.snapshot().queued == 0)
     #expect(scheduler.pendingCount == 0)
     #expect(upstream.subscriptionCount == 1)
     #expect(upstream.cancelCount == (whileWaiting ? 0 : 1))
@@ -225,6 +225,6 @@ struct PipelineTests {
     #expect(running.entries.allSatisfy { (1...4).contains($0) })
     #expect(bulkhead.snapshot.running == 0)
     #expect(bulkhead.snapshot.queued == 0)
-    #expect(budget.snapshot.waiting == 0)
+    #expect(budget.snapshot().queued == 0)
   }
 }

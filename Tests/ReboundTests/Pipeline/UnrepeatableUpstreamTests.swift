@@ -45,13 +45,39 @@ struct UnrepeatableUpstreamTests {
     #expect(log.events.allSatisfy { $0.severity == .error })
   }
 
+  @Test(
+    "sees through operators that subscribe to their upstream alone, and not through one that puts another in its place"
+  )
+  func operators() throws {
+    struct Nowhere: TextOutputStream { mutating func write(_ string: String) {} }
+    let pipeline = try retrying()
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let future = Future<Int, TestFailure> { $0(.failure(.transient)) }
+    let errors = [
+      failure(of: future.removeDuplicates(), under: pipeline),
+      failure(of: future.print("", to: Nowhere()), under: pipeline),
+      failure(of: future.map(\.byteSwapped), under: pipeline),
+      failure(of: future.map(\.byteSwapped, \.magnitude).map { $0.0 }, under: pipeline),
+      failure(of: future.tryFilter { _ in true }, under: pipeline),
+      failure(of: future.replaceError(with: 1), under: pipeline),
+      failure(of: future.buffer(size: 1, prefetch: .byRequest, whenFull: .dropOldest), under: pipeline),
+      failure(of: future.timeout(.seconds(1), scheduler: scheduler, customError: { .permanent }), under: pipeline),
+      failure(of: future.limited(by: bulkhead, refusingWith: { _ in .permanent }), under: pipeline),
+    ]
+    for error in errors { #expect((error as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<") == true) }
+    let other = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.permanent)) })
+    #expect(failure(of: future.catch { _ in other }, under: pipeline) as? TestFailure == .permanent)
+    #expect(failure(of: future.recover { _ in other }, under: pipeline) as? TestFailure == .permanent)
+    #expect(other.subscriptionCount == 4)
+  }
+
   @Test("goes by what stages say of themselves: a policy of a user's own, a repetition, a renewed credential")
   func whateverRepeats() throws {
-    let refresher = TokenRefresher<String>(refresh: { _ in .refreshed("new") })
+    let refresher = TokenRefresher<String>(refreshing: { _ in .refreshed("new") })
     let pipelines = [
       try Pipeline<Int>("weather") { PipelineRulesTests.OwnPolicy { $0.retries = true } },
       try Pipeline<Int>("weather") { PipelineRulesTests.OwnPolicy { $0.runsSeveralAtOnce = true } },
-      try Pipeline<Int>("weather") { RepeatPolicy(times: 1) },
+      try Pipeline<Int>("weather") { RepeatPolicy(clamping: 1) },
       try Pipeline<Int>("weather") { Authentication(by: refresher) { _ in true } },
     ]
     let stages = pipelines.map { pipeline in

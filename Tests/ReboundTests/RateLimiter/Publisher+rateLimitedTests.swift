@@ -51,7 +51,7 @@ struct PublisherRateLimitedTests {
     let limiter = try makeLimiter(maxWait: .seconds(1))
     _ = (subscribe(limiter), subscribe(limiter))
     let refused = subscribe(limiter)
-    #expect(refused.failure as? RateLimited == RateLimited(name: "search", retryAfter: .seconds(2), queueLength: 1))
+    #expect(refused.failure as? RateLimited == RateLimited(name: "search", retryAfter: .seconds(2), queued: 1))
     let typed = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>().rateLimited(by: limiter, time: scheduler.time) { .busy($0.retryAfter ?? .zero) }
       .subscribe(typed)
@@ -64,10 +64,10 @@ struct PublisherRateLimitedTests {
     let recorders = (0..<4).map { _ in subscribe(limiter) }
     recorders[1].cancel()
     recorders[3].cancel()
-    #expect(limiter.queued == 1)
+    #expect(limiter.snapshot.queued == 1)
     scheduler.advance(by: 1)
     #expect(upstream.subscriptionCount == 2)
-    #expect(limiter.queued == 0)
+    #expect(limiter.snapshot.queued == 0)
     #expect(scheduler.pendingCount == 0)
     upstream.send(7)
     #expect(recorders.map(\.values) == [[], [], [7], []])
@@ -91,17 +91,17 @@ struct PublisherRateLimitedTests {
     let recorders = (0..<3).map { _ in subscribe(limiter) }
     upstream.send(completion: .failure(TestFailure.busy(.seconds(5))))
     #expect(recorders[0].failure as? TestFailure == .busy(.seconds(5)))
-    #expect(limiter.share == 0.7)
+    #expect(limiter.snapshot.share == 0.7)
     // The second in 5 s, the third 1 / 0.7 s after it: later than the 6 s that it may wait.
     #expect(recorders[1].completions.isEmpty)
-    #expect((recorders[2].failure as? RateLimited)?.queueLength == 1)
+    #expect((recorders[2].failure as? RateLimited)?.queued == 1)
     scheduler.advance(by: .nanoseconds(4_999_999_999))
     #expect(upstream.subscriptionCount == 1)
     scheduler.advance(by: .nanoseconds(1))
     #expect(upstream.subscriptionCount == 2)
     scheduler.advance(by: 100)
     upstream.send(completion: .finished)
-    #expect(limiter.share == 1)
+    #expect(limiter.snapshot.share == 1)
     #expect(log.lines.contains("throttled to 0.7 of the full rate after a pause of 5.0 seconds"))
     #expect(log.lines.last == "recovered to 1.0 of the full rate")
   }
@@ -193,7 +193,7 @@ struct PublisherRateLimitedTests {
       #expect(upstream.subscriptionCount == 10 + 10 * second)
     }
     for recorder in all.events { recorder.cancel() }
-    #expect(limiter.queued == 0)
+    #expect(limiter.snapshot.queued == 0)
     #expect(scheduler.pendingCount == 0)
   }
 }

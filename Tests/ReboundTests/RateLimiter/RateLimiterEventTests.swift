@@ -23,13 +23,13 @@ struct RateLimiterEventTests {
 
   @Test("a refusal says when to try again")
   func refusal() {
-    let error = RateLimited(name: "search", retryAfter: .milliseconds(250), queueLength: 3)
+    let error = RateLimited(name: "search", retryAfter: .milliseconds(250), queued: 3)
     #expect("\(error)" == "search is called too often; try again in 0.25 seconds. 3 calls wait.")
   }
 
   @Test("a refusal has words for people")
   func words() {
-    let error = RateLimited(name: "search", retryAfter: .milliseconds(2_500), queueLength: 3)
+    let error = RateLimited(name: "search", retryAfter: .milliseconds(2_500), queued: 3)
     #expect(error.localizedDescription == "That was asked for too often.")
     #expect(error.recoverySuggestion == "Try again in 3 seconds.")
   }

@@ -89,6 +89,25 @@ struct RateLimiterMachineTests {
     #expect(machine.enter(now: .seconds(108)) == .granted)
   }
 
+  @Test(
+    "keeps no longer pause than its policy allows the service to ask for",
+    arguments: [(nil, 1_000_000_000, 3_600), (20, 21, 20), (20, 15, 15)] as [(Int?, Int, Int)]
+  )
+  func maxHint(most: Int?, pause: Int, kept: Int) throws {
+    let maxHint = most.map { Duration.seconds($0) } ?? RateLimiterPolicy.Feedback.standard.maxHint
+    var machine = try makeMachine(feedback: .init(decrease: 1, maxHint: maxHint))
+    _ = machine.throttle(pause: .seconds(pause), now: .seconds(100))
+    #expect(machine.enter(now: .seconds(100), mayWait: false) == .rejected(retryAfter: .seconds(kept)))
+    #expect(machine.enter(now: .seconds(100 + kept)) == .granted)
+  }
+
+  @Test("takes no notice of pauses where none may be asked for", arguments: [-1, 0, 9])
+  func noHint(pause: Int) throws {
+    var machine = try makeMachine(feedback: .init(decrease: 1, maxHint: .zero))
+    _ = machine.throttle(pause: .seconds(pause), now: .seconds(100))
+    #expect(machine.takeAtOnce(now: .seconds(100)) == true)
+  }
+
   @Test("lowers the rate once for all calls that began before, and again for one that began after")
   func lowersOnce() throws {
     var machine = try makeMachine()

@@ -21,7 +21,7 @@ struct RateLimiterTests {
     let limiter = try makeLimiter()
     try limiter.acquire()
     scheduler.advance(by: .milliseconds(400))
-    #expect(throws: RateLimited(name: "search", retryAfter: .milliseconds(600), queueLength: 0)) {
+    #expect(throws: RateLimited(name: "search", retryAfter: .milliseconds(600), queued: 0)) {
       try limiter.acquire()
     }
     scheduler.advance(by: .milliseconds(600))
@@ -34,19 +34,19 @@ struct RateLimiterTests {
     #expect(try await limiter.run { 1 } == 1)
     scheduler.advance(by: 1)
     await #expect(throws: TestFailure.permanent) { try await limiter.run { throw TestFailure.permanent } }
-    #expect(limiter.share == 1)
+    #expect(limiter.snapshot.share == 1)
     scheduler.advance(by: 1)
     await #expect(throws: TestFailure.busy(.seconds(5))) {
       try await limiter.run { throw TestFailure.busy(.seconds(5)) }
     }
-    #expect(limiter.share == 0.7)
+    #expect(limiter.snapshot.share == 0.7)
     scheduler.advance(by: 4)
-    await #expect(throws: RateLimited(name: "search", retryAfter: .seconds(1), queueLength: 0)) {
+    await #expect(throws: RateLimited(name: "search", retryAfter: .seconds(1), queued: 0)) {
       try await limiter.run { 1 }
     }
     scheduler.advance(by: 100)
     #expect(try await limiter.run { 2 } == 2)
-    #expect(limiter.share == 1)
+    #expect(limiter.snapshot.share == 1)
   }
 
   @Test("one that takes the place of another knows of its share and its pause, and leaves it alone from then on")
@@ -54,33 +54,33 @@ struct RateLimiterTests {
     let before = try makeLimiter(1_000)
     before.throttle(pause: .seconds(5))
     let limiter = RateLimiter(before, policy: try .tokenBucket(10, per: .seconds(1)))
-    #expect(limiter.share == 0.7)
-    #expect(throws: RateLimited(name: "search", retryAfter: .seconds(5), queueLength: 0)) { try limiter.acquire() }
+    #expect(limiter.snapshot.share == 0.7)
+    #expect(throws: RateLimited(name: "search", retryAfter: .seconds(5), queued: 0)) { try limiter.acquire() }
     limiter.throttle()
-    #expect(limiter.share == 0.7 * 0.7)
+    #expect(limiter.snapshot.share == 0.7 * 0.7)
     scheduler.advance(by: 3_600)
     try limiter.acquire()
     limiter.succeed()
-    #expect(limiter.share == 1)
-    #expect(before.share == 0.7)
+    #expect(limiter.snapshot.share == 1)
+    #expect(before.snapshot.share == 0.7)
   }
 
   @Test("lets those who wait begin by the rate that has come back, and not by the low one")
   func recovers() throws {
     let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(1)).waiting(atMost: .seconds(1_000))
-    let limiter = RateLimiter("search", policy: policy.answering(.init(decrease: 0.01, scale: 1e9)))
+    let limiter = RateLimiter("search", policy: policy.answering(.init(clamping: 0.01, scale: 1e9)))
     try limiter.acquire()
     limiter.throttle()
     let recorder = Recorder<Int, any Error>()
     Just(1).setFailureType(to: (any Error).self).protected(by: limiter).subscribe(recorder)
     scheduler.advance(by: 2)
     limiter.succeed()
-    #expect(limiter.share == 1)
-    #expect(limiter.queued == 1)
+    #expect(limiter.snapshot.share == 1)
+    #expect(limiter.snapshot.queued == 1)
     #expect(scheduler.pendingCount == 1)
     scheduler.advance(by: 1)
     #expect(recorder.values == [1])
-    #expect(limiter.queued == 0)
+    #expect(limiter.snapshot.queued == 0)
     #expect(scheduler.pendingCount == 0)
   }
 
@@ -91,12 +91,12 @@ struct RateLimiterTests {
     let limiter = RateLimiter("search", policy: try .tokenBucket(10, per: .seconds(1)))
     func fail(with error: any Error) async { _ = try? await limiter.run { throw error } }
     await fail(with: CircuitOpen(name: "search", retryAfter: .seconds(30)))
-    await fail(with: RateLimited(name: "other", retryAfter: .seconds(30), queueLength: 0))
+    await fail(with: RateLimited(name: "other", retryAfter: .seconds(30), queued: 0))
     await fail(with: TokenRefreshFailure(reason: .failed, underlying: Busy(), retryAfter: .seconds(100)))
     await fail(with: FallbackFailed(failure: Busy(), original: CircuitOpen(name: "search", retryAfter: .seconds(30))))
-    #expect(limiter.share == 1)
+    #expect(limiter.snapshot.share == 1)
     await fail(with: FallbackFailed(failure: CircuitOpen(name: "search", retryAfter: nil), original: Busy()))
-    #expect(limiter.share < 1)
+    #expect(limiter.snapshot.share < 1)
   }
 
   @Test("lets a function wait for its turn, and stops when the task is cancelled")
@@ -107,10 +107,10 @@ struct RateLimiterTests {
     limiter.onEvent { if case .queued = $0 { waits.continuation.yield() } }
     let task = Task { try await limiter.run(time: JumpingClock(whenAsleep: {}).time) { 1 } }
     for await _ in waits.stream { break }
-    #expect(limiter.queued == 1)
+    #expect(limiter.snapshot.queued == 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(limiter.queued == 0)
+    #expect(limiter.snapshot.queued == 0)
     let second = Task { [scheduler] in
       let clock = JumpingClock(whenAsleep: nil)
       scheduler.advance(by: 1)
@@ -127,7 +127,7 @@ struct RateLimiterTests {
     let scheduler = scheduler
     for second in 1...3 {
       DispatchQueue.concurrentPerform(iterations: 4) { thread in
-        for _ in 0..<40 where (try? limiter.acquire(at: scheduler.elapsed)) != nil { begun.write(thread) }
+        for _ in 0..<40 where (try? limiter.acquire(on: scheduler.time)) != nil { begun.write(thread) }
       }
       #expect(begun.count == 50 * second)
       scheduler.advance(by: 1)

@@ -9,7 +9,7 @@ struct RepeatPolicyRunTests {
   func function() async throws {
     let clock = JumpingClock()
     let runs = Log<Duration>()
-    try await RepeatPolicy(times: 2, pause: .linear(.seconds(1))).onEvent(events.write).run(time: clock.time) {
+    try await RepeatPolicy(clamping: 2, pause: .linear(.seconds(1))).onEvent(events.write).run(time: clock.time) {
       runs.write(clock.now.sinceStart)
     }
     #expect(runs.entries == [.zero, .seconds(1), .seconds(3)])
@@ -29,12 +29,12 @@ struct RepeatPolicyRunTests {
     let clock = JumpingClock()
     let runs = Log<Void>()
     await #expect(throws: TestFailure.permanent) {
-      try await RepeatPolicy(pause: pause).run(time: clock.time) {
+      try await RepeatPolicy(clamping: nil, pause: pause).run(time: clock.time) {
         if runs.number(()) == 3 { throw TestFailure.permanent }
       }
     }
     let task = Task {
-      try await RepeatPolicy(pause: pause).run(time: clock.time) {
+      try await RepeatPolicy(clamping: nil, pause: pause).run(time: clock.time) {
         if runs.number(()) == 6 { withUnsafeCurrentTask { $0?.cancel() } }
       }
     }

@@ -14,7 +14,7 @@ struct RepeatTests {
   @Test("subscribes again after each finish, as often and as late as the policy says")
   func repeats() {
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
-    let policy = RepeatPolicy(times: 2, pause: .linear(.seconds(1))).onEvent(events.write)
+    let policy = RepeatPolicy(clamping: 2, pause: .linear(.seconds(1))).onEvent(events.write)
     upstream.repeat(policy, time: scheduler.time).subscribe(recorder)
     for value in 1...3 {
       upstream.send(value)
@@ -49,7 +49,7 @@ struct RepeatTests {
   func condition() {
     let recorder = Recorder<Int, TestFailure>()
     upstream
-      .repeat(RepeatPolicy().while { $0 < 3 }.while { $0 < 9 }, time: scheduler.time)
+      .repeat(RepeatPolicy.standard.while { $0 < 3 }.while { $0 < 9 }, time: scheduler.time)
       .subscribe(recorder)
     for _ in 0..<3 { upstream.send(completion: .finished) }
     #expect(recorder.isFinished)
@@ -59,7 +59,7 @@ struct RepeatTests {
   @Test("ends with a failure, which repeats nothing")
   func failure() {
     let recorder = Recorder<Int, TestFailure>()
-    upstream.repeat(RepeatPolicy().onEvent(events.write), time: scheduler.time).subscribe(recorder)
+    upstream.repeat(RepeatPolicy.standard.onEvent(events.write), time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.permanent))
     #expect(recorder.failure == .permanent)
@@ -71,7 +71,9 @@ struct RepeatTests {
   @Test("carries the demand that is left over to the next run")
   func demand() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3))
-    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), time: scheduler.time).subscribe(recorder)
+    upstream.repeat(RepeatPolicy(clamping: nil, pause: .constant(.seconds(1))), time: scheduler.time).subscribe(
+      recorder
+    )
     upstream.send(1)
     upstream.send(completion: .finished)
     recorder.request(.max(2))
@@ -84,7 +86,9 @@ struct RepeatTests {
   @Test("stops timer or run when it is cancelled", arguments: [true, false])
   func cancel(inPause: Bool) {
     let recorder = Recorder<Int, TestFailure>()
-    upstream.repeat(RepeatPolicy(pause: .constant(.seconds(1))), time: scheduler.time).subscribe(recorder)
+    upstream.repeat(RepeatPolicy(clamping: nil, pause: .constant(.seconds(1))), time: scheduler.time).subscribe(
+      recorder
+    )
     if inPause { upstream.send(completion: .finished) }
     recorder.cancel()
     #expect(scheduler.pendingCount == 0)
@@ -99,7 +103,7 @@ struct RepeatTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream
       .repeat(
-        RepeatPolicy(pause: .constant(.seconds(pause))).onEvent { _ in recorder.cancel() },
+        RepeatPolicy(clamping: nil, pause: .constant(.seconds(pause))).onEvent { _ in recorder.cancel() },
         time: scheduler.time
       )
       .subscribe(recorder)
@@ -114,7 +118,7 @@ struct RepeatTests {
     let finished = DispatchSemaphore(value: 0)
     let recorder = Recorder<Int, Never>(whenCompleted: { finished.signal() })
     let thread = Thread {
-      Just(1).repeat(RepeatPolicy(times: 9_999), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
+      Just(1).repeat(RepeatPolicy(clamping: 9_999), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
     }
     thread.stackSize = 128 * 1_024
     thread.start()
@@ -133,7 +137,7 @@ struct RepeatTests {
     do {
       let (recorder, token) = (Recorder<Int, TestFailure>(), Log<Int>())
       (weakRecorder, weakToken) = (recorder, token)
-      let policy = RepeatPolicy(times: ending == .cancelFromObserver ? 1 : 0).onEvent { _ in
+      let policy = RepeatPolicy(clamping: ending == .cancelFromObserver ? 1 : 0).onEvent { _ in
         token.write(0)
         if ending == .cancelFromObserver { recorder.cancel() }
       }

@@ -276,6 +276,8 @@ struct RetryMachineTests {
     }
     let stopping = strict.deciding { _, _ in .stop }
     #expect(reason(stopping.when { _ in false }) == .stopped(.notRetryable))
+    let refusing = stopping.when { _ in false }.refusing { _ in .notReplayable }
+    #expect(reason(refusing) == .stopped(.notReplayable))
     #expect(reason(stopping) == .stopped(.decided))
     #expect(reason(strict) == .stopped(.attemptsExhausted))
     #expect(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .nanoseconds(1))) == .stopped(.deadlineExceeded))

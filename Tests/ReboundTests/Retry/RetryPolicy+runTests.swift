@@ -114,11 +114,11 @@ struct RetryPolicyRunTests {
       try await policy.run(time: clock.time) { () throws(TestFailure) -> Int in throw .transient }
     }
     for await _ in asleep.stream { break }
-    #expect(budget.snapshot.waiting == 1)
+    #expect(budget.snapshot().queued == 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(budget.snapshot.waiting == 0)
-    #expect(budget.snapshot.available == 1)
+    #expect(budget.snapshot().queued == 0)
+    #expect(budget.snapshot().available == 1)
   }
 
   @Test("takes a cancel for no failure: no event, no retry")

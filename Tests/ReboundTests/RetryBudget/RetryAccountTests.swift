@@ -16,7 +16,7 @@ private final class DistantAccount: RetryAccount {
   func grant(at now: Duration) -> RetryBudget.Retry? { nil }
   var answersLater: Bool { true }
   func ask(at now: Duration, _ answer: @escaping Answer) { asked.write(answer) }
-  func snapshot(at now: Duration) -> RetryBudget.Snapshot { .init(available: 0, waiting: 0, granted: 0, denied: 0) }
+  func snapshot(at now: Duration) -> RetryBudget.Snapshot { .init(available: 0, queued: 0, granted: 0, denied: 0) }
 
   func makeRetry() -> RetryBudget.Retry { RetryBudget.Retry { begins, _ in self.settled.write(begins) } }
 }

@@ -58,7 +58,7 @@ struct PublisherAuthenticatedTests {
     }
     for request in requests { request.server.send(completion: .failure(.unauthorised)) }
     #expect(renewal.subscriptionCount == 1)
-    #expect(refresher.waiterCount == 100)
+    #expect(refresher.queued == 100)
     renewal.send("B")
     #expect(renewal.subscriptionCount == 1)
     #expect(requests.allSatisfy { $0.credentials == ["A", "B"] })
@@ -209,9 +209,9 @@ struct PublisherAuthenticatedTests {
     }
     for request in requests { request.server.send(completion: .failure(.unauthorised)) }
     recorders[0].cancel()
-    #expect(refresher.waiterCount == 1)
+    #expect(refresher.queued == 1)
     recorders[1].cancel()
-    #expect(refresher.waiterCount == 0)
+    #expect(refresher.queued == 0)
     #expect(renewal.cancelCount == 0)
     renewal.send("B")
     #expect(refresher.credential == "B")

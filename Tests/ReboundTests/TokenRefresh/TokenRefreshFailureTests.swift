@@ -17,7 +17,7 @@ struct TokenRefreshFailureTests {
         "The session could not be renewed; try again in 2.0 seconds. Cause: transient.", false
       ),
       (
-        TokenRefreshFailure(reason: .excessive, retryAfter: .seconds(9)),
+        TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: .seconds(9)),
         "The session was renewed too often in a short time; try again in 9.0 seconds, or sign in again.", false
       ),
     ]
@@ -34,7 +34,7 @@ struct TokenRefreshFailureTests {
       (.rejected, "Your session is over.", "Sign in again."),
       (.denied, "The service grants no access.", "Check the key."),
       (.failed, "Your session could not be renewed.", "Try again in 2 seconds."),
-      (.excessive, "Your session was renewed too often in a short time.", "Try again in 2 seconds."),
+      (.tooManyRefreshes, "Your session was renewed too often in a short time.", "Try again in 2 seconds."),
     ] as [(TokenRefreshFailure.Reason, String, String)]
   )
   func words(reason: TokenRefreshFailure.Reason, description: String, suggestion: String) {

@@ -143,6 +143,18 @@ struct TokenRefresherTests {
     #expect(waiting.failure?.retryAfter == .seconds(max(seconds, 4)))
   }
 
+  @Test(
+    "waits for no longer than its policy allows the server to ask for",
+    arguments: [(nil, 1_000_000_000, 3_600), (20, 77, 20), (2, 77, 4), (0, 77, 4)] as [(Int?, Int, Int)]
+  )
+  func maxHint(most: Int?, hint: Int, pause: Int) throws {
+    let maxHint = most.map { Duration.seconds($0) } ?? TokenRefreshPolicy.standard.maxHint
+    let refresher = makeRefresher(try TokenRefreshPolicy(cooldown: .seconds(4), maxHint: maxHint))
+    let waiting = ask(refresher, insteadOf: current(refresher))
+    renewal.send(completion: .failure(.busy(.seconds(hint))))
+    #expect(waiting.failure?.retryAfter == .seconds(pause))
+  }
+
   @Test("takes a refresh that finishes without a credential for one that failed for the moment")
   func empty() throws {
     let refresher = makeRefresher()
@@ -177,7 +189,7 @@ struct TokenRefresherTests {
       scheduler.advance(by: 10)
     }
     let refused = ask(refresher, insteadOf: current(refresher))
-    #expect(refused.failure?.reason == .excessive)
+    #expect(refused.failure?.reason == .tooManyRefreshes)
     #expect(refused.failure?.retryAfter == .seconds(10))
     #expect(log.lines.last == "credential 3: too many refreshes; next in 10.0 seconds")
     scheduler.advance(by: 10)
@@ -224,7 +236,7 @@ struct TokenRefresherTests {
     let refresher = makeRefresher(try TokenRefreshPolicy(maxRefreshes: 1, window: .seconds(30)))
     _ = ask(refresher, insteadOf: current(refresher))
     renewal.send("B")
-    #expect(ask(refresher, insteadOf: current(refresher)).failure?.reason == .excessive)
+    #expect(ask(refresher, insteadOf: current(refresher)).failure?.reason == .tooManyRefreshes)
     refresher.signIn(with: "another user")
     let waiting = ask(refresher, insteadOf: current(refresher))
     #expect(waiting.failure == nil)
@@ -324,7 +336,7 @@ struct TokenRefresherTests {
     for await _ in waits.stream { break }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(refresher.waiterCount == 0)
+    #expect(refresher.queued == 0)
     #expect(renewal.cancelCount == 0)
     renewal.send("B")
     #expect(refresher.credential == "B")
@@ -350,7 +362,7 @@ struct TokenRefresherTests {
           try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
         }
         try requireEqual(TimeSource.current.now - start, .seconds(2))
-        try requireEqual(refresher.waiterCount, 0)
+        try requireEqual(refresher.queued, 0)
       }
       try await TimeSource.current.sleep(for: .seconds(2))
       try requireEqual(refresher.credential, "A")
@@ -394,7 +406,7 @@ struct TokenRefresherTests {
   private func asyncRefresher(
     _ refresh: @escaping @Sendable (TokenRefresher<String>.Refresh) async -> RefreshOutcome<String>
   ) -> TokenRefresher<String> {
-    let refresher = TokenRefresher<String>(refresh: refresh)
+    let refresher = TokenRefresher<String>(refreshing: refresh)
     refresher.signIn(with: "A")
     return refresher
   }

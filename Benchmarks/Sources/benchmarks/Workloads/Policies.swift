@@ -8,6 +8,7 @@ extension Workloads {
 
   /// Events that nobody gets cost a hundredth at most.
   private static let unwatchedLimit = (other: "policies, async: cooperative timeout → retry → breaker", most: 1.01)
+  private static let unheardAdmissionLimit = (other: "policies, async: bulkhead → limiter", most: 1.01)
 
   /// Whole lives of publishers: made, subscribed, ended.
   static func publisherPolicies(_ rows: PolicyRows) -> [Benchmark] {
@@ -90,6 +91,10 @@ extension Workloads {
       executions("these three, in lines that nobody reads", ratioLimit: unwatchedLimit) {
         for _ in 0..<$0 { total.add(try await rows.unreadWholePipeline()) }
       },
+      executions("bulkhead → limiter") { for _ in 0..<$0 { total.add(try await rows.admitted()) } },
+      executions("bulkhead → limiter, told to nobody", ratioLimit: unheardAdmissionLimit) {
+        for _ in 0..<$0 { total.add(try await rows.unheardAdmitted()) }
+      },
     ]
   }
 
@@ -140,5 +145,6 @@ extension Workloads {
 
 /// Ends the run: nothing here is to fail, and what a failure costs is not what the row says.
 private func refuse(_ error: any Error) -> Never {
+  // A row that leaves its failures out would be too good.
   fatalError("a benchmark of the policies failed: \(error)")
 }

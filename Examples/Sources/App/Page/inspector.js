@@ -92,7 +92,7 @@ function drawGauge(node, { id, text, details, time: then }, time) {
 // How full a gauge is, from 0 to 1.
 function shareOf(id, details) {
   switch (id) {
-    case "budget": return details.available / Math.max(details.available + details.waiting, fullest(details.available));
+    case "budget": return details.available / Math.max(details.available + details.queued, fullest(details.available));
     case "rate_limiter": return details.share;
     default: return details.state === "closed" ? 1 : 0;
   }

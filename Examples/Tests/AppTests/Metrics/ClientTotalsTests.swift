@@ -27,7 +27,7 @@ struct ClientTotalsTests {
 
   @Test("a client that did nothing has nothing to tell, whatever others share with it")
   func nothing() throws {
-    let budget = try RetryBudget.bucket().snapshot
+    let budget = try RetryBudget.bucket().snapshot()
     #expect(facts(gauges: [PolicyGauge(name: "weather", kind: .budget, reading: budget)]).isEmpty)
   }
 
@@ -79,7 +79,7 @@ struct ClientTotalsTests {
     attempt("Weather", "200", took: 0.01)
     let budget = try RetryBudget.bucket(tokens: 7, cost: 1)
     #expect(
-      facts(gauges: [PolicyGauge(name: "weather", kind: .budget, reading: budget.snapshot)])["Retries left"] == "7"
+      facts(gauges: [PolicyGauge(name: "weather", kind: .budget, reading: budget.snapshot())])["Retries left"] == "7"
     )
   }
 }

@@ -211,10 +211,6 @@ final class CombineLatestSubscription<Buffers: InputBuffers, Downstream: Subscri
 where Downstream.Input == Buffers.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
-  // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
-  @exclusivity(unchecked) @usableFromInline var isDelivering = false
-  @exclusivity(unchecked) @usableFromInline var requestedInside = Subscribers.Demand.none
-
   @inlinable @inline(__always)
   override init(upstreamCount: Int, to downstream: Downstream) {
     super.init(upstreamCount: upstreamCount, to: downstream)
@@ -243,7 +239,7 @@ where Downstream.Input == Buffers.Output {
     leave()
     // A value may run code of its own when it goes.
     withExtendedLifetime(displaced) {}
-    // With the combining lock open, see `ask`.
+    // With the combining lock open, see ``SerialSubscription/request(from:_:)``.
     if requested != .none { requestFromAll(requested) }
     return answer
   }
@@ -252,11 +248,7 @@ where Downstream.Input == Buffers.Output {
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
     outstanding.add(demand)
-    if combiningLock.isMine, isDelivering {
-      requestedInside += demand
-    } else {
-      requestFromAll(demand)
-    }
+    requestOrNote(demand)
   }
 
   @usableFromInline override var isDone: Bool { upstreams.areAllOver }

@@ -210,10 +210,6 @@ final class ZipSubscription<Buffers: InputBuffers, Downstream: Subscriber>: Join
 where Downstream.Input == Buffers.Output {
   @usableFromInline typealias Failure = Downstream.Failure
 
-  // Both are touched only inside the combining lock: whether a row is being delivered, and what was requested meanwhile.
-  @exclusivity(unchecked) @usableFromInline var isDelivering = false
-  @exclusivity(unchecked) @usableFromInline var requestedInside = Subscribers.Demand.none
-
   @inlinable @inline(__always)
   override init(upstreamCount: Int, to downstream: Downstream) {
     super.init(upstreamCount: upstreamCount, to: downstream)
@@ -246,11 +242,7 @@ where Downstream.Input == Buffers.Output {
   @usableFromInline
   override func request(_ demand: Subscribers.Demand) {
     demand.mustNotBeNone(name)
-    if combiningLock.isMine, isDelivering {
-      requestedInside += demand
-    } else {
-      requestFromAll(demand)
-    }
+    requestOrNote(demand)
   }
 
   /// Whether an upstream has finished whose values are used up.

@@ -24,12 +24,10 @@ public struct CacheFirst<Key: Hashable & Sendable, Output: Sendable>: Sendable {
 extension CacheFirst: PipelineStage {
   /// What it is.
   public var traits: [StageTraits] {
-    [
-      StageTraits(
-        descriptor: StageDescriptor(.cache, parameters: [.init("key", "\(key)")]),
-        sharedObject: cache
-      )
-    ]
+    let descriptor = StageDescriptor(.cache, parameters: [.init("key", "\(key)")])
+    var traits = StageTraits(descriptor: descriptor, sharedObject: cache)
+    traits.sharesCalls = true
+    return [traits]
   }
 
   /// Lets what is shared be seen.

@@ -24,12 +24,10 @@ public struct SingleFlight<Key: Hashable & Sendable, Output: Sendable>: Sendable
 extension SingleFlight: PipelineStage {
   /// What it is.
   public var traits: [StageTraits] {
-    [
-      StageTraits(
-        descriptor: StageDescriptor(.coalescing, parameters: [.init("key", "\(key)")]),
-        sharedObject: coalescer
-      )
-    ]
+    let descriptor = StageDescriptor(.coalescing, parameters: [.init("key", "\(key)")])
+    var traits = StageTraits(descriptor: descriptor, sharedObject: coalescer)
+    traits.sharesCalls = true
+    return [traits]
   }
 
   /// Lets what is shared be seen.

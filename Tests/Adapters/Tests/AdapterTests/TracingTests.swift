@@ -74,6 +74,17 @@ import Tracing
     #expect(spans.map { $0["error.type"] } == [nil, .string("cancelled")])
   }
 
+  @Test func attemptsSideBySideAreASpanEachAndTheOneThatHasLostEndsAsCancelled() async throws {
+    let hedging = Hedging(try HedgePolicy(delay: .parallel))
+    _ = try await client(ScriptedTransport([.silence, .status(204)]), [hedging]).value(of: Forecast())
+    let spans = tracer.spans
+    #expect(spans.map(\.operationName) == ["Forecast", "GET", "GET"])
+    #expect(spans.map(\.endCount) == [1, 1, 1])
+    #expect(spans.map { $0["http.request.resend_count"] } == [nil, nil, .int64(1)])
+    #expect(spans.map { $0["http.response.status_code"] } == [nil, nil, .int64(204)])
+    #expect(spans.map { $0["error.type"] } == [nil, .string("cancelled"), nil])
+  }
+
   @Test func anAttemptThatMiddlewareFurtherInsideAnswersEnds() async throws {
     _ = try await client(ScriptedTransport([.status(204)]), [Unready()]).value(of: Forecast())
     let spans = tracer.spans

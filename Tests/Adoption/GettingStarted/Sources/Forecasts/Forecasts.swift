@@ -66,7 +66,7 @@ extension Forecasts {
     try Pipeline<Forecast>("forecasts", events: events) {
       Timeout(total: .seconds(10))
       Retry(when: ForecastFailure.isTransient, budget: try .ratio(0.2))
-      CircuitBreaker("forecasts", policy: try .consecutive(5), countingAsFailure: ForecastFailure.isTransient)
+      CircuitBreaker("forecasts", policy: try .consecutive(5), failingWhen: ForecastFailure.isTransient)
     }
   }
 }

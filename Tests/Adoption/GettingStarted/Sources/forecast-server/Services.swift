@@ -24,7 +24,12 @@ struct Services: Sendable {
   let metrics = MetricsTable()
 
   init(baseURL: URL) throws {
-    client = WebAPIClient(baseURL: baseURL, transport: URLSessionTransport(), deliveringOn: nil)
+    #if Curl && os(Linux)  // where a server can stop a process that uses URLSession
+      let transport = CurlTransport()
+    #else
+      let transport = URLSessionTransport()
+    #endif
+    client = WebAPIClient(baseURL: baseURL, transport: transport, deliveringOn: nil)
     weather = try Pipeline<Place>("weather", events: events) {
       Bulkhead("weather", policy: try BulkheadPolicy(maxConcurrent: 100))
       Timeout(TimeoutPolicy.total(.seconds(5)).cooperative())
@@ -32,7 +37,7 @@ struct Services: Sendable {
       CircuitBreaker(
         "weather",
         policy: try .consecutive(5, openFor: .seconds(30)),
-        countingAsFailure: NetworkFailure.speaksAgainstService
+        failingWhen: NetworkFailure.speaksAgainstService
       )
     }
   }

@@ -2,21 +2,24 @@
   import Foundation
   import Rebound
   import ReboundHTTP
-  import StreamSupport
+  import Synchronization
 
   /// A transport over the system's own sockets: HTTP/1.1 without TLS, a thread and a connection for each request.
   ///
-  /// It is the proof that a transport is one file. All that is not here is the driver's.
-  final class SocketTransport: Transport {
+  /// It is the proof that a transport is one file, and that it needs no more than what is public. All that is not here is
+  /// the driver's.
+  public final class SocketTransport: Transport {
     private let deadlines: ExchangeDeadlines
     private let reachability: any Reachability
 
-    init(time: TimeSource = .current, reachability: any Reachability = SystemReachability.shared) {
+    /// Makes a transport.
+    public init(time: TimeSource = .current, reachability: any Reachability = SystemReachability.shared) {
       deadlines = ExchangeDeadlines(time)
       self.reachability = reachability
     }
 
-    func start(
+    /// Begins to send a request.
+    public func start(
       _ request: TransportRequest,
       telling receiver: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
@@ -40,12 +43,14 @@
     private let request: TransportRequest
     private let exchange: OngoingExchange
     private let reachability: any Reachability
-    private let wishes = Locked(Wishes())
+    private let wishes = Mutex(Wishes())
     /// The two ends of a pipe, which has something to read when a wish has changed.
     private let bell: (reading: Int32, writing: Int32)
 
     private var socket: Int32 = -1
     private var unsent = Data()
+    /// How many bytes the body has; `nil` means chunks.
+    private var length: Int64?
     private var reader: (any BodyReader)?
     private var answer: AnswerParser
     /// Of the body: read from the reader so far, and how much of `unsent` is framing.
@@ -90,7 +95,10 @@
     // MARK: The connection
 
     private func open() throws(TransportFailure) {
-      do { reader = try request.body.open() } catch { throw TransportFailure(.body, underlying: error) }
+      // Both of the same one: what is added to a file meanwhile would be another request to the server.
+      let body = request.body.measured
+      length = body.length
+      do { reader = try body.open() } catch { throw TransportFailure(.body, underlying: error) }
       guard let host = request.url.host, request.url.scheme?.lowercased() == "http" else { throw failure(.connect) }
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -140,7 +148,7 @@
 
     // MARK: Sending
 
-    private var isChunked: Bool { request.body.length == nil }
+    private var isChunked: Bool { length == nil }
 
     private var head: Data {
       let address = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
@@ -150,10 +158,10 @@
       lines.append("Host: \(request.url.host ?? "")\(request.url.port.map { ":\($0)" } ?? "")")
       lines.append("Connection: close")
       for field in request.headers { lines.append("\(field.name): \(field.value)") }
-      if isChunked {
+      if let length {
+        if length > 0 || [.post, .put, .patch].contains(request.method) { lines.append("Content-Length: \(length)") }
+      } else {
         lines.append("Transfer-Encoding: chunked")
-      } else if let length = request.body.length, length > 0 || [.post, .put, .patch].contains(request.method) {
-        lines.append("Content-Length: \(length)")
       }
       return Data((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
@@ -309,6 +317,7 @@
     }
 
     private mutating func endHead() throws(TransportFailure) -> [Part] {
+      guard status != 101 else { throw .unaskedUpgrade }
       guard status >= 200 else {
         phase = .statusLine
         return []
