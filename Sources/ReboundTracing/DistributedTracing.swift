@@ -116,14 +116,10 @@
       span.attributes["url.full"] = SpanAttribute.string(redaction.url(message.url))
       if let host = message.url.host { span.attributes["server.address"] = SpanAttribute.string(host) }
       if number > 1 { span.attributes["http.request.resend_count"] = SpanAttribute.int64(Int64(number - 1)) }
-      let (isKnown, left) = calls.withLock { calls in
-        let left = calls[id]?.attempts.filter { !$0.isSent } ?? []
-        calls[id]?.attempts.removeAll { !$0.isSent }
+      let isKnown = calls.withLock { calls in
         calls[id]?.attempts.append(Attempt(span: span, number: number))
-        return (calls[id] != nil, left)
+        return calls[id] != nil
       }
-      // Middleware further inside has answered in place of the transport, so no event has ended it.
-      for attempt in left { end(attempt.span, ("not_sent", "not sent")) }
       guard isKnown else {
         // Cancelled meanwhile.
         end(span, ("cancelled", "cancelled"))
@@ -144,8 +140,13 @@
 
     private func endCall(_ id: String, _ failure: (type: String, text: String)?) {
       guard let call = calls.withLock({ $0.removeValue(forKey: id) }) else { return }
-      // Attempts may be under way when nobody waits any more, be it because something else has answered.
-      for attempt in call.attempts { end(attempt.span, failure ?? (type: "cancelled", text: "cancelled")) }
+      let last = call.attempts.last?.number
+      for attempt in call.attempts {
+        // Middleware further inside has answered an earlier one in place of the transport, so no event has ended it. Others
+        // may be under way when nobody waits any more, be it because something else has answered.
+        let isUnsent = !attempt.isSent && attempt.number != last
+        end(attempt.span, isUnsent ? ("not_sent", "not sent") : failure ?? (type: "cancelled", text: "cancelled"))
+      }
       end(call.span, failure)
     }
 

@@ -272,9 +272,10 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   @usableFromInline
   func abandon(with error: Failure) {
     // Who has won is told of next.
-    guard state.withLock({ $0.phase.isRacing }) else { return }
+    guard let rest = state.withLock({ $0.phase.isRacing ? $0.end(isCancelled: false) : nil }) else { return }
     machine.cancel()
-    end(with: error)
+    rest.stop()
+    rest.downstream?.receive(completion: .failure(error))
   }
 
   @inlinable

@@ -83,15 +83,22 @@ private let repeatableType = AtomicWord()
 
 /// The publisher that shares one execution, somewhere up from a publisher of this type.
 private func sharedExecution(in type: Any.Type) -> Any.Type? {
-  var type = type
-  while let operation = type as? any PassingOn.Type { type = operation.upstream }
-  return type is any SharingOneExecution.Type ? type : nil
+  var (type, mayCancel) = (type, false)
+  while let operation = type as? any PassingOn.Type {
+    if operation is any Cancelling.Type { mayCancel = true }
+    type = operation.upstream
+  }
+  // What is shared is begun anew by who comes after all have cancelled.
+  return mayCancel ? (type is any RunningOnce.Type ? type : nil) : (type is any SharingOneExecution.Type ? type : nil)
 }
 
 /// A publisher that runs once for all its subscribers, one after the other too.
 private protocol SharingOneExecution {}
 
-extension Future: SharingOneExecution {}
+/// A publisher that runs once, also if all its subscribers cancel.
+private protocol RunningOnce: SharingOneExecution {}
+
+extension Future: RunningOnce {}
 extension Publishers.Share: SharingOneExecution {}
 extension Publishers.Multicast: SharingOneExecution {}
 
@@ -101,21 +108,24 @@ private protocol PassingOn {
   static var upstream: Any.Type { get }
 }
 
+/// An operator that may end by a cancel of its upstream.
+private protocol Cancelling: PassingOn {}
+
 extension Publishers.Autoconnect: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Map: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.TryMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryMap: Cancelling { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.MapError: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.SetFailureType: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.MapKeyPath: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.MapKeyPath2: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.MapKeyPath3: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Filter: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.TryFilter: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryFilter: Cancelling { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.RemoveDuplicates: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.CompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.TryCompactMap: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.First: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.Decode: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.TryCompactMap: Cancelling { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.First: Cancelling { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Decode: Cancelling { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.ReplaceError: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Print: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Buffer: PassingOn { static var upstream: Any.Type { Upstream.self } }
@@ -123,5 +133,5 @@ extension Publishers.HandleEvents: PassingOn { static var upstream: Any.Type { U
 extension Publishers.ReceiveOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.SubscribeOn: PassingOn { static var upstream: Any.Type { Upstream.self } }
 extension Publishers.Delay: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.Timeout: PassingOn { static var upstream: Any.Type { Upstream.self } }
-extension Publishers.WithPolicy: PassingOn { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.Timeout: Cancelling { static var upstream: Any.Type { Upstream.self } }
+extension Publishers.WithPolicy: Cancelling { static var upstream: Any.Type { Upstream.self } }

@@ -240,6 +240,9 @@ public struct RetryPolicy<Failure: Error>: Sendable {
     }
   }
 
+  /// What holds for the errors that it retries.
+  package var condition: @Sendable (Failure) -> Bool { settings.condition }
+
   /// The same policy, which has this reason for what its condition does not hold for.
   package func refusing(for reason: @escaping @Sendable (Failure) -> RetryEvent.Reason) -> RetryPolicy {
     changing { $0.refusal = reason }

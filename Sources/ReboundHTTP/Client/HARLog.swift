@@ -19,11 +19,22 @@ public final class HARLog: Sendable {
     var pending: [String: [Pending]] = [:]
     var entries: [Kept] = []
 
+    /// The calls in `pending`, the oldest first.
+    var order: [String] = []
+
+    /// - Returns: What it was too many for: an attempt that begins just when its call ends has no end that is told.
+    mutating func add(_ attempt: Pending, of requestID: String, atMost limit: Int) -> [Pending]? {
+      if pending[requestID] == nil { order.append(requestID) }
+      pending[requestID, default: []].append(attempt)
+      return order.count > limit ? pending.removeValue(forKey: order.removeFirst()) : nil
+    }
+
     mutating func take(_ number: Int?, of requestID: String) -> Pending? {
       guard var attempts = pending[requestID] else { return nil }
       guard let place = attempts.firstIndex(where: { number == nil || $0.number == number }) else { return nil }
       let taken = attempts.remove(at: place)
       pending[requestID] = attempts.isEmpty ? nil : attempts
+      if attempts.isEmpty, let place = order.firstIndex(of: requestID) { order.remove(at: place) }
       return taken
     }
   }
@@ -54,7 +65,7 @@ public final class HARLog: Sendable {
   /// Makes an empty log.
   ///
   /// - Parameters:
-  ///   - limit: How many attempts are kept, the last ones.
+  ///   - limit: How many attempts are kept, the last ones; and of how many calls at once.
   ///   - time: Its wall clock says when an attempt begins.
   public init(limit: Int = 1_000, time: TimeSource = .current) {
     self.limit = max(limit, 1)
@@ -72,12 +83,10 @@ public final class HARLog: Sendable {
         start: HTTPDate(since1970: time.wallClock),
         elapsed: event.elapsed
       )
-      let before = state.withLock { state in
-        let before = state.take(number, of: event.requestID)
-        state.pending[event.requestID, default: []].append(attempt)
-        return before
+      let left = state.withLock { state in
+        (state.take(number, of: event.requestID), state.add(attempt, of: event.requestID, atMost: limit))
       }
-      withExtendedLifetime(before) {}
+      withExtendedLifetime(left) {}
     case .attemptSucceeded(let number, let response):
       end(event, number, HAR.Response(response.head, response.body, event.redaction))
     case .attemptFailed(let number, let failure):

@@ -161,7 +161,10 @@ public struct WebAPIClient: RequestExecutor {
 
   /// The same client, watched by one more observer.
   ///
-  /// - Parameter observer: Told what happens in each call, in order, on whichever thread it happens, with no lock held.
+  /// The events of one attempt come in order. Attempts side by side, of ``Hedging``, tell from threads of their own, and one that
+  /// has lost may still tell something behind the end of its call.
+  ///
+  /// - Parameter observer: Told what happens in each call, on whichever thread it happens, with no lock held.
   public func onEvent(_ observer: @escaping @Sendable (HTTPEvent) -> Void) -> WebAPIClient {
     changed(self) { $0.settings.observer = both($0.settings.observer, observer) }
   }

@@ -7,11 +7,15 @@ import StreamSupport
 ///     Hedging(.http)
 ///     Hedging(try HedgePolicy(delay: .percentile(0.95, of: recorder)).within(budget))
 ///
-/// Whatever the policy says, only such requests are hedged as may be under way twice at the same time: those whose method is
-/// idempotent, unless ``Request/idempotency`` says that they are not, with no body but one in memory or in a file, and with
-/// an answer that goes into memory. All others are passed on as they are, those with an idempotency key, too: a service that
-/// is still busy with the first may well answer the second with a conflict. A write that has lost may arrive after the one that has
-/// won; where another write may follow at once, leave the hedging to a client of its own for what only reads.
+/// Whatever the policy says, only such requests are hedged as have the same answer when they are under way twice at the same
+/// time: those that only read, and a PUT without conditions, unless ``Request/idempotency`` says that they are not idempotent;
+/// with no body but one in memory, and with an answer that goes into memory. All others are passed on as they are: the second
+/// DELETE, and a write with a condition, would be told that the first has been there, and where there is an idempotency key
+/// a service that is still busy with the first may answer with a conflict. What takes long because it is long would only be
+/// sent twice. A write that has lost may arrive after the one that has won; where another write may follow at once, leave the
+/// hedging to a client of its own for what only reads.
+///
+/// Progress is that of all attempts: where two are under way, it may go back.
 ///
 /// The attempt that has lost is cancelled. A failure that is worth another attempt begins the hedge at once; after one that
 /// asks for a pause, is this program's own refusal, or means that there is no network, none begins, and what is under way
@@ -82,16 +86,16 @@ extension NetworkFailure {
 }
 
 extension HTTPRequest {
-  /// Whether it may be under way twice at the same time.
+  /// Whether it may be under way twice at the same time, and gets the same answer each time.
   fileprivate var mayBeHedged: Bool {
-    guard destination == nil, isIdempotent, message.method.isIdempotent,
-      !message.headers.contains(name: "Idempotency-Key")
-    else { return false }
+    guard destination == nil, isIdempotent, !message.headers.contains(name: "Idempotency-Key") else { return false }
     switch message.body {
-    case .none, .data, .file: return true
-    // Two would read from whatever it comes from at the same time.
-    case .stream: return false
+    case .none, .data: break
+    case .file, .stream: return false
     }
+    if message.method.isSafe { return true }
+    return message.method == .put
+      && !["If-Match", "If-None-Match", "If-Unmodified-Since"].contains { message.headers.contains(name: $0) }
   }
 }
 

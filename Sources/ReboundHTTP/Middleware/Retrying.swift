@@ -73,8 +73,14 @@ extension RetryPolicy<NetworkFailure> {
 
   /// The same policy, for calls that may be sent again: see ``NetworkFailure/isRetryable``.
   public static func http(_ policy: RetryPolicy) -> RetryPolicy {
-    let asked = policy.decision
-    return policy.when(\.isRetryable).refusing(for: { $0.lacksOnlyBody ? .notReplayable : .notRetryable })
+    let (asked, holds, isNever) = (policy.decision, policy.condition, policy.maxRetries == 0)
+    return policy.when(\.isRetryable)
+      .refusing { failure in
+        guard !isNever, failure.lacksOnlyBody else { return .notRetryable }
+        var replayable = failure
+        replayable.call.isReplayable = true
+        return holds(replayable) ? .notReplayable : .notRetryable
+      }
       .deciding { failure, context in
         if let limit = failure.retryLimit, context.retries >= limit { return .stop }
         return asked(failure, context)

@@ -118,6 +118,14 @@ struct NetworkWaits: ~Copyable, Sendable {
   /// It begins to wait.
   func begin(after failure: NetworkFailure) { _ = self.failure.exchange(failure) }
 
+  /// Somebody has cut the wait off after this long.
+  ///
+  /// What it waited after stays, for whoever says why.
+  func cutOff(after waited: Duration) { state.withLock { $0.waited += waited } }
+
+  /// What the wait was after that was cut off, if the last one was.
+  func takeCutOff() -> NetworkFailure? { failure.exchange(nil) }
+
   /// It has waited for this long, and goes on or not.
   func end(after waited: Duration, goesOn: Bool) {
     _ = failure.exchange(nil)
@@ -147,7 +155,8 @@ private final class WaitingAttempts: Sendable {
   }
 
   func next() -> RequestHandler.Answer {
-    handler(request.attempt(request.attempt + request.call.networkWaits.count))
+    if let failure = request.call.networkWaits.takeCutOff() { request.call.keep(failure) }
+    return handler(request.attempt(request.attempt + request.call.networkWaits.count))
   }
 
   /// A value once the request is to be sent again.
@@ -169,13 +178,16 @@ private final class WaitingAttempts: Sendable {
         call.tell(.decided(NetworkWaitEvent.gaveUp(after: waited)))
         return failure
       }
-      .handleEvents(receiveOutput: { [self] _ in
-        let waited = call.time.now - start
-        shortWaits.withLock { $0 = waited < Self.shortWait ? $0 + 1 : 0 }
-        call.networkWaits.end(after: waited, goesOn: true)
-        call.keep(failure)
-        call.tell(.decided(NetworkWaitEvent.goesOn(after: waited)))
-      })
+      .handleEvents(
+        receiveOutput: { [self] _ in
+          let waited = call.time.now - start
+          shortWaits.withLock { $0 = waited < Self.shortWait ? $0 + 1 : 0 }
+          call.networkWaits.end(after: waited, goesOn: true)
+          call.keep(failure)
+          call.tell(.decided(NetworkWaitEvent.goesOn(after: waited)))
+        },
+        receiveCancel: { call.networkWaits.cutOff(after: call.time.now - start) }
+      )
       .eraseToAnyPublisher()
   }
 

@@ -116,18 +116,19 @@
     /// The bulkhead of this process alone, with its share of the places.
     private func twin() -> Bulkhead {
       let parts = fleet.instances
-      let known: Bulkhead? = shared.adjust { state, _ in state.parts == parts ? state.twin : nil }
-      if let known { return known }
-      let twin = Bulkhead(name, policy: policy.share(ofOneIn: parts))
-      let observers = shared.adjust { state, _ in state.observers }
-      for observer in observers { twin.onEvent(to: observer.audience, observer.tell) }
-      return shared.adjust { state, _ in
-        // Those who run still are in no way of those who come: a share is a bound on what begins alone.
-        if state.parts != parts { (state.twin, state.parts) = (twin, parts) }
-        // Whoever has come since the observers were read has told the one before; nothing is untold here yet.
-        twin.listenerCame()
-        return state.twin
+      let (twin, before) = shared.adjust { state, _ in
+        let before = state.twin
+        if state.parts != parts {
+          // Those who run still are in no way of those who come: a share is a bound on what begins alone.
+          (state.twin, state.parts) = (Bulkhead(name, policy: policy.share(ofOneIn: parts)), parts)
+          // Nothing is untold there yet, so nobody is called with the lock held.
+          for observer in state.observers { state.twin.onEvent(to: observer.audience, observer.tell) }
+        }
+        return (state.twin, before)
       }
+      // With the lock open, since it may be the last to hold foreign objects.
+      withExtendedLifetime(before) {}
+      return twin
     }
 
     // MARK: The server

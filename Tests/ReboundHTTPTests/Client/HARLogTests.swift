@@ -101,6 +101,35 @@ struct HARLogTests {
     #expect(comment.hasPrefix("Anything, attempt 1, request ") && comment.hasSuffix(": cut off"))
   }
 
+  @Test("an attempt whose end is never told is kept no longer than until too many others have begun")
+  func endless() throws {
+    let log = HARLog(limit: 1)
+    let client = WebAPIClient(baseURL: .service, transport: Silence(), deliveringOn: nil)
+      .onEvent { event in
+        if case .cancelled = event.kind { return }
+        log.write(event)
+      }
+    weak var kept: Token?
+    do {
+      let token = Token()
+      kept = token
+      let body = BodyStream { () throws -> any BodyReader in
+        withExtendedLifetime(token) {}
+        throw CancellationError()
+      }
+      client.publisher(for: Anything(method: .put, body: .stream(body, contentType: "a/b"))).sink { _ in
+      } receiveValue: { _ in
+      }
+      .cancel()
+    }
+    #expect(kept != nil)
+    let running = client.publisher(for: Anything()).sink { _ in
+    } receiveValue: { _ in
+    }
+    #expect(kept == nil)
+    running.cancel()
+  }
+
   @Test("attempts that are under way side by side are an entry each; the one that has lost is cut off")
   func hedged() throws {
     var test = ClientUnderTest(

@@ -202,6 +202,17 @@ struct RetryingTests {
     #expect(failure.notRetriedBecause == .notRetryable)
   }
 
+  @Test(
+    "nor of one that the policy would not send again whatever its body",
+    arguments: [Self.policy.when { $0.kind == .serverError(500) }, .never]
+  )
+  func onceOnlyBodyOfOtherPolicies(policy: RetryPolicy<NetworkFailure>) throws {
+    let test = ClientUnderTest([.status(503)], [Retrying(policy)])
+    let body = RequestBody.stream(BodyStream.once { _ in Data() }, contentType: "a/b")
+    let failure = try #require(try test.run(Anything(method: .put, body: body)).failure)
+    #expect(failure.notRetriedBecause == .notRetryable)
+  }
+
   @Test("a policy for errors of any type has the same reason for it")
   func onceOnlyBodyOutside() throws {
     let test = ClientUnderTest([.status(503)])

@@ -47,6 +47,31 @@ struct WaitingForNetworkTests {
     #expect(test.scheduler.pendingCount == 0)
   }
 
+  @Test("a wait that somebody cuts off counts for the limit, and its failure stands before those that follow")
+  func cutOff() throws {
+    struct Impatient: HTTPMiddleware {
+      var place: MiddlewarePlace { .retry }
+
+      func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+        next(request)
+          .protected(by: TimeoutPolicy.total(.seconds(20)), time: request.time) { _ in NetworkFailure(.serverError(503))
+          }
+          .catch { _ in next(request) }
+          .eraseToAnyPublisher()
+      }
+    }
+    let test = test([.offline], repeatingLast: true, [Impatient()])
+    let recorder = try test.run(Anything())
+    #expect(recorder.failure?.kind == .transport(.offline))
+    #expect(recorder.completionTime == seconds(30))
+    #expect(times(test) == [.zero, .seconds(20)])
+    #expect(
+      test.log.waits == [
+        .waits(atMost: .seconds(30)), .waits(atMost: .seconds(10)), .gaveUp(after: .seconds(10)),
+      ]
+    )
+  }
+
   @Test("it waits no longer than its limit, and the failure passes on")
   func limit() throws {
     let test = test([.offline])

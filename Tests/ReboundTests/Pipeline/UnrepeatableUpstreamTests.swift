@@ -71,6 +71,24 @@ struct UnrepeatableUpstreamTests {
     #expect(other.subscriptionCount == 4)
   }
 
+  @Test("lets pass what is shared behind an operator that may cancel it: whoever comes then begins it anew")
+  func cancelledShare() throws {
+    let request = TestPublisher<Int, TestFailure>()
+    let pipeline = try retrying()
+    let recorder = Recorder<Int, any Error>()
+    request.share().timeout(.seconds(1), scheduler: scheduler, customError: { .transient })
+      .protected(by: pipeline).subscribe(recorder)
+    scheduler.advance(by: .seconds(1))
+    #expect(request.subscriptionCount == 2)
+    request.send(7)
+    request.send(completion: .finished)
+    #expect(recorder.values == [7])
+    let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
+    let limited = request.share().limited(by: bulkhead, refusingWith: { _ in .permanent }).tryFilter { _ in true }
+    limited.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
+    #expect(request.subscriptionCount == 3)
+  }
+
   @Test("goes by what stages say of themselves: a policy of a user's own, a repetition, a renewed credential")
   func whateverRepeats() throws {
     let refresher = TokenRefresher<String>(refreshing: { _ in .refreshed("new") })
