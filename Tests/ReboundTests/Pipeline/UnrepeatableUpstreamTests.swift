@@ -82,6 +82,8 @@ struct UnrepeatableUpstreamTests {
     #expect(request.subscriptionCount == 2)
     request.send(7)
     request.send(completion: .finished)
+    // A timeout hands its values on by its scheduler.
+    scheduler.advance(by: .milliseconds(1))
     #expect(recorder.values == [7])
     let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
     let limited = request.share().limited(by: bulkhead, refusingWith: { _ in .permanent }).tryFilter { _ in true }
