@@ -142,9 +142,10 @@
       guard let call = calls.withLock({ $0.removeValue(forKey: id) }) else { return }
       let last = call.attempts.last?.number
       for attempt in call.attempts {
-        // Middleware further inside has answered an earlier one in place of the transport, so no event has ended it. Others
-        // may be under way when nobody waits any more, be it because something else has answered.
-        let isUnsent = !attempt.isSent && attempt.number != last
+        // Middleware further inside may have answered it in place of the transport, so no event has ended it; if the call
+        // has failed, by its last attempt. Others may be under way when nobody waits any more, be it because something else
+        // has answered.
+        let isUnsent = !attempt.isSent && (failure == nil || attempt.number != last)
         end(attempt.span, isUnsent ? ("not_sent", "not sent") : failure ?? (type: "cancelled", text: "cancelled"))
       }
       end(call.span, failure)
