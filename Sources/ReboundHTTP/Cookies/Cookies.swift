@@ -46,14 +46,6 @@ public struct Cookies: HTTPMiddleware, RequestAdapter {
   /// Inside of redirects, outside of signatures.
   public var place: MiddlewarePlace { .cookies }
 
-  /// Sends cookies along, and keeps those that come back.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func adapt(_ request: inout HTTPRequest) {
     guard !request.message.headers.contains(name: "Cookie") else { return }
     let (url, now) = (request.message.url, HTTPDate(since1970: request.time.wallClock))

@@ -36,14 +36,6 @@ public struct APIKey: HTTPMiddleware, RequestAdapter {
   /// Before anything is signed, whatever order they are given in.
   public var place: MiddlewarePlace { .adaptation }
 
-  /// Sends the request with the key.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func adapt(_ request: inout HTTPRequest) {
     let isMeant =
       host.map { Authority(request.message.url).host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin

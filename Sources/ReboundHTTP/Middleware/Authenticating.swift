@@ -44,14 +44,6 @@ public struct Authenticating<Credential: Sendable>: HTTPMiddleware, HandlingMidd
   /// Inside the retries, so that each has the credential of the moment.
   public var place: MiddlewarePlace { .authentication }
 
-  /// Sends the request with a credential.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     if request.isAuthenticated { authenticate(request, subscriber, next) } else { next.handle(request, subscriber) }
   }

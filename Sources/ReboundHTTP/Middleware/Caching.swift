@@ -32,14 +32,6 @@ public struct Caching: HTTPMiddleware, HandlingMiddleware {
   /// Around everything that costs time.
   public var place: MiddlewarePlace { .cache }
 
-  /// Answers from a copy, or sends the request.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     guard let mode = mode(of: request) else {
       // Whoever wants copies alone does not ask the server, even where no copy could answer.

@@ -37,14 +37,6 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
   /// Inside the cache, around the retries.
   public var place: MiddlewarePlace { .coalescing }
 
-  /// Sends the request, or joins one that is under way.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     guard request.destination == nil, request.message.method.isSafe, case .none = request.message.body else {
       return next.handle(request, subscriber)

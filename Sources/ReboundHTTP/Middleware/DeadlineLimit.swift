@@ -8,10 +8,6 @@ import Rebound
 struct DeadlineLimit: HandlingMiddleware {
   var place: MiddlewarePlace { .deadline }
 
-  func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     guard let (deadline, limit) = request.timeLeft else { return next.handle(request, subscriber) }
     var limited = request

@@ -25,6 +25,8 @@ import StreamSupport
 /// It stands inside the retries: each attempt of those may be hedged, and a hedge is not retried by itself. A hedge has an
 /// attempt number of its own, in events, failures and traces, and takes a turn of each limiter and breaker further inside.
 /// What the policy decides is told as ``HTTPEvent/Kind-swift.enum/decided(_:)``. A deadline ends all attempts.
+///
+/// - Demand: Nothing is late before a value is requested.
 public struct Hedging: HTTPMiddleware, HandlingMiddleware {
   /// How many attempts may follow the first, and when.
   public let policy: HedgePolicy<NetworkFailure>
@@ -43,16 +45,6 @@ public struct Hedging: HTTPMiddleware, HandlingMiddleware {
   public var place: MiddlewarePlace { .hedging }
   /// With the number of hedges.
   public var name: String { "Hedging(\(policy.maxHedges))" }
-
-  /// Sends the request, and once more if it is slow.
-  ///
-  /// - Demand: Nothing is late before a value is requested.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     guard request.mayBeHedged else { return next.handle(request, subscriber) }

@@ -63,14 +63,6 @@ public struct Protecting: HTTPMiddleware, HandlingMiddleware {
   /// Inside the authentication, around what the network does.
   public var place: MiddlewarePlace { .protection }
 
-  /// Sends the request, if the breaker lets it through.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     next(request)
       .protected(by: breaker(request.host), time: request.time) { (error: any Error) in

@@ -15,6 +15,8 @@ import Rebound
 /// more with a new credential takes a turn of its own, and each answer is heeded. An attempt is one turn with all its
 /// redirects, at the host that it begins at. Given before ``Protecting``, which stands at the same place, it is outside of
 /// that: to wait for a turn is then nothing that the breaker measures.
+///
+/// - Demand: The turn is taken, or waited for, upon the subscription; nothing is sent before a value is requested.
 public struct RateLimiting: HTTPMiddleware, HandlingMiddleware {
   private let limiter: @Sendable (_ host: String) -> RateLimiter
 
@@ -50,16 +52,6 @@ public struct RateLimiting: HTTPMiddleware, HandlingMiddleware {
 
   /// Inside the retries and the authentication, around what the network does.
   public var place: MiddlewarePlace { .protection }
-
-  /// Sends the request, once its turn has come.
-  ///
-  /// - Demand: The turn is taken, or waited for, upon the subscription; nothing is sent before a value is requested.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     next(request)

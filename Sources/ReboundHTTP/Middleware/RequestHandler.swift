@@ -46,7 +46,7 @@ protocol HandlingMiddleware: HTTPMiddleware {
 
 extension HandlingMiddleware {
   /// The answer as a publisher, for whoever has the middleware by itself.
-  func handled(
+  public func answer(
     _ request: HTTPRequest,
     next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
   ) -> HTTPAnswer {

@@ -48,14 +48,6 @@ public struct Retrying: HTTPMiddleware, HandlingMiddleware {
   /// With the number of retries.
   public var name: String { "Retrying(\(policy.maxRetries.map(String.init) ?? "for ever"))" }
 
-  /// Sends the request, and again.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     let attempts = RequestAttempts(of: request, next: next)
     let policy = budgets.map { safe.within($0[request.host]) } ?? safe

@@ -18,6 +18,8 @@ import StreamSupport
 /// What fails so although the network is there, it sends once more at once, in case that it has just come back, and not
 /// again: then the failure is no want of a network, and ``Retrying`` has its say. Each that is sent has an attempt number of
 /// its own. What is decided is told as ``HTTPEvent/Kind-swift.enum/decided(_:)`` with a ``NetworkWaitEvent``.
+///
+/// - Threads: What is sent again is sent where the reachability tells of the network.
 public struct WaitingForNetwork: HTTPMiddleware, HandlingMiddleware {
   private let reachability: any Reachability
   /// How long a call waits at most, in all.
@@ -35,16 +37,6 @@ public struct WaitingForNetwork: HTTPMiddleware, HandlingMiddleware {
 
   /// Inside the retries, around the hedging.
   public var place: MiddlewarePlace { .connectivity }
-
-  /// Sends the request, and again when there is a network.
-  ///
-  /// - Threads: What is sent again is sent where the reachability tells of the network.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
     let attempts = WaitingAttempts(of: request, reachability, limit, next: next)
@@ -103,11 +95,16 @@ extension NetworkWaitEvent: PolicyDecision {
 
 /// What a call has waited for a network so far.
 struct NetworkWaits: ~Copyable, Sendable {
-  private let state = Locked((count: 0, waited: Duration.zero))
-  private let failure = Locked<NetworkFailure?>(nil)
+  private struct State {
+    var count = 0
+    var waited = Duration.zero
+    var failure: NetworkFailure?
+  }
+
+  private let state = Locked(State())
 
   /// What it waits after now; `nil` if it does not wait.
-  var current: NetworkFailure? { failure.withLock { $0 } }
+  var current: NetworkFailure? { state.withLock { $0.failure } }
 
   /// How often it has gone on.
   var count: Int { state.withLock { $0.count } }
@@ -116,7 +113,14 @@ struct NetworkWaits: ~Copyable, Sendable {
   func left(of limit: Duration) -> Duration { state.withLock { max(limit - $0.waited, .zero) } }
 
   /// It begins to wait.
-  func begin(after failure: NetworkFailure) { _ = self.failure.exchange(failure) }
+  func begin(after failure: NetworkFailure) {
+    let before = state.withLock { state in
+      let before = state.failure
+      state.failure = failure
+      return before
+    }
+    withExtendedLifetime(before) {}
+  }
 
   /// Somebody has cut the wait off after this long.
   ///
@@ -124,12 +128,16 @@ struct NetworkWaits: ~Copyable, Sendable {
   func cutOff(after waited: Duration) { state.withLock { $0.waited += waited } }
 
   /// What the wait was after that was cut off, if the last one was.
-  func takeCutOff() -> NetworkFailure? { failure.exchange(nil) }
+  func takeCutOff() -> NetworkFailure? { state.withLock { $0.failure.take() } }
 
   /// It has waited for this long, and goes on or not.
   func end(after waited: Duration, goesOn: Bool) {
-    _ = failure.exchange(nil)
-    state.withLock { $0 = ($0.count + (goesOn ? 1 : 0), $0.waited + waited) }
+    let failure = state.withLock { state in
+      state.waited += waited
+      if goesOn { state.count += 1 }
+      return state.failure.take()
+    }
+    withExtendedLifetime(failure) {}
   }
 }
 

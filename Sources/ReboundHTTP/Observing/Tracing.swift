@@ -134,14 +134,6 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   /// Before anything is signed, whatever order they are given in.
   public var place: MiddlewarePlace { .adaptation }
 
-  /// Sends the request with the context of its attempt.
-  public func answer(
-    _ request: HTTPRequest,
-    next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-  ) -> HTTPAnswer {
-    handled(request, next: next)
-  }
-
   func adapt(_ request: inout HTTPRequest) {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
       return
