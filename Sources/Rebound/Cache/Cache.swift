@@ -58,7 +58,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
     return self
   }
 
-  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CacheEvent<Key>) -> Void) {
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CacheEvent<Key>) -> Void) {
     shared.observe(for: audience, observer)
   }
 

@@ -108,7 +108,7 @@ public final class CircuitBreaker: Sendable {
     return self
   }
 
-  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) {
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) {
     shared.observe(for: audience, observer)
     shared.adjust { state, _ in state.audiences.append(audience) }
   }

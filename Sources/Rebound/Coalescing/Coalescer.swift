@@ -32,7 +32,7 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
     return self
   }
 
-  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CoalescingEvent<Key>) -> Void) {
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CoalescingEvent<Key>) -> Void) {
     shared.observe(for: audience, observer)
   }
 

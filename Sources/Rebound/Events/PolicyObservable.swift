@@ -28,7 +28,7 @@ extension PolicyObservable {
 }
 
 /// An object of this package whose events are its decisions.
-protocol EventTelling: AttentiveObservable {
+package protocol EventTelling: AttentiveObservable {
   associatedtype Event: PolicyDecision
 
   /// Tells one more observer what is decided while somebody listens to it, in order, with no lock held.

@@ -35,7 +35,7 @@ public final class Keyed<Key: Hashable & Sendable, Policy: Sendable>: Sendable {
     return self
   }
 
-  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (KeyedEvent<Key>) -> Void) {
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (KeyedEvent<Key>) -> Void) {
     shared.observe(for: audience, observer)
   }
 

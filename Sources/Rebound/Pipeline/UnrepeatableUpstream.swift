@@ -89,7 +89,8 @@ private func sharedExecution(in type: Any.Type) -> Any.Type? {
     type = operation.upstream
   }
   // What is shared is begun anew by who comes after all have cancelled.
-  return mayCancel ? (type is any RunningOnce.Type ? type : nil) : (type is any SharingOneExecution.Type ? type : nil)
+  let runsOnce = mayCancel ? type is any RunningOnce.Type : type is any SharingOneExecution.Type
+  return runsOnce ? type : nil
 }
 
 /// A publisher that runs once for all its subscribers, one after the other too.

@@ -139,7 +139,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     return self
   }
 
-  func onEvent(to audience: Audience, _ observer: @escaping @Sendable (TokenRefreshEvent) -> Void) {
+  package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (TokenRefreshEvent) -> Void) {
     shared.observe(for: audience, observer)
   }
 

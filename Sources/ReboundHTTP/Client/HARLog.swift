@@ -16,25 +16,20 @@ import StreamSupport
 public final class HARLog: Sendable {
   private struct State {
     /// By the id of the call, which has several attempts at a time where it is hedged; in the order in which they began.
-    var pending: [String: [Pending]] = [:]
+    var pending = LeastRecentlyUsed<String, [Pending]>()
     var entries: [Kept] = []
-
-    /// The calls in `pending`, the oldest first.
-    var order: [String] = []
 
     /// - Returns: What it was too many for: an attempt that begins just when its call ends has no end that is told.
     mutating func add(_ attempt: Pending, of requestID: String, atMost limit: Int) -> [Pending]? {
-      if pending[requestID] == nil { order.append(requestID) }
-      pending[requestID, default: []].append(attempt)
-      return order.count > limit ? pending.removeValue(forKey: order.removeFirst()) : nil
+      _ = pending.set((pending.peek(requestID) ?? []) + [attempt], for: requestID)
+      return pending.count > limit ? pending.removeOldest()?.value : nil
     }
 
     mutating func take(_ number: Int?, of requestID: String) -> Pending? {
-      guard var attempts = pending[requestID] else { return nil }
-      guard let place = attempts.firstIndex(where: { number == nil || $0.number == number }) else { return nil }
-      let taken = attempts.remove(at: place)
-      pending[requestID] = attempts.isEmpty ? nil : attempts
-      if attempts.isEmpty, let place = order.firstIndex(of: requestID) { order.remove(at: place) }
+      guard var attempts = pending.remove(requestID) else { return nil }
+      let place = attempts.firstIndex { number == nil || $0.number == number }
+      let taken = place.map { attempts.remove(at: $0) }
+      if !attempts.isEmpty { _ = pending.set(attempts, for: requestID) }
       return taken
     }
   }

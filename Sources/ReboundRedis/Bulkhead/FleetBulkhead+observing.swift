@@ -22,19 +22,8 @@
     }
   }
 
-  extension FleetBulkhead: AttentiveObservable {
-    /// That of bulkheads.
-    public static var kind: PolicyKind { .bulkhead }
+  extension FleetBulkhead: EventTelling {
     /// Its ``snapshot``.
     public var reading: (any PolicyReading)? { snapshot }
-
-    /// Tells one more observer what is decided here.
-    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onDecision(to: .always, observer)
-    }
-
-    package func onDecision(to audience: Audience, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent(to: audience) { observer($0) }
-    }
   }
 #endif

@@ -48,9 +48,7 @@
     }
 
     private struct State {
-      var twin: Bulkhead
-      /// Of how many instances the twin is one.
-      var parts: Int
+      var twin: LocalTwin<Bulkhead>
       var leases: Set<String> = []
       var waiters: [Waiter] = []
       var lastNumber = 0
@@ -60,7 +58,6 @@
       var hasTimer = false
       var timerNumber = 0
       var timer: (any Cancellable)?
-      var observers: [(audience: Audience, tell: @Sendable (BulkheadEvent) -> Void)] = []
 
       /// Has the first one that is not queued wait until the server is asked again.
       mutating func queueNewcomer(_ events: inout UntoldEvents<BulkheadEvent>) {
@@ -85,26 +82,23 @@
       (self.name, self.policy, self.lease, self.fleet) = (name, policy, lease, fleet)
       key = fleet.key(name) + "places"
       let parts = fleet.instances
-      shared = Shared(State(twin: Bulkhead(name, policy: policy.share(ofOneIn: parts)), parts: parts))
+      let twin = Bulkhead(name, policy: policy.share(ofOneIn: parts))
+      shared = Shared(State(twin: LocalTwin(twin, ofOneIn: parts)))
     }
 
     /// Tells one more observer, also what this process decides alone.
-    func onEvent(to audience: Audience, _ observer: @escaping @Sendable (BulkheadEvent) -> Void) {
+    package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (BulkheadEvent) -> Void) {
       shared.observe(for: audience, observer)
-      let twin = shared.adjust { state, _ in
-        state.observers.append((audience, observer))
-        return state.twin
-      }
-      twin.onEvent(to: audience, observer)
+      shared.adjust { state, _ in state.twin.add(to: audience, observer) }.onEvent(to: audience, observer)
     }
 
     /// Shuts the fast path of the bulkhead of this process alone.
-    package func listenerCame() { shared.adjust { state, _ in state.twin }.listenerCame() }
+    package func listenerCame() { shared.adjust { state, _ in state.twin.object }.listenerCame() }
 
     /// What this process holds now: its own calls, and how many all processes may run.
     public var snapshot: Bulkhead.Snapshot {
       shared.read { state in
-        let alone = state.twin.snapshot
+        let alone = state.twin.object.snapshot
         return Bulkhead.Snapshot(
           running: state.leases.count + alone.running,
           queued: state.waiters.count(where: \.isQueued) + alone.queued,
@@ -117,16 +111,9 @@
     private func twin() -> Bulkhead {
       let parts = fleet.instances
       let (twin, before) = shared.adjust { state, _ in
-        let before = state.twin
-        if state.parts != parts {
-          // Those who run still are in no way of those who come: a share is a bound on what begins alone.
-          (state.twin, state.parts) = (Bulkhead(name, policy: policy.share(ofOneIn: parts)), parts)
-          // Nothing is untold there yet, so nobody is called with the lock held.
-          for observer in state.observers { state.twin.onEvent(to: observer.audience, observer.tell) }
-        }
-        return (state.twin, before)
+        // Those who run still are in no way of those who come: a share is a bound on what begins alone.
+        state.twin.ofOneIn(parts) { _ in Bulkhead(name, policy: policy.share(ofOneIn: parts)) }
       }
-      // With the lock open, since it may be the last to hold foreign objects.
       withExtendedLifetime(before) {}
       return twin
     }

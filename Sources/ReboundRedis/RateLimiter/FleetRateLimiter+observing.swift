@@ -22,17 +22,5 @@
     }
   }
 
-  extension FleetRateLimiter: AttentiveObservable {
-    /// That of rate limiters.
-    public static var kind: PolicyKind { .rateLimiter }
-
-    /// Tells one more observer what is decided here.
-    public func onDecision(_ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onDecision(to: .always, observer)
-    }
-
-    package func onDecision(to audience: Audience, _ observer: @escaping @Sendable (any PolicyDecision) -> Void) {
-      onEvent(to: audience) { observer($0) }
-    }
-  }
+  extension FleetRateLimiter: EventTelling {}
 #endif

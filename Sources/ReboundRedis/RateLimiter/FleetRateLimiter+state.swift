@@ -3,15 +3,12 @@
 
   extension FleetRateLimiter {
     struct State {
-      var twin: RateLimiter
-      /// Of how many instances the twin is one.
-      var parts: Int
+      var twin: LocalTwin<RateLimiter>
       var queued = 0
       /// How many may have to wait, and have no answer from the server yet.
       var asking = 0
       /// Until when the service wants no calls, by the fleet's clock, as far as this process was told.
       var pausedUntil: Duration?
-      var observers: [(audience: Audience, tell: @Sendable (RateLimiterEvent) -> Void)] = []
 
       /// Takes a place among those who wait for a call that asks; says whether there was one.
       mutating func takePlace(_ policy: RateLimiterPolicy) -> Bool {

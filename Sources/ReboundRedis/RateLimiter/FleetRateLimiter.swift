@@ -63,18 +63,14 @@
       self.command = command
       let parts = fleet.instances
       let twin = RateLimiter(name, policy: policy.share(ofOneIn: parts), throttledWhen: isThrottling)
-      shared = Shared(State(twin: twin, parts: parts))
+      shared = Shared(State(twin: LocalTwin(twin, ofOneIn: parts)))
     }
 
     /// Tells one more observer, also what this process decides alone.
-    func onEvent(to audience: Audience, _ observer: @escaping @Sendable (RateLimiterEvent) -> Void) {
+    package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (RateLimiterEvent) -> Void) {
       shared.observe(for: audience, observer)
       listenerCame()
-      let twin = shared.adjust { state, _ in
-        state.observers.append((audience, observer))
-        return state.twin
-      }
-      twin.onEvent(to: audience, observer)
+      shared.adjust { state, _ in state.twin.add(to: audience, observer) }.onEvent(to: audience, observer)
     }
 
     /// Has the calls be told that just begin, until one of them finds nobody listening any more.
@@ -85,15 +81,9 @@
     /// One for another number of instances knows what the one before has learned.
     private func twin() -> RateLimiter {
       let parts = fleet.instances
-      let (twin, before): (RateLimiter, RateLimiter) = shared.adjust { state, _ in
-        let before = state.twin
-        if state.parts != parts {
-          (state.twin, state.parts) = (RateLimiter(before, policy: policy.share(ofOneIn: parts)), parts)
-          for observer in state.observers { state.twin.onEvent(to: observer.audience, observer.tell) }
-        }
-        return (state.twin, before)
+      let (twin, before) = shared.adjust { state, _ in
+        state.twin.ofOneIn(parts) { RateLimiter($0, policy: policy.share(ofOneIn: parts)) }
       }
-      // With the lock open, since it may be the last to hold foreign objects.
       withExtendedLifetime(before) {}
       return twin
     }
@@ -263,7 +253,7 @@
       let now = fleet.time.now
       let pause: Duration? = shared.adjust { state, _ in
         let pause = state.pause(at: now)
-        if pause == nil, state.twin.snapshot.share >= 1 { wasThrottled.set(0) }
+        if pause == nil, state.twin.object.snapshot.share >= 1 { wasThrottled.set(0) }
         return pause
       }
       if let pause { tell(pause) }

@@ -75,14 +75,10 @@ struct HARLogTests {
     do {
       let token = Token()
       kept = token
-      let body = BodyStream { () throws -> any BodyReader in
-        withExtendedLifetime(token) {}
-        throw CancellationError()
-      }
       client.publisher(
         for: Anything(
           method: .put,
-          body: .stream(body, contentType: "a/b"),
+          body: .stream(token.body, contentType: "a/b"),
           deadline: end == .cancel ? nil : .seconds(2)
         )
       )
@@ -113,11 +109,7 @@ struct HARLogTests {
     do {
       let token = Token()
       kept = token
-      let body = BodyStream { () throws -> any BodyReader in
-        withExtendedLifetime(token) {}
-        throw CancellationError()
-      }
-      client.publisher(for: Anything(method: .put, body: .stream(body, contentType: "a/b"))).sink { _ in
+      client.publisher(for: Anything(method: .put, body: .stream(token.body, contentType: "a/b"))).sink { _ in
       } receiveValue: { _ in
       }
       .cancel()
@@ -169,7 +161,15 @@ struct HARLogTests {
   }
 }
 
-private final class Token: Sendable {}
+/// Is held by its body.
+private final class Token: Sendable {
+  var body: BodyStream {
+    BodyStream { () throws -> any BodyReader in
+      withExtendedLifetime(self) {}
+      throw CancellationError()
+    }
+  }
+}
 
 /// A transport that never answers, and keeps nothing.
 private final class Silence: Transport, TransportExchange {

@@ -36,42 +36,40 @@ struct StopwatchTests {
     "weather: stopwatch: pipeline failed after 2.0 seconds",
   ]
 
-  @Test("tells how each execution of a publisher ends, and how long all its attempts took")
-  func publisher() throws {
+  /// What is told when calls fail not at all, once, and twice.
+  private func told(
+    on time: TimeSource,
+    _ execute: (Pipeline<Int>, _ call: @escaping @Sendable () throws -> Int) async -> Void
+  ) async throws -> [String] {
     let events = PolicyEvents()
     let log = PolicyEventLog(of: events)
-    let pipeline = try pipeline(events, scheduler.time)
-    for failures in 0...2 {
-      let call = call(failing: failures)
+    let pipeline = try pipeline(events, time)
+    for failures in 0...2 { await execute(pipeline, call(failing: failures)) }
+    return told(log)
+  }
+
+  @Test("tells how each execution of a publisher ends, and how long all its attempts took")
+  func publisher() async throws {
+    let told = try await told(on: scheduler.time) { pipeline, call in
       Deferred { Result { try call() }.publisher }.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
       scheduler.advance(by: .seconds(10))
     }
-    #expect(told(log) == Self.ends)
+    #expect(told == Self.ends)
   }
 
   @Test("tells the same of an asynchronous function")
   func asynchronous() async throws {
-    let events = PolicyEvents()
-    let log = PolicyEventLog(of: events)
-    let pipeline = try pipeline(events, clock.time)
-    for failures in 0...2 {
-      let call = call(failing: failures)
-      _ = try? await pipeline.run { try call() }
-    }
-    #expect(told(log) == Self.ends)
+    let told = try await told(on: clock.time) { pipeline, call in _ = try? await pipeline.run { try call() } }
+    #expect(told == Self.ends)
   }
 
   @Test("tells the same of a sequence")
   func sequence() async throws {
-    let events = PolicyEvents()
-    let log = PolicyEventLog(of: events)
-    let pipeline = try pipeline(events, clock.time)
-    for failures in 0...2 {
-      let call = call(failing: failures)
+    let told = try await told(on: clock.time) { pipeline, call in
       let sequence = MadeSequence { _, number in number == 1 ? try call() : nil }
       _ = await sequence.protected(by: pipeline).gathered()
     }
-    #expect(told(log) == Self.ends)
+    #expect(told == Self.ends)
   }
 
   @Test("a cancel is told once, as one before a value and as a success after it")
