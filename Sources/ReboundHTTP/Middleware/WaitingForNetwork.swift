@@ -95,7 +95,8 @@ extension NetworkWaitEvent: PolicyDecision {
 
 /// What a call has waited for a network so far.
 struct NetworkWaits: ~Copyable, Sendable {
-  private struct State {
+  // Not private: Swift 6.3.1 cannot compile another file whose type holds a `~Copyable` one with a private part.
+  struct State {
     var count = 0
     var waited = Duration.zero
     var failure: NetworkFailure?
