@@ -6,7 +6,7 @@ import Foundation
 #endif
 
 // Apple's module says of few types that they are sendable. Ours says it of the same ones: with more, code would compile
-// here that does not there. `scripts/check-sendable` has the compiler look whether it complains exactly where it is
+// here that does not there. `scripts/check-refused-code` has the compiler look whether it complains exactly where it is
 // said to.
 
 private func requireSendable<Value: Sendable>(_: Value.Type) {}
