@@ -14,7 +14,7 @@ public final class ObservableObjectPublisher: Publisher {
   public init() {}
 
   /// Attaches a subscriber, which gets every signal from its first request on, however many it asked for.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Failure == Never, S.Input == Void {
     attach(AnySubscriber(subscriber).erased)
   }

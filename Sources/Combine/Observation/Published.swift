@@ -46,7 +46,7 @@ public struct Published<Value> {
     }
 
     /// Attaches a subscriber, which gets the property's value with its first request.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Failure == Never, Value == S.Input {
       entrust(subscriber)
       state.attach(AnySubscriber(subscriber).erased)

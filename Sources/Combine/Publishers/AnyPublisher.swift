@@ -17,7 +17,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   }
 
   /// Attaches a subscriber to the publisher inside.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
     attach(AnySubscriber(subscriber))
   }

@@ -17,7 +17,7 @@ public struct Deferred<DeferredPublisher: Publisher>: Publisher {
   }
 
   /// Makes a publisher, and attaches the subscriber to it.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S)
   where S: Subscriber, DeferredPublisher.Failure == S.Failure, DeferredPublisher.Output == S.Input {
     createPublisher().subscribe(subscriber)

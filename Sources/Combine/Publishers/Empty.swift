@@ -23,7 +23,7 @@ public struct Empty<Output, Failure: Error>: Publisher, Equatable {
   }
 
   /// Attaches a subscriber, which gets at most the end, without asking.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     subscriber.receive(subscription: EmptySubscription.shared)
     if completeImmediately { subscriber.receive(completion: .finished) }

@@ -20,7 +20,7 @@ public struct Fail<Output, Failure: Error>: Publisher {
   }
 
   /// Attaches a subscriber, which gets the error without asking.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     subscriber.receive(subscription: EmptySubscription.shared)
     subscriber.receive(completion: .failure(error))

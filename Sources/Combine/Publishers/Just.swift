@@ -13,7 +13,7 @@ public struct Just<Output>: Publisher {
   }
 
   /// Attaches a subscriber, which gets value and end upon its first request.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: S) where Output == S.Input, S: Subscriber, S.Failure == Never {
     subscriber.receive(subscription: ScalarSubscription(output, label: "Just", to: subscriber))
   }

@@ -24,7 +24,7 @@ extension Optional {
     }
 
     /// Attaches a subscriber, which gets value and end upon its first request; without a value the end comes at once.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S) where Wrapped == S.Input, S: Subscriber, S.Failure == Never {
       if let output {
         subscriber.receive(subscription: ScalarSubscription(output, label: "Optional", to: subscriber))

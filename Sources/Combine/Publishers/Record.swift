@@ -23,7 +23,7 @@ public struct Record<Output, Failure: Error>: Publisher {
   }
 
   /// Attaches a subscriber, which gets the values as it asks for them, and the end right after the last.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     SequenceSubscription.subscribe(subscriber, to: recording.output, ending: recording.completion, as: .record)
   }

@@ -32,7 +32,7 @@ extension Result {
     }
 
     /// Attaches a subscriber, which gets value and end upon its first request; a failure comes at once.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S) where Success == S.Input, Failure == S.Failure, S: Subscriber {
       switch result {
       case .success(let output):

@@ -14,7 +14,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber, which gets the elements as it asks for them, and the end right after the last.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, Elements.Element == S.Input, S: Subscriber {
       SequenceSubscription.subscribe(subscriber, to: sequence)

@@ -27,7 +27,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   /// Attaches a subscriber, which gets the latest value with its first request.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     entrust(subscriber)
     values.attach(AnySubscriber(subscriber).erased, reading: box, name: "CurrentValueSubject", owner: self)

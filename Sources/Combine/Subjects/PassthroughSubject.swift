@@ -13,7 +13,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   }
 
   /// Attaches a subscriber.
-  @inlinable @inline(__always)
+  @inlinable
   public func receive<S>(subscriber: consuming S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
     entrust(subscriber)
     attach(AnySubscriber(subscriber).erased)

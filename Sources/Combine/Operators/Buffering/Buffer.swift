@@ -88,7 +88,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a buffer of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(BufferSubscriber(size, prefetch, whenFull, to: subscriber))

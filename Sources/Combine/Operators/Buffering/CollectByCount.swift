@@ -42,7 +42,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with an array of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == [Upstream.Output] {
       upstream.subscribe(CollectByCountSubscriber<Upstream.Output, S>(count, to: subscriber))

@@ -40,7 +40,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -82,7 +82,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         MachineSubscriber(

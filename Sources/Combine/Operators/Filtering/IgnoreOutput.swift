@@ -28,7 +28,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream's end.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Never {
       upstream.subscribe(IgnoreOutputSubscriber<Upstream.Output, S>(to: subscriber))

@@ -58,7 +58,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
@@ -92,7 +92,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(

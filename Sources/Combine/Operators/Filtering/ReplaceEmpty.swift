@@ -32,7 +32,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the replacement at hand.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(ReplaceEmptySubscriber(with: output, to: subscriber))

@@ -98,7 +98,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S)
     where NewPublisher.Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       let parent = FlatMapSubscriber(transform, maxPublishers: maxPublishers, to: subscriber)

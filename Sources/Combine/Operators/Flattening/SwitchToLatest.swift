@@ -69,7 +69,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S) where P.Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       let parent = SwitchToLatestSubscriber<P, S>(to: subscriber)
       subscriber.receive(subscription: parent)

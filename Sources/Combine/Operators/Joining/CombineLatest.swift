@@ -108,7 +108,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
       typealias Buffers = InputBuffers2<LatestValue<A.Output>, LatestValue<B.Output>>
@@ -144,7 +144,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
       typealias Buffers = InputBuffers3<LatestValue<A.Output>, LatestValue<B.Output>, LatestValue<C.Output>>
@@ -185,7 +185,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
       typealias Buffers = InputBuffers4<

@@ -90,7 +90,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the first publisher.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Suffix.Failure == S.Failure, Suffix.Output == S.Input {
       let parent = ConcatenateSubscription<Suffix, S>(to: subscriber, suffix: suffix)

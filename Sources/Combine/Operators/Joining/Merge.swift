@@ -157,7 +157,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where B.Failure == S.Failure, B.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 2, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -259,7 +259,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where C.Failure == S.Failure, C.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 3, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -350,7 +350,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where D.Failure == S.Failure, D.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 4, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -435,7 +435,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where E.Failure == S.Failure, E.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 5, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -515,7 +515,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where F.Failure == S.Failure, F.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 6, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -598,7 +598,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where G.Failure == S.Failure, G.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 7, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -678,7 +678,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where H.Failure == S.Failure, H.Output == S.Input, S: Subscriber {
       let parent = MergeSubscription.handOver(upstreamCount: 8, to: subscriber)
       a.subscribe(MergeInput(0, of: parent))
@@ -715,7 +715,7 @@ extension Publishers {
     }
 
     /// Hands the subscriber its subscription, and then attaches to the publishers in order.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let parent = MergeSubscription.handOver(upstreamCount: publishers.count, to: subscriber)

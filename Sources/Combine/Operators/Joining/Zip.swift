@@ -110,7 +110,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where B.Failure == S.Failure, S.Input == (A.Output, B.Output), S: Subscriber {
       typealias Buffers = InputBuffers2<Queue<A.Output>, Queue<B.Output>>
@@ -146,7 +146,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where C.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output), S: Subscriber {
       typealias Buffers = InputBuffers3<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>>
@@ -187,7 +187,7 @@ extension Publishers {
     }
 
     /// Attaches to the publishers in order, and hands the subscriber its subscription when it has all of theirs.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where D.Failure == S.Failure, S.Input == (A.Output, B.Output, C.Output, D.Output), S: Subscriber {
       typealias Buffers = InputBuffers4<Queue<A.Output>, Queue<B.Output>, Queue<C.Output>, Queue<D.Output>>

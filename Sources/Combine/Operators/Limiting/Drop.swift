@@ -37,7 +37,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a count of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let parent = DropSubscriber(count, to: subscriber)

@@ -39,7 +39,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the other publisher to open it.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: S) where S: Subscriber, Upstream.Output == S.Input, Other.Failure == S.Failure {
       let parent = DropUntilOutputSubscriber(to: subscriber)
       subscriber.receive(subscription: parent)

@@ -45,7 +45,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(DropWhileSubscriber<Total<Failure>, S>("DropWhile", predicate, to: subscriber))
@@ -73,7 +73,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(DropWhileSubscriber<Partial<Upstream.Failure>, S>("TryDropWhile", predicate, to: subscriber))

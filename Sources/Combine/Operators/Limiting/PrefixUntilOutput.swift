@@ -35,7 +35,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the other publisher to end it.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       let parent = PrefixUntilOutputSubscriber<Other.Failure, S>(to: subscriber)

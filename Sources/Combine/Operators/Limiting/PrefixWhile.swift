@@ -42,7 +42,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(
@@ -76,7 +76,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(

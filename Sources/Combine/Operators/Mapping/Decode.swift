@@ -31,7 +31,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the decoder.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         MachineSubscriber(DecodeMachine<Output, Coder, Upstream.Failure>(decoder), remembering: (), to: subscriber)

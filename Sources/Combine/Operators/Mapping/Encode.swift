@@ -31,7 +31,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the encoder.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Coder.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(

@@ -50,7 +50,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(PassThroughSubscriber(MapMachine<Upstream.Output, Output, Failure>(transform), to: subscriber))
@@ -90,7 +90,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the closure.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         MachineSubscriber(

@@ -36,7 +36,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the closure between failure and subscriber.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
       upstream.subscribe(

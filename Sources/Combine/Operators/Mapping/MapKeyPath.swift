@@ -56,7 +56,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the key path.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -93,7 +93,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the key paths.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1) {
       upstream.subscribe(
@@ -138,7 +138,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, through the key paths.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == (Output0, Output1, Output2) {
       upstream.subscribe(

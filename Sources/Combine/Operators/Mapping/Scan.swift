@@ -60,7 +60,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a result of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Output == S.Input, S: Subscriber, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -96,7 +96,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a result of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where Output == S.Input, S: Subscriber, S.Failure == any Error {
       upstream.subscribe(
         MachineSubscriber(

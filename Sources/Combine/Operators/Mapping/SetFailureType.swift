@@ -26,7 +26,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where Failure == S.Failure, S: Subscriber, Upstream.Output == S.Input {
       upstream.subscribe(PassThroughSubscriber(SetFailureTypeMachine<Output, Failure>(), to: subscriber))

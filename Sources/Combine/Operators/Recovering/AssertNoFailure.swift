@@ -50,7 +50,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
       upstream.subscribe(

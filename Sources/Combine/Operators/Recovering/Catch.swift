@@ -50,7 +50,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where NewPublisher.Failure == S.Failure, NewPublisher.Output == S.Input, S: Subscriber {
       upstream.subscribe(
@@ -85,7 +85,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where NewPublisher.Output == S.Input, S.Failure == any Error, S: Subscriber {
       upstream.subscribe(

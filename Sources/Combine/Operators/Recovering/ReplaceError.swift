@@ -35,7 +35,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == Never {
       upstream.subscribe(ReplaceErrorSubscriber<Upstream.Failure, S>(output, to: subscriber))

@@ -39,7 +39,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       RetrySubscriber(upstream, retries: retries, to: subscriber).subscribe()

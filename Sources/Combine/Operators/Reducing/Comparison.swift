@@ -90,7 +90,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -123,7 +123,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, S.Failure == any Error {
       upstream.subscribe(

@@ -44,7 +44,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, S.Input == Bool, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -77,7 +77,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where S: Subscriber, S.Input == Bool, S.Failure == any Error {
       upstream.subscribe(
         ReduceSubscriber(

@@ -28,7 +28,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(

@@ -54,7 +54,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Output == S.Input, Upstream.Failure == S.Failure {
       upstream.subscribe(
@@ -93,7 +93,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with a memory of its own.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S) where S: Subscriber, Output == S.Input, S.Failure == any Error {
       upstream.subscribe(
         ReduceSubscriber(

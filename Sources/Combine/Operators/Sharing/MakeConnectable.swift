@@ -27,7 +27,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber, which gets nothing before the connection.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       shared.receive(subscriber: subscriber)

@@ -62,7 +62,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the subject.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, SubjectType.Failure == S.Failure, SubjectType.Output == S.Input {
       subject.subscribe(MulticastSubscriber(to: subscriber))

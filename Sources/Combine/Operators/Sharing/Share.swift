@@ -33,7 +33,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber, and subscribes to the upstream if it is the first.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       shared.receive(subscriber: subscriber)

@@ -38,7 +38,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the clock between them.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, S.Input == Context.SchedulerTimeType.Stride {
       upstream.subscribe(MeasureIntervalSubscriber<Upstream.Output, Context, S>(scheduler, to: subscriber))

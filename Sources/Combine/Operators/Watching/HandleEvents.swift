@@ -76,7 +76,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with the closures between them.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(

@@ -42,7 +42,7 @@ extension Publishers {
     }
 
     /// Attaches a subscriber to the upstream, with printing between them.
-    @inlinable @inline(__always)
+    @inlinable
     public func receive<S>(subscriber: consuming S)
     where S: Subscriber, Upstream.Failure == S.Failure, Upstream.Output == S.Input {
       upstream.subscribe(PrintSubscriber(prefix, to: stream, then: subscriber))
