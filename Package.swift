@@ -125,7 +125,8 @@ let package = Package(
     .target(
       name: "ReboundTracing",
       dependencies: [
-        "Rebound", "ReboundHTTP", "StreamSupport", product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
+        "Rebound", "ReboundTelemetry", "ReboundHTTP", "StreamSupport",
+        product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
       ] + combine
     ),
     .target(

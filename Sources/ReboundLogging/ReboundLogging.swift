@@ -11,7 +11,7 @@
     ///
     /// The severities info, warning and error are the levels of these names. The message is the event's text, with what
     /// looks like a secret hidden; the metadata are `rebound.source`, `rebound.policy` and `rebound.decision`, each of which
-    /// has few values.
+    /// has few values, and `rebound.execution`, the number of the event's execution, if it has one.
     ///
     /// While somebody logs, each event is made; below the logger's level no text is. An event that the stream was told to
     /// leave out is not logged.
@@ -24,11 +24,7 @@
         logger.log(
           level: Logger.Level(event.severity),
           "\(redaction.line(event.text))",
-          metadata: [
-            "rebound.source": .string(event.source),
-            "rebound.policy": .string(event.kind.word),
-            "rebound.decision": .string(event.decision.word),
-          ],
+          metadata: event.metadata,
           source: "Rebound"
         )
       }
@@ -57,6 +53,18 @@
           source: "ReboundHTTP"
         )
       }
+    }
+  }
+
+  extension PolicyEvent {
+    fileprivate var metadata: Logger.Metadata {
+      var metadata: Logger.Metadata = [
+        "rebound.source": .string(source),
+        "rebound.policy": .string(kind.word),
+        "rebound.decision": .string(decision.word),
+      ]
+      metadata["rebound.execution"] = execution.map { .string("\($0)") }
+      return metadata
     }
   }
 

@@ -36,4 +36,25 @@ struct ReboundTelemetryPageTests {
       metrics.openMetrics(gauges: events.gauges).contains(#"{source="weather",policy="retry",decision="retrying"} 1"#)
     )
   }
+
+  @Test("executions and their attempts are spans")
+  func spans() async throws {
+    let station = Station()
+    let log = Lines()
+    let events = PolicyEvents()
+
+    let spans = PolicySpans(of: events) { span in
+      log.write("\(span.name) \(span.outcome): \(span.events.map(\.decision.word))")
+      for attempt in span.children { log.write("\(attempt.part) \(attempt.outcome)") }
+    }
+    let measured = try Pipeline<Int>("weather", events: events) {
+      Stopwatch()
+      Retry(RetryPolicy(clamping: 2, backoff: .immediate))
+      Stopwatch("attempt")
+    }
+
+    #expect(try await measured.run { try await station.degrees() } == 21)
+    #expect(log.all == ["weather succeeded: [\"retrying\"]", "attempt failed", "attempt succeeded"])
+    withExtendedLifetime(spans) {}
+  }
 }

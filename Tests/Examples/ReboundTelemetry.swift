@@ -11,6 +11,10 @@ enum MetricsTable_sumsExamples {
   static var snapshot: MetricsTable.Snapshot { given() }
 }
 
+enum PolicySpansExamples {
+  static var lines: JSONLines { given() }
+}
+
 enum MetricsTableExamples {
   final class Pages: Sendable {
     var count: Int { 0 }

@@ -1,6 +1,7 @@
 import Foundation
 import Rebound
 import ReboundHTTP
+import ReboundTelemetry
 import ReboundTracing
 
 // What the examples in the doc comments of ReboundTracing take for granted. No target: scripts/test-adapters compiles it.
@@ -12,3 +13,4 @@ func given<Value>() -> Value {
 
 var service: URL { given() }
 var transport: any Transport { given() }
+var events: PolicyEvents { given() }

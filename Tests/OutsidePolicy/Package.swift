@@ -12,6 +12,7 @@ let package = Package(
       name: "OutsidePolicyTests",
       dependencies: [
         "OutsidePolicy",
+        .product(name: "ReboundTelemetry", package: "Rebound"),
         .product(name: "ReboundTesting", package: "Rebound"),
         .product(name: "Combine", package: "Rebound", condition: .when(platforms: [.linux, .android, .windows])),
       ]

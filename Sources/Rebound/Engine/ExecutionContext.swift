@@ -77,24 +77,9 @@ extension ExecutionContext {
   ///
   /// - Parameter decision: Not built if nobody listens.
   public func tell(_ decision: @autoclosure () -> any PolicyDecision) {
-    guard let origin, let events = origin.events else { return }
-    events.tell(decision(), of: origin.source)
+    origin?.tell(decision())
   }
 
   /// What is protected: the name of the pipeline, if there is one.
   public var source: String? { origin?.source }
-}
-
-/// Where decisions come from, and who is told of them.
-@usableFromInline
-final class DecisionOrigin: Sendable {
-  /// The name of the pipeline.
-  let source: String
-  /// `nil` if nobody could listen.
-  @usableFromInline let events: PolicyEvents?
-
-  init(source: String, events: PolicyEvents?) {
-    self.source = source
-    self.events = events
-  }
 }

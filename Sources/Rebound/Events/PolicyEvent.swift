@@ -32,6 +32,14 @@ public struct PolicyEvent: Sendable {
     set { otherText = newValue }
   }
   private var otherText: String?
+  package var place: ExecutionPlace?
+
+  /// The execution that it was decided in; `nil` for what a shared object tells of itself, such as a breaker that opens, and
+  /// for an execution that has begun while nobody listened.
+  public var execution: ExecutionID? { place?.execution }
+  /// The part of the execution that a ``Stopwatch`` around the policy measures, the innermost one, or whose end this is; `nil`
+  /// if there is none.
+  public var span: ExecutionID.Span? { place?.span }
 
   /// Describes a decision.
   ///

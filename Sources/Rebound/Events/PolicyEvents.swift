@@ -24,6 +24,7 @@ public final class PolicyEvents: Publisher, Sendable {
   private let revise: @Sendable (PolicyEvent) -> PolicyEvent?
   private let shared = SharedSubject(PassthroughSubject<PolicyEvent, Never>())
   private let audience = Audience()
+  private let executionCount = Locked(0)
   let watched = Shared<WatchedObjects, PolicyEvent>(WatchedObjects())
 
   /// Makes a stream without subscribers.
@@ -61,10 +62,33 @@ public final class PolicyEvents: Publisher, Sendable {
   ///   - decision: What was decided; not built if there is no subscriber.
   ///   - source: The name of the pipeline or the shared object.
   public func tell(_ decision: @autoclosure () -> any PolicyDecision, of source: String) {
+    tell(decision(), of: source, at: nil)
+  }
+
+  /// Tells them of a decision in an execution.
+  func tell(
+    _ decision: @autoclosure () -> any PolicyDecision,
+    of source: String,
+    at place: @autoclosure () -> ExecutionPlace?
+  ) {
     guard isListened else { return }
-    let time = clock.withLock { $0.time }
-    guard let event = revise(PolicyEvent(decision(), source: source, time: time.now)) else { return }
+    let place = place()
+    var told = PolicyEvent(decision(), source: source, time: time.now)
+    told.place = place
+    guard var event = revise(told) else { return }
+    // It may be one that was made anew.
+    event.place = place
     watched.change { $1.append(event) }
+  }
+
+  /// What events are timed by.
+  package var time: TimeSource { clock.withLock { $0.time } }
+
+  func nextExecution() -> ExecutionID {
+    executionCount.withLock { count in
+      count += 1
+      return ExecutionID(count)
+    }
   }
 
   /// Goes by the time of a pipeline from now on, unless a time was said.

@@ -120,7 +120,22 @@ public struct Pipeline<Output: Sendable>: Sendable {
   public nonisolated(nonsending) func run(
     _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
-    try await runs(context, operation)
+    guard context.isListened else { return try await runs(context, operation) }
+    return try await runHeard(operation)
+  }
+
+  /// The same with an identity, which what runs inside of it sees.
+  @usableFromInline
+  func runHeard(
+    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Output,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Output {
+    let execution = ExecutionContext(time: time, origin: context.origin?.newExecution)
+    return try await DecisionOrigin.$current.withValue(execution.origin) {
+      // A closure that knows nothing of it would leave the caller's actor.
+      _ = isolation
+      return try await runs(execution, operation)
+    }
   }
 
   /// What stands in for a publisher that this would misuse, and tells it; `nil` for all others.

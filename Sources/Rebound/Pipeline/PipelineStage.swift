@@ -46,10 +46,12 @@ public struct StageSurroundings: Sendable {
     self.origin = origin
   }
 
+  @inlinable var isListened: Bool { origin?.events?.isListened ?? false }
+
   /// An observer for a policy that tells its events as those of the pipeline; `nil` if nobody could listen.
   func teller<Event: PolicyDecision>(of type: Event.Type) -> (@Sendable (Event) -> Void)? {
-    guard let origin, let events = origin.events else { return nil }
-    return { event in events.tell(event, of: origin.source) }
+    guard let origin, origin.events != nil else { return nil }
+    return { event in origin.tell(event) }
   }
 }
 
@@ -127,6 +129,7 @@ public struct PolicyStage<Applied: Policy, Output: Sendable>: PipelineStage wher
   @inlinable
   public func subscribe<Downstream: Subscriber>(_ downstream: Downstream, to upstream: consuming StageUpstream<Output>)
   where Downstream.Input == Output, Downstream.Failure == any Error {
+    let upstream = Applied.self == Stopwatch.self ? upstream.inNewSpan : upstream
     let surroundings = upstream.surroundings
     let execution = PolicySubscription<StageUpstream<Output>, Applied, Downstream>(
       upstream,

@@ -27,6 +27,10 @@ public struct StageUpstream<Output: Sendable>: Publisher {
     }
   }
 
+  /// The same inside of a stopwatch.
+  @inlinable
+  var inNewSpan: StageUpstream { StageUpstream(upstream.inNewSpan, under: stages) }
+
   /// The same with a stage around it.
   @inlinable
   func under(_ stage: some PipelineStage<Output>) -> StageUpstream {
@@ -82,7 +86,7 @@ struct ProtectedPublisher<Output: Sendable>: Publisher {
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    StageUpstream(upstream, under: upstream.stages).receive(subscriber: subscriber)
+    StageUpstream(upstream.inNewExecution, under: upstream.stages).receive(subscriber: subscriber)
   }
 }
 
@@ -104,6 +108,21 @@ class ErasedUpstream<Output: Sendable> {
     self.surroundings = surroundings
     self.stages = stages
     self.attach = attach
+  }
+
+  /// The same for one subscription; another object only if somebody listens.
+  @inlinable
+  var inNewExecution: ErasedUpstream { surroundings.isListened ? telling(surroundings.origin?.newExecution) : self }
+
+  /// The same for all that is inside of a stopwatch.
+  @inlinable
+  var inNewSpan: ErasedUpstream { surroundings.isListened ? telling(surroundings.origin?.newSpan) : self }
+
+  @usableFromInline
+  func telling(_ origin: DecisionOrigin?) -> ErasedUpstream {
+    guard let origin else { return self }
+    let surroundings = StageSurroundings(time: surroundings.time, origin: origin)
+    return ErasedUpstream(surroundings, stages) { [self] _, subscriber in attach(self, subscriber) }
   }
 }
 

@@ -10,6 +10,9 @@
 /// of successes and a distribution of durations, all attempts and waits included, as whoever calls sees them. Inside of a retry
 /// it measures each attempt; give it another name there.
 ///
+/// What it measures is a span: what the policies inside of it decide says in which one (``PolicyEvent/span``), and `PolicySpans` of
+/// ReboundTelemetry makes spans of traces of them, with an inner stopwatch's inside of the outer one's.
+///
 /// It changes nothing about an execution, and tells each of them once, in all forms of a pipeline. An execution that begins
 /// while nobody listens is not measured: no clock is read for it, and nothing is built.
 public struct Stopwatch: Policy {
@@ -28,6 +31,31 @@ public struct Stopwatch: Policy {
 
   /// Makes the machine of one execution.
   public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(part: part) }
+
+  /// Measures an asynchronous function, if somebody listens.
+  @inlinable
+  public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
+  where Call.Failure == any Error {
+    guard execution.isListened else { return try await call() }
+    return try await measure(call, execution)
+  }
+
+  @usableFromInline
+  func measure<Call: AsyncCall>(
+    _ call: Call,
+    _ execution: ExecutionContext,
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Call.Output where Call.Failure == any Error {
+    guard let span = execution.origin?.newSpan else { return try await drive(execution) { try await call() } }
+    let call = span.takeOver(call)
+    let inside = ExecutionContext(time: execution.givenTime, origin: span)
+    return try await DecisionOrigin.$current.withValue(span) {
+      // As in a pipeline's `run`.
+      _ = isolation
+      return try await drive(inside) { try await call() }
+    }
+  }
 
   /// One execution.
   public struct Machine: PolicyMachine {
@@ -63,7 +91,7 @@ public struct Stopwatch: Policy {
     private mutating func stop(_ outcome: StopwatchEvent.Outcome, _ execution: ExecutionContext) {
       guard let start else { return }
       self.start = nil
-      execution.tell(StopwatchEvent(part: part, outcome: outcome, duration: execution.now - start))
+      execution.origin?.tellEnd(StopwatchEvent(part: part, outcome: outcome, duration: execution.now - start))
     }
   }
 }

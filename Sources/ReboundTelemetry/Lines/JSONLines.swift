@@ -21,11 +21,16 @@ import StreamSupport
 /// - `decision`: what was decided, in a word: `retrying`, `open`.
 /// - `severity`: `info`, `warning` or `error`.
 /// - `text`: the event's `PolicyEvent.text`.
+/// - `execution`, `span`: the `PolicyEvent.execution` and the `PolicyEvent.span`, if there are any: `12`, `12.1`.
 /// - `details`: an object of the `PolicyDecision.details`, if there are any: `attempt`, `delay`, `from`.
 /// - `measurements`: an object of the `PolicyDecision.measurements`, if there are any.
 ///
 /// A gauge has the type `gauge`, and `source`, `policy`, `text`, `details`, `measurements`. A reader that was too slow gets a
 /// line of the type `lost` with a `count`, and without number and time. ReboundHTTP writes calls and spans in the same way.
+///
+/// A ``PolicySpan`` has the type `span`, and `execution`, `span`, `parent` (if there is one), `name`, `part`, `outcome`, `start`
+/// (seconds since the beginning of 1970), `duration`, the number of its `events`, and of its `dropped_events` if there are any.
+/// The events themselves are the decisions of the same `span`.
 ///
 /// Durations are in seconds. Texts have at most 4,000 characters of Unicode. Controls, separators of lines and signs that
 /// change the direction of text are escaped, so a line is one line to every reader.

@@ -40,6 +40,54 @@ struct JSONLinesTests {
     reading.cancel()
   }
 
+  @Test("a decision in an execution says in which; a span is a line after those inside of it")
+  func spans() throws {
+    let scheduler = scheduler
+    let time = scheduler.time.withWallClock { .seconds(1_000) + scheduler.time.now }
+    let events = PolicyEvents(time: time)
+    let lines = makeLines()
+    let spans = PolicySpans(of: events, whenEnded: lines.write)
+    lines.follow(events)
+    let reading = lines.read { [kept] line in if !line.contains(#""stopwatch""#) { kept.write(line) } }
+    let pipeline = try Pipeline<Int>("weather", events: events, time: time) {
+      Stopwatch()
+      Retry(RetryPolicy(clamping: 1, backoff: .constant(.seconds(2))))
+      Stopwatch("attempt")
+    }
+    let upstream = TestPublisher<Int, TestFailure>()
+    upstream.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
+    upstream.send(completion: .failure(.transient))
+    scheduler.advance(by: .seconds(2))
+    upstream.send(completion: .finished)
+    scheduler.advance()
+    // Numbers of lines are given to those of the stopwatches, too.
+    let told: [String] = kept.entries.map { String($0.drop { $0 != "t" }) }
+    let retried: String =
+      #"time":0.0,"type":"policy","source":"weather","policy":"retry","decision":"retrying","severity":"warning","#
+      + #""text":"retry: attempt 1 failed (transient); retrying in 2.0 seconds (computed)","execution":1,"span":"1.1","#
+      + #""details":{"attempt":1,"elapsed":0.0,"delay":2.0,"from":"computed"},"#
+      + #""measurements":{"rebound_retry_delay_seconds":2.0}}"#
+    func ended(_ ids: String, _ part: String, _ outcome: String, _ rest: String) -> String {
+      #"time":2.0,"type":"span","execution":1,\#(ids),"name":"weather","part":"\#(part)","outcome":"\#(outcome)",\#(rest)}"#
+    }
+    let failed = ended(
+      #""span":"1.2","parent":"1.1""#,
+      "attempt",
+      "failed",
+      #""start":1000.0,"duration":0.0,"events":0"#
+    )
+    let succeeded = ended(
+      #""span":"1.3","parent":"1.1""#,
+      "attempt",
+      "succeeded",
+      #""start":1002.0,"duration":0.0,"events":0"#
+    )
+    let whole = ended(#""span":"1.1""#, "pipeline", "succeeded", #""start":1000.0,"duration":2.0,"events":1"#)
+    #expect(told == [retried, failed, succeeded, whole])
+    reading.cancel()
+    withExtendedLifetime(spans) {}
+  }
+
   @Test("what a shared object holds is a line")
   func gauge() throws {
     let events = PolicyEvents()

@@ -1,5 +1,6 @@
 import Combine
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -7,7 +8,9 @@ import Testing
 /// Policies that wait, refuse, cut off, ask twice and put values in the place of failures, alone and around each other.
 @Suite("Equal forms of pipelines")
 struct EqualPipelinesTests {
-  @Test("a publisher, a function and a sequence have equal event logs, over 1,000 random pipelines and scripts")
+  @Test(
+    "a publisher, a function and a sequence have equal event logs and spans, over 1,000 random pipelines and scripts"
+  )
   func equalLogs() throws {
     var seen: Set<String> = []
     for seed in 0..<1_000 as Range<UInt64> {
@@ -17,7 +20,10 @@ struct EqualPipelinesTests {
       let sequence = try outcome(of: script, as: .sequence)
       try #require(publisher == function, "seed \(seed), \(script)")
       try #require(publisher == sequence, "seed \(seed), \(script)")
-      for line in publisher.events { for word in Self.words where line.contains(word) { seen.insert(word) } }
+      try #require(publisher.misplaced == [], "seed \(seed), \(script)")
+      for line in publisher.events + publisher.spans {
+        for word in Self.words where line.contains(word) { seen.insert(word) }
+      }
       if publisher.results.contains("cancelled") { seen.insert("cancelled") }
     }
     // What the scripts are to reach.
@@ -29,7 +35,8 @@ struct EqualPipelinesTests {
     "rate limiter: admitted after a wait", "rate limiter: rejected", "rate limiter: cancelled while queued",
     "bulkhead: queued", "bulkhead: rejected; 1 run", "bulkhead: rejected after the longest wait",
     "bulkhead: cancelled while queued", "closed, now open", "call refused", "hedge 1 begins", "hedge 1 won",
-    "primary attempt won", "all 2 attempts failed", "falling back",
+    "primary attempt won", "all 2 attempts failed", "falling back", "pipeline succeeded", "pipeline failed",
+    "pipeline cancelled", "attempt succeeded", "attempt failed", "attempt cancelled",
   ]
 
   private enum Form { case publisher, function, sequence }
@@ -63,6 +70,7 @@ struct EqualPipelinesTests {
     let bulkhead: (maxQueue: Int, maxWait: Duration)
     let breaker: (failures: Int, openTime: Duration)
     let hedgeDelay: Duration
+    let isMeasured: Bool
 
     init(seed: UInt64) {
       self.seed = seed
@@ -91,6 +99,7 @@ struct EqualPipelinesTests {
       bulkhead = (Int.random(in: 0...1, using: &random), time(0...8))
       breaker = (Int.random(in: 1...3, using: &random), time(1...10))
       hedgeDelay = time(0...3)
+      isMeasured = chance(80)
     }
   }
 
@@ -98,6 +107,32 @@ struct EqualPipelinesTests {
   private struct Outcome: Equatable, Sendable {
     var results: [String]
     var events: [String]
+    var spans: [String]
+    /// What is not within the time of the span that it is in.
+    var misplaced: [String]
+
+    init(results: [String], log: PolicyEventLog, spans: [PolicySpan]) {
+      self.results = results
+      // A publisher ends after its value, so that what is told of the value comes before what the stopwatch tells.
+      events = log.events.filter { $0.kind != .stopwatch }.map { "\($0.time) \($0.severity) \($0)" }
+      self.spans = spans.map { Self.text($0) }
+      misplaced = spans.flatMap { Self.misplaced(in: $0) }
+    }
+
+    private static func text(_ span: PolicySpan) -> String {
+      let events = span.events.map { "\($0.time) \($0)" }
+      let children = span.children.map { text($0) }.sorted()
+      return "\(span.id) \(span.part) \(span.outcome) \(span.start) \(span.duration) \(events) \(children)"
+    }
+
+    private static func misplaced(in span: PolicySpan) -> [String] {
+      let end = span.start + span.duration
+      return span.events.filter { $0.span != span.id || !(span.start...end).contains($0.time) }.map { "\($0)" }
+        + span.children.filter { $0.parent != span.id || $0.start < span.start || $0.start + $0.duration > end }.map(
+          text
+        )
+        + span.children.flatMap { misplaced(in: $0) }
+    }
   }
 
   /// The policies of one form, with all that they tell, and the service that they stand around.
@@ -106,6 +141,8 @@ struct EqualPipelinesTests {
     private let bulkhead: Bulkhead
     private let pipeline: Pipeline<Int>
     private let log: PolicyEventLog
+    private let spans: PolicySpans
+    private let ended = Log<PolicySpan>()
     private let attempts = Log<Void>()
     private let time = TimeSource.current
 
@@ -113,6 +150,7 @@ struct EqualPipelinesTests {
       self.script = script
       let events = PolicyEvents()
       log = PolicyEventLog(of: events)
+      spans = PolicySpans(of: events, whenEnded: ended.write)
       let bulkhead = Bulkhead(
         "places",
         policy: try BulkheadPolicy(
@@ -138,6 +176,7 @@ struct EqualPipelinesTests {
       )
       let hedging = try HedgePolicy<any Error>(delay: .after(script.hedgeDelay))
       pipeline = try Pipeline("service", events: events) {
+        if script.isMeasured { Stopwatch() }
         if script.stages.contains(.fallback) { Fallback(to: -1, when: { $0 as? TestFailure == .permanent }) }
         if script.stages.contains(.total) { Timeout(total: script.limits.total) }
         if script.stages.contains(.retry) { Retry(retry) }
@@ -145,6 +184,7 @@ struct EqualPipelinesTests {
         if script.stages.contains(.bulkhead) { bulkhead }
         if script.stages.contains(.breaker) { breaker }
         if script.stages.contains(.hedge) { Hedge(hedging) }
+        if script.isMeasured { Stopwatch("attempt") }
         if script.stages.contains(.attempt) { Timeout(attempt: script.limits.attempt) }
       }
     }
@@ -203,7 +243,7 @@ struct EqualPipelinesTests {
     }
 
     func outcome(_ results: [String]) -> Outcome {
-      Outcome(results: results + ["\(attempts.count) attempts"], events: log.lines)
+      Outcome(results: results + ["\(attempts.count) attempts"], log: log, spans: ended.entries)
     }
   }
 

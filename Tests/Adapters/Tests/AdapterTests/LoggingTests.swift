@@ -33,6 +33,14 @@ import Testing
     )
   }
 
+  @Test func theExecutionIsMetadataWhereThereIsOne() async throws {
+    let subscription = events.log(to: log.logger())
+    let pipeline = try Pipeline<Int>("weather", events: events) { Stopwatch() }
+    for _ in 1...2 { _ = try await pipeline.run { 7 } }
+    subscription.cancel()
+    #expect(log.lines.map { $0.metadata["rebound.execution"] } == ["1", "2"])
+  }
+
   @Test func secretsInTheTextOfAnErrorAreHidden() throws {
     let subscription = events.log(to: log.logger())
     events.tell(

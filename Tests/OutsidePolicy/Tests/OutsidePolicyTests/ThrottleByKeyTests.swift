@@ -1,6 +1,8 @@
 import Combine
 import Rebound
+import ReboundTelemetry
 import ReboundTesting
+import Synchronization
 import Testing
 
 @testable import OutsidePolicy
@@ -129,6 +131,34 @@ struct ThrottleByKeyTests {
     )
     #expect(events.gauges.map { "\($0)" } == ["cities: throttle: 1 keys"])
     withExtendedLifetime(calls) {}
+  }
+
+  @Test("has what it decides in the span of the execution, without a word said for that")
+  func spans() throws {
+    let events = PolicyEvents()
+    let ended = EndedSpans()
+    let spans = PolicySpans(of: events, whenEnded: ended.write)
+    let cities = try Pipeline<Int>("cities", events: events, time: scheduler.time) {
+      Stopwatch()
+      throttle["tokyo"]
+    }
+    let request = Just(1).setFailureType(to: (any Error).self).protected(by: cities)
+    for _ in 1...2 { request.subscribe(Recorder<Int, any Error>()) }
+    scheduler.advance(by: .seconds(1))
+    let found = ended.all
+    #expect(
+      found.map { "\($0.name) \($0.outcome) after \($0.duration)" } == [
+        "cities succeeded after 0.0 seconds", "cities succeeded after 1.0 seconds",
+      ]
+    )
+    #expect(found.map { $0.events.map(\.text) } == [[], ["throttle: waits, 1.0 seconds before its turn"]])
+    withExtendedLifetime(spans) {}
+  }
+
+  private final class EndedSpans: Sendable {
+    private let kept = Mutex<[PolicySpan]>([])
+    var all: [PolicySpan] { kept.withLock { $0 } }
+    @Sendable func write(_ span: PolicySpan) { kept.withLock { $0.append(span) } }
   }
 
   @Test("is refused where one call would ask it twice")

@@ -13,16 +13,19 @@ final class RecordingTracer: Tracer {
       var attributes: SpanAttributes = [:]
       var status: SpanStatus?
       var endCount = 0
+      var endTime: UInt64?
+      var events: [SpanEvent] = []
     }
 
     let number: Int
     let parent: Int?
     let kind: SpanKind
+    let startTime: UInt64
     let context: ServiceContext
     private let state: Mutex<State>
 
-    init(_ operationName: String, _ number: Int, in parent: ServiceContext, _ kind: SpanKind) {
-      (self.number, self.parent, self.kind) = (number, parent[NumberKey.self], kind)
+    init(_ operationName: String, _ number: Int, in parent: ServiceContext, _ kind: SpanKind, at startTime: UInt64) {
+      (self.number, self.parent, self.kind, self.startTime) = (number, parent[NumberKey.self], kind, startTime)
       var context = parent
       context[NumberKey.self] = number
       self.context = context
@@ -40,12 +43,15 @@ final class RecordingTracer: Tracer {
     subscript(_ name: String) -> SpanAttribute? { attributes[name]?.toSpanAttribute() }
     var status: SpanStatus? { state.withLock { $0.status } }
     var endCount: Int { state.withLock { $0.endCount } }
+    /// In nanoseconds since 1970, as that of the start.
+    var endTime: UInt64? { state.withLock { $0.endTime } }
+    var events: [SpanEvent] { state.withLock { $0.events } }
 
     var isRecording: Bool { true }
 
     func setStatus(_ status: SpanStatus) { state.withLock { $0.status = status } }
 
-    func addEvent(_ event: SpanEvent) {}
+    func addEvent(_ event: SpanEvent) { state.withLock { $0.events.append(event) } }
 
     func addLink(_ link: SpanLink) {}
 
@@ -55,7 +61,13 @@ final class RecordingTracer: Tracer {
       at instant: @autoclosure () -> Instant
     ) {}
 
-    func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) { state.withLock { $0.endCount += 1 } }
+    func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+      let end = instant().nanosecondsSinceEpoch
+      state.withLock { state in
+        state.endCount += 1
+        state.endTime = end
+      }
+    }
   }
 
   private let made = Mutex<[Span]>([])
@@ -90,8 +102,9 @@ final class RecordingTracer: Tracer {
     line: UInt
   ) -> Span {
     let context = context()
+    let start = instant().nanosecondsSinceEpoch
     let span = made.withLock { made in
-      let span = Span(operationName, made.count, in: context, kind)
+      let span = Span(operationName, made.count, in: context, kind, at: start)
       made.append(span)
       return span
     }

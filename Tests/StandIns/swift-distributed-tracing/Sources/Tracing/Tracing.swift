@@ -119,9 +119,11 @@ public struct SpanStatus: Sendable, Equatable {
 public struct SpanEvent: Sendable, Equatable {
   public let name: String
   public let attributes: SpanAttributes
+  public let nanosecondsSinceEpoch: UInt64
 
-  public init(name: String, attributes: SpanAttributes = [:]) {
+  public init(name: String, at instant: @autoclosure () -> some TracerInstant, attributes: SpanAttributes = [:]) {
     (self.name, self.attributes) = (name, attributes)
+    nanosecondsSinceEpoch = instant().nanosecondsSinceEpoch
   }
 }
 
