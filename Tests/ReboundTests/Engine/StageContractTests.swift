@@ -17,7 +17,7 @@ struct StageContractTests {
     answering answer: @escaping (Int, Recorder<Int, any Error>) -> Subscribers.Demand = { _, _ in .none }
   ) -> Recorder<Int, any Error> {
     let recorder = Recorder<Int, any Error>(requesting: demand, answering: answer)
-    upstream.protected(by: subject.pipeline).subscribe(recorder)
+    subject.protect(upstream.eraseToAnyPublisher()).subscribe(recorder)
     return recorder
   }
 
@@ -66,7 +66,7 @@ struct StageContractTests {
   func cancelBefore(row: StageUnderTest) throws {
     let subject = try row.make(scheduler.time)
     let recorder = Recorder<Int, any Error>()
-    upstream.protected(by: subject.pipeline).subscribe(
+    subject.protect(upstream.eraseToAnyPublisher()).subscribe(
       AnySubscriber(
         receiveSubscription: { $0.cancel() },
         receiveValue: recorder.receive,
@@ -117,7 +117,7 @@ struct StageContractTests {
   func cancelInCompletion(row: StageUnderTest) throws {
     let subject = try row.make(scheduler.time)
     let recorder = Recorder<Int, any Error>()
-    upstream.protected(by: subject.pipeline).subscribe(recorder.cancellingAtItsEnd)
+    subject.protect(upstream.eraseToAnyPublisher()).subscribe(recorder.cancellingAtItsEnd)
     passWait(of: row)
     upstream.send(completion: .finished)
     passWait(of: row)
@@ -147,7 +147,7 @@ struct StageContractTests {
     let subject = try row.make(scheduler.time)
     let recorder = Recorder<Int, any Error>(requesting: .max(2))
     let numbers = (1...5).publisher.setFailureType(to: (any Error).self)
-    numbers.protected(by: subject.pipeline).subscribe(recorder)
+    subject.protect(numbers.eraseToAnyPublisher()).subscribe(recorder)
     scheduler.advance(by: .seconds(100))
     #expect(recorder.values == Array([1, 2].prefix(row.valueLimit)))
     recorder.request(.max(1))
@@ -189,7 +189,7 @@ struct StageContractTests {
     let over = EventLog<Void>()
     let task = Task {
       defer { over.write(()) }
-      return try await subject.pipeline.run { try operation() }
+      return try await subject.run { try operation() }
     }
     while over.count == 0 {
       if scheduler.pendingCount > 0 { scheduler.advance(by: .seconds(1)) }
@@ -229,7 +229,7 @@ struct StageContractTests {
       let begun = EventLog<Void>()
       let task = Task {
         if !isBegun { await untilCancelled() }
-        return try await subject.pipeline.run {
+        return try await subject.run {
           begun.write(())
           await untilCancelled()
           throw CancellationError()
