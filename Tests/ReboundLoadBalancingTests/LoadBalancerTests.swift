@@ -128,6 +128,22 @@ struct LoadBalancerTests {
     #expect(picks(balancer, count: 20)[picked] == nil)
   }
 
+  @Test func doesNotLearnFromWhatWasCancelledSoonerThanItsLatency() throws {
+    let latencies = try [false, true].map { cancelsSoon in
+      let (balancer, start) = (try balancer(among: ["a"]), scheduler.elapsed)
+      attempt(balancer, latency: { _ in .seconds(1) })
+      scheduler.advance(by: .seconds(5))
+      let recorder = Recorder<Int, any Error>()
+      if cancelsSoon { balancer.makeCall().publisher(time: time) { _ in Answer() }.subscribe(recorder) }
+      scheduler.advance(by: .milliseconds(100))
+      recorder.cancel()
+      #expect(scheduler.elapsed - start == .milliseconds(6_100))
+      return balancer.snapshots(on: time).map(\.latency)
+    }
+    #expect(latencies[0] == latencies[1])
+    #expect(latencies[0] != [.zero])
+  }
+
   @Test func picksAmongAFewOfManyAndStillSpreads() throws {
     let replicas = (0..<200).map { "\($0)" }
     let picks = try picks(balancer(among: replicas), count: 2_000)
@@ -355,6 +371,48 @@ struct LoadBalancerTests {
     scheduler.advance(by: .milliseconds(1_001))
     let blind = picks(balancer, count: 90)
     #expect(blind.count == 3 && blind.values.allSatisfy { $0 > 20 }, "\(blind)")
+  }
+
+  /// Probes that are answered until the balancer is told to be silent.
+  private func answering(
+    among replicas: [String],
+    _ load: @escaping @Sendable (String) -> ReplicaLoad
+  ) throws -> (balancer: LoadBalancer<String>, silence: () -> Void) {
+    let silence = Log<Void>()
+    let probe: LoadBalancer<String>.Probe = { replica in
+      if silence.count > 0 { return Empty(completeImmediately: false).eraseToAnyPublisher() }
+      return Just(load(replica)).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    return (try balancer(among: replicas, probe: probe), { silence.write(()) })
+  }
+
+  @Test func spreadsTheAttemptsBetweenTwoAnswers() throws {
+    let (balancer, silence) = try answering(among: ["a", "b"]) { replica in
+      ReplicaLoad(requestsInFlight: replica == "a" ? 0 : 1, latency: .milliseconds(50))
+    }
+    _ = picks(balancer, count: 20)
+    silence()
+    var picked: [String: Int] = [:]
+    let recorders = (0..<10).map { _ in Recorder<Int, any Error>() }
+    for recorder in recorders {
+      let attempt = balancer.makeCall().publisher(time: time) { replica in
+        picked[replica, default: 0] += 1
+        return Answer()
+      }
+      attempt.subscribe(recorder)
+    }
+    #expect(picked.count == 2 && picked.values.allSatisfy { $0 > 2 }, "\(picked)")
+  }
+
+  @Test func forgetsTheAnswersOfReplicasThatAreReplacedByFewer() throws {
+    let (balancer, silence) = try answering(among: ["a", "b", "c"]) { _ in
+      ReplicaLoad(requestsInFlight: 0, latency: .milliseconds(50))
+    }
+    _ = picks(balancer, count: 20)
+    silence()
+    try balancer.replaceReplicas(by: ["d", "e"])
+    let found = picks(balancer, count: 20)
+    #expect(Set(found.keys) == ["d", "e"], "\(found)")
   }
 
   @Test func doesNotGoByAnswersOfWhoFailsAProbe() throws {

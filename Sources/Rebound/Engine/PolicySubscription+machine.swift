@@ -14,6 +14,19 @@ extension PolicySubscription {
     if isMine { work() }
   }
 
+  /// Tells the machine of a value that is to be delivered.
+  ///
+  /// - Returns: Whether it still is: whoever hears of what the machine decides may cancel.
+  @inlinable
+  func noticeValue() -> Bool {
+    notice(.values)
+    lock.lock()
+    // An end that waits for this value comes behind it.
+    let isWanted = !isOver || heldEnd != nil
+    lock.unlock()
+    return isWanted
+  }
+
   /// Tells the machine what there is to tell, and subscribes as long as an attempt is due.
   ///
   /// An attempt that fails while it is being subscribed to makes the next one due and returns; this loop, further up on the
@@ -304,7 +317,11 @@ extension PolicySubscription {
   @inlinable
   func end(with completion: Subscribers.Completion<Failure>) {
     lock.lock()
-    guard !isOver else { return lock.unlock() }
+    guard !isOver else {
+      lock.unlock()
+      // The downstream has cancelled while the machine was asked, and this was its last word: it hears of no cancel behind it.
+      return forgetMachine()
+    }
     phase = phase == .running || phase == .subscribing ? .cutOff : .over
     let rest = takeAll()
     let subscription = upstream.take()

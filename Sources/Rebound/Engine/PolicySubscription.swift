@@ -199,7 +199,10 @@ where
     let holdsEnd = Applied.Machine.isTimed || hasParked
     if holdsEnd { deliveries += 1 }
     lock.unlock()
-    if isObserved { notice(.values) }
+    if isObserved, !noticeValue() {
+      if holdsEnd { letEndCome() }
+      return .none
+    }
     let more = downstream.receive(input)
     if holdsEnd { letEndCome() }
     return more > .none ? answer(more, of: attempt) : .none

@@ -10,6 +10,7 @@ enum HedgePhase {
   case over(isCancelled: Bool)
 
   @inlinable var isRacing: Bool { if case .racing = self { true } else { false } }
+  @inlinable var isWon: Bool { if case .won = self { true } else { false } }
 }
 
 /// What the machine of a race is to be told.
@@ -199,6 +200,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     if let losers {
       tell(.won(hedge))
       losers.stop()
+      // Whoever hears of it may cancel.
+      guard state.withLock({ $0.phase.isWon }) else { return .none }
     }
     let more = downstream.receive(input)
     guard more > .none || rest > .none else { return .none }
@@ -214,7 +217,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
   func receive(_ completion: Subscribers.Completion<Failure>, of hedge: Int) {
     var news: HedgeNews<Failure>?
     var late: Failure?
-    let rest: State? = state.withLock { state in
+    var losers: State?
+    var rest: State? = state.withLock { state in
       switch state.phase {
       case .won(hedge):
         // It has ended: there is nothing to cancel.
@@ -228,7 +232,8 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
           return nil
         }
         news = .won(hedge)
-        return state.end(isCancelled: false)
+        losers = state
+        (state.attempts, state.timer, state.phase) = ([], nil, .won(hedge))
       case .won, .over(isCancelled: false):
         if case .failure(let error) = completion { late = error }
       case .ready, .over(isCancelled: true): break
@@ -237,6 +242,11 @@ where Downstream.Input == Upstream.Output, Downstream.Failure == Upstream.Failur
     }
     if let late { DroppedErrors.report(late, by: description) }
     if let news { tell(news) }
+    if let losers {
+      losers.stop()
+      // Unless whoever has heard of it has cancelled.
+      rest = state.withLock { $0.end(isCancelled: false) }
+    }
     rest?.stop()
     rest?.downstream?.receive(completion: completion)
   }

@@ -72,6 +72,19 @@
       #expect(order.entries == [1, 2])
     }
 
+    @Test func aPlaceThatComesForSomebodyWhoHasGoneIsGivenBack() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1))
+      server.freeze()
+      let pending = bulkhead.ask(ExecutionContext(time: nil)) { _ in }
+      pending?.cancel()
+      server.thaw()
+      // Behind the answer, on the same connection.
+      _ = await fleet.ask(RedisCommand("PING"))
+      try await bulkhead.run {}
+    }
+
     @Test func whoAsksForThePlaceThatAnotherOneGetsWaitsForTheNext() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

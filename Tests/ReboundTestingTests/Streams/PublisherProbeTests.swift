@@ -50,6 +50,17 @@ struct PublisherProbeTests {
     #expect(probe.counts.open == 1)
   }
 
+  @Test("a cancel behind the end closes nothing twice")
+  func cancelBehindTheEnd() {
+    var kept: (any Subscription)?
+    upstream.probed(by: probe).subscribe(AnySubscriber(receiveSubscription: { kept = $0 }))
+    #expect(probe.counts.open == 1)
+    upstream.send(completion: .finished)
+    kept?.cancel()
+    #expect(probe.counts.open == 0)
+    #expect(probe.counts.finishes == 1)
+  }
+
   @Test("lets go of both ends")
   func releases() {
     weak var weakRecorder: Recorder<Int, Failed>?

@@ -43,6 +43,8 @@ struct PolicyUnderTest: Sendable, CustomTestStringConvertible {
   /// How often the time is read in an execution; for a publisher, and for a function unless that has another number.
   let reads: [Course: Int]
   var functionReads: [Course: Int] = [:]
+  /// How often it is read at most by whoever lets go on an execution that waits, in its name.
+  var readsOfOthers = 0
   let chain: Chain
   let make: @Sendable (TestScheduler) throws -> PolicySubject
 
@@ -65,6 +67,10 @@ final class PolicySubject: @unchecked Sendable {
   let log = MachineLog()
   let protect: (Upstream, TimeSource) -> Upstream
   let run: @Sendable (TimeSource, @escaping Operation) async throws -> Int
+  /// The elements of a sequence under it.
+  let iterate: (MadeSequence<Int>, TimeSource) -> PolicySequence<Int>
+  /// A pipeline of it alone, whose decisions are told.
+  let pipeline: (TimeSource, PolicyEvents) throws -> Pipeline<Int>
   /// Makes the next execution wait, where it waits before its first attempt.
   var block: () throws -> Void = {}
   /// Lets go on whoever waits.
@@ -83,6 +89,8 @@ final class PolicySubject: @unchecked Sendable {
     protect = { upstream, time in
       Publishers.WithPolicy(upstream: upstream, policy: watched, time: log.counting(time)).eraseToAnyPublisher()
     }
+    iterate = { sequence, time in sequence.protected(by: watched, time: log.counting(time)) }
+    pipeline = { time, events in try Pipeline("service", events: events, time: log.counting(time)) { watched } }
     // That of a timed policy has another driver.
     let runs = run ?? { time, operation in try await watched.run(time: time) { try await operation() } }
     self.run = { time, operation in try await runs(log.counting(time), operation) }
@@ -100,7 +108,15 @@ final class MachineLog: Sendable {
   }
 
   private let state = Locked((counts: Counts(), inside: Set<Int>()))
-  private let reading = Locked((byThread: [ObjectIdentifier: Int](), mostInADecision: 0))
+  private struct Readings {
+    var byThread: [ObjectIdentifier: Int] = [:]
+    var timers = 0
+    var mostInADecision = 0
+    /// How many were read for decisions.
+    var inDecisions = 0
+  }
+
+  private let reading = Locked(Readings())
 
   var counts: Counts { state.withLock { $0.counts } }
 
@@ -109,6 +125,11 @@ final class MachineLog: Sendable {
   /// How often it was read for one decision at most.
   var mostReadsInADecision: Int { reading.withLock { $0.mostInADecision } }
 
+  /// How often it was read by the drivers, between two decisions.
+  var readsBetween: Int { reading.withLock { $0.byThread.values.reduce(0, +) - $0.inDecisions } }
+  /// How many timers were set.
+  var timers: Int { reading.withLock { $0.timers } }
+
   /// A time whose readings are counted.
   fileprivate func counting(_ time: TimeSource) -> TimeSource {
     TimeSource(
@@ -116,7 +137,10 @@ final class MachineLog: Sendable {
         reading.withLock { $0.byThread[Self.thread, default: 0] += 1 }
         return time.now
       },
-      after: { time.after($0, $1) }
+      after: { [self] in
+        reading.withLock { $0.timers += 1 }
+        return time.after($0, $1)
+      }
     )
   }
 
@@ -127,7 +151,9 @@ final class MachineLog: Sendable {
     let readsBefore = reading.withLock { $0.byThread[Self.thread, default: 0] }
     let result = decide()
     reading.withLock {
-      $0.mostInADecision = max($0.mostInADecision, $0.byThread[Self.thread, default: 0] - readsBefore)
+      let reads = $0.byThread[Self.thread, default: 0] - readsBefore
+      $0.mostInADecision = max($0.mostInADecision, reads)
+      $0.inDecisions += reads
     }
     return result
   }
@@ -158,9 +184,19 @@ private struct WatchedPolicy<Base: Policy>: Policy where Base.Failure == any Err
   let log: MachineLog
 
   var descriptor: StageDescriptor { base.descriptor }
+  var traits: StageTraits { base.traits }
 
   func makeMachine(_ execution: ExecutionContext) -> Machine {
     Machine(base: base.makeMachine(execution), log: log, number: log.begin())
+  }
+
+  func register(with events: PolicyEvents?, pipeline: String) { base.register(with: events, pipeline: pipeline) }
+
+  /// By the driver of the policy itself, which may be another than that of its watch.
+  nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
+    -> Call.Output
+  where Call.Failure == any Error {
+    try await base.execute(execution, call)
   }
 
   struct Machine: PolicyMachine {
@@ -234,12 +270,31 @@ struct PauseBefore: Policy {
   }
 }
 
+/// A control of a user's own that lets in whoever comes, and counts who is inside.
+final class CountingDoor: AdmissionControl, Policy {
+  struct Grant: Sendable {}
+
+  let inside = Locked(0)
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("door")) }
+
+  func ask(
+    _ execution: ExecutionContext,
+    _ answer: @escaping @Sendable (Result<Grant, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    inside.withLock { $0 += 1 }
+    answer(.success(Grant()))
+    return nil
+  }
+
+  func settle(_ grant: Grant, _ end: ExecutionEnd, _ execution: ExecutionContext) { inside.withLock { $0 -= 1 } }
+}
+
 // MARK: - The table
 
 extension PolicyUnderTest {
   static let all = [
     retry, retryWithinBudget, retryStage, repetition, translated, timeout, timeoutStage, breaker, streamBreaker,
-    bulkhead, prioritised,
+    bulkhead, prioritised, adaptive, admission,
     limiter, throttle, detector, detectorsRequests, authentication, refusedCredential, retryOn, retryWhen, pause,
     stopwatch,
   ]
@@ -287,7 +342,12 @@ extension PolicyUnderTest {
     attempts: 3,
     reads: [.passing: 1, .again: 6, .waiting: 4, .cancelled: 1],
     chain: .attempts { PolicySubject(retrying($0, after: .zero).within(try generous())) }
-  ) { waiting(on: $0, PolicySubject(retrying(2, after: .seconds(1)).within(try generous()))) }
+  ) { scheduler in
+    let budget = try generous()
+    let subject = waiting(on: scheduler, PolicySubject(retrying(2, after: .seconds(1)).within(budget)))
+    subject.isIdle = { budget.snapshot(on: scheduler.time).queued == 0 }
+    return subject
+  }
 
   private static func generous() throws -> RetryBudget { try .ratio(1, floor: 100_000) }
 
@@ -414,6 +474,33 @@ extension PolicyUnderTest {
     return holding(bulkhead, scheduler, PolicySubject(bulkhead.prioritised(3)))
   }
 
+  // How long a call has taken says how many the service bears: one when it asks or is let in, and one when it has ended.
+  static let adaptive = PolicyUnderTest(
+    types: ["Bulkhead"],
+    wait: .beforeTheFirst,
+    reads: [.passing: 2, .again: 2, .waiting: 3, .cancelled: 2],
+    readsOfOthers: 1,
+    chain: .executions { scheduler, count in try adapting(scheduler, queue: count) }
+  ) { try adapting($0, queue: 9) }
+
+  private static func adapting(_ scheduler: TestScheduler, queue: Int) throws -> PolicySubject {
+    let bulkhead = Bulkhead(
+      "service",
+      policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: queue),
+      adapting: try .aimd(in: 1...1),
+      overloadedWhen: { _ in true }
+    )
+    return holding(bulkhead, scheduler, PolicySubject(bulkhead))
+  }
+
+  /// A control of a user's own, which counts what it has granted.
+  static let admission = PolicyUnderTest(types: [], wait: .never, reads: never, chain: .nothing) { _ in
+    let door = CountingDoor()
+    let subject = PolicySubject(door)
+    subject.isIdle = { door.inside.withLock { $0 } == 0 }
+    return subject
+  }
+
   private static func holding(
     _ bulkhead: Bulkhead,
     _ scheduler: TestScheduler,
@@ -493,6 +580,7 @@ extension PolicyUnderTest {
     triesAgainAfterFailure: true,
     attempts: 2,
     reads: [.passing: 1, .again: 3, .waiting: 2, .cancelled: 1],
+    readsOfOthers: 2,
     chain: .executions { scheduler, _ in authenticating(scheduler) },
     make: authenticating
   )
@@ -504,6 +592,7 @@ extension PolicyUnderTest {
     triesAgainAfterFailure: true,
     attempts: 2,
     reads: [.passing: 1, .again: 3, .waiting: 3, .cancelled: 1],
+    readsOfOthers: 2,
     chain: .executions { scheduler, _ in authenticating(scheduler) },
     make: authenticating
   )
