@@ -12,6 +12,14 @@ public protocol AsyncCall<Output, Failure>: Sendable {
   nonisolated(nonsending) func callAsFunction() async throws(Failure) -> Output
 }
 
+extension AsyncCall {
+  /// Makes the call, and says how it has ended.
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func result() async -> Result<Output, Failure> {
+    do throws(Failure) { return .success(try await self()) } catch { return .failure(error) }
+  }
+}
+
 /// A closure as an ``AsyncCall``.
 public struct ClosureCall<Output: Sendable>: AsyncCall {
   @usableFromInline let closure: nonisolated(nonsending) @Sendable () async throws -> Output
@@ -25,6 +33,20 @@ public struct ClosureCall<Output: Sendable>: AsyncCall {
   /// Runs the closure.
   @inlinable @inline(__always)
   public nonisolated(nonsending) func callAsFunction() async throws -> Output { try await closure() }
+}
+
+/// The same for a closure that says what it throws.
+@usableFromInline
+struct TypedClosureCall<Output: Sendable, Failure: Error>: AsyncCall {
+  @usableFromInline let closure: nonisolated(nonsending) @Sendable () async throws(Failure) -> Output
+
+  @inlinable
+  init(_ closure: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Output) {
+    self.closure = closure
+  }
+
+  @inlinable @inline(__always)
+  nonisolated(nonsending) func callAsFunction() async throws(Failure) -> Output { try await closure() }
 }
 
 /// A call under a stage.

@@ -66,7 +66,7 @@ extension Policy where Machine: TimedMachine {
   public nonisolated(nonsending) func execute<Call: AsyncCall>(_ execution: ExecutionContext, _ call: Call) async throws
     -> Call.Output
   where Call.Failure == Failure {
-    try await race(execution) { () async throws(Failure) -> Call.Output in try await call() }
+    try await race(execution, call)
   }
 }
 

@@ -21,15 +21,17 @@ extension Policy where Machine: TimedMachine {
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
   ) async throws -> Value {
-    try await race(ExecutionContext(time: time), operation)
+    try await race(ExecutionContext(time: time), TypedClosureCall(operation))
   }
 
   /// One execution whose attempts can be cut off.
+  ///
+  /// Of a call, since a closure around one would need memory of its own.
   @inlinable
-  nonisolated(nonsending) func race<Value: Sendable>(
+  nonisolated(nonsending) func race<Call: AsyncCall>(
     _ execution: ExecutionContext,
-    _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
-  ) async throws -> Value {
+    _ call: Call
+  ) async throws -> Call.Output where Call.Failure == Failure {
     var machine = makeMachine(execution)
     var decision = machine.begins(execution)
     while true {
@@ -38,7 +40,7 @@ extension Policy where Machine: TimedMachine {
         try await machine.untilItProceeds(decision, execution)
       }
       let phase = AttemptPhase()
-      let task = beginAttempt(phase, machine.deadline, operation)
+      let task = beginAttempt(phase, machine.deadline, call)
       if !phase.isOver {
         let cancel: @Sendable () -> Void = { task.cancel() }
         if let verdict = await machine.watch(phase, execution, cancel) {
@@ -70,20 +72,17 @@ extension Policy where Machine: TimedMachine {
 
 /// Begins an attempt, on this thread until it first waits, in a task of its own that sees the deadline.
 @inlinable @inline(__always)
-func beginAttempt<Value: Sendable, Failure: Error>(
+func beginAttempt<Call: AsyncCall>(
   _ phase: AttemptPhase,
   _ deadline: Deadline?,
-  _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
-) -> Task<Result<Value, Failure>, Never> {
-  let outer = Deadline.current
-  // A task takes along what is set where it begins.
-  return Deadline.$current.withValue(deadline?.nearer(outer) ?? outer) {
-    startNow {
-      let result: Result<Value, Failure>
-      do throws(Failure) { result = .success(try await operation()) } catch { result = .failure(error) }
-      phase.end()
-      return result
-    }
+  _ call: Call
+) -> Task<Result<Call.Output, Call.Failure>, Never> {
+  startNow {
+    let outer = Deadline.current
+    // Set in here: what is set around a task is copied into it, and for that the runtime makes a list of what it has copied.
+    let result = await Deadline.$current.withValue(deadline?.nearer(outer) ?? outer) { await call.result() }
+    phase.end()
+    return result
   }
 }
 

@@ -24,7 +24,7 @@ extension TimeoutPolicy {
     let execution = ExecutionContext(time: time)
     if isCooperative { return try await cooperate(execution) { try await operation() } }
     try Task.checkCancellation()
-    return try await race(execution, operation)
+    return try await race(execution, ClosureCall(operation))
   }
 
   /// Runs an asynchronous function with a deadline, in a task of its own unless it is ``cooperative()``.
@@ -34,7 +34,7 @@ extension TimeoutPolicy {
   where Call.Failure == any Error {
     if isCooperative { return try await cooperate(execution) { try await call() } }
     try Task.checkCancellation()
-    return try await race(execution) { try await call() }
+    return try await race(execution, call)
   }
 
   /// Runs the function where the caller does, with a deadline that it heeds.
