@@ -72,6 +72,9 @@ extension RetryPolicy: Policy {
 }
 
 /// What one execution knows of its failures; used by one thread at a time, as the machine is that has it.
+///
+/// An object, made at the first failure: as a part of the machine it saved that one, and made a call that does not fail two
+/// fifths longer, and a subscription an object more, whose machine no longer fitted into its own.
 @usableFromInline
 final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
