@@ -28,6 +28,20 @@ class RivalsTests(unittest.TestCase):
 class FiguresTests(unittest.TestCase):
     LIMITS = {"policies, async: retry": {"perChain": 4, "perValue": 2}, "not measured": {"perChain": 0, "perValue": 0}}
 
+    def row(self, name, *cells):
+        return name.ljust(readme.NAME_WIDTH) + "".join(cell.rjust(readme.CELL_WIDTH) for cell in cells)
+
+    def test_figures_are_read_from_their_columns_also_where_limits_are_broken_or_not_there(self):
+        rows = [
+            self.row("", "ns/value", "limit", "allocations", "goal", "per chain"),
+            self.row("plain", "8.2", "", "0", "", "8"),
+            self.row("policies, async: retry", "685.0", "60 over", "3", "2 over", "7"),
+            "",
+            "plain / policies, async: retry: 0.012 (at most 1.01)",
+        ]
+        found = readme.benchmark("\n".join(rows))
+        self.assertEqual(found, {"plain": ("8.2", "0"), "policies, async: retry": ("685.0", "3")})
+
     def above(self, allocations):
         return list(readme.above_limits({"policies, async: retry": ("12.5", allocations)}, self.LIMITS))
 

@@ -8,6 +8,8 @@ struct Benchmark {
   let count: Int
   /// The most nanoseconds per value that the project allows itself; nil where nothing is promised.
   let limit: Double?
+  /// The most allocations per value that the project means to need; nil where nothing is promised.
+  let allocationGoal: Double?
   /// Another benchmark of the same group, and the most that this one may cost as a multiple of it.
   let ratioLimit: (other: String, most: Double)?
   /// Whether threads decide how much waits, and so how often a chain has to make room.
@@ -22,6 +24,7 @@ struct Benchmark {
   /// - Parameters:
   ///   - prototype: nanoseconds per value of the first sketch of the design; two fifths more are allowed.
   ///   - limit: the limit itself, where there was no sketch.
+  ///   - allocationGoal: the most allocations per value that are meant.
   ///   - ratioLimit: the name of another benchmark of the same group, and the most as a multiple of it.
   ///   - hasBacklog: whether threads decide how much waits.
   ///   - tolerance: allocations per value above the limit that are let pass.
@@ -30,6 +33,7 @@ struct Benchmark {
     count: Int = 200_000,
     prototype: Double? = nil,
     limit: Double? = nil,
+    allocationGoal: Double? = nil,
     ratioLimit: (other: String, most: Double)? = nil,
     hasBacklog: Bool = false,
     tolerance: Double = 0.01,
@@ -38,6 +42,7 @@ struct Benchmark {
     self.name = name
     self.count = count
     self.limit = limit ?? prototype.map { $0 * 1.4 }
+    self.allocationGoal = allocationGoal
     self.ratioLimit = ratioLimit
     self.hasBacklog = hasBacklog
     self.tolerance = tolerance
@@ -61,6 +66,10 @@ struct Measurement {
     if let limit = benchmark.limit, nanosecondsPerValue > limit { return true }
     guard let ratio, let limit = benchmark.ratioLimit else { return false }
     return ratio > limit.most
+  }
+
+  var isOverAllocationGoal: Bool {
+    benchmark.allocationGoal.map { allocations.perValue > $0 + benchmark.tolerance } ?? false
   }
 
   /// The median of what it costs as a multiple of another one in each round: the two were measured close to one another, so

@@ -19,7 +19,7 @@ extension Results {
   }
 
   static func table(of measurements: [Measurement]) -> String {
-    var lines = [row("", "ns/value", "limit", "allocations", "per chain")]
+    var lines = [row("", "ns/value", "limit", "allocations", "goal", "per chain")]
     for measurement in measurements {
       let benchmark = measurement.benchmark
       let limit =
@@ -30,6 +30,7 @@ extension Results {
           String(format: "%.1f", measurement.nanosecondsPerValue),
           measurement.isOverLimit ? limit + " over" : limit,
           measurement.allocations.perValue.short,
+          (benchmark.allocationGoal?.short ?? "") + (measurement.isOverAllocationGoal ? " over" : ""),
           measurement.allocations.perChain.short
         )
       )
@@ -54,8 +55,10 @@ extension Results {
       }
     )
     let allocations = BarChart(
-      title: "Allocations per value",
-      bars: measurements.map { .init(name: $0.benchmark.name, value: $0.allocations.perValue, limit: nil) }
+      title: "Allocations per value; the line is the goal",
+      bars: measurements.map {
+        .init(name: $0.benchmark.name, value: $0.allocations.perValue, limit: $0.benchmark.allocationGoal)
+      }
     )
     try Data(table.utf8).write(to: folder.appendingPathComponent("results.txt"))
     try Data(times.svg.utf8).write(to: folder.appendingPathComponent("times.svg"))

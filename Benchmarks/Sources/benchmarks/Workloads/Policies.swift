@@ -1,10 +1,9 @@
 import Combine
-import Foundation
 
 /// Resilience policies around work that is done at once, so that nothing is measured but what they do themselves.
 extension Workloads {
   /// The threads that serve timers allocate now and then, but less than once for each execution.
-  private static let toleranceOfTimers = 0.9
+  static let toleranceOfTimers = 0.9
 
   /// Events that nobody gets cost a hundredth at most.
   private static let unwatchedLimit = (other: "policies, async: cooperative timeout → retry → breaker", most: 1.01)
@@ -17,6 +16,7 @@ extension Workloads {
       _ name: String,
       count: Int = 20_000,
       limit: Double? = nil,
+      goal: Double? = nil,
       hasTimer: Bool = false,
       _ make: @escaping () -> Source
     ) -> Benchmark {
@@ -24,25 +24,27 @@ extension Workloads {
         "policies, publisher: \(name)",
         count: count,
         limit: limit,
+        allocationGoal: goal,
         hasBacklog: hasTimer,
         tolerance: hasTimer ? toleranceOfTimers : 0.01
       ) { count in
         for _ in 0..<count {
           // Closures that capture something would need memory of their own.
-          make().sink(receiveCompletion: { if case .failure(let error) = $0 { refuse(error) } }, receiveValue: { _ in })
-            .cancel()
+          make().sink(receiveCompletion: refuseFailure, receiveValue: { _ in }).cancel()
         }
       }
     }
     return [
       row("Just") { PolicyRows.just },
-      row("retry", limit: 600) { rows.retried() },
-      row("breaker", limit: 600) { rows.protectedByBreaker() },
+      row("retry", limit: 600, goal: 5) { rows.retried() },
+      row("breaker", limit: 600, goal: 5) { rows.protectedByBreaker() },
       row("bulkhead") { rows.limitedByBulkhead() },
       row("limiter") { rows.rateLimited() },
       row("timeout", count: 10_000, hasTimer: true) { rows.timedOut() },
       row("hedge", count: 10_000, hasTimer: true) { rows.hedged() },
-      row("timeout → retry → breaker", count: 10_000, limit: 1_700, hasTimer: true) { rows.protectedByPipeline() },
+      row("timeout → retry → breaker", count: 10_000, limit: 1_700, goal: 12, hasTimer: true) {
+        rows.protectedByPipeline()
+      },
     ]
   }
 
@@ -50,18 +52,24 @@ extension Workloads {
   static func asyncPolicies(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
     [
       executions("plain call") { for _ in 0..<$0 { total.add(try await rows.plain()) } },
-      executions("retry, first succeeds", limit: 60) { for _ in 0..<$0 { total.add(try await rows.retryOfSuccess()) } },
-      executions("retry, two failures", limit: 600) {
+      executions("retry, first succeeds", limit: 60, goal: 0) {
+        for _ in 0..<$0 { total.add(try await rows.retryOfSuccess()) }
+      },
+      executions("retry, two failures", limit: 600, goal: 2) {
         for _ in 0..<$0 { total.add(try await rows.retryOfTwoFailures()) }
       },
       executions("retry within a budget, first succeeds") {
         for _ in 0..<$0 { total.add(try await rows.retryWithinBudget()) }
       },
-      executions("breaker, closed", limit: 80) { for _ in 0..<$0 { total.add(try await rows.closedBreaker()) } },
+      executions("breaker, closed", limit: 80, goal: 0) {
+        for _ in 0..<$0 { total.add(try await rows.closedBreaker()) }
+      },
       executions("breaker of a key, closed") { for _ in 0..<$0 { total.add(try await rows.closedBreakerOfKey()) } },
-      executions("bulkhead, free place", limit: 60) { for _ in 0..<$0 { total.add(try await rows.freeBulkhead()) } },
+      executions("bulkhead, free place", limit: 60, goal: 0) {
+        for _ in 0..<$0 { total.add(try await rows.freeBulkhead()) }
+      },
       executions("adaptive limit, free place") { for _ in 0..<$0 { total.add(try await rows.adaptingBulkhead()) } },
-      executions("limiter with tokens", limit: 80) {
+      executions("limiter with tokens", limit: 80, goal: 0) {
         for _ in 0..<$0 { total.add(try await rows.limiterWithTokens()) }
       },
       executions("load balancer, ten replicas") { for _ in 0..<$0 { total.add(try await rows.balanced()) } },
@@ -80,10 +88,10 @@ extension Workloads {
       executions("credential that holds") { for _ in 0..<$0 { total.add(try await rows.withCredential()) } },
       executions("throttle, all accepted") { for _ in 0..<$0 { total.add(try await rows.throttleThatAccepts()) } },
       executions("detector, all answered") { for _ in 0..<$0 { total.add(try await rows.watchedByDetector()) } },
-      executions("cooperative timeout", limit: 120) {
+      executions("cooperative timeout", limit: 120, goal: 0) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeTimeout()) }
       },
-      executions("cooperative timeout → retry → breaker", limit: 320) {
+      executions("cooperative timeout → retry → breaker", limit: 320, goal: 2) {
         for _ in 0..<$0 { total.add(try await rows.cooperativeWholePipeline()) }
       },
       executions("these three, told to nobody", ratioLimit: unwatchedLimit) {
@@ -101,15 +109,24 @@ extension Workloads {
 
   /// Functions under policies that wait beside them.
   static func asyncPoliciesWithTimers(_ rows: PolicyRows, _ total: Total) -> [Benchmark] {
-    func row(_ name: String, limit: Double, _ execute: @escaping @Sendable (_ count: Int) async throws -> Void)
-      -> Benchmark
-    {
-      executions(name, count: 10_000, limit: limit, tolerance: toleranceOfTimers, execute)
+    func row(
+      _ name: String,
+      limit: Double,
+      goal: Double,
+      _ execute: @escaping @Sendable (_ count: Int) async throws -> Void
+    ) -> Benchmark {
+      executions(name, count: 10_000, limit: limit, goal: goal, tolerance: toleranceOfTimers, execute)
     }
     return [
-      row("timeout not reached", limit: 700) { for _ in 0..<$0 { total.add(try await rows.timeoutNotReached()) } },
-      row("timeout → retry → breaker", limit: 1_300) { for _ in 0..<$0 { total.add(try await rows.wholePipeline()) } },
-      row("hedge, first wins", limit: 1_500) { for _ in 0..<$0 { total.add(try await rows.hedgeWonByFirst()) } },
+      row("timeout not reached", limit: 700, goal: 5) {
+        for _ in 0..<$0 { total.add(try await rows.timeoutNotReached()) }
+      },
+      row("timeout → retry → breaker", limit: 1_300, goal: 7) {
+        for _ in 0..<$0 { total.add(try await rows.wholePipeline()) }
+      },
+      row("hedge, first wins", limit: 1_500, goal: 8) {
+        for _ in 0..<$0 { total.add(try await rows.hedgeWonByFirst()) }
+      },
     ]
   }
 
@@ -118,34 +135,19 @@ extension Workloads {
     _ name: String,
     count: Int = 50_000,
     limit: Double? = nil,
+    goal: Double? = nil,
     ratioLimit: (other: String, most: Double)? = nil,
     tolerance: Double = 0.01,
     _ execute: @escaping @Sendable (_ count: Int) async throws -> Void
   ) -> Benchmark {
-    Benchmark(
+    .executions(
       "policies, async: \(name)",
       count: count,
       limit: limit,
+      allocationGoal: goal,
       ratioLimit: ratioLimit,
-      hasBacklog: true,
-      tolerance: tolerance
-    ) { count in
-      let done = DispatchSemaphore(value: 0)
-      Task {
-        do {
-          try await execute(count)
-        } catch {
-          refuse(error)
-        }
-        done.signal()
-      }
-      done.wait()
-    }
+      tolerance: tolerance,
+      execute
+    )
   }
-}
-
-/// Ends the run: nothing here is to fail, and what a failure costs is not what the row says.
-private func refuse(_ error: any Error) -> Never {
-  // A row that leaves its failures out would be too good.
-  fatalError("a benchmark of the policies failed: \(error)")
 }
