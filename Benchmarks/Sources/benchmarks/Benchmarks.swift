@@ -1,7 +1,7 @@
 import Foundation
 
 /// Prints what a value costs on its way through each chain, beside a plain loop and `AsyncStream` in the same run, and
-/// what an execution costs under each policy.
+/// what an execution costs under each policy, and a call of an HTTP client.
 ///
 ///     scripts/benchmark [rounds] [--check | --record] [--only words]
 ///     scripts/benchmark --lateness

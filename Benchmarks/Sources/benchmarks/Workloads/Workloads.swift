@@ -9,6 +9,9 @@ enum Workloads {
     let chains =
       plain(total) + sequences(total) + subjects(total) + flattening(total) + joining(total) + sharing(total)
       + timing(total) + lives(total)
-    return [chains, publisherPolicies(rows), asyncPolicies(rows, total), asyncPoliciesWithTimers(rows, total)]
+    return [
+      chains, publisherPolicies(rows), asyncPolicies(rows, total), try clients(total),
+      asyncPoliciesWithTimers(rows, total),
+    ]
   }
 }
