@@ -9,6 +9,7 @@ final class BareCurl: @unchecked Sendable {
   private final class Transfer {
     let easy: UnsafeMutableRawPointer?
     var count = 0
+    var file: UnsafeMutablePointer<FILE>?
     var fields: UnsafeMutablePointer<curl_slist>?
     var done: (@Sendable (Int?) -> Void)?
 
@@ -19,6 +20,7 @@ final class BareCurl: @unchecked Sendable {
 
   private let address: String
   private let authorities: String?
+  private let file: URL?
   private let lock = NSLock()
   private var waiting: [@Sendable (Int?) -> Void] = []
   private let multi = curl_multi_init()
@@ -27,10 +29,13 @@ final class BareCurl: @unchecked Sendable {
   private var active: [UnsafeMutableRawPointer: Transfer] = [:]
   private var idle: [Transfer] = []
 
-  /// - Parameter authorities: The path of a file with who vouches for the server, for an address with `https`.
-  init(_ address: String, authorities: String? = nil) {
+  /// - Parameters:
+  ///   - authorities: The path of a file with who vouches for the server, for an address with `https`.
+  ///   - file: Where bodies are put, one at a time; without one they are counted.
+  init(_ address: String, authorities: String? = nil, file: URL? = nil) {
     self.address = address
     self.authorities = authorities
+    self.file = file
     Thread.detachNewThread { self.run() }
   }
 
@@ -60,6 +65,7 @@ final class BareCurl: @unchecked Sendable {
     guard let easy = transfer.easy else { return done(nil) }
     transfer.count = 0
     transfer.done = done
+    transfer.file = file.flatMap { fopen($0.path, "w") }
     transfer.fields = curl_slist_append(nil, "X-Request-ID: 0123456789abcdef")
     _ = rebound_curl_set_text(easy, CURLOPT_URL, address)
     _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, transfer.fields)
@@ -67,10 +73,13 @@ final class BareCurl: @unchecked Sendable {
     _ = rebound_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
     if let authorities { _ = rebound_curl_set_text(easy, CURLOPT_CAINFO, authorities) }
     _ = rebound_curl_set_pointer(easy, CURLOPT_WRITEDATA, Unmanaged.passUnretained(transfer).toOpaque())
-    _ = rebound_curl_set_bytes(easy, CURLOPT_WRITEFUNCTION) { _, size, count, context in
+    _ = rebound_curl_set_bytes(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      guard let context else { return 0 }
       // The loop holds it as long as libcurl calls back.
-      context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue().count += size * count }
-      return size * count
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      transfer.count += size * count
+      guard let file = transfer.file, let bytes else { return size * count }
+      return fwrite(bytes, 1, size * count, file)
     }
     active[easy] = transfer
     curl_multi_add_handle(multi, easy)
@@ -86,10 +95,11 @@ final class BareCurl: @unchecked Sendable {
       curl_multi_remove_handle(multi, easy)
       curl_easy_reset(easy)
       curl_slist_free_all(transfer.fields)
+      let isKept = transfer.file.map { fclose($0) == 0 } ?? true
       let done = transfer.done
-      (transfer.fields, transfer.done) = (nil, nil)
+      (transfer.fields, transfer.done, transfer.file) = (nil, nil, nil)
       idle.append(transfer)
-      done?(isGood ? transfer.count : nil)
+      done?(isGood && isKept ? transfer.count : nil)
     }
   }
 }
@@ -99,5 +109,11 @@ extension Contestant {
   static func bareCurl(_ url: URL, authorities: String? = nil) -> Contestant {
     let loop = BareCurl(url.absoluteString, authorities: authorities)
     return Contestant(name: "libcurl, bare") { loop.send($0) }
+  }
+
+  /// The same, which puts the bodies into a file.
+  static func bareCurlToFile(_ url: URL, to file: URL, authorities: String? = nil) -> Contestant {
+    let loop = BareCurl(url.absoluteString, authorities: authorities, file: file)
+    return Contestant(name: "libcurl, to a file") { loop.send($0) }
   }
 }

@@ -1,3 +1,4 @@
+import BenchmarkClients
 import Combine
 import Foundation
 import Rebound
@@ -17,6 +18,8 @@ struct Contestant: Sendable {
   /// How many requests it sends where others send one: the clock of a process counts microseconds, and without a network a
   /// request takes two of them.
   var repetitions = 1
+  /// The most KiB over the idle process that it may hold; `nil` where nothing is promised.
+  var mostMemory: Int?
   /// Sends a request, and says how many bytes came, or `nil` for a failure.
   let send: @Sendable (_ done: @escaping @Sendable (Int?) -> Void) -> Void
 
@@ -62,6 +65,13 @@ extension Contestant {
     return copy
   }
 
+  /// The same, which promises to hold no whole body in memory.
+  func streaming() -> Contestant {
+    var copy = self
+    copy.mostMemory = 32 * 1024
+    return copy
+  }
+
   /// A client over a transport, which parses nothing and hands on the bytes.
   ///
   /// - Parameter lines: Where its events are written while somebody reads.
@@ -71,7 +81,7 @@ extension Contestant {
     _ url: URL,
     writingTo lines: JSONLines? = nil
   ) -> Contestant {
-    var client = WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+    var client = WebAPIClient.plain(transport, url)
     if let lines { client = client.writing(to: lines) }
     let path = RequestPath(url.lastPathComponent)
     return client.contestant(name) { path }
@@ -80,22 +90,10 @@ extension Contestant {
   /// A client with all middleware that there is, and a deadline: each request is another address, or they would answer each
   /// other.
   static func stack(_ name: String, _ transport: any Transport, _ url: URL) throws -> Contestant {
-    let tracing = Tracing { _ in }
-    let session = TokenRefresher<String> { _ in .rejected(URLError(.userAuthenticationRequired)) }
-    session.signIn(with: "token")
-    let client = WebAPIClient(
-      baseURL: url.deletingLastPathComponent(),
-      transport: transport,
-      middleware: [
-        Caching(in: HTTPCache()), Coalescing(), Retrying(.http), Cookies(),
-        Authenticating(with: session) { $0["Authorization"] = "Bearer \($1)" },
-        Protecting(try .consecutive(5, openFor: .seconds(30))), APIKey(.header("X-Api-Key"), "key"), tracing,
-      ],
-      deliveringOn: nil
-    ).onEvent(tracing.write)
+    let client = try WebAPIClient.withWholeStack(baseURL: url.deletingLastPathComponent(), transport: transport)
     let (name, number) = (name, Counter())
     let base = url.lastPathComponent
-    return client.contestant(name, deadline: .seconds(60)) {
+    return client.contestant(name) {
       number.increment()
       return RequestPath("\(base)-\(number.value)")
     }
@@ -103,53 +101,77 @@ extension Contestant {
 }
 
 extension WebAPIClient {
+  fileprivate static func plain(_ transport: any Transport, _ url: URL) -> WebAPIClient {
+    WebAPIClient(baseURL: url.deletingLastPathComponent(), transport: transport, deliveringOn: nil)
+  }
+
   fileprivate func contestant(
     _ name: String,
-    deadline: Duration? = nil,
     _ path: @escaping @Sendable () -> RequestPath
   ) -> Contestant {
     Contestant(name: name) { done in
-      let count = ByteCount()
-      publisher(for: Reading(path: path(), deadline: deadline)).subscribe(
-        Subscribers.Sink(
-          receiveCompletion: { if case .finished = $0 { done(count.total) } else { done(nil) } },
-          receiveValue: { count.add($0.count) }
-        )
-      )
+      publisher(for: Reading(path: path())).countBytes({ $0.count }, done)
     }
   }
+}
+
+extension Publisher {
+  /// Subscribes, and says at the end how many bytes came.
+  fileprivate func countBytes(
+    _ bytes: @escaping (Output) -> Int,
+    _ done: @escaping @Sendable (Int?) -> Void
+  ) {
+    let count = ByteCount()
+    subscribe(
+      Subscribers.Sink(
+        receiveCompletion: { if case .finished = $0 { done(count.total) } else { done(nil) } },
+        receiveValue: { count.add(bytes($0)) }
+      )
+    )
+  }
+}
+
+// MARK: Large bodies
+
+extension Contestant {
+  /// URLSession's own download into a file.
+  static func bareURLSessionToFile(_ url: URL) -> Contestant {
+    let session = URLSession(configuration: .ephemeral)
+    return Contestant(name: "URLSession, to a file") { done in
+      session.downloadTask(with: url) { file, _, _ in
+        let size = file.flatMap(fileSize)
+        // Nobody else removes it, if it is still there.
+        if let file { try? FileManager.default.removeItem(at: file) }
+        done(size)
+      }.resume()
+    }
+  }
+
+  /// A client that puts the body into a file.
+  static func download(_ name: String, _ transport: any Transport, _ url: URL, to file: URL) -> Contestant {
+    let client = WebAPIClient.plain(transport, url)
+    let reading = Reading(path: RequestPath(url.lastPathComponent))
+    return Contestant(name: name) { done in
+      client.publisher(downloading: reading, to: file).countBytes({ fileSize($0.value) ?? 0 }, done)
+    }
+  }
+
+  /// A client that hands on the body piece by piece.
+  static func chunks(_ name: String, _ transport: any Transport, _ url: URL) -> Contestant {
+    let client = WebAPIClient.plain(transport, url)
+    let reading = Reading(path: RequestPath(url.lastPathComponent))
+    return Contestant(name: name) { done in client.chunks(for: reading).countBytes({ $0.count }, done) }
+  }
+}
+
+private func fileSize(_ file: URL) -> Int? {
+  (try? FileManager.default.attributesOfItem(atPath: file.path)[.size]) as? Int
 }
 
 private struct Reading: Request {
   typealias Response = Data
 
   let path: RequestPath
-  let deadline: Duration?
-}
-
-/// Answers at once, so that nothing is measured but what the client does itself.
-struct InstantTransport: Transport {
-  func start(
-    _ request: TransportRequest,
-    telling receiver: @escaping @Sendable (TransportEvent) -> Void
-  ) -> any TransportExchange {
-    receiver(.head(ResponseHead(status: 200, headers: InstantTransport.headers, url: request.url)))
-    receiver(.chunk(InstantTransport.body))
-    receiver(.finished)
-    return Exchange()
-  }
-
-  private static let body = Data(#"{"temperature": 21.5}"#.utf8)
-  private static let headers: HTTPHeaders = [
-    "Connection": "keep-alive", "Content-Length": "21", "Content-Type": "application/json",
-    "Date": "Sun, 22 Nov 2026 02:10:21 GMT", "Server": "nginx",
-  ]
-
-  private final class Exchange: TransportExchange {
-    func cancel() {}
-    func pause() {}
-    func resume() {}
-  }
 }
 
 /// Unchecked, because a transport tells its events one at a time.

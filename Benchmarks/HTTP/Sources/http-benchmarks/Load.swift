@@ -24,7 +24,8 @@ func measure(_ contestant: Contestant, requestCount: Int, inFlight: Int) -> Cost
     slots.wait()
     group.enter()
     contestant.send { count in
-      if count == nil { failures.increment() }
+      // No answer is empty.
+      if count ?? 0 == 0 { failures.increment() }
       slots.signal()
       group.leave()
     }

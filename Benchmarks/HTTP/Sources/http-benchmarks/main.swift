@@ -1,3 +1,4 @@
+import BenchmarkClients
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -113,17 +114,46 @@ func soak(_ url: URL, requestCount: Int) -> Bool {
   return cost.failureCount == 0 && growth <= 1 << 20 && sockets <= inFlight + 2 && others.isEmpty && moreThreads <= 1
 }
 
+/// The scenarios with these words in their titles, and nothing else.
+func play(_ scenarios: [Scenario], with words: String, _ arguments: [String]) throws -> Int32 {
+  let chosen = scenarios.filter { $0.title.contains(words) }
+  guard !chosen.isEmpty else {
+    print("No scenario has \"\(words)\" in its title.")
+    return 1
+  }
+  return try chosen.map { try $0.play(arguments) }.allSatisfy { $0 } ? 0 : 1
+}
+
 func run() throws -> Int32 {
-  let words = CommandLine.arguments.dropFirst().filter { Int($0) == nil }
+  var arguments = Array(CommandLine.arguments.dropFirst())
+  /// What stands behind an option, which is taken out with it.
+  func option(_ name: String, count: Int) -> [String]? {
+    guard let place = arguments.firstIndex(of: name), place + count < arguments.count else { return nil }
+    defer { arguments.removeSubrange(place...(place + count)) }
+    return Array(arguments[(place + 1)...(place + count)])
+  }
+  // Of this program to itself.
+  let part = option("--play", count: 2)
+  let only = option("--only", count: 1)?.first
+  let words = arguments.filter { Int($0) == nil }
+  let numbers = arguments.compactMap { Int($0) }
   guard let text = words.first, let url = URL(string: text) else {
     print(
-      "usage: http-benchmarks URL [secure URL, file of authorities] [rounds] [requests per round] [requests of the soak]"
+      """
+      usage: http-benchmarks URL [secure URL, file of authorities] [rounds] [requests per round] [requests of the soak]
+             http-benchmarks URL [secure URL, file of authorities] --only WORDS
+      """
     )
     return 2
   }
   let secure = words.dropFirst().first.flatMap { URL(string: $0) }
   let authorities = words.dropFirst(2).first.map { URL(filePath: $0) }
-  let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+  let scenarios = Scenario.all(url, secure, authorities)
+  if let part {
+    guard let number = Int(part[1]), let scenario = scenarios.first(where: { $0.title == part[0] }) else { return 2 }
+    return try scenario.play(contestant: number) ? 0 : 1
+  }
+  if let only { return try play(scenarios, with: only, arguments) }
   if let name = ProcessInfo.processInfo.environment["HTTP_BENCHMARK_ONLY"] {
     guard let contestant = try contestants(url).first(where: { $0.name == name }) else { return 2 }
     // For a profiler.
@@ -133,8 +163,8 @@ func run() throws -> Int32 {
   // First, before other transports leave connections behind.
   let isTight = soak(url, requestCount: numbers.dropFirst(2).first ?? 100_000)
   let isFast = try compare(url, rounds: numbers.first ?? 300, requestCount: numbers.dropFirst().first ?? 50)
-  for scenario in Scenario.all(url, secure, authorities) { try scenario.play() }
-  return isFast && isTight ? 0 : 1
+  let isWhole = try scenarios.map { try $0.play(arguments) }.allSatisfy { $0 }
+  return isFast && isTight && isWhole ? 0 : 1
 }
 
 exit(try run())
