@@ -2,10 +2,12 @@
   import CCurl
   import Foundation
 
-  /// An easy handle, and the place where libcurl writes what went wrong.
-  struct CurlHandle {
+  /// An easy handle, and the place where libcurl writes what went wrong; of the loop's thread.
+  final class CurlHandle {
     let easy: UnsafeMutableRawPointer
     let errorText: UnsafeMutablePointer<CChar>
+    /// For whose usual requests it is set up; `nil` if it is set up for nothing.
+    @exclusivity(unchecked) var server: Origin?
 
     /// `nil` if there is no memory.
     init?() {
@@ -15,7 +17,14 @@
       errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
+    func reset() {
+      server = nil
+      curl_easy_reset(easy)
+    }
+
     func free() {
+      // Whom it calls back may be gone.
+      if server != nil { reset() }
       curl_easy_cleanup(easy)
       errorText.deallocate()
     }
@@ -30,9 +39,7 @@
       }
       try adopt(options.certificateAuthorities, options.clientCertificate)
       // Set in any case, so that libcurl looks into no variables of its own accord; one without proxies need not know.
-      let isSet = [(CURLOPT_PROXY, route.text), (CURLOPT_NOPROXY, "")].allSatisfy {
-        rebound_curl_set_text(easy, $0.0, $0.1) == CURLE_OK
-      }
+      let isSet = set(CURLOPT_PROXY, route.text) == CURLE_OK && set(CURLOPT_NOPROXY, "") == CURLE_OK
       guard isSet || !route.isProxied else {
         throw TransportFailure(.proxy(.unreachable), detail: "this libcurl knows no proxies")
       }
@@ -59,6 +66,12 @@
       if let password = client.password {
         try set(CURLOPT_KEYPASSWD, password, orFail: .tls(.clientCertificate), files)
       }
+    }
+
+    /// Where the text is in memory: handed over as an argument it would be copied for each option.
+    @discardableResult
+    func set(_ option: CURLoption, _ text: String) -> CURLcode {
+      text.withCString { rebound_curl_set_text(easy, option, $0) }
     }
 
     private func set(

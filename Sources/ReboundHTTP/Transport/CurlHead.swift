@@ -3,6 +3,8 @@
 
   /// Puts the head of an answer together from the lines in which libcurl hands it over.
   struct CurlHead {
+    private static let usualFieldCount = 16
+
     private var version: String?
     private var status = 0
     private var fields: [HTTPHeaders.Field] = []
@@ -30,10 +32,13 @@
         return ResponseHead(status: status, headers: HTTPHeaders(fields), url: url, httpVersion: version)
       }
       if first == UInt8(ascii: "H"), text.starts(with: "HTTP/".utf8) {
-        let words = text.split(separator: 0x20)
-        version = words.first.map { String(decoding: $0, as: UTF8.self) }
-        status = words.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        let isInWord = { (byte: UInt8) in byte != 0x20 }
+        let word = text.prefix(while: isInWord)
+        let next = text[word.endIndex...].drop { !isInWord($0) }.prefix(while: isInWord)
+        version = String(decoding: word, as: UTF8.self)
+        status = Int(String(decoding: next, as: UTF8.self)) ?? 0
         fields = []
+        fields.reserveCapacity(CurlHead.usualFieldCount)
         lastName = nil
       } else if CurlHead.isSpace(first), lastName != nil {
         // A folded line (RFC 9112 §5.2) goes on with the value above.

@@ -19,17 +19,17 @@
 
     // Guarded by `lock`.
     private let lock = Lock()
-    private var commands: [Command] = []
-    private var isClosing = false
+    @exclusivity(unchecked) private var commands: [Command] = []
+    @exclusivity(unchecked) private var isClosing = false
     /// `nil` once the thread has ended, or if libcurl has no memory.
-    private var multi: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var multi: UnsafeMutableRawPointer?
 
     // Of the loop's thread.
-    private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    private var idle: [CurlHandle] = []
-    private var origins: [String: CurlOrigin] = [:]
+    @exclusivity(unchecked) private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    @exclusivity(unchecked) private var idle: [CurlHandle] = []
+    @exclusivity(unchecked) private var origins: [Origin: CurlOrigin] = [:]
     /// Those with transfers that need perhaps not wait any longer.
-    private var stirred: [CurlOrigin] = []
+    @exclusivity(unchecked) private var stirred: [CurlOrigin] = []
     private let maxTransfersPerHost: Int
 
     /// In milliseconds; only a bound.
@@ -139,11 +139,17 @@
 
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isStopped else { return }
-      let origin = origins[transfer.originName] ?? CurlOrigin(transfer.originName, isSecure: transfer.isSecure)
-      origins[transfer.originName] = origin
+      let origin = origin(of: transfer.server)
       transfer.origin = origin
       origin.add(transfer)
       stir(origin)
+    }
+
+    private func origin(of server: Origin) -> CurlOrigin {
+      if let known = origins[server] { return known }
+      let new = CurlOrigin(server)
+      origins[server] = new
+      return new
     }
 
     private func stir(_ origin: CurlOrigin?) {
@@ -157,7 +163,7 @@
       while let origin = stirred.popLast() {
         origin.isStirred = false
         while let next = origin.next(atMost: maxTransfersPerHost) { begin(next, multi) }
-        if origin.isUnused { origins[origin.name] = nil }
+        if origin.isUnused { origins[origin.server] = nil }
       }
     }
 
@@ -221,7 +227,7 @@
     /// request, libcurl 7.88 tries to begin the body of the next one anew.
     private func recycle(_ handle: CurlHandle) {
       guard idle.count < CurlLoop.idleHandles else { return handle.free() }
-      curl_easy_reset(handle.easy)
+      if handle.server == nil { handle.reset() }
       idle.append(handle)
     }
   }

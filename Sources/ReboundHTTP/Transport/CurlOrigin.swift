@@ -1,8 +1,7 @@
 #if Curl
   /// The transfers of one scheme, host and port; of the loop's thread.
   final class CurlOrigin {
-    let name: String
-    private let isSecure: Bool
+    let server: Origin
     private var activeCount = 0
     /// How many of those have a connection.
     private var connectedCount = 0
@@ -11,9 +10,8 @@
     /// Whether the loop is going to look at it.
     var isStirred = false
 
-    init(_ name: String, isSecure: Bool) {
-      self.name = name
-      self.isSecure = isSecure
+    init(_ server: Origin) {
+      self.server = server
     }
 
     var isUnused: Bool { activeCount == 0 && waiting.isEmpty }
@@ -33,7 +31,7 @@
     /// others wait for it, rather than make one each. libcurl has an option for this, and with it the fault of its limit:
     /// 7.88 forgets now and then to wake who waits.
     func next(atMost limit: Int) -> CurlTransfer? {
-      let mayBegin = activeCount < limit && (!isSecure || activeCount == 0 || connectedCount > 0)
+      let mayBegin = activeCount < limit && (!server.isSecure || activeCount == 0 || connectedCount > 0)
       guard mayBegin, !waiting.isEmpty else { return nil }
       return waiting.removeFirst()
     }

@@ -129,6 +129,8 @@
       self.hosts = hosts
     }
 
+    var isEmpty: Bool { hosts.isEmpty }
+
     /// Whoever names the host most closely decides; who names it as closely adds to that.
     func finding(for url: URL) -> Finding {
       guard !hosts.isEmpty else { return .free }

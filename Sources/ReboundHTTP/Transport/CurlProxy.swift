@@ -65,7 +65,9 @@
       }
 
       func route(to url: URL) -> CurlRoute {
-        let route = url.scheme?.lowercased() == "https" ? https : http
+        // Most programs have none.
+        guard http.isProxied || https.isProxied else { return .direct }
+        let route = url.plainScheme == "https" ? https : http
         guard route.isProxied, let host = url.host, !exceptions.holds(host) else { return .direct }
         return route
       }

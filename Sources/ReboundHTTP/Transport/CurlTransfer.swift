@@ -12,9 +12,7 @@
     }
 
     let exchange: OngoingExchange
-    /// Scheme, host and port.
-    let originName: String
-    let isSecure: Bool
+    let server: Origin
     private let request: TransportRequest
     private let loop: CurlLoop
     private let options: CurlOptions
@@ -27,7 +25,7 @@
     var isStopped = false
     private(set) var handle: CurlHandle?
     private var fieldList: UnsafeMutablePointer<curl_slist>?
-    private var head = CurlHead()
+    @exclusivity(unchecked) private var head = CurlHead()
     private var upload: CurlUpload?
     private var isReceivingPaused = false
     private(set) var isConnected = false
@@ -43,9 +41,7 @@
     ) {
       self.request = request
       self.exchange = exchange
-      let scheme = request.url.scheme?.lowercased() ?? ""
-      originName = "\(scheme)://\(request.url.host ?? ""):\(request.url.port ?? 0)"
-      isSecure = scheme == "https"
+      server = Origin(request.url)
       self.options = options
       route = options.proxy.route(to: request.url)
       self.loop = loop
@@ -69,30 +65,55 @@
 
     /// Tells a handle what to do.
     func prepare(_ handle: CurlHandle) throws(TransportFailure) {
-      let easy = handle.easy
       handle.errorText.pointee = 0
-      try handle.adopt(options, for: request.url, by: route)
-      try prepareBody(easy)
+      let isUsual = isUsual
+      if !isUsual || handle.server != server {
+        try prepareAnew(handle)
+        if isUsual { handle.server = server }
+      }
       self.handle = handle
-      let this = Unmanaged.passUnretained(self).toOpaque()
-      _ = rebound_curl_set_text(easy, CURLOPT_URL, request.url.absoluteString)
+      handle.set(CURLOPT_URL, request.url.absoluteString)
+      prepareFields(handle.easy)
+      prepareContext(handle.easy)
+    }
+
+    /// Whether nothing but its address and its fields tells it from other requests to the same server: a handle is set up for
+    /// those once.
+    private var isUsual: Bool {
+      // What libcurl takes from an address besides, names and passwords, is for one request.
+      guard request.method == .get, case .none = request.body, options.pins.isEmpty,
+        !request.url.absoluteString.utf8.contains(UInt8(ascii: "@"))
+      else { return false }
+      return !request.headers.contains(name: "Accept-Encoding") && !request.headers.contains(name: "Priority")
+    }
+
+    private func prepareAnew(_ handle: CurlHandle) throws(TransportFailure) {
+      let easy = handle.easy
+      if handle.server != nil { handle.reset() }
+      try handle.adopt(options, for: request.url, by: route)
+      try prepareBody(handle)
       _ = rebound_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText)
       _ = rebound_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
       _ = rebound_curl_set_number(easy, CURLOPT_PATH_AS_IS, 1)
-      _ = rebound_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+      handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
       _ = rebound_curl_set_number(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
       // Ours are the only limits; zero would mean five minutes.
       _ = rebound_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-      prepareFields(easy)
-      prepareCallbacks(easy, this)
+      if let priority = request.priority {
+        _ = rebound_curl_set_number(easy, CURLOPT_STREAM_WEIGHT, priority.streamWeight)
+      }
+      // Every coding that libcurl can undo; a caller who names one wants it as it comes.
+      if !request.headers.contains(name: "Accept-Encoding") { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
+      prepareCallbacks(easy)
     }
 
-    private func prepareBody(_ easy: UnsafeMutableRawPointer) throws(TransportFailure) {
+    private func prepareBody(_ handle: CurlHandle) throws(TransportFailure) {
+      let easy = handle.easy
       if request.method == .head {
         _ = rebound_curl_set_number(easy, CURLOPT_NOBODY, 1)
         return
       }
-      _ = rebound_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+      handle.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
       // A method that usually has a body says so when it has none.
       if case .none = request.body, ![.post, .put, .patch].contains(request.method) { return }
       let body = request.body.measured
@@ -108,57 +129,59 @@
     }
 
     private func prepareFields(_ easy: UnsafeMutableRawPointer) {
-      if let priority = request.priority {
-        _ = rebound_curl_set_number(easy, CURLOPT_STREAM_WEIGHT, priority.streamWeight)
-      }
+      // One for all fields, which grows once.
+      var line = ""
       for field in request.headers {
+        line.removeAll(keepingCapacity: true)
+        line += field.name
         // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
-        fieldList = curl_slist_append(
-          fieldList,
-          field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-        )
+        line += field.value.isEmpty ? ";" : ": "
+        line += field.value
+        fieldList = line.withCString { curl_slist_append(fieldList, $0) }
       }
       // Waiting for a 100 costs a round trip, or a second with servers that do not know it.
       if upload != nil, !request.headers.contains(name: "Expect") {
         fieldList = curl_slist_append(fieldList, "Expect:")
       }
       if let fieldList { _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, fieldList) }
-      // Every coding that libcurl can undo; a caller who names one wants it as it comes.
-      if !request.headers.contains(name: "Accept-Encoding") {
-        _ = rebound_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
-      }
     }
 
-    private func prepareCallbacks(_ easy: UnsafeMutableRawPointer, _ this: UnsafeMutableRawPointer) {
+    /// Says whom libcurl calls back.
+    private func prepareContext(_ easy: UnsafeMutableRawPointer) {
+      let this = Unmanaged.passUnretained(self).toOpaque()
       _ = rebound_curl_set_pointer(easy, CURLOPT_HEADERDATA, this)
+      _ = rebound_curl_set_pointer(easy, CURLOPT_WRITEDATA, this)
+      _ = rebound_curl_set_pointer(easy, CURLOPT_PREREQDATA, this)
+      if server.isSecure { _ = rebound_curl_set_pointer(easy, CURLOPT_DEBUGDATA, this) }
+      guard upload != nil else { return }
+      _ = rebound_curl_set_pointer(easy, CURLOPT_READDATA, this)
+      _ = rebound_curl_set_pointer(easy, CURLOPT_SEEKDATA, this)
+    }
+
+    private func prepareCallbacks(_ easy: UnsafeMutableRawPointer) {
       _ = rebound_curl_set_bytes(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
         CurlTransfer.at(context)?.receiveField(bytes, size * count) ?? 0
       }
-      _ = rebound_curl_set_pointer(easy, CURLOPT_WRITEDATA, this)
       _ = rebound_curl_set_bytes(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
         CurlTransfer.at(context)?.receiveBody(bytes, size * count) ?? 0
       }
-      _ = rebound_curl_set_pointer(easy, CURLOPT_PREREQDATA, this)
       _ = rebound_curl_set_before_request(easy) { context, remote, local, remotePort, localPort in
         CurlTransfer.at(context)?.beforeRequest(over: .init(remote, remotePort, local, localPort))
           ?? CURL_PREREQFUNC_ABORT
       }
       // Without TLS there is no HTTP/2 here.
-      if isSecure { prepareLog(easy, this) }
+      if server.isSecure { prepareLog(easy) }
       guard upload != nil else { return }
-      _ = rebound_curl_set_pointer(easy, CURLOPT_READDATA, this)
       _ = rebound_curl_set_bytes(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
         CurlTransfer.at(context)?.sendBody(bytes, size * count) ?? Int(CURL_READFUNC_ABORT)
       }
-      _ = rebound_curl_set_pointer(easy, CURLOPT_SEEKDATA, this)
       _ = rebound_curl_set_seek(easy) { context, offset, _ in
         CurlTransfer.at(context)?.rewind(to: Int64(offset)) ?? CURL_SEEKFUNC_FAIL
       }
     }
 
     /// Has libcurl tell what it says nowhere else: whether a server has refused to look at a stream of HTTP/2.
-    private func prepareLog(_ easy: UnsafeMutableRawPointer, _ this: UnsafeMutableRawPointer) {
-      _ = rebound_curl_set_pointer(easy, CURLOPT_DEBUGDATA, this)
+    private func prepareLog(_ easy: UnsafeMutableRawPointer) {
       _ = rebound_curl_set_log(easy) { _, type, text, count, context in
         if type == CURLINFO_TEXT, let text, let note = CurlNote(UnsafeRawBufferPointer(start: text, count: count)) {
           CurlTransfer.at(context)?.take(note)
@@ -197,7 +220,7 @@
         isRepetitionRefused = true
         return CURL_PREREQFUNC_ABORT
       }
-      if isSecure { stream = CurlStream(connection()) }
+      if server.isSecure { stream = CurlStream(connection()) }
       if !isConnected { loop.noteConnected(self) }
       isConnected = true
       exchange.connected()
@@ -219,7 +242,7 @@
       let told = head.take(line, from: request.url)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
       guard let head = told else { return count }
-      if head.status == 407, route.isProxied, !isSecure {
+      if head.status == 407, route.isProxied, !server.isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
         let detail = "proxy \(route) answers 407"
         exchange.abort(TransportFailure(.proxy(.credentials), isUnsent: true, detail: detail))
@@ -290,6 +313,8 @@
 
     /// Lets go of what libcurl needed; it calls back no more.
     func release() {
+      // The handle may be used again as it is.
+      if let handle, fieldList != nil { _ = rebound_curl_set_pointer(handle.easy, CURLOPT_HTTPHEADER, nil) }
       handle = nil
       curl_slist_free_all(fieldList)
       fieldList = nil

@@ -122,13 +122,18 @@ struct ExchangeMachine {
   /// Whether a limit has passed, and if not, when the next one may.
   func check(at now: Duration) -> TimeCheck {
     guard phase != .over else { return .again(at: nil) }
-    let dues: [(TransportFailure.TimeoutPhase, Duration)] = [
-      limits.total.map { (.total, start + $0) },
-      knowsConnection && phase == .connecting ? limits.connect.map { (.connect, start + $0) } : nil,
-      isPaused ? nil : limits.idle.map { (.idle, lastSign + $0) },
-    ].compactMap { $0 }
-    guard let (first, due) = dues.min(by: { $0.1 < $1.1 }) else { return .again(at: nil) }
-    return due <= now ? .expired(first) : .again(at: due)
+    var nearest: (phase: TransportFailure.TimeoutPhase, due: Duration)?
+    func add(_ phase: TransportFailure.TimeoutPhase, _ limit: Duration?, since start: Duration) {
+      guard let limit else { return }
+      let due = start + limit
+      if let nearest, nearest.due <= due { return }
+      nearest = (phase, due)
+    }
+    add(.total, limits.total, since: start)
+    if knowsConnection, phase == .connecting { add(.connect, limits.connect, since: start) }
+    if !isPaused { add(.idle, limits.idle, since: lastSign) }
+    guard let nearest else { return .again(at: nil) }
+    return nearest.due <= now ? .expired(nearest.phase) : .again(at: nearest.due)
   }
 }
 

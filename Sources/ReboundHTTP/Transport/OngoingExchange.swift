@@ -37,6 +37,12 @@ public protocol ExchangeCarrier: AnyObject, Sendable {
 ///
 /// The receiver is called with the lock open: threads that come meanwhile leave their event to the one that is at it.
 public final class OngoingExchange: TransportExchange, Sendable {
+  /// In a struct, since a function that is read under a lock in a tuple gets a wrapper each time.
+  private struct Telling {
+    let receiver: @Sendable (TransportEvent) -> Void
+    let event: TransportEvent
+  }
+
   private struct State: Drained {
     var machine: ExchangeMachine
     var receiver: (@Sendable (TransportEvent) -> Void)?
@@ -51,11 +57,11 @@ public final class OngoingExchange: TransportExchange, Sendable {
     /// Whether a pause was asked for since the carrier was told to read on: it may have asked, and paused by itself.
     var mustResume = false
 
-    mutating func takeNext() -> (receiver: @Sendable (TransportEvent) -> Void, event: TransportEvent)? {
+    mutating func takeNext() -> Telling? {
       guard let receiver, let event = waiting.popFirst() else { return nil }
       // After the last event the receiver is let go of.
       if machine.isOver, waiting.isEmpty { self.receiver = nil }
-      return (receiver, event)
+      return Telling(receiver: receiver, event: event)
     }
 
     mutating func takePace() -> (carrier: any ExchangeCarrier, isPaused: Bool)? {

@@ -76,6 +76,25 @@
       #expect(next.heads.first?.status == 404)
     }
 
+    @Test("a request takes nothing over from those before it on its transport")
+    func handleUsedAgain() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer(), .answer(), .answer(), .answer(), .answer())
+      let (transport, url) = (CurlTransport(), server.url())
+      let identity: HTTPHeaders = ["Accept-Encoding": "identity"]
+      let requests = [
+        TransportRequest(url, headers: ["X-First": "1"]), TransportRequest(url, headers: ["X-Second": "2"]),
+        Self.order(url), TransportRequest(url, headers: identity), TransportRequest(url),
+      ]
+      for request in requests { #expect(await transport.outcome(of: request).heads.first?.status == 200) }
+      let received = server.requests
+      #expect(received.map(\.method) == ["GET", "GET", "POST", "GET", "GET"])
+      #expect(received.map(\.body.count) == [0, 0, 5, 0, 0])
+      #expect(received.map { $0[field: "X-First"] } == ["1", nil, nil, nil, nil])
+      #expect(received.map { $0[field: "X-Second"] } == [nil, "2", nil, nil, nil])
+      #expect(received.map { $0[field: "Accept-Encoding"] == "identity" } == [false, false, false, true, false])
+    }
+
     // MARK: Codings
 
     private static func coded(_ coding: String, _ body: [UInt8]) -> Fault {
