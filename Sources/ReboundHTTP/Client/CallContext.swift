@@ -69,7 +69,7 @@ final class CallContext: Sendable {
     return failure
   }
 
-  var operation: String { request.operation() }
+  var operation: String { watched?.operation ?? request.operation() }
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }
   var hasGeneratedKey: Bool { request.idempotency == .generatedKey }

@@ -198,7 +198,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
       phase = .running
       upstream.put(subscription)
     }
-    let (demand, sink) = (demand, sink)
+    let (demand, sink) = (demand, begins ? sink : nil)
     lock.unlock()
     guard isWanted else { return subscription.cancel() }
     // A call begins with it; of a hop something was asked before.

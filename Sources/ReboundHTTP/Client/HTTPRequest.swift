@@ -158,7 +158,7 @@ public struct HTTPRequest: Sendable {
   public var host: String {
     let authority = Authority(message.url)
     let host = authority.host?.lowercased() ?? ""
-    return authority.port.map { "\(host):\($0)" } ?? host
+    return authority.port.map { host + ":" + String($0) } ?? host
   }
 
   /// Tells those who watch the client; without any, the event is not even made.

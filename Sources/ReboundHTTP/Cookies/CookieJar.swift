@@ -24,6 +24,7 @@ public struct CookieJar: Hashable, Codable, Sendable {
 
   /// What is in it, the oldest first.
   public var cookies: [Cookie] { kept.map(\.cookie) }
+  var isEmpty: Bool { kept.isEmpty }
 
   /// Takes in what an answer sets, as RFC 6265 §5.3 says; those that are over make way for it.
   ///

@@ -47,7 +47,8 @@ public struct Cookies: HTTPMiddleware, RequestAdapter {
   public var place: MiddlewarePlace { .cookies }
 
   func adapt(_ request: inout HTTPRequest) {
-    guard !request.message.headers.contains(name: "Cookie") else { return }
+    // An empty jar need not know what time it is.
+    guard box.jar.withLock({ !$0.isEmpty }), !request.message.headers.contains(name: "Cookie") else { return }
     let (url, now) = (request.message.url, HTTPDate(since1970: request.time.wallClock))
     if let field = box.jar.withLock({ $0.field(for: url, now: now) }) { request.message.headers["Cookie"] = field }
   }

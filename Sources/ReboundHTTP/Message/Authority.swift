@@ -27,7 +27,7 @@ struct Authority {
       guard host.endIndex < rest.endIndex, rest[host.endIndex] == UInt8(ascii: ":") else {
         return isEnd(host.endIndex, of: rest) ? (String(decoding: host, as: UTF8.self), nil) : nil
       }
-      let digits = rest[(host.endIndex + 1)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      let digits = rest[(host.endIndex + 1)...].prefix(while: isDigit)
       guard (1...5).contains(digits.count), isEnd(digits.endIndex, of: rest) else { return nil }
       return (String(decoding: host, as: UTF8.self), digits.reduce(0) { $0 * 10 + Int($1 & 15) })
     }
@@ -43,6 +43,8 @@ struct Authority {
     default: false
     }
   }
+
+  static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   /// Whether the authority ends here: what else may stand in one is not plain.
   private static func isEnd(_ place: Int, of address: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {

@@ -32,11 +32,13 @@ public struct HTTPHeaders: Hashable, Sendable {
         && Field.consists(value) { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
+    @inline(__always)
     private static func consists(_ text: String, of isAllowed: (UInt8) -> Bool) -> Bool {
       // By its bytes in memory, as names are compared.
       text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? text.utf8.allSatisfy(isAllowed)
     }
 
+    @inline(__always)
     private static func isTokenByte(_ byte: UInt8) -> Bool {
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -85,7 +87,9 @@ public struct HTTPHeaders: Hashable, Sendable {
 
   /// The values of all fields of a name, in order.
   public func values(of name: String) -> [String] {
-    fields.compactMap { HTTPHeaders.equal($0.name, name) ? $0.value : nil }
+    // Most names that are asked for are not there.
+    guard let first = firstIndex(of: name) else { return [] }
+    return fields[first...].compactMap { HTTPHeaders.equal($0.name, name) ? $0.value : nil }
   }
 
   /// The members of a list that all fields of a name make together, white space around them taken off.
@@ -112,7 +116,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
   /// Whether there is a field of that name.
   public func contains(name: String) -> Bool {
-    fields.contains { HTTPHeaders.equal($0.name, name) }
+    firstIndex(of: name) != nil
   }
 
   /// Whether two names are the same; only the letters of ASCII have two cases here.

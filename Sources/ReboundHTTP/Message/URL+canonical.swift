@@ -34,8 +34,17 @@ extension URL {
       let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8),
       let path = bytes[(colon + 3)...].firstIndex(of: UInt8(ascii: "/"))
     else { return false }
-    return bytes[..<colon].allSatisfy(Authority.isPlain) && bytes[(colon + 3)..<path].allSatisfy(Authority.isPlain)
+    let authority = bytes[(colon + 3)..<path]
+    let port = authority.drop(while: Authority.isPlain)
+    return bytes[..<colon].allSatisfy(Authority.isPlain) && (port.isEmpty || isOwnPort(port))
       && !bytes[path...].contains(UInt8(ascii: "#"))
+  }
+
+  /// Whether a port, with the colon before it, is none that a scheme has anyway.
+  private static func isOwnPort(_ port: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    let digits = port.dropFirst()
+    return port.first == UInt8(ascii: ":") && !digits.isEmpty && digits.allSatisfy(Authority.isDigit)
+      && !digits.elementsEqual("80".utf8) && !digits.elementsEqual("443".utf8)
   }
 
   private static func lowercased(_ bytes: some Sequence<UInt8>) -> String {

@@ -9,24 +9,39 @@ import Rebound
 /// `Deadline.current` or ``HTTPRequest/deadline`` is over leaves, and ends no other's call. The last one that loses
 /// interest cancels it; a failure is shared, too, and not kept.
 public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
-  private struct Key: Hashable, Sendable {
-    let method: HTTPMethod
-    let url: String
-    let headers: [HTTPHeaders.Field]
-    let identity: String?
-    let isAuthenticated: Bool
-    let timeLimit: Duration?
-    let mode: CacheMode
-    let question: CopyQuestion?
-    let cacheGeneration: Int
-    // What an answer is judged by. Whether two validators are the same nobody knows, but they belong to an operation.
-    let operation: String
-    let validStatuses: ClosedRange<Int>
-    let takesWebPages: Bool
-    let hasValidator: Bool
+  /// A request, by what others must have in common with it to share its answer.
+  ///
+  /// Most requests are alone with their address, and nothing else of them is looked at.
+  private final class Key: Hashable, Sendable {
+    private let request: HTTPRequest
+    // Asked for here: it is the caller's code, and keys are compared with a lock held.
+    private let operation: String
 
-    /// The address tells nearly all apart, and a hash is made several times in a call.
-    func hash(into hasher: inout Hasher) { hasher.combine(url) }
+    init(_ request: HTTPRequest) {
+      (self.request, operation) = (request, request.operation)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(request.message.url.absoluteString) }
+
+    static func == (one: Key, other: Key) -> Bool {
+      let (left, right) = (one.request, other.request)
+      return left.message.url.absoluteString == right.message.url.absoluteString
+        && left.message.method == right.message.method
+        && left.message.headers.lazy.filter(isShared).elementsEqual(right.message.headers.lazy.filter(isShared))
+        && left.identity == right.identity && left.isAuthenticated == right.isAuthenticated
+        && left.timeLimit == right.timeLimit && left.cacheMode == right.cacheMode && left.question == right.question
+        && left.cacheGeneration == right.cacheGeneration && one.operation == other.operation
+        && isJudgedAlike(left, right)
+    }
+
+    /// Each call has an id of its own.
+    private static func isShared(_ field: HTTPHeaders.Field) -> Bool { !HTTPHeaders.equal(field.name, "X-Request-ID") }
+
+    /// Whether the same answers are valid; whether two validators are the same nobody knows, but they belong to an operation.
+    private static func isJudgedAlike(_ left: HTTPRequest, _ right: HTTPRequest) -> Bool {
+      left.call.validStatuses == right.call.validStatuses && left.call.takesWebPages == right.call.takesWebPages
+        && (left.call.validator == nil) == (right.call.validator == nil)
+    }
   }
 
   private let coalescer = Coalescer<Key, HTTPResponse, NetworkFailure>()
@@ -41,26 +56,10 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
     guard request.destination == nil, request.message.method.isSafe, case .none = request.message.body else {
       return next.handle(request, subscriber)
     }
-    let key = Key(
-      method: request.message.method,
-      url: request.message.url.absoluteString,
-      // Each call has an id of its own.
-      headers: request.message.headers.filter { !HTTPHeaders.equal($0.name, "X-Request-ID") },
-      identity: request.identity,
-      isAuthenticated: request.isAuthenticated,
-      timeLimit: request.timeLimit,
-      mode: request.cacheMode,
-      question: request.question,
-      cacheGeneration: request.cacheGeneration,
-      operation: request.operation,
-      validStatuses: request.call.validStatuses,
-      takesWebPages: request.call.takesWebPages,
-      hasValidator: request.call.validator != nil
-    )
     // What all share runs under the limit of their requests alone; the time of a caller is the end of that one's wait.
     var common = request
     if common.deadline != nil { common.deadline = nil }
-    let shared = next(common).coalesced(by: coalescer, for: key)
+    let shared = next(common).coalesced(by: coalescer, for: Key(common))
     guard let deadline = request.outerDeadline, !deadline.isEnforced else { return shared.subscribe(subscriber) }
     request.ended(shared, after: deadline.remaining).subscribe(subscriber)
   }

@@ -21,9 +21,9 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     let url: URL
     let target: Span.Target
     /// What this has put into the latest attempt's request, as OpenTelemetry calls it.
-    var injected: Injected?
+    @exclusivity(unchecked) var injected: Injected?
     /// Those that are under way: several where the call is hedged.
-    var attempts: [Attempt] = []
+    @exclusivity(unchecked) var attempts: [Attempt] = []
 
     init(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL, under parent: SpanContext?, start: Duration) {
       context = SpanContext(ofCall: event.requestID, under: parent)
