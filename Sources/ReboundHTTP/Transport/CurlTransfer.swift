@@ -215,10 +215,14 @@
     }
 
     private func beforeRequest(over connection: @autoclosure () -> CurlConnection) -> Int32 {
-      if isConnected, !request.method.isIdempotent {
-        // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
-        isRepetitionRefused = true
-        return CURL_PREREQFUNC_ABORT
+      if isConnected {
+        guard request.method.isIdempotent else {
+          // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
+          isRepetitionRefused = true
+          return CURL_PREREQFUNC_ABORT
+        }
+        // It counts what it sends again, gives up at five, and goes on from there with the handle's next request.
+        handle?.server = nil
       }
       if server.isSecure { stream = CurlStream(connection()) }
       if !isConnected { loop.noteConnected(self) }
