@@ -41,6 +41,9 @@ static inline CURLMcode rebound_curl_multi_set_number(CURLM *multi, CURLMoption 
 static inline CURLcode rebound_curl_get_number(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }
+static inline CURLcode rebound_curl_get_large(CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
 static inline CURLcode rebound_curl_get_text(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -46,6 +46,7 @@ public final class ScriptedTransport: Transport, Sendable {
     fileprivate var latency = Duration.zero
     /// Between one chunk and the next.
     fileprivate var pause = Duration.zero
+    fileprivate var timings: TransportTimings?
 
     /// An answer.
     ///
@@ -155,6 +156,13 @@ public final class ScriptedTransport: Transport, Sendable {
     public func after(_ latency: Duration) -> Step {
       var copy = self
       copy.latency = latency
+      return copy
+    }
+
+    /// The same answer, whose head tells how long its parts took, if the request asks for that; a failure tells none.
+    public func timed(_ timings: TransportTimings) -> Step {
+      var copy = self
+      copy.timings = timings
       return copy
     }
   }
@@ -293,7 +301,9 @@ public final class ScriptedTransport: Transport, Sendable {
       if !chunks.isEmpty, !headers.contains(name: "Content-Length") {
         headers["Content-Length"] = "\(chunks.reduce(0) { $0 + $1.count })"
       }
-      events.append((.head(ResponseHead(status: status, headers: headers, url: request.url)), time))
+      var head = ResponseHead(status: status, headers: headers, url: request.url)
+      if request.wantsTimings { head.timings = step.timings }
+      events.append((.head(head), time))
       add(chunks)
       events.append((.finished, time))
     case .failure(let failure, let head, let chunks):

@@ -92,9 +92,9 @@
         let attempts = calls.withLock { $0[event.requestID]?.attempts ?? [] }
         if attempts.count == 1 { attempts.first?.span.note(status: head.status) }
       case .attemptSucceeded(let number, let response):
-        endAttempt(number, of: event.requestID, nil, status: response.status)
+        endAttempt(number, of: event.requestID, nil, response.head)
       case .attemptFailed(let number, let failure):
-        endAttempt(number, of: event.requestID, (failure.outcome, "\(failure)"), status: failure.status)
+        endAttempt(number, of: event.requestID, (failure.outcome, "\(failure)"), failure.head)
       case .succeeded:
         endCall(event.requestID, nil)
       case .failed(let failure):
@@ -128,13 +128,18 @@
       return span
     }
 
-    private func endAttempt(_ number: Int, of id: String, _ failure: (type: String, text: String)?, status: Int?) {
+    private func endAttempt(
+      _ number: Int,
+      of id: String,
+      _ failure: (type: String, text: String)?,
+      _ head: ResponseHead?
+    ) {
       let attempt: Attempt? = calls.withLock { calls in
         guard let place = calls[id]?.attempts.firstIndex(where: { $0.number == number }) else { return nil }
         return calls[id]?.attempts.remove(at: place)
       }
       guard let attempt else { return }
-      if let status { attempt.span.note(status: status) }
+      if let head { attempt.span.note(head) }
       end(attempt.span, failure)
     }
 
@@ -164,6 +169,14 @@
     /// Notes the status of the answer.
     fileprivate func note(status: Int) {
       attributes["http.response.status_code"] = SpanAttribute.int64(Int64(status))
+    }
+
+    /// Notes the status of the answer, and how long its parts took, if the transport has told that.
+    fileprivate func note(_ head: ResponseHead) {
+      note(status: head.status)
+      for (name, microseconds) in head.timings?.attributes ?? [] {
+        attributes[name] = SpanAttribute.int64(Int64(microseconds))
+      }
     }
   }
 #endif

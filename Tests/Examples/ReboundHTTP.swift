@@ -83,6 +83,13 @@ enum HTTPEventExamples {
   static let log = Log()
 }
 
+enum TransportTimingsExamples {
+  struct Log: Sendable {
+    func debug(_: String) {}
+  }
+  static let log = Log()
+}
+
 enum HTTPCacheExamples {
   struct Log: Sendable {
     func notice(_: String) {}

@@ -68,6 +68,8 @@ struct CachedCopy: Sendable {
     head = response.head
     // It says how this answer came; of the copy ``reach`` says it.
     head.redirectChain = nil
+    // Nothing of it took that long for whoever gets the copy.
+    head.timings = nil
     body = response.body
     variant = vary.map { HTTPHeaders.Field($0, message.headers[$0] ?? "") }
     self.control = control

@@ -64,7 +64,9 @@ package struct HAR: Codable, Sendable {
   package struct Timings: Codable, Sendable {
     package var blocked: Double?
     package var dns: Double?
+    /// With the handshake of TLS.
     package var connect: Double?
+    package var ssl: Double?
     package var send: Double?
     package var wait: Double?
     package var receive: Double?
@@ -73,6 +75,22 @@ package struct HAR: Codable, Sendable {
       self.send = send
       self.wait = wait
       self.receive = receive
+    }
+
+    /// - Parameters:
+    ///   - timings: What the transport has measured, if it has; what is behind its first byte counts as receiving.
+    ///   - total: What the whole exchange took.
+    package init(_ timings: TransportTimings?, total: Double) {
+      guard let timings, let first = timings.firstByte?.milliseconds else {
+        self.init(wait: total)
+        return
+      }
+      let lookup = timings.nameLookup?.milliseconds
+      let handshaken = (timings.tls ?? timings.connect)?.milliseconds
+      self.init(wait: max(first - (handshaken ?? lookup ?? 0), 0), receive: max(total - first, 0))
+      dns = lookup
+      connect = handshaken.map { max($0 - (lookup ?? 0), 0) }
+      if let tls = timings.tls, let connect = timings.connect { ssl = max((tls - connect).milliseconds, 0) }
     }
   }
 
@@ -183,5 +201,14 @@ package struct HAR: Codable, Sendable {
   /// A moment as ISO 8601 has it.
   package static func text(_ date: HTTPDate) -> String {
     Date(timeIntervalSince1970: TimeInterval(date.secondsSinceEpoch)).formatted(.iso8601)
+  }
+}
+
+extension Duration {
+  /// As a HAR counts.
+  package var milliseconds: Double {
+    let (seconds, attoseconds) = components
+    // In whole nanoseconds: no binary fraction is 1e-15, and what is ten milliseconds should read so.
+    return Double(seconds) * 1_000 + Double(attoseconds / 1_000_000_000) / 1_000_000
   }
 }

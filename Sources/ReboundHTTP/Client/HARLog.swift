@@ -83,10 +83,11 @@ public final class HARLog: Sendable {
       }
       withExtendedLifetime(left) {}
     case .attemptSucceeded(let number, let response):
-      end(event, number, HAR.Response(response.head, response.body, event.redaction))
+      let answer = HAR.Response(response.head, response.body, event.redaction)
+      end(event, number, answer, timings: response.head.timings)
     case .attemptFailed(let number, let failure):
       let response = failure.head.map { HAR.Response($0, failure.body, event.redaction) }
-      end(event, number, response ?? .none, failure)
+      end(event, number, response ?? .none, failure, timings: failure.head?.timings)
     case .succeeded, .failed, .cancelled:
       // Those that are still under way have no end of their own.
       while end(event, nil, .none) {}
@@ -102,7 +103,8 @@ public final class HARLog: Sendable {
     _ event: HTTPEvent,
     _ number: Int?,
     _ response: HAR.Response,
-    _ failure: NetworkFailure? = nil
+    _ failure: NetworkFailure? = nil,
+    timings: TransportTimings? = nil
   ) -> Bool {
     let isCutOff = number == nil
     let (pending, late) = state.withLock { state -> (Pending?, Kept?) in
@@ -118,7 +120,7 @@ public final class HARLog: Sendable {
       time: time,
       request: late?.entry.request ?? HAR.Request(attempt.message, body: body, attempt.redaction),
       response: response,
-      timings: HAR.Timings(wait: time),
+      timings: HAR.Timings(timings, total: time),
       comment: failure.map { "\($0)" } ?? (isCutOff ? "\(name): cut off" : name),
       failure: failure?.transport.map { HAR.Failure($0, of: attempt.message, attempt.redaction) },
       events: isCutOff ? [] : nil

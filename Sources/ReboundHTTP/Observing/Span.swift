@@ -2,7 +2,8 @@ import Foundation
 
 /// A call or one of its attempts, with when it was and what came of it.
 ///
-/// The names of the attributes are those of OpenTelemetry's semantic conventions for HTTP clients.
+/// The names of the attributes are those of OpenTelemetry's semantic conventions for HTTP clients, which has none for the
+/// ``TransportTimings``: these are `rebound.time.name_lookup` and its kin, in microseconds since the transport began.
 public struct Span: Hashable, Sendable {
   /// What an attribute holds.
   public enum Value: Hashable, Sendable {
@@ -32,6 +33,8 @@ public struct Span: Hashable, Sendable {
   var status: Int? = nil
   /// Of an attempt, from 1.
   var attempt: Int? = nil
+  /// Of an attempt that was answered, where the transport has told them.
+  var timings: TransportTimings? = nil
   let errorType: String?
 
   /// Where a request goes, without secrets.
@@ -74,6 +77,7 @@ public struct Span: Hashable, Sendable {
     attributes["http.response.status_code"] = status.map { .number($0) }
     attributes["http.request.resend_count"] = attempt.flatMap { $0 > 1 ? .number($0 - 1) : nil }
     attributes["error.type"] = errorType.map { .text($0) }
+    for (name, microseconds) in timings?.attributes ?? [] { attributes[name] = .number(microseconds) }
     return attributes
   }
 }

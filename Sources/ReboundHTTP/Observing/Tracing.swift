@@ -74,7 +74,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
       _ event: HTTPEvent,
       _ failure: String?,
       _ error: String?,
-      status: Int? = nil
+      status: Int? = nil,
+      timings: TransportTimings? = nil
     ) -> Span? {
       guard let place = attempts.firstIndex(where: { number == nil || $0.number == number }) else { return nil }
       let attempt = attempts.remove(at: place)
@@ -89,6 +90,7 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
         target: attempt.target,
         status: attempt.status ?? status,
         attempt: attempt.number,
+        timings: timings,
         errorType: error
       )
     }
@@ -158,9 +160,9 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     case .responded(let head):
       calls.withLock { $0[key]?.answer(head.status) }
     case .attemptSucceeded(let number, let response):
-      endAttempt(number, event, nil, nil, status: response.status)
+      endAttempt(number, event, nil, nil, response.head)
     case .attemptFailed(let number, let failure):
-      endAttempt(number, event, "\(failure)", failure.outcome, status: failure.status)
+      endAttempt(number, event, "\(failure)", failure.outcome, failure.head)
     case .succeeded:
       endCall(event, nil, nil)
     case .failed(let failure):
@@ -172,9 +174,17 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     }
   }
 
-  private func endAttempt(_ number: Int, _ event: HTTPEvent, _ failure: String?, _ error: String?, status: Int?) {
+  private func endAttempt(
+    _ number: Int,
+    _ event: HTTPEvent,
+    _ failure: String?,
+    _ error: String?,
+    _ head: ResponseHead?
+  ) {
     let key = ObjectIdentifier(event.call)
-    let span = calls.withLock { $0[key]?.endAttempt(number, event, failure, error, status: status) }
+    let span = calls.withLock { calls in
+      calls[key]?.endAttempt(number, event, failure, error, status: head?.status, timings: head?.timings)
+    }
     if let span { whenEnded(span) }
   }
 

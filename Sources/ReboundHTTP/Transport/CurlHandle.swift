@@ -89,5 +89,23 @@
       var value = 0
       return rebound_curl_get_number(easy, info, &value) == CURLE_OK ? value : 0
     }
+
+    /// How far its transfer was when, once its answer has begun.
+    func timings(ofSecure isSecure: Bool) -> TransportTimings {
+      // Over one that was kept libcurl has some number for each all the same.
+      let isConnected = number(CURLINFO_NUM_CONNECTS) > 0
+      return TransportTimings(
+        nameLookup: isConnected ? time(CURLINFO_NAMELOOKUP_TIME_T) : nil,
+        connect: isConnected ? time(CURLINFO_CONNECT_TIME_T) : nil,
+        tls: isConnected && isSecure ? time(CURLINFO_APPCONNECT_TIME_T) : nil,
+        firstByte: time(CURLINFO_STARTTRANSFER_TIME_T)
+      )
+    }
+
+    private func time(_ info: CURLINFO) -> Duration? {
+      var microseconds: curl_off_t = 0
+      guard rebound_curl_get_large(easy, info, &microseconds) == CURLE_OK else { return nil }
+      return .microseconds(Int64(microseconds))
+    }
   }
 #endif

@@ -245,7 +245,8 @@
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
       let told = head.take(line, from: request.url)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
-      guard let head = told else { return count }
+      guard var head = told else { return count }
+      if request.wantsTimings { head.timings = handle?.timings(ofSecure: server.isSecure) }
       if head.status == 407, route.isProxied, !server.isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
         let detail = "proxy \(route) answers 407"

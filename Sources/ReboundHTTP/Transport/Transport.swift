@@ -69,6 +69,14 @@ public struct ResponseHead: Hashable, Sendable {
   public var url: URL
   /// What the server spoke, as the status line has it: "HTTP/1.1", "HTTP/2"; `nil` if the transport is not told.
   public var httpVersion: String?
+  /// How long the parts took up to here, as the transport measured it; `nil` if it does not, or was not asked to.
+  ///
+  /// Two heads that differ in nothing else are equal.
+  public var timings: TransportTimings? {
+    get { toldTimings?.timings }
+    set { toldTimings = newValue.map { ToldTimings($0) } }
+  }
+  private var toldTimings: ToldTimings?
   /// What redirects have to do with the answer; `nil` if none led to it.
   ///
   /// Here, since middleware that makes another answer of it goes on from this head.
@@ -88,7 +96,7 @@ public struct ResponseHead: Hashable, Sendable {
     self.httpVersion = httpVersion
   }
 
-  /// Whether both say the same, whatever redirects led to them.
+  /// Whether both say the same, whatever redirects led to them, and however long that took.
   public static func == (one: Self, other: Self) -> Bool {
     (one.status, one.headers, one.url, one.httpVersion) == (other.status, other.headers, other.url, other.httpVersion)
   }
@@ -99,5 +107,14 @@ public struct ResponseHead: Hashable, Sendable {
     hasher.combine(headers)
     hasher.combine(url)
     hasher.combine(httpVersion)
+  }
+}
+
+/// Timings in an object of their own: a head that has none pays one word for them.
+private final class ToldTimings: Sendable {
+  let timings: TransportTimings
+
+  init(_ timings: TransportTimings) {
+    self.timings = timings
   }
 }

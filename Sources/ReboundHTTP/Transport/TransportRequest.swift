@@ -18,6 +18,10 @@ public struct TransportRequest: Sendable {
   public var body: TransportBody
   /// How long it may take, and how much may come back.
   public var limits: TransportLimits
+  /// Whether to tell the ``ResponseHead/timings`` of the answer, if the transport knows them.
+  ///
+  /// A client asks for them where somebody hears its events (``WebAPIClient/onEvent(_:)``).
+  public var wantsTimings = false
 
   /// Makes a request.
   ///
@@ -39,6 +43,13 @@ public struct TransportRequest: Sendable {
     self.headers = headers
     self.body = body
     self.limits = limits
+  }
+
+  /// The same request, whose timings are to be told.
+  var timed: TransportRequest {
+    var request = self
+    request.wantsTimings = true
+    return request
   }
 
   /// The same request for URLSession, without a body that is a file or a stream.

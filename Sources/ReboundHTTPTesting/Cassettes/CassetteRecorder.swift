@@ -60,12 +60,6 @@ final class CassetteRecorder: Sendable {
 }
 
 extension Duration {
-  /// As a HAR counts.
-  fileprivate var milliseconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) * 1_000 + Double(attoseconds) * 1e-15
-  }
-
   /// What a HAR counts, to the nanosecond; none for what is no length of time, such as the -1 of a phase that was not.
   init(milliseconds: Double?) {
     guard let milliseconds, milliseconds > 0 else {

@@ -38,6 +38,43 @@ struct HARLogTests {
     #expect(entries[1]["comment"]?.string?.contains("no network") == true)
   }
 
+  @Test("the parts that a transport has measured are the timings of an entry; without them, all is waiting")
+  func timings() throws {
+    let whole = TransportTimings(
+      nameLookup: .milliseconds(10),
+      connect: .milliseconds(30),
+      tls: .milliseconds(70),
+      firstByte: .milliseconds(200)
+    )
+    let script: [(TransportTimings, [String: Double])] = [
+      (whole, ["dns": 10, "connect": 60, "ssl": 40, "send": 0, "wait": 130, "receive": 50]),
+      (TransportTimings(firstByte: .milliseconds(200)), ["send": 0, "wait": 200, "receive": 50]),
+      (TransportTimings(), ["send": 0, "wait": 250, "receive": 0]),
+      // Measured in another time than the entry.
+      (
+        TransportTimings(connect: .seconds(2), firstByte: .seconds(1)),
+        ["connect": 2_000, "send": 0, "wait": 0, "receive": 0]
+      ),
+    ]
+    var test = ClientUnderTest(script.map { .status(204).after(.milliseconds(250)).timed($0.0) })
+    let log = HARLog()
+    test.client = test.client.onEvent(log.write)
+    for _ in script { _ = try test.run(Anything()) }
+    let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
+    let expected = script.map { _, parts -> JSONValue? in .object(parts.mapValues { JSONValue.number($0) }) }
+    #expect(entries.map { $0["timings"] } == expected)
+  }
+
+  @Test("a failure with an answer has the timings of that")
+  func timingsOfFailure() throws {
+    var test = ClientUnderTest([.status(503).timed(TransportTimings(nameLookup: .milliseconds(3), firstByte: .zero))])
+    let log = HARLog()
+    test.client = test.client.onEvent(log.write)
+    _ = try test.run(Anything())
+    let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
+    #expect(entries.map { $0["timings"]?["dns"] } == [.number(3)])
+  }
+
   @Test("no more attempts are kept than asked for, the last ones")
   func limit() throws {
     var test = ClientUnderTest([.status(204)], repeatingLast: true)

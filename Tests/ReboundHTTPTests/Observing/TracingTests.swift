@@ -48,6 +48,32 @@ struct TracingTests {
     #expect(!"\(spans)".contains("s3cret"))
   }
 
+  @Test("what a transport has measured is in the attributes of the attempt, also of one that failed")
+  func timings() throws {
+    let timings = TransportTimings(
+      nameLookup: .microseconds(1_500),
+      connect: .milliseconds(2),
+      tls: .milliseconds(3),
+      firstByte: .seconds(4)
+    )
+    let script =
+      [
+        .status(503).timed(TransportTimings(firstByte: .zero)), .status(204).timed(timings),
+      ] as [ScriptedTransport.Step]
+    _ = try test(script).run(Anything())
+    let measured = spans.spans.map { $0.attributes.filter { $0.key.hasPrefix("rebound.time.") } }
+    #expect(
+      measured == [
+        ["rebound.time.first_byte": .number(0)],
+        [
+          "rebound.time.name_lookup": .number(1_500), "rebound.time.connect": .number(2_000),
+          "rebound.time.tls": .number(3_000), "rebound.time.first_byte": .number(4_000_000),
+        ],
+        [:],
+      ]
+    )
+  }
+
   @Test("each attempt tells the server which span it is")
   func propagation() throws {
     let test = test([.status(503), .status(204)])

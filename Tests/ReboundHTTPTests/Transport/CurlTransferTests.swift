@@ -24,6 +24,45 @@
       #expect(log.failure?.isTransient == true)
     }
 
+    @Test("the parts of an exchange are timed in their order; over a kept connection, only the answer")
+    func timings() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let transport = CurlTransport()
+      var request = TransportRequest(server.url(), limits: .none)
+      request.wantsTimings = true
+      let answers = [await transport.outcome(of: request), await transport.outcome(of: request)]
+      let first = try #require(answers[0].heads.first?.timings)
+      let moments = [first.nameLookup, first.connect, first.firstByte]
+      #expect(moments.allSatisfy { $0.map { $0 >= .zero } ?? false }, "\(first)")
+      #expect(moments.compactMap { $0 } == moments.compactMap { $0 }.sorted(), "\(first)")
+      #expect(first.tls == nil)
+      let second = try #require(answers[1].heads.first?.timings)
+      #expect(server.connectionCount == 1)
+      #expect([second.nameLookup, second.connect, second.tls] == [nil, nil, nil])
+      #expect(second.firstByte.map { $0 >= .zero } ?? false)
+    }
+
+    @Test("the handshake of TLS is timed between the connection and the answer")
+    func timingsOfTLS() async throws {
+      let server = try await FrameServer.start([.head, .data("ok", isLast: true)])
+      var request = TransportRequest(try server.url(), limits: .none)
+      request.wantsTimings = true
+      let log = await (try CurlOriginTests.transport()).outcome(of: request)
+      let timings = try #require(log.heads.first?.timings)
+      let moments = [try #require(timings.connect), try #require(timings.tls), try #require(timings.firstByte)]
+      #expect(moments == moments.sorted(), "\(timings)")
+    }
+
+    @Test("nothing is timed that nobody asks for")
+    func noTimings() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let log = await CurlTransport().outcome(of: TransportRequest(server.url()))
+      #expect(log.heads.count == 1)
+      #expect(log.heads.first?.timings == nil)
+    }
+
     @Test("a limit that passes within the handshake proves that nothing was sent")
     func limitInHandshake() async throws {
       let server = try MisbehavingServer()
