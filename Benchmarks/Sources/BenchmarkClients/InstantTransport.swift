@@ -3,8 +3,10 @@ import ReboundHTTP
 
 /// Answers at once, so that nothing is measured but what a client does itself.
 public struct InstantTransport: Transport {
+  /// Makes one.
   public init() {}
 
+  /// Answers with the same reading each time.
   public func start(
     _ request: TransportRequest,
     telling receiver: @escaping @Sendable (TransportEvent) -> Void
