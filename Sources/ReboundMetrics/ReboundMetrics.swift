@@ -75,7 +75,7 @@
     ///
     /// The meter of an object that is gone keeps its last value, as long as the metrics system does.
     ///
-    /// - Parameter gauges: What was read just now: ``PolicyEvents/gauges``.
+    /// - Parameter gauges: What was read just now: `PolicyEvents.gauges`.
     public func set(_ gauges: [PolicyGauge]) {
       for gauge in gauges {
         for measurement in gauge.reading.measurements {

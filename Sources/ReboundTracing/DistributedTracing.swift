@@ -16,7 +16,7 @@
   /// As middleware it has the tracer put its fields into each attempt, also where a redirect leads; to another origin
   /// only those that the client's `RedirectPolicy` carries. As an observer it makes the spans. A call is part of the
   /// `ServiceContext.current` of the task that begins it. The names of the attributes are those of OpenTelemetry's
-  /// conventions for HTTP clients, as with ``ReboundHTTP/Tracing``, which needs no package of others.
+  /// conventions for HTTP clients, as with `Tracing` of ReboundHTTP, which needs no package of others.
   public final class DistributedTracing: HTTPMiddleware, Sendable {
     private struct Call {
       let span: any Span
