@@ -6,7 +6,8 @@
 ///   - advice: what the author of the publisher or subscriber has to do.
 @usableFromInline
 func violation(_ operation: String, _ event: String, advice: String) -> Never {
-  preconditionFailure("Combine: '\(operation)' \(event). \(advice)")
+  // Not a precondition, whose words an optimised program leaves out.
+  fatalError("Combine: '\(operation)' \(event). \(advice)")
 }
 
 extension Subscribers.Demand {
