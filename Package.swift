@@ -293,6 +293,13 @@ if let wanted = Context.environment["REBOUND_TESTS"]?.words {
   package.keep(package.targets.filter { [.test, .executable].contains($0.type) })
 }
 
+// Of an optimised build scripts/test-optimised wants the modules, not their tests, which would take longest of all.
+if Context.environment["REBOUND_TESTS_UNOPTIMISED"] != nil {
+  for target in package.targets where target.type == .test {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Onone"])]
+  }
+}
+
 extension Package {
   /// Leaves out what these targets do not stand on, unless there are none.
   func keep(_ roots: [Target]) {

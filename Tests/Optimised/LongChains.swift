@@ -1,7 +1,7 @@
 import Combine
 import Foundation
 
-// Chains as long as those of programs, which `scripts/test-optimised` has the optimiser compile, and nobody runs. Swift 6.3.1 stops
+// Chains as long as those of programs, which `scripts/test-optimised` has the optimiser compile. Swift 6.3.1 stops
 // at about eight operators if the subscribing of each is inlined into that of the next in any case.
 
 private enum Failure: Error { case wrong }

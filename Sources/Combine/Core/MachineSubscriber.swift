@@ -32,7 +32,9 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
     guard mayTake else { return receiveOutOfTurn() }
     do throws(M.Failures.Thrown) {
       let (step, memory) = try machine.step(memory, input)
-      self.memory = memory
+      // What was there goes once this is in its place: a value may send another as it goes.
+      let replaced = exchange(&self.memory, with: memory)
+      withExtendedLifetime(replaced) {}
       switch step {
       case .emit(let output): return downstream.receive(output)
       case .skip: return .max(1)

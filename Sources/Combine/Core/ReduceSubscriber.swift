@@ -86,7 +86,7 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
     if A.runsNoForeignCode { self.memory = nil }
     do throws(A.Failures.Thrown) {
       switch try accumulator.add(input, to: consume memory) {
-      case .more(let memory): self.memory = memory
+      case .more(let memory): remember(memory)
       case .decided(let output): decide(output)
       }
     } catch {
@@ -96,6 +96,13 @@ where Downstream.Input == A.Output, Downstream.Failure == A.Failures.Downstream 
       fail(A.Failures.raise(error))
     }
     return .none
+  }
+
+  @inlinable @inline(__always)
+  func remember(_ memory: consuming A.Memory) {
+    // What was there goes once this is in its place: a value may send another as it goes.
+    let replaced = exchange(&self.memory, with: memory)
+    withExtendedLifetime(replaced) {}
   }
 
   @inlinable

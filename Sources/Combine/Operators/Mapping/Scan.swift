@@ -140,7 +140,9 @@ final class ScanSubscriber<Input, Downstream: Subscriber>: Subscriber, CustomStr
   @inlinable @inline(__always)
   func receive(_ input: Input) -> Subscribers.Demand {
     let next = nextPartialResult(result, input)
-    result = next
+    // What was there goes once this is in its place: a value may send another as it goes.
+    let replaced = exchange(&result, with: next)
+    withExtendedLifetime(replaced) {}
     return downstream.receive(next)
   }
 
