@@ -103,6 +103,16 @@ struct LinearizabilityTests {
     #expect(throws: NotLinearizable.self) { try requireLinearizable(both, as: RegisterModel()) }
   }
 
+  @Test("a call that has not returned need not have taken effect, not even where it never could")
+  func stillWaiting() throws {
+    struct GaveUp: Error {}
+    let history = ConcurrentHistory<ShelfCall, Int>()
+    #expect(throws: GaveUp.self) { try history.recordAtOnce(.take) { throw GaveUp() } }
+    history.recordAtOnce(.put) { 1 }
+    history.recordAtOnce(.take) { 0 }
+    try requireLinearizable(history, as: ShelfModel())
+  }
+
   @Test("an empty history is fine, and so is one of which nothing has returned")
   func empty() throws {
     struct Lost: Error {}
@@ -191,6 +201,18 @@ private final class LockedRegister: Sendable {
 
   func write(_ new: Int) { value.withLock { $0 = new } }
   func read() -> Int { value.withLock { $0 } }
+}
+
+private enum ShelfCall { case put, take }
+
+/// Answers how many things lie there afterwards; whoever takes waits for one.
+private struct ShelfModel: SequentialModel {
+  let initial = 0
+
+  func next(_ count: Int, _ call: ShelfCall, _ answer: Int?) -> Int? {
+    let after = call == .put ? count + 1 : count - 1
+    return after >= 0 && (answer == nil || answer == after) ? after : nil
+  }
 }
 
 private enum CounterCall { case add }

@@ -41,6 +41,16 @@ struct PropertyTests {
     #expect(failure.value == "[500, 1000]")
   }
 
+  // To leave a choice out brings a zero at the end: what counts is what is asked for, not what is given.
+  @Test("what is made of a fixed number of choices is shrunk, too", arguments: 0..<10 as Range<UInt64>)
+  func fixedNumberOfChoices(seed: UInt64) throws {
+    let digit = Generator<Int>.integer(in: 0...9)
+    let failure = try failure(zip(digit, digit, digit), seed: seed) { digits in
+      try requireTrue(digits == (0, 0, 0), "not all of them zero")
+    }
+    #expect(failure.value == "(0, 0, 1)")
+  }
+
   @Test("what is composed shrinks without being told how", arguments: 0..<10 as Range<UInt64>)
   func composed(seed: UInt64) throws {
     struct Line: Equatable, CustomDebugStringConvertible {
