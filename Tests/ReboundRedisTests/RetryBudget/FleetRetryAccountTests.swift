@@ -113,6 +113,38 @@
       #expect(await retry(budget) == nil)
     }
 
+    @Test func whatIsGrantedHereIsToldThereOnce() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let budget = try fleet.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0)
+      for _ in 0..<100 { budget.begin() }
+      let own = (0..<3).compactMap { _ in budget.grant() }
+      #expect(own.count == 3)
+      var granted: [RetryBudget.Retry] = []
+      for _ in 0..<20 { if let retry = await retry(budget) { granted.append(retry) } }
+      #expect(granted.count == 7)
+      withExtendedLifetime(own) {}
+    }
+
+    @Test func aRetryThatIsGrantedTooLateIsGivenBack() async throws {
+      let server = try RedisServer()
+      let patient = try await Fleet.joined(1, at: server)[0]
+      let hasty = try await Fleet.joined(1, at: server, settings: .hasty)[0]
+      // Of two, each has no retry of its own.
+      await hasty.until { $0.isJoined && $0.instances == 2 }
+      let budgets = try [hasty, patient].map {
+        try $0.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
+      }
+      server.freeze()
+      #expect(await retry(budgets[0]) == nil)
+      server.thaw()
+      // It has joined by an answer behind the late one, and what it has given back goes before this on the same connection.
+      await hasty.until { $0.isJoined }
+      _ = await hasty.loop.send(RedisCommand("PING"), limit: .seconds(60))
+      let retry = try #require(await retry(budgets[1]))
+      withExtendedLifetime(retry) {}
+    }
+
     @Test func whatIsGrantedThereCountsHereToo() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server, instances: 1)[0]
