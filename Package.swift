@@ -197,6 +197,7 @@ let package = Package(
       dependencies: [
         "ReboundHTTP", "Rebound", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting",
         "StreamSupport", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
+        .target(name: "COpenSSL", condition: .when(traits: ["Curl"])),
       ] + combine,
       // So that Foundation finds TrustingHandle.swift before libcurl; flags of tests reach no dependent.
       linkerSettings: [

@@ -95,7 +95,41 @@ struct WritingATransportArticleTests {
     let contract = TransportContract(lacking: [.connectLimit, .backpressure, .growingFiles]) {  // as on Linux
       URLSessionTransport(time: $0, reachability: $1)
     }
-    try await contract.verify { $0.faultCase == nil }
+    let coverage = try await contract.verify { $0.faultCase == nil }
+    print(coverage)  // what was proven, and what was not asked for, and why
+    #expect(coverage.gaps.map(\.reason).contains("there is no TLSTerminator"))
+  }
+
+  private struct Terminator: TLSTerminator {
+    struct Failure: Error {}
+    let authority: URL
+
+    func listen(before port: UInt16, offering protocols: [String]) async throws -> any TLSListener { throw Failure() }
+  }
+
+  private struct MyTransport: Transport {
+    let inner: URLSessionTransport
+
+    init(time: TimeSource, reachability: any Reachability, trusting authority: URL) {
+      inner = URLSessionTransport(time: time, reachability: reachability)
+    }
+
+    func start(
+      _ request: TransportRequest,
+      telling receiver: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange { inner.start(request, telling: receiver) }
+  }
+
+  @Test("what lies behind a handshake is asked for with a terminator")
+  func proofBehindTLS() async throws {
+    let terminator = Terminator(authority: URL(filePath: "/authority.pem"))
+    let contract = TransportContract(tls: terminator) {
+      MyTransport(time: $0, reachability: $1, trusting: terminator.authority)
+    }
+    // TransportContractTests runs them.
+    #expect(contract.cases.count { $0.isBehindTLS } > 80)
+    let coverage = try await contract.verify { _ in false }
+    #expect(coverage.gaps.map(\.reason) == ["the caller has left them out"])
   }
 
   @Test("a fault is played, and what was told is looked at")

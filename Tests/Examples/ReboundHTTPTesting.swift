@@ -35,6 +35,21 @@ enum CassetteRuleExamples {
   static var file: URL { given() }
 }
 
+enum TLSTerminatorExamples {
+  struct Terminator: TLSTerminator {
+    let authority: URL
+    func listen(before port: UInt16, offering protocols: [String]) async throws -> any TLSListener { given() }
+  }
+  static var terminator: Terminator { given() }
+  struct MyTransport: Transport {
+    init(time: TimeSource, reachability: any Reachability, trusting authority: URL) {}
+    func start(
+      _ request: TransportRequest,
+      telling receiver: @escaping @Sendable (TransportEvent) -> Void
+    ) -> any TransportExchange { given() }
+  }
+}
+
 enum CassetteTransportExamples {
   static var file: URL { given() }
 }

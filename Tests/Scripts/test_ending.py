@@ -37,7 +37,7 @@ class EndingTests(unittest.TestCase):
     def test_a_trait_whose_headers_are_missing_is_a_skip(self):
         _, output, _ = self.run_script("cc() { return 1; }\nexport -f cc\nscripts/traits --skipped")
         self.assertIn("== All passed but 2 skipped", output)
-        self.assertIn("SKIPPED: the headers of libcurl are not here", output)
+        self.assertIn("SKIPPED: the headers of libcurl or of OpenSSL are not here", output)
         self.assertIn("so nothing is built of ReboundRedis", output)
 
 

@@ -137,6 +137,7 @@ enum TransportVerdicts {
       Row(-1, "receiving data from the peer", .reset),
       Row(-1, "sending data to the peer", .reset),
       Row(-1, "HTTP2 framing layer", .reset),  // a GOAWAY, for one
+      Row(-1, "nghttp2", .reset),  // a flood of frames, for one
     ]
 
   /// CURLcode, from libcurl's curl.h.

@@ -18,11 +18,12 @@ extension ContractPromise {
 }
 
 extension ContractRun {
-  fileprivate func play(_ faultCase: FaultCase, _ sending: FaultCase.Sending) async throws {
+  /// - Parameter url: Where the server is to be asked, if not at its own address.
+  func play(_ faultCase: FaultCase, _ sending: FaultCase.Sending, at url: URL? = nil) async throws {
     let fault = faultCase.fault
     if fault.isOfConnection { server.programConnections(then: fault) } else { server.program("/fault", fault) }
     let request = TransportRequest(
-      server.url("/fault", scheme: fault.phase == .handshake ? "https" : "http"),
+      url ?? server.url("/fault", scheme: fault.phase == .handshake ? "https" : "http"),
       method: HTTPMethod(rawValue: sending.rawValue),
       body: sending.body,
       limits: TransportLimits(idle: .seconds(30), responseBytes: faultCase.responseBytes)
@@ -54,7 +55,7 @@ extension ContractRun {
     if fault.phase == .head || fault.phase == .body { await server.connectionsEnded() }
   }
 
-  private func judge(_ expected: FaultCase.Verdict, _ tolerated: [FaultCase.Verdict]) throws(Problem) {
+  func judge(_ expected: FaultCase.Verdict, _ tolerated: [FaultCase.Verdict] = []) throws(Problem) {
     let verdict =
       log.failure.map { FaultCase.Verdict.failure($0.kind) } ?? .answer(log.heads.first?.status ?? 0)
     try expect(

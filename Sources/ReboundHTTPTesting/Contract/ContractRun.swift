@@ -2,6 +2,7 @@ import Foundation
 import Rebound
 import ReboundHTTP
 import ReboundTesting
+import StreamSupport
 
 /// What one case of the contract has to itself: a server, virtual time and a log.
 final class ContractRun: Sendable {
@@ -13,11 +14,41 @@ final class ContractRun: Sendable {
   let server: MisbehavingServer
   let scheduler = TestScheduler()
   let log = TransportLog()
+  let terminator: (any TLSTerminator)?
   private let make: TransportContract.Maker
+  /// Those of HTTP/2; `nil` once the case is over.
+  private let frameServers = Locked<[FrameServer]?>([])
+  private let kept = Locked<[any AnyObject & Sendable]>([])
 
-  init(_ make: @escaping TransportContract.Maker) throws {
+  init(_ make: @escaping TransportContract.Maker, _ terminator: (any TLSTerminator)? = nil) throws {
     self.make = make
+    self.terminator = terminator
     server = try MisbehavingServer()
+  }
+
+  /// A server for HTTP/2 in the clear, which is stopped with the case.
+  func frames(_ answers: [[FrameServer.Frame]]) throws -> FrameServer {
+    let server = try FrameServer(answers)
+    let isWanted = frameServers.withLock { servers in
+      servers?.append(server)
+      return servers != nil
+    }
+    if !isWanted { server.stop() }
+    return server
+  }
+
+  /// Keeps what stands between the transport and a server as long as the case: by itself it would go after its last use.
+  func keep(_ object: any AnyObject & Sendable) {
+    kept.withLock { $0.append(object) }
+  }
+
+  private func stopServers() {
+    server.stop()
+    let servers = frameServers.withLock { servers in
+      defer { servers = nil }
+      return servers ?? []
+    }
+    for server in servers { server.stop() }
   }
 
   /// A transport in real time, or in another.
@@ -33,7 +64,7 @@ final class ContractRun: Sendable {
       group.addTask { [self] in
         // Lets go of whoever waits for the server, also when the case was cancelled; the cancel below, of whoever waits for the
         // transport.
-        defer { server.stop() }
+        defer { stopServers() }
         var seen = 0
         var looks = 0
         while looks < 10 {
@@ -50,7 +81,10 @@ final class ContractRun: Sendable {
   }
 
   /// How much has happened: requests that came, and events that were told.
-  private var happened: Int { server.requests.count + log.events.count }
+  private var happened: Int {
+    let frameServers = frameServers.withLock { $0 ?? [] }
+    return server.requests.count + log.events.count + frameServers.reduce(0) { $0 + $1.requestCount }
+  }
 
   // MARK: Sending
 

@@ -30,7 +30,7 @@ public final class ForwardProxy: Sendable {
     try listener.listen(backlog: 128)
     bell = try Bell()
     state = ProxyState()
-    listener.serveConnections(orBell: bell, isStopped: { [state] in state.isStopped }) { [state] socket in
+    listener.serveConnections(untilBell: bell) { [state] socket in
       ProxiedConnection(socket, behaviour, state).serve()
     }
   }
@@ -63,7 +63,6 @@ private final class ProxyState: Sendable {
 
   private let state = Locked(State())
 
-  var isStopped: Bool { state.withLock { $0.isStopped } }
   var requests: [ReceivedRequest] { state.withLock { $0.requests } }
 
   func record(_ request: ReceivedRequest) {

@@ -22,7 +22,7 @@ public final class MisbehavingServer: Sendable {
     try listener.listen(backlog: 512)
     bell = try Bell()
     state = ServerState()
-    listener.serveConnections(orBell: bell, isStopped: { [state] in state.isStopped }) { [state] socket in
+    listener.serveConnections(untilBell: bell) { [state] socket in
       // Without another descriptor for its bell, it is closed.
       (try? ServedConnection(socket, state))?.serve()
     }
@@ -102,7 +102,6 @@ public final class MisbehavingServer: Sendable {
   /// Closes all connections, and takes no more.
   public func stop() {
     state.stop()
-    // Only now, or the thread that accepts might find that it is to go on.
     bell.ring()
   }
 }

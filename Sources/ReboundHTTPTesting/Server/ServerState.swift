@@ -6,6 +6,7 @@ final class ServerState: Sendable {
   enum Milestone: Hashable {
     case stallBegun
     case connectionEnded
+    case floodSent
   }
 
   private struct Waiter {
@@ -40,7 +41,6 @@ final class ServerState: Sendable {
 
   private let state = Locked(State())
 
-  var isStopped: Bool { state.withLock { $0.isStopped } }
   var requests: [ReceivedRequest] { state.withLock { $0.requests } }
   var connectionCount: Int { state.withLock { $0.connectionCount } }
   var stalls: Bool {
@@ -118,6 +118,11 @@ final class ServerState: Sendable {
     }
     for waiter in ready { waiter.continuation.resume() }
     return may
+  }
+
+  /// Notes that a connection has sent a flood.
+  func noteFlood() {
+    for waiter in state.withLock({ $0.takeWaiters(reaching: .floodSent) }) { waiter.continuation.resume() }
   }
 
   func endStall(of number: Int) {

@@ -44,16 +44,10 @@ final class Socket: Sendable {
     try check("listen", Foundation.listen(descriptor, backlog))
   }
 
-  /// Has a thread of its own serve each connection, until `bell` is rung and it is to end; does not wait.
-  func serveConnections(
-    orBell bell: Bell,
-    isStopped: @escaping @Sendable () -> Bool,
-    _ serve: @escaping @Sendable (Socket) -> Void
-  ) {
+  /// Has a thread of its own serve each connection, until `bell` is rung; does not wait.
+  func serveConnections(untilBell bell: Bell, _ serve: @escaping @Sendable (Socket) -> Void) {
     Thread.detachNewThread { [self] in
-      while true {
-        waitForConnection(orBell: bell.descriptor)
-        guard !isStopped() else { return }
+      while waitForConnection(orBell: bell.descriptor) {
         // A connection may be gone again before it is taken.
         guard let socket = accept() else { continue }
         Thread.detachNewThread { serve(socket) }
@@ -131,17 +125,19 @@ final class Socket: Sendable {
     ])
   }
 
-  /// Waits until a connection can be accepted, or `bell` can be read.
-  private func waitForConnection(orBell bell: Int32) {
+  /// Waits until a connection can be accepted, or `bell` can be read; says whether it cannot be read yet.
+  private func waitForConnection(orBell bell: Int32) -> Bool {
     let events = Int16(POLLIN)
-    wait(for: [
+    return wait(for: [
       pollfd(fd: descriptor, events: events, revents: 0), pollfd(fd: bell, events: events, revents: 0),
-    ])
+    ])[1].revents == 0
   }
 
-  private func wait(for conditions: [pollfd]) {
+  @discardableResult
+  private func wait(for conditions: [pollfd]) -> [pollfd] {
     var conditions = conditions
     while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
+    return conditions
   }
 
   private func setOption(_ level: Int32, _ name: Int32, _ value: some BitwiseCopyable) {

@@ -79,7 +79,7 @@ struct HTTPPriorityTests {
   #if Curl
     @Test("libcurl weighs the streams of HTTP/2 by it")
     func weight() async throws {
-      let server = try await FrameServer.start([.head, .data("ok", isLast: true)])
+      let server = try await SecureFrameServer.start([.head, .data("ok", isLast: true)])
       let transport = try CurlOriginTests.transport()
       let request = TransportRequest(try server.url(), headers: ["Priority": HTTPPriority.urgent.field])
       let log = await transport.outcome(of: request)

@@ -45,7 +45,7 @@
 
     @Test("the handshake of TLS is timed between the connection and the answer")
     func timingsOfTLS() async throws {
-      let server = try await FrameServer.start([.head, .data("ok", isLast: true)])
+      let server = try await SecureFrameServer.start([.head, .data("ok", isLast: true)])
       var request = TransportRequest(try server.url(), limits: .none)
       request.wantsTimings = true
       let log = await (try CurlOriginTests.transport()).outcome(of: request)

@@ -80,34 +80,5 @@
         }
       }
     }
-
-    @Test("ends with the one verdict of the break", arguments: TransportKind.allCases, protocols)
-    func verdicts(kind: TransportKind, protocols: String) async {
-      await #expect(processExitsWith: .success) { [kind, protocols] in
-        for secureFault in SecureFaultCase.all {
-          let setting = try await Setting(protocols)
-          setting.backend.program("/backend/head", .stallBeforeHead)
-          setting.backend.program("/backend/body", .stallInBody)
-          let transport = try SecureFaultTests.transport(kind)
-          for (stall, path) in ["backend/head", "backend/body"].enumerated() {
-            let log = TransportLog()
-            let request = TransportRequest(setting.url.appending(path: path), method: .post, limits: .none)
-            let exchange = transport.start(request, telling: log.add)
-            await setting.backend.stallsReached(stall + 1)
-            if path.hasSuffix("body") {
-              await log.until { $0.contains { if case .chunk = $0 { true } else { $0.isEnd } } }
-            }
-            setting.relay.breakAll(secureFault.fault)
-            await log.end()
-            exchange.cancel()
-            let verdict =
-              log.failure.map { FaultCase.Verdict.failure($0.kind) } ?? .answer(log.heads.first?.status ?? 0)
-            let expected = path.hasSuffix("body") ? secureFault.inBody : secureFault.beforeHead
-            #expect(verdict == expected, "\(secureFault.name), \(path): \(String(describing: log.failure))")
-            #expect(log.failure?.provesNothingWasSent == false, "\(secureFault.name), \(path)")
-          }
-        }
-      }
-    }
   }
 #endif

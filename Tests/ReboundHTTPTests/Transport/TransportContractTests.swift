@@ -23,16 +23,80 @@ struct TransportContractTests {
     try await promise.promise.run()
   }
 
-  @Test("that lack a feature are not asked for it, and have all other cases")
+  /// Takes no connections.
+  private struct NoTerminator: TLSTerminator {
+    struct Failure: Error {}
+
+    func listen(before port: UInt16, offering protocols: [String]) async throws -> any TLSListener { throw Failure() }
+  }
+
+  private static func contract(
+    lacking: Set<TransportContract.Feature> = [],
+    tls terminator: (any TLSTerminator)? = NoTerminator()
+  ) -> TransportContract {
+    TransportContract(lacking: lacking, tls: terminator) { _, _ in Silent(isSilent: false) }
+  }
+
+  @Test("that lack a feature are not asked for it, and have all other cases; without TLS, there is no HTTP/2")
   func features() {
+    let all = Self.contract().cases
     for feature in TransportContract.Feature.allCases {
-      let contract = TransportContract(lacking: [feature]) { URLSessionTransport(time: $0, reachability: $1) }
-      #expect(!contract.cases.contains { $0.feature == feature })
-      let all = TransportContract { URLSessionTransport(time: $0, reachability: $1) }.cases
-      #expect(contract.cases.count == all.count { $0.feature != feature })
+      let missing: Set<TransportContract.Feature> = feature == .tls ? [.tls, .http2] : [feature]
+      let contract = Self.contract(lacking: [feature])
+      #expect(!contract.cases.contains { $0.feature.map { missing.contains($0) } ?? false })
+      #expect(contract.cases.count == all.count { $0.feature.map { !missing.contains($0) } ?? true })
       #expect(all.contains { $0.feature == feature })
     }
   }
+
+  @Test("are told what nobody has asked for, and why")
+  func coverage() async throws {
+    let all = Self.contract().cases
+    let bare = Self.contract(lacking: [.http2, .backpressure], tls: nil)
+    let coverage = try await bare.verify { _ in false }
+    #expect(coverage.proven == [])
+    #expect(
+      coverage.gaps.map(\.reason) == [
+        "it lacks http2", "it lacks backpressure", "there is no TLSTerminator", "the caller has left them out",
+      ]
+    )
+    #expect(coverage.gaps[0].promises == all.filter { $0.feature == .http2 }.map(\.promise))
+    #expect(coverage.gaps[2].promises == all.filter { $0.isBehindTLS && $0.feature != .http2 }.map(\.promise))
+    #expect(coverage.gaps[3].promises == bare.cases.map(\.promise))
+    #expect(
+      coverage.description.split(separator: "\n").map { $0.filter { !$0.isNumber } } == [
+        " promises are kept", " not asked for, since it lacks http", " not asked for, since it lacks backpressure",
+        " not asked for, since there is no TLSTerminator", " not asked for, since the caller has left them out",
+      ]
+    )
+  }
+
+  @Test("behind a terminator that cannot listen are proven nothing: what it throws goes through")
+  func brokenTerminator() async throws {
+    let contract = Self.contract()
+    for promise in contract.cases where promise.isBehindTLS {
+      await #expect(throws: NoTerminator.Failure.self, "\(promise)") { try await promise.run() }
+    }
+    await #expect(throws: NoTerminator.Failure.self) { _ = try await contract.verify { $0.isBehindTLS } }
+  }
+
+  #if Curl && os(Linux)
+    @Test("keep their promises behind TLS and over HTTP/2", arguments: TransportKind.allCases)
+    func behindTLS(kind: TransportKind) async {
+      // URLSession trusts nobody else's certificates, unless the whole process does.
+      await #expect(processExitsWith: .success) { [kind] in
+        try TrustedAuthority.trustTests()
+        let contract = TransportContract(lacking: kind.lacking, tls: OpenSSLTerminator(), try kind.trustingMaker)
+        do {
+          let coverage = try await contract.verify { $0.isBehindTLS && !kind.stopsProcess(at: $0) }
+          #expect(coverage.proven.count > 80, "\(coverage)")
+        } catch {
+          // Thrown, it would end the process without a word.
+          Issue.record(error)
+        }
+      }
+    }
+  #endif
 
   /// Does nothing of what it should.
   private struct Silent: Transport {
@@ -57,7 +121,7 @@ struct TransportContractTests {
   func violation() async throws {
     let contract = TransportContract { _, _ in Silent(isSilent: false) }
     let isOne: (TransportContract.Case) -> Bool = { $0.promise == "sends a file with its length" }
-    let error = await #expect(throws: TransportContract.Violations.self) { try await contract.verify(where: isOne) }
+    let error = await #expect(throws: TransportContract.Violations.self) { _ = try await contract.verify(where: isOne) }
     #expect(
       error?.description == "'sends a file with its length': 0 requests came, not one; told: 'e'"
     )

@@ -26,18 +26,41 @@ enum TransportKind: String, CaseIterable, Codable, CustomTestStringConvertible {
 
   var testDescription: String { rawValue }
 
-  /// What it has to do: all that any transport does, but for what stands at ``URLSessionTransport``.
-  var contract: TransportContract {
+  /// What stands at ``URLSessionTransport``.
+  var lacking: Set<TransportContract.Feature> {
     #if canImport(Darwin)
-      let lacking: Set<TransportContract.Feature> = self == .urlSession ? [.connectLimit] : []
+      self == .urlSession ? [.connectLimit] : []
     #else
-      let lacking: Set<TransportContract.Feature> =
-        self == .urlSession ? [.connectLimit, .backpressure, .growingFiles] : []
+      self == .urlSession ? [.connectLimit, .backpressure, .growingFiles] : []
     #endif
-    return TransportContract(lacking: lacking) { make($0, reachability: $1) }
   }
 
+  /// What it has to do in the clear: all that any transport does, but for what it lacks.
+  var contract: TransportContract { TransportContract(lacking: lacking) { make($0, reachability: $1) } }
+
+  #if Curl && os(Linux)
+    /// Makes one that trusts the authority of the tests' certificates, if the process does.
+    var trustingMaker: TransportContract.Maker {
+      get throws {
+        switch self {
+        case .urlSession: return { make($0, reachability: $1) }
+        case .curl:
+          let configuration = try CurlTransport.Configuration.trustingTests()
+          return { CurlTransport(configuration, time: $0, reachability: $1) }
+        }
+      }
+    }
+  #endif
+
   /// Foundation on Linux stops the process, which no test survives; ``FoundationFaultTests`` has it.
+  func stopsProcess(at promise: TransportContract.Case) -> Bool {
+    #if canImport(Darwin)
+      false
+    #else
+      stopsProcess(at: promise.faultCase) || self == .urlSession && promise.http2FaultCase == .refusedOrder
+    #endif
+  }
+
   func stopsProcess(at faultCase: FaultCase?) -> Bool {
     #if canImport(Darwin)
       false

@@ -12,7 +12,9 @@
       let contract = TransportContract(lacking: [.connectionReuse, .contentCodings, .tls]) {
         SocketTransport(time: $0, reachability: $1)
       }
-      try await contract.verify()
+      let coverage = try await contract.verify()
+      #expect(coverage.gaps.map(\.reason) == ["it lacks connectionReuse", "it lacks contentCodings", "it lacks tls"])
+      #expect(coverage.proven.count > 400, "\(coverage)")
     }
 
     @Test("that asks from a task gets of a file what there was when its length was told")

@@ -1,0 +1,55 @@
+extension FrameServer {
+  /// One frame, for the stream of the request or for the connection, or what happens in its place.
+  public enum Frame: Hashable, Codable, Sendable {
+    /// HEADERS: the status 200, and nothing else.
+    case head
+    /// DATA: a part of the body, of 255 bytes at most; what is more is left out.
+    case data(String, isLast: Bool = false)
+    /// RST_STREAM: the stream is ended, for the reason with that number (RFC 9113 §7).
+    case reset(UInt8)
+    /// GOAWAY: the connection is about to end; none but the streams up to that number are dealt with.
+    case goAway(last: UInt8, _ reason: UInt8 = 0)
+    /// PING; what is behind it is sent once the client has answered, and so has read what is before.
+    case ping
+    /// So many PING frames at once, each of which wants an answer. They are the last of an answer.
+    case pings(Int)
+    /// So many SETTINGS frames at once, each of which wants an answer. They are the last of an answer.
+    case settings(Int)
+    /// DATA for a stream that nobody has opened.
+    case nonsense
+    /// Nothing, until the client closes the connection.
+    case stall
+    /// The connection is closed in order.
+    case close
+
+    /// A frame is nine bytes (its length, type and flags, and the stream's number) and what they announce.
+    static func bytes(
+      type: UInt8,
+      flags: UInt8 = 0,
+      on stream: [UInt8] = [0, 0, 0, 0],
+      _ payload: [UInt8] = []
+    ) -> [UInt8] {
+      [0, UInt8(payload.count >> 8 & 0xFF), UInt8(payload.count & 0xFF), type, flags] + stream + payload
+    }
+
+    func bytes(on stream: [UInt8]) -> [UInt8] {
+      switch self {
+      // As the static table of RFC 7541 has it.
+      case .head: Frame.bytes(type: 1, flags: 4, on: stream, [0x88])
+      case .data(let text, let isLast):
+        Frame.bytes(type: 0, flags: isLast ? 1 : 0, on: stream, Array(text.utf8.prefix(255)))
+      case .reset(let reason): Frame.bytes(type: 3, on: stream, [0, 0, 0, reason])
+      case .goAway(let last, let reason): Frame.bytes(type: 7, [0, 0, 0, last, 0, 0, 0, reason])
+      case .ping: Frame.pingBytes(1)
+      case .pings(let count): Frame.pingBytes(count)
+      case .settings(let count): Array(repeatElement(Frame.bytes(type: 4), count: max(count, 0)).joined())
+      case .nonsense: Frame.bytes(type: 0, on: [0, 0, 0, 0x63], [0x61])
+      case .stall, .close: []
+      }
+    }
+
+    private static func pingBytes(_ count: Int) -> [UInt8] {
+      Array(repeatElement(bytes(type: 6, [UInt8](repeating: 0, count: 8)), count: max(count, 0)).joined())
+    }
+  }
+}
