@@ -5,7 +5,7 @@ import Foundation
 // program has it, and runs it. The optimiser may destroy what a field holds before it writes what comes in its place: whoever is
 // called by that must not find the old value there once more.
 
-/// How often each value has gone. Of the main thread alone, as all of this.
+// How often each value has gone; of the main thread alone, as all of this.
 nonisolated(unsafe) private var gone: [Int: Int] = [:]
 
 private final class Value {
