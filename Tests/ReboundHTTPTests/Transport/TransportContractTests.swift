@@ -55,7 +55,7 @@ struct TransportContractTests {
     let bare = Self.contract(lacking: [.http2, .backpressure], tls: nil)
     let coverage = try await bare.verify { _ in false }
     #expect(coverage.proven == [])
-    #expect(
+    try #require(
       coverage.gaps.map(\.reason) == [
         "it lacks http2", "it lacks backpressure", "there is no TLSTerminator", "the caller has left them out",
       ]
