@@ -14,18 +14,21 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
   /// Most requests are alone with their address, and nothing else of them is looked at.
   private final class Key: Hashable, Sendable {
     private let request: HTTPRequest
+    private let address: String
     // Asked for here: it is the caller's code, and keys are compared with a lock held.
     private let operation: String
 
     init(_ request: HTTPRequest) {
-      (self.request, operation) = (request, request.operation)
+      (self.request, address, operation) = (request, request.message.url.absoluteString, request.operation)
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(request.message.url.absoluteString) }
+    func hash(into hasher: inout Hasher) { hasher.combine(address) }
 
     static func == (one: Key, other: Key) -> Bool {
+      // Whoever is alone is looked up by its own key when it ends.
+      if one === other { return true }
       let (left, right) = (one.request, other.request)
-      return left.message.url.absoluteString == right.message.url.absoluteString
+      return one.address == other.address
         && left.message.method == right.message.method
         && left.message.headers.lazy.filter(isShared).elementsEqual(right.message.headers.lazy.filter(isShared))
         && left.identity == right.identity && left.isAuthenticated == right.isAuthenticated
