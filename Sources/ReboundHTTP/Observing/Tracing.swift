@@ -140,11 +140,10 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
       return
     }
-    let key = request.call.watched.map { ObjectIdentifier($0) }
-    let parent = key.flatMap { key in calls.withLock { $0[key]?.parent } }
-    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent)
+    let call = request.call.watched.flatMap { watched in calls.withLock { $0[ObjectIdentifier(watched)] } }
+    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: call?.parent)
     let injected = Injected(text: context.traceparent, context: context)
-    if let key { calls.withLock { $0[key]?.injected = injected } }
+    if let call { calls.withLock { _ in call.injected = injected } }
     request.message.headers.add("traceparent", injected.text)
   }
 
