@@ -34,8 +34,10 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     @inline(__always)
     private static func consists(_ text: String, of isAllowed: (UInt8) -> Bool) -> Bool {
-      // By its bytes in memory, as names are compared.
-      text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? text.utf8.allSatisfy(isAllowed)
+      // By its bytes in memory, as names are compared. All of them: nearly all are allowed, and a processor looks at many at once
+      // where none of them is the end.
+      text.utf8.withContiguousStorageIfAvailable { $0.reduce(true) { isAllowed($1) && $0 } }
+        ?? text.utf8.allSatisfy(isAllowed)
     }
 
     @inline(__always)
