@@ -47,8 +47,12 @@ public struct TimeSource: Sendable {
 
   /// The present by the device's clock, since the beginning of 1970; it jumps when somebody sets it.
   public static let deviceClock: @Sendable () -> Duration = {
-    // No delay, which would be cut off at a time that has passed in 2001.
-    .seconds(Date().timeIntervalSince1970)
+    #if os(Linux) || os(Android)
+      read(CLOCK_REALTIME)
+    #else
+      // No delay, which would be cut off at a time that has passed in 2001.
+      .seconds(Date().timeIntervalSince1970)
+    #endif
   }
 
   /// How much time has passed since some moment.
@@ -143,17 +147,22 @@ public struct TimeSource: Sendable {
   static var systemNow: Duration {
     if let diverted = SystemTimers.diverted { return diverted.now }
     #if os(Linux) || os(Android)
-      // The clock of `ContinuousClock`, without the way through the runtime, which takes as long as the clock itself.
-      // Since the machine's start and not the process's: whoever would keep the first reading may keep a simulated one.
-      var time = timespec()
-      clock_gettime(CLOCK_BOOTTIME, &time)
-      return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+      // The clock of `ContinuousClock`, since the machine's start and not the process's: whoever would keep the first reading may
+      // keep a simulated one.
+      return read(CLOCK_BOOTTIME)
     #else
       return start.duration(to: .now)
     #endif
   }
 
-  #if !os(Linux) && !os(Android)
+  #if os(Linux) || os(Android)
+    /// Without the way through the runtime or Foundation, which takes longer than the clock itself.
+    private static func read(_ clock: clockid_t) -> Duration {
+      var time = timespec()
+      clock_gettime(clock, &time)
+      return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+  #else
     private static let start = ContinuousClock.now
   #endif
 }
