@@ -20,6 +20,21 @@
     }
 
     #if os(Linux)
+      @Test("URLSession sends it again by itself, too")
+      func refusedByFoundation() async {
+        await #expect(processExitsWith: .success) {
+          try TrustedAuthority.trustTests()
+          let server = try await SecureFrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
+          let log = TransportLog()
+          let transport = URLSessionTransport(reachability: ManualReachability())
+          let exchange = transport.start(TransportRequest(try server.url(), limits: .none), telling: log.add)
+          await log.end()
+          exchange.cancel()
+          #expect(log.heads.map(\.status) == [200])
+          #expect(server.requestCount == 2)
+        }
+      }
+
       @Test("URLSession speaks HTTP/2 over TLS, and not without")
       func versionsOfFoundation() async {
         await #expect(processExitsWith: .success) {
