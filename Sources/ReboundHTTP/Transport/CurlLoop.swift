@@ -1,5 +1,6 @@
 #if Curl
   import CCurl
+  import Dispatch
   import Foundation
   import StreamSupport
 
@@ -31,6 +32,8 @@
     /// Those with transfers that need perhaps not wait any longer.
     @exclusivity(unchecked) private var stirred: [CurlOrigin] = []
     private let maxTransfersPerHost: Int
+    /// When ends that libcurl has not seen were last looked for.
+    @exclusivity(unchecked) private var lookedForEnds = DispatchTime.now()
 
     /// In milliseconds; only a bound.
     private static let longSleep: Int32 = 60_000
@@ -99,10 +102,18 @@
         if active.isEmpty, end() { break }
         // Sleeps until a socket, libcurl's own timers or a command wants something.
         curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
+        lookForEnds()
       }
       for handle in idle { handle.free() }
       idle = []
       curl_multi_cleanup(multi)
+    }
+
+    private func lookForEnds() {
+      let now = DispatchTime.now()
+      guard lookedForEnds + .milliseconds(Int(CurlLoop.shortSleep)) <= now else { return }
+      lookedForEnds = now
+      for transfer in active.values { transfer.lookForEnd() }
     }
 
     private func takeCommands() -> [Command] {

@@ -100,6 +100,12 @@
       events { worker_connections 512; }
       http {
         access_log off;
+        # A busy test may come back to a connection, or read on, long after the usual minute.
+        keepalive_timeout 1h;
+        send_timeout 1h;
+        client_header_timeout 1h;
+        client_body_timeout 1h;
+        proxy_read_timeout 1h;
         client_body_temp_path temporary/body;
         proxy_temp_path temporary/proxy;
         fastcgi_temp_path temporary/fastcgi;
