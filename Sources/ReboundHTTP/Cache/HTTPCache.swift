@@ -147,7 +147,7 @@ public final class HTTPCache: Sendable {
   public let staleIfError: Duration
 
   /// `nil` for a cache in memory alone.
-  let shelf: HTTPCacheShelf?
+  let storageQueue: HTTPCacheStorageQueue?
   private let state = Locked(State())
 
   /// Makes an empty cache in memory.
@@ -158,7 +158,7 @@ public final class HTTPCache: Sendable {
   public init(capacity: Int = 20_000_000, staleIfError: Duration = .zero) {
     self.capacity = max(capacity, 0)
     self.staleIfError = staleIfError.clampedToDelay
-    shelf = nil
+    storageQueue = nil
   }
 
   /// Makes a cache with what is in a storage.
@@ -179,14 +179,14 @@ public final class HTTPCache: Sendable {
       DroppedErrors.report($0, by: "HTTPCache")
     }
   ) {
-    let shelf = HTTPCacheShelf(storage, pendingLimit: max(capacity, 0), onFailure: onStorageFailure)
-    self.init(capacity: capacity, staleIfError: staleIfError, shelf: shelf)
+    let storageQueue = HTTPCacheStorageQueue(storage, pendingLimit: max(capacity, 0), onFailure: onStorageFailure)
+    self.init(capacity: capacity, staleIfError: staleIfError, storageQueue: storageQueue)
   }
 
-  init(capacity: Int, staleIfError: Duration, shelf: HTTPCacheShelf) {
+  init(capacity: Int, staleIfError: Duration, storageQueue: HTTPCacheStorageQueue) {
     self.capacity = max(capacity, 0)
     self.staleIfError = staleIfError.clampedToDelay
-    self.shelf = shelf
+    self.storageQueue = storageQueue
   }
 
   /// How many bytes it holds in memory, roughly.
@@ -206,7 +206,7 @@ public final class HTTPCache: Sendable {
     }
     for renewal in before.1.values { renewal.exchange?.cancel() }
     // Whoever was reading from the storage at the same time has read what is removed.
-    shelf?.removeAll { self.releaseMemory() }
+    storageQueue?.removeAll { self.releaseMemory() }
   }
 
   /// Lets go of what is in memory and in the storage as well, as when memory is short.
@@ -229,8 +229,8 @@ public final class HTTPCache: Sendable {
   ///
   /// Without a storage, it returns at once.
   public nonisolated(nonsending) func flush() async {
-    guard let shelf else { return }
-    await withCheckedContinuation { continuation in shelf.work { continuation.resume() } }
+    guard let storageQueue else { return }
+    await withCheckedContinuation { continuation in storageQueue.work { continuation.resume() } }
   }
 
   // MARK: Both
@@ -246,7 +246,7 @@ public final class HTTPCache: Sendable {
 
   /// The copy that answers a request, from wherever it is.
   func look(_ key: Key, for request: HTTPRequest) -> SingleAnswer<CachedCopy?, NetworkFailure>? {
-    shelf?.look(key, for: request, in: self)
+    storageQueue?.look(key, for: request, in: self)
   }
 
   /// Keeps a copy in place of those that answer the same request.
@@ -256,7 +256,7 @@ public final class HTTPCache: Sendable {
     guard let number = keepInMemory(copy, for: lookup.key, answering: request.message, since: lookup) else {
       return false
     }
-    shelf?.store(copy, number, lookup, for: request, in: self)
+    storageQueue?.store(copy, number, lookup, for: request, in: self)
     return true
   }
 
@@ -267,7 +267,7 @@ public final class HTTPCache: Sendable {
     let (key, message) = (lookup.key, request.message)
     drop(key) { $0.copy.answers(message) }
     // As when everything is forgotten, for whoever was reading it at the same time.
-    shelf?.remove(copy, key, in: self) { self.drop(key) { $0.copy.answers(message) && $0.place != nil } }
+    storageQueue?.remove(copy, key, in: self) { self.drop(key) { $0.copy.answers(message) && $0.place != nil } }
   }
 
   /// Whether the address of a copy, or one to which redirects have led from there, may have been forgotten since it was
@@ -359,7 +359,7 @@ public final class HTTPCache: Sendable {
     }
     withExtendedLifetime(dropped) {}
     // As when everything is forgotten, for whoever was reading it at the same time.
-    shelf?.removeAll(of: addresses) { self.release { $0.isOf($1, addresses.contains) } }
+    storageQueue?.removeAll(of: addresses) { self.release { $0.isOf($1, addresses.contains) } }
   }
 
   // MARK: Renewal

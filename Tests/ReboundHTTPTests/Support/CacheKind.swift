@@ -35,16 +35,16 @@ extension HTTPCache {
     capacity: Int = 20_000_000,
     staleIfError: Duration = .zero,
     at storage: any HTTPCacheStorage,
-    work: @escaping HTTPCacheShelf.Run = { $0() },
+    work: @escaping HTTPCacheStorageQueue.Run = { $0() },
     onFailure: @escaping @Sendable (HTTPCacheStorageFailure) -> Void
   ) {
-    let shelf = HTTPCacheShelf(
+    let storageQueue = HTTPCacheStorageQueue(
       storage,
       pendingLimit: capacity,
       work: work,
       tell: { $0() },
       onFailure: onFailure
     )
-    self.init(capacity: capacity, staleIfError: staleIfError, shelf: shelf)
+    self.init(capacity: capacity, staleIfError: staleIfError, storageQueue: storageQueue)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import ReboundHTTP
 
 @Suite("HTTPCache with a storage")
-struct HTTPCacheShelfTests {
+struct HTTPCacheStorageQueueTests {
   /// A service, a folder, and processes that share them.
   private final class Setting: Sendable {
     let test: ClientUnderTest
@@ -38,7 +38,7 @@ struct HTTPCacheShelfTests {
     func process(
       _ storage: (any HTTPCacheStorage)? = nil,
       capacity: Int = 20_000_000,
-      work: @escaping HTTPCacheShelf.Run = { $0() }
+      work: @escaping HTTPCacheStorageQueue.Run = { $0() }
     ) -> Process {
       let number = state.withLock { state in
         state.processes += 1
@@ -316,9 +316,9 @@ struct HTTPCacheShelfTests {
     let lookup = process.cache.lookup(request)
     let copy = try #require(CachedCopy(response, to: message, now: .zero))
     process.cache.invalidate([.service])
-    process.cache.shelf?.store(copy, 1, lookup, for: request, in: process.cache)
+    process.cache.storageQueue?.store(copy, 1, lookup, for: request, in: process.cache)
     #expect(setting.copies == [])
-    process.cache.shelf?.store(copy, 1, process.cache.lookup(request), for: request, in: process.cache)
+    process.cache.storageQueue?.store(copy, 1, process.cache.lookup(request), for: request, in: process.cache)
     #expect(setting.copies.count == 1)
   }
 

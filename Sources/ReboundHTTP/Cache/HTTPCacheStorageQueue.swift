@@ -9,7 +9,7 @@ import StreamSupport
 /// All that a storage does, it does on one queue, one thing after the other. So nobody's thread waits for a disk; what was
 /// stored or forgotten before a look is so for that look; and no lock is held while a storage works. What waits there to be
 /// stored is bounded.
-final class HTTPCacheShelf: Sendable {
+final class HTTPCacheStorageQueue: Sendable {
   /// Runs work somewhere, later or at once.
   typealias Run = @Sendable (@escaping @Sendable () -> Void) -> Void
 
