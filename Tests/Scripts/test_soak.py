@@ -17,7 +17,7 @@ class SoakTests(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             scripts = Path(folder) / "scripts"
             scripts.mkdir()
-            for name in ("soak", "ending.bash", "steps.bash"):
+            for name in ("soak", "ending.bash", "steps.bash", "test-width.bash"):
                 shutil.copy(ROOT / "scripts" / name, scripts)
             programs = [scripts / name for name in ("setup", "traits", "swift-in")]
             programs.append(Path(folder) / ".build/debug/ReboundPackageTests.xctest")

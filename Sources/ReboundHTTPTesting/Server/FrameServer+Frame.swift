@@ -17,6 +17,9 @@ extension FrameServer {
     case settings(Int)
     /// DATA for a stream that nobody has opened.
     case nonsense
+    /// Nothing, until the request has come whole, with its body; what is behind it is sent then. Without it an answer begins with
+    /// the request's head.
+    case wholeRequest
     /// Nothing, until the client closes the connection.
     case stall
     /// The connection is closed in order.
@@ -44,7 +47,7 @@ extension FrameServer {
       case .pings(let count): Frame.pingBytes(count)
       case .settings(let count): Array(repeatElement(Frame.bytes(type: 4), count: max(count, 0)).joined())
       case .nonsense: Frame.bytes(type: 0, on: [0, 0, 0, 0x63], [0x61])
-      case .stall, .close: []
+      case .wholeRequest, .stall, .close: []
       }
     }
 

@@ -102,6 +102,8 @@ private final class FrameConnection {
   /// What is still to be sent for the latest request, and its stream.
   private var rest: ArraySlice<FrameServer.Frame> = []
   private var stream: [UInt8] = []
+  /// Whether that request has come with all of its body.
+  private var isWhole = false
   private var isOpen = true
 
   init(_ socket: Socket, _ script: FrameScript, _ state: ServerState) throws {
@@ -126,11 +128,17 @@ private final class FrameConnection {
 
   private func receive(type: UInt8, flags: UInt8, _ stream: [UInt8], _ payload: [UInt8]) {
     let acknowledges = flags & 1 == 1
+    // Of a request's frames the same flag says that they are its last.
+    let endsStream = acknowledges
     switch type {
+    case 0 where endsStream && stream == self.stream:
+      isWhole = true
+      // What waits for an answer to a PING does so still.
+      if rest.first == .wholeRequest { play() }
     case 1:
       // With a priority, its last byte is the weight.
       let weight = flags & 0x28 == 0x20 && payload.count > 4 ? Int(payload[4]) + 1 : nil
-      (rest, self.stream) = (script.next(weighing: weight), stream)
+      (rest, self.stream, isWhole) = (script.next(weighing: weight), stream, endsStream)
       play()
     case 4 where !acknowledges:
       send(FrameServer.Frame.bytes(type: 4, flags: 1))
@@ -146,7 +154,9 @@ private final class FrameConnection {
   /// Sends what is left of the answer, up to where the client has to be waited for.
   private func play() {
     var bytes: [UInt8] = []
-    while isOpen, let frame = rest.popFirst() {
+    while isOpen, let frame = rest.first {
+      if frame == .wholeRequest, !isWhole { break }
+      rest.removeFirst()
       bytes += frame.bytes(on: stream)
       switch frame {
       case .ping:
@@ -164,7 +174,7 @@ private final class FrameConnection {
         send(bytes)
         socket.endSending()
         return drain()
-      case .head, .data, .reset, .goAway, .nonsense:
+      case .head, .data, .reset, .goAway, .nonsense, .wholeRequest:
         break
       }
     }

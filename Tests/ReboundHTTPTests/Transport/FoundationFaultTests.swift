@@ -79,7 +79,10 @@
       func refusedStream() async {
         let result = await #expect(processExitsWith: .failure) {
           try TrustedAuthority.trustTests()
-          let server = try await SecureFrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
+          let server = try await SecureFrameServer.start(
+            [.wholeRequest, .reset(7)],
+            [.head, .data("ok", isLast: true)]
+          )
           let delegate = BodyDelegate()
           let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
           session.dataTask(with: FoundationFaultTests.order(try server.url())).resume()

@@ -6,7 +6,8 @@ import Testing
 /// Calls that answer at once, one after the other, stand beside each other on the stack and not on each other.
 @Suite("The stack stays flat")
 struct FlatStackTests {
-  private static let many = 10_000
+  /// Each call that stood on the one before would take some hundred bytes.
+  private static let many = 2_000
 
   private let depths = EventLog<UInt>()
 
@@ -61,7 +62,7 @@ struct FlatStackTests {
     let protected = subject.protect(call.eraseToAnyPublisher(), time)
       // Also where the call is refused.
       .handleEvents(receiveCompletion: { _ in noteDepth() })
-    let rounds = Self.many / 5
+    let rounds = Self.many
     if fails {
       protected.retry(RetryPolicy(clamping: rounds, backoff: .immediate), time: time).subscribe(recorder)
     } else {
