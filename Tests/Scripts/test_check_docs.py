@@ -1,6 +1,8 @@
 """What scripts/check-docs says of the code in documents."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
 from support import load
 
@@ -45,6 +47,27 @@ class CodeTests(unittest.TestCase):
 
     def test_a_fence_that_nobody_closes_counts(self):
         self.assertEqual(self.complaints("```swift", "let sky = Sea()")[0], 1)
+
+
+class LinkTests(unittest.TestCase):
+    def complaints(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "sky.md").write_text("# The sky\n\n## Is it blue?\n")
+            document = Path(folder) / "sea.md"
+            document.write_text(text)
+            return check_docs.check_links(document, "sea.md", text)
+
+    def test_links_that_lead_somewhere_are_fine(self):
+        for link in ["sky.md", "sky.md#is-it-blue", "#the-sea", "https://example.com/none.md", ".", "mailto:sky@example.com"]:
+            self.assertEqual(self.complaints(f"# The sea\n\n[blue]({link})\n"), [], link)
+
+    def test_a_link_to_no_file_is_a_complaint(self):
+        self.assertEqual(
+            self.complaints("# The sea\n\n[deep](deep.md)\n"), ["sea.md:3: the link leads to deep.md, which is not there"]
+        )
+
+    def test_a_link_to_no_heading_is_a_complaint(self):
+        self.assertEqual(self.complaints("[grey](sky.md#is-it-grey)"), ["sea.md:1: sky.md has no heading #is-it-grey"])
 
 
 if __name__ == "__main__":
