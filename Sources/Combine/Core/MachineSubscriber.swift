@@ -32,9 +32,14 @@ where Downstream.Input == M.Output, Downstream.Failure == M.Failures.Downstream 
     guard mayTake else { return receiveOutOfTurn() }
     do throws(M.Failures.Thrown) {
       let (step, memory) = try machine.step(memory, input)
-      // What was there goes once this is in its place: a value may send another as it goes.
-      let replaced = exchange(&self.memory, with: memory)
-      withExtendedLifetime(replaced) {}
+      if MemoryLayout<M.Memory>.size == 0 {
+        // A memory of no bytes has no place of its own: ThreadSanitizer would take a change of it for one of this object.
+        self.memory = memory
+      } else {
+        // What was there goes once this is in its place: a value may send another as it goes.
+        let replaced = exchange(&self.memory, with: memory)
+        withExtendedLifetime(replaced) {}
+      }
       switch step {
       case .emit(let output): return downstream.receive(output)
       case .skip: return .max(1)
