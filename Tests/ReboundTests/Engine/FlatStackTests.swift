@@ -6,8 +6,7 @@ import Testing
 /// Calls that answer at once, one after the other, stand beside each other on the stack and not on each other.
 @Suite("The stack stays flat")
 struct FlatStackTests {
-  /// Each call that stood on the one before would take some hundred bytes.
-  private static let many = 2_000
+  private static let many = 10_000
 
   private let depths = EventLog<UInt>()
 
@@ -62,7 +61,7 @@ struct FlatStackTests {
     let protected = subject.protect(call.eraseToAnyPublisher(), time)
       // Also where the call is refused.
       .handleEvents(receiveCompletion: { _ in noteDepth() })
-    let rounds = Self.many
+    let rounds = Self.many / 5
     if fails {
       protected.retry(RetryPolicy(clamping: rounds, backoff: .immediate), time: time).subscribe(recorder)
     } else {

@@ -306,7 +306,7 @@ struct PolicyContractTests {
 
   @Test("ten thousand ends one after the other take the stack of one", arguments: PolicyUnderTest.all)
   func flatStack(row: PolicyUnderTest) throws {
-    let many = 2_000
+    let many = 10_000
     let depths = EventLog<UInt>()
     func ending(with end: @escaping (Int) -> Subscribers.Completion<any Error>) -> TestPublisher<Int, any Error> {
       TestPublisher { connection in
