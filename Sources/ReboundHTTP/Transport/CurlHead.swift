@@ -12,7 +12,8 @@
     private var lastName: String?
     /// It grows in its place: to make it anew for each of many lines would take ever longer.
     private var lastValue = ""
-    private var isTold = false
+    /// Whether the head has been returned.
+    private(set) var isTold = false
 
     /// Whether the server speaks another protocol from here on.
     var changesProtocol: Bool { status == 101 }

@@ -26,7 +26,6 @@
     private(set) var handle: CurlHandle?
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     @exclusivity(unchecked) private var head = CurlHead()
-    private var hasHead = false
     private var upload: CurlUpload?
     private var isReceivingPaused = false
     private(set) var isConnected = false
@@ -253,7 +252,6 @@
         let detail = "proxy \(route) answers 407"
         exchange.abort(TransportFailure(.proxy(.credentials), isUnsent: true, detail: detail))
       } else {
-        hasHead = true
         exchange.receive(head)
       }
       return count
@@ -290,7 +288,7 @@
     /// When the server's half of a stream of HTTP/2 ends before ours, libcurl 7.88 sees the end while it sends, and not for an
     /// end of the answer: it waits for a socket that stays silent. Only a pause that ends makes it read again.
     func lookForEnd() {
-      guard let handle, let upload, hasHead, server.isSecure, !isReceivingPaused, !upload.isWaiting else { return }
+      guard let handle, let upload, head.isTold, server.isSecure, !isReceivingPaused, !upload.isWaiting else { return }
       curl_easy_pause(handle.easy, CURLPAUSE_RECV)
       curl_easy_pause(handle.easy, CURLPAUSE_CONT)
     }
