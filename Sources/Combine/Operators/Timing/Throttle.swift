@@ -89,6 +89,8 @@ final class ThrottleSubscriber<Context: Scheduler, Downstream: Subscriber>: Upst
   @exclusivity(unchecked) @usableFromInline var lastEmission: Time?
   // Whether downstream has its subscription; nothing is delivered before that.
   @exclusivity(unchecked) @usableFromInline var isOpen = false
+  // Whether a job has run before that, in vain: another is to make up for it.
+  @exclusivity(unchecked) @usableFromInline var cameTooEarly = false
 
   @inlinable
   init<Upstream>(_ publisher: Publishers.Throttle<Upstream, Context>, to downstream: Downstream) {
@@ -106,9 +108,9 @@ final class ThrottleSubscriber<Context: Scheduler, Downstream: Subscriber>: Upst
     combiningLock.pass { downstream.receive(subscription: self) }
     lock.lock()
     isOpen = true
-    let isLate = ending != nil || waiting != nil
+    let cameTooEarly = cameTooEarly
     lock.unlock()
-    if isLate { scheduler.schedule(options: nil) { [weak self] in self?.emit() } }
+    if cameTooEarly { scheduler.schedule(options: nil) { [weak self] in self?.emit() } }
   }
 
   @inlinable @inline(__always)
@@ -167,6 +169,7 @@ final class ThrottleSubscriber<Context: Scheduler, Downstream: Subscriber>: Upst
     combiningLock.pass {
       lock.lock()
       guard isOpen else {
+        cameTooEarly = true
         lock.unlock()
         return
       }

@@ -131,6 +131,27 @@ struct ThrottleTests {
     #expect(recorder.events == [.subscription, .completion(.finished)])
   }
 
+  @Test("a value that comes while the subscriber takes its subscription lets none of the next come early")
+  func valueInsideSubscription() {
+    let recorder = Recorder<Int, TestFailure>(
+      on: scheduler,
+      answering: { [upstream] value, _ in
+        if value < 3 { upstream.send(value + 1) }
+        return .none
+      }
+    )
+    let subscriber = AnySubscriber<Int, TestFailure>(
+      receiveSubscription: { [upstream] in
+        recorder.receive(subscription: $0)
+        upstream.send(1)
+      },
+      receiveValue: { recorder.receive($0) }
+    )
+    upstream.throttle(for: 1, scheduler: scheduler, latest: true).subscribe(subscriber)
+    scheduler.advance(by: 5)
+    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
+  }
+
   @Test("a cancel drops the value that waits, and nothing comes any more")
   func cancels() {
     let recorder = Recorder<Int, TestFailure>()
