@@ -65,17 +65,18 @@ struct LatestInner: ~Copyable {
     return isDone
   }
 
-  /// Leaves the inner publisher of before, and gives the number of the one to come.
+  /// Leaves the inner publisher of before, and gives the number of the one to come; nil if what was cancelled has brought
+  /// another from inside, which is the latest then.
   @inlinable @inline(__always)
-  func advance() -> Int {
-    let previous = state.withLock { state in
+  func advance() -> Int? {
+    let (next, previous) = state.withLock { state in
       state.phase = .awaited
-      number.store(number.load(ordering: .relaxed) &+ 1, ordering: .releasing)
-      return state.inner.take()
+      let next = number.load(ordering: .relaxed) &+ 1
+      number.store(next, ordering: .releasing)
+      return (next, state.inner.take())
     }
     previous?.cancel()
-    // The outer upstream is serial: nobody else advances.
-    return number.load(ordering: .relaxed)
+    return isLatest(next) ? next : nil
   }
 
   /// Keeps the subscription of the latest inner publisher, and says how much to ask of it.

@@ -107,8 +107,7 @@ where Downstream.Input == Inner.Output, Downstream.Failure == Inner.Failure {
       delegate { [self] in _ = receive(input) }
       return .none
     }
-    guard !outstanding.isClosed else { return .none }
-    let number = latest.advance()
+    guard !outstanding.isClosed, let number = latest.advance() else { return .none }
     // A `Just` delivers at once if something is owed; if not it has to wait, and needs a subscription.
     if let output = input.scalarValue, latest.takeOne(for: number, of: outstanding) == .granted {
       receive(scalar: output, from: number)

@@ -252,6 +252,24 @@ struct SwitchToLatestTests {
     #expect(recorder.values == [1, 2, 20, 21])
   }
 
+  @Test("a publisher that is sent while one is cancelled for another is the latest, and the other is not used")
+  func sentFromInsideACancel() {
+    let subject = PassthroughSubject<AnyPublisher<Int, TestFailure>, TestFailure>()
+    let recorder = Recorder<Int, TestFailure>()
+    subject.switchToLatest().subscribe(recorder)
+    let insistent = first.handleEvents(receiveCancel: { [second] in subject.send(second.eraseToAnyPublisher()) })
+    subject.send(insistent.eraseToAnyPublisher())
+
+    subject.send(Fail(error: .expected).eraseToAnyPublisher())
+    #expect(recorder.completion == nil)
+    second.send(1)
+    subject.send(completion: .finished)
+    second.send(2)
+    #expect(recorder.events == [.subscription, .value(1), .value(2)])
+    recorder.cancel()
+    #expect(second.cancelCount == 1)
+  }
+
   /// What happened, for a `Just` as the compiler sees it and for one that it can't see.
   private func eventsOfJust(
     isVisible: Bool,
