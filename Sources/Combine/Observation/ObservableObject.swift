@@ -22,13 +22,22 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
 /// The publisher that all `Published` fields of an object share; nil if it has none.
 private func publisherInstalled(in object: AnyObject) -> ObservableObjectPublisher? {
   let fields = observableFields.fields(of: type(of: object))
-  guard let first = fields.first else { return nil }
+  guard !fields.isEmpty else { return nil }
   return withExtendedLifetime(object) {
     let start = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-    // They are installed together, so if one has it, the others do.
-    if let installed = first.type.publisher(inFieldAt: start + first.offset) { return installed }
+    // They are installed together; but a field may have been replaced since, and has none then.
+    var installed: ObservableObjectPublisher?
+    var isMissing = false
+    for field in fields {
+      if let publisher = field.type.publisher(inFieldAt: start + field.offset) {
+        installed = installed ?? publisher
+      } else {
+        isMissing = true
+      }
+    }
+    if let installed, !isMissing { return installed }
     // Of several threads that are here the one that comes to the first field first decides for all.
-    return fields.reduce(ObservableObjectPublisher()) { shared, field in
+    return fields.reduce(installed ?? ObservableObjectPublisher()) { shared, field in
       field.type.install(shared, inFieldAt: start + field.offset)
     }
   }

@@ -132,6 +132,35 @@ struct ObservableObjectTests {
     #expect(recorder.values.count == 1)
   }
 
+  @Test("a field that was replaced announces changes again when the publisher is next asked for", arguments: [0, 1, 2])
+  func replacedField(index: Int) {
+    final class Model: ObservableObject {
+      @Published var first = 0
+      @Published var second = 0
+      @Published var third = 0
+
+      func replace(_ index: Int) {
+        switch index {
+        case 0: _first = Published(initialValue: 5)
+        case 1: _second = Published(initialValue: 5)
+        default: _third = Published(initialValue: 5)
+        }
+      }
+    }
+    let model = Model()
+    let publisher = model.objectWillChange
+    let recorder = Recorder<Void, Never>()
+    publisher.subscribe(recorder)
+    model.replace(index)
+
+    #expect(model.objectWillChange === publisher)
+    model.first = 1
+    model.second = 1
+    model.third = 1
+
+    #expect(recorder.values.count == 3)
+  }
+
   @Test("a reference that leads nowhere is not followed in the search for fields")
   func danglingReference() {
     final class Child: ObservableObject {
