@@ -20,7 +20,7 @@ extension FallbackPolicy {
   ) async throws -> Value {
     let original: Failure
     do { return try await operation() } catch { original = error }
-    guard !Task.isCancelled, !isOverdueWait(original), covers(original) else { throw original }
+    guard !Task.isCancelled, covers(original) else { throw original }
     do {
       return try await ForeignCall.left { try await replacement(original) }
     } catch {

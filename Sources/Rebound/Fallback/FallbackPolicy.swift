@@ -11,7 +11,8 @@ import Foundation
 ///     } fallback: { _ in .empty }
 ///
 /// A policy is a plain value without state. The event keeps the failure that a fallback hides. A cancel is no failure:
-/// there is no fallback for `CancellationError`, nor in a task that is cancelled.
+/// there is no fallback for `CancellationError`, nor in a task that is cancelled, nor where a wait of a policy has ended because
+/// ``Deadline/current`` is over.
 public struct FallbackPolicy<Failure: Error>: Sendable {
   package private(set) var condition: @Sendable (Failure) -> Bool = { _ in true }
   package private(set) var observer: (@Sendable (FallbackEvent) -> Void)?
@@ -33,9 +34,10 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
     changed(self) { $0.observer = both($0.observer, observer) }
   }
 
-  /// Whether there is a fallback for a failure; told to the observer.
+  /// Whether there is a fallback for a failure, under the deadline that it was asked for with; told to the observer.
   func covers(_ error: Failure) -> Bool {
     if error is CancellationError { return false }
+    if isOverdueWait(error) { return false }
     let isCovered = condition(error)
     observer?(isCovered ? .fallingBack(from: error) : .passingOn(error))
     return isCovered

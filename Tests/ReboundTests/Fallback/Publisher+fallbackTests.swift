@@ -1,7 +1,8 @@
 import Combine
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("fallback")
 struct PublisherFallbackTests {
@@ -105,6 +106,20 @@ struct PublisherFallbackTests {
     anyUpstream.send(completion: .failure(ofUpstream ? CancellationError() : TestFailure.transient))
     #expect(recorder.failure is CancellationError)
     #expect(events.entries == (ofUpstream ? [] : ["falling back from transient"]))
+  }
+
+  @Test("has no fallback for a wait that has ended with the deadline of the subscription", arguments: [1, 2, 3])
+  func overdueWait(seconds: Int) {
+    let time = TestScheduler().time
+    let recorder = Recorder<Int, any Error>()
+    Deadline.$current.withValue(Deadline(in: .seconds(2), on: time)) {
+      anyUpstream.fallback(to: 0, policy()).subscribe(recorder)
+    }
+    let overdue = TimedOut(waitingUntil: Deadline(in: .seconds(seconds), on: time), limit: .seconds(seconds))
+    anyUpstream.send(completion: .failure(overdue))
+    #expect(recorder.values == (seconds < 2 ? [0] : []))
+    #expect(recorder.failure as? TimedOut == (seconds < 2 ? nil : overdue))
+    #expect(events.count == (seconds < 2 ? 1 : 0))
   }
 
   @Test("cancels the fallback that runs")

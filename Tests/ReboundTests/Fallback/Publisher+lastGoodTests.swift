@@ -1,7 +1,8 @@
 import Combine
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("fallback(to:for:)")
 struct PublisherLastGoodTests {
@@ -55,6 +56,21 @@ struct PublisherLastGoodTests {
     upstream.send(completion: .failure(error))
     #expect(recorder.failure == error)
     #expect(events.entries == (error == .permanent ? ["no fallback for permanent"] : []))
+  }
+
+  @Test("has no saved copy for a wait that has ended with the deadline of the subscription")
+  func overdueWait() throws {
+    let store = try store()
+    store.remember(7, for: "Bern", at: scheduler.elapsed)
+    let deadline = Deadline(in: .seconds(2), on: scheduler.time)
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Sourced<Int>, any Error>()
+    Deadline.$current.withValue(deadline) {
+      upstream.fallback(to: store, for: "Bern", time: scheduler.time).subscribe(recorder)
+    }
+    upstream.send(completion: .failure(TimedOut(waitingUntil: deadline, limit: .seconds(2))))
+    #expect(recorder.values.isEmpty)
+    #expect(recorder.failure is TimedOut)
   }
 
   @Test("does the same for a function")
