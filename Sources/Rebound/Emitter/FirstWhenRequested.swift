@@ -3,7 +3,8 @@ import StreamSupport
 
 /// Subscribes for each subscriber once a value is requested, publishes the first value, and finishes.
 ///
-/// For an upstream that asks for something itself as soon as it is subscribed to, such as a `flatMap`.
+/// For an upstream that asks for something itself as soon as it is subscribed to, such as a `flatMap`. It is subscribed to under
+/// the deadline of the subscription, wherever the request comes from.
 struct FirstWhenRequested<Upstream: Publisher>: Publisher {
   typealias Output = Upstream.Output
   typealias Failure = Upstream.Failure
@@ -14,6 +15,7 @@ struct FirstWhenRequested<Upstream: Publisher>: Publisher {
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let isToBeAsked = Locked(true)
     let pending = OneShot {}
+    let deadline = Deadline.current
     Emitter(named: name, to: subscriber)
       .begin(
         whenRequested: { [upstream] emitter, _ in
@@ -28,7 +30,7 @@ struct FirstWhenRequested<Upstream: Publisher>: Publisher {
           }
           // Cancelled at once, if the subscription was meanwhile.
           pending.keep(first)
-          upstream.subscribe(first)
+          Deadline.replaced(by: deadline) { upstream.subscribe(first) }
         },
         whenCancelled: pending.cancel
       )

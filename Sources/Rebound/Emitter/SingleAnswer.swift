@@ -2,6 +2,8 @@ import Combine
 import StreamSupport
 
 /// Asks for something for each subscriber, once a value is requested, publishes the answer, and finishes.
+///
+/// It asks under the deadline of the subscription, wherever the request comes from.
 @usableFromInline
 package struct SingleAnswer<Output, Failure: Error>: Publisher {
   /// Asks, and returns what to cancel if nobody waits any more.
@@ -21,10 +23,12 @@ package struct SingleAnswer<Output, Failure: Error>: Publisher {
   package func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let isToBeAsked = Locked(true)
     let pending = OneShot {}
+    let deadline = Deadline.current
     Emitter(named: name, to: subscriber)
       .begin(
         whenRequested: { [ask] emitter, _ in
-          guard isToBeAsked.exchange(false), let work = ask({ emitter.end(with: $0) }) else { return }
+          guard isToBeAsked.exchange(false) else { return }
+          guard let work = Deadline.replaced(by: deadline, { ask { emitter.end(with: $0) } }) else { return }
           // Cancelled at once, if the subscription was meanwhile.
           pending.keep(work)
         },

@@ -6,7 +6,8 @@ extension Publishers {
   ///     Publishers.Asynchronous { try await archive.forecast(for: city) }
   ///
   /// The function runs once for each subscriber, in a task of its own, from the first request on: nothing is computed
-  /// that nobody has asked for. Combine's `Future` runs at once, once for all, and knows no cancel.
+  /// that nobody has asked for. Combine's `Future` runs at once, once for all, and knows no cancel. In the function,
+  /// ``Deadline/current`` is that of the subscription, wherever the request comes from.
   ///
   /// - Demand: The function begins at the first request.
   /// - Failure: What the function throws.

@@ -69,6 +69,22 @@ struct AsynchronousTests {
     #expect(recorder.failure as? TestFailure == .transient)
   }
 
+  @Test("runs under the deadline of its subscription, whoever asks for the value, and from where")
+  func deadline() async throws {
+    let time = TestScheduler().time
+    let remaining = Publishers.Asynchronous { Deadline.current?.remaining }
+    let limited = remaining.timeout(.total(.seconds(30)), time: time)
+    // A loop asks when it awaits, and not while it subscribes.
+    for try await left in limited.values { #expect(left == .seconds(30)) }
+    for try await left in remaining.values { #expect(left == nil) }
+    let ended = AsyncStream<Void>.makeStream()
+    let recorder = Recorder<Duration?, any Error>(requesting: .none, whenCompleted: { ended.continuation.yield() })
+    limited.subscribe(recorder)
+    Deadline.$current.withValue(Deadline(in: .seconds(1), on: time)) { recorder.request(.max(1)) }
+    for await _ in ended.stream { break }
+    #expect(recorder.values == [.seconds(30)])
+  }
+
   @Test("runs nothing when it is cancelled before a request")
   func cancelledBefore() {
     let recorder = Recorder<Int, any Error>(requesting: .none)
