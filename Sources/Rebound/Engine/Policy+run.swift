@@ -130,50 +130,122 @@ extension PolicyMachine {
         }
         decision = begins(execution)
       case .wait(let pause):
-        do {
-          try await execution.time.wait(for: pause, until: Deadline.toHeed)
-        } catch {
+        do { decision = try await wait(for: pause, execution) } catch {
           cancelled(execution)
           throw error
         }
-        decision = begins(execution)
       case .park(let register):
-        do {
-          try await Answer<Void>.wait(until: Deadline.toHeed) {
-            (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
-            let waker = TaskWaker(wake)
-            register(Waker(waker))
-            return waker
-          }
-        } catch {
+        do { decision = try await park(register, execution) } catch {
           cancelled(execution)
           throw error
         }
-        decision = woken(execution)
       }
     }
+  }
+
+  /// Waits for a while, or until the machine decides otherwise when its own time comes before.
+  ///
+  /// - Returns: What it decides then.
+  private nonisolated(nonsending) mutating func wait(
+    for pause: Duration,
+    _ execution: ExecutionContext
+  ) async throws -> Decision<Failure> {
+    var pause = pause
+    if Self.isTimed, wakeTime != nil {
+      let end = execution.now + pause.clampedToDelay
+      while let due = wakeTime, due < end {
+        try await execution.time.wait(for: due - execution.now, until: Deadline.toHeed)
+        let decision = timeHasCome(due, execution)
+        guard case .proceed = decision else { return decision }
+      }
+      pause = end - execution.now
+    }
+    try await execution.time.wait(for: pause, until: Deadline.toHeed)
+    return begins(execution)
+  }
+
+  /// Waits until it is woken, or until the machine decides otherwise when its own time comes before.
+  ///
+  /// - Returns: What it decides then.
+  private nonisolated(nonsending) mutating func park(
+    _ register: (Waker) -> Void,
+    _ execution: ExecutionContext
+  ) async throws -> Decision<Failure> {
+    let waker = TaskWaker()
+    var isRegistered = false
+    while true {
+      let due = Self.isTimed ? wakeTime : nil
+      var timer: (any Cancellable)?
+      defer { timer?.cancel() }
+      let isWoken: Bool
+      do {
+        isWoken = try await Answer<Bool>.wait(until: Deadline.toHeed) {
+          (answer: @escaping @Sendable (Result<Bool, Never>) -> Void) in
+          waker.wait(answer)
+          if !isRegistered { register(Waker(waker)) }
+          isRegistered = true
+          if let due { timer = execution.time.soon(.at(due)) { waker.ring() } }
+          return waker
+        }
+      } catch {
+        waker.end()
+        throw error
+      }
+      if isWoken { return woken(execution) }
+      guard let due else { continue }
+      let decision = timeHasCome(due, execution)
+      guard case .proceed = decision else { return decision }
+    }
+  }
+
+  /// Asks the machine at its own time; a clock that is early by its tolerance has let this much time pass all the same.
+  private mutating func timeHasCome(_ due: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
+    var moment = execution
+    moment.floor = due
+    return timerFired(moment)
   }
 }
 
 /// Wakes an asynchronous function, and holds what is to be cancelled with its task.
 private final class TaskWaker: Wakeable, Cancellable {
   private struct State {
+    /// Tells who waits whether it is woken, or only the machine's own time has come.
+    var answer: (@Sendable (Result<Bool, Never>) -> Void)?
+    var isWoken = false
+    /// That time has come, and the wait goes on unless the machine says otherwise.
+    var hasRung = false
     var pending: (any Cancellable)?
     var isCancelled = false
   }
 
   private let state = Locked(State())
-  private let answer: @Sendable (Result<Void, Never>) -> Void
 
-  init(_ answer: @escaping @Sendable (Result<Void, Never>) -> Void) {
-    self.answer = answer
+  /// Answers once, as soon as it is woken or rings.
+  func wait(_ answer: @escaping @Sendable (Result<Bool, Never>) -> Void) {
+    let isWoken = state.withLock { state in
+      state.hasRung = false
+      if !state.isWoken { state.answer = answer }
+      return state.isWoken
+    }
+    if isWoken { answer(.success(true)) }
   }
 
   /// What is kept is the machine's from here on, which hears of a cancel itself: that the wait is over cancels nothing.
   func wake() {
-    let before = state.withLock { $0.pending.take() }
-    answer(.success(()))
+    let (answer, before) = state.withLock { state in
+      state.isWoken = true
+      return (state.answer.take(), state.pending.take())
+    }
+    answer?(.success(true))
     withExtendedLifetime(before) {}
+  }
+
+  func ring() {
+    let answer = state.withLock { state in
+      state.hasRung = state.answer != nil
+      return state.answer.take()
+    }
+    answer?(.success(false))
   }
 
   func keep(_ pending: any Cancellable) {
@@ -186,5 +258,11 @@ private final class TaskWaker: Wakeable, Cancellable {
     if isCancelled { pending.cancel() }
   }
 
-  func cancel() { state.exchange(State(isCancelled: true)).pending?.cancel() }
+  /// One wait is over, and with it all unless it has only rung.
+  func cancel() {
+    if !state.withLock({ $0.hasRung }) { end() }
+  }
+
+  /// Nobody waits any more.
+  func end() { state.exchange(State(isCancelled: true)).pending?.cancel() }
 }
