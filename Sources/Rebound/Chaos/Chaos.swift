@@ -5,8 +5,9 @@
 ///       .latency(at: 0.01, .seconds(3))
 ///     request.chaos(chaos).retry(policy)
 ///
-/// It belongs innermost, next to what it makes fail. For each subscription, in this order: behaviours, the delay, and
-/// then a fault or an outcome in place of the call. What is done to single values and to the end comes on top.
+/// It belongs innermost, next to what it makes fail. For each subscription, what is done to the call comes in the order in
+/// which it was added, and nothing behind a fault or an outcome, which takes the place of the call: add a delay before those
+/// to have them come late. What is done to single values and to the end comes on top.
 ///
 /// It is a plain value, without state of any execution. All chance comes from one injected source, so a seeded one gives
 /// the same chaos again.
@@ -149,7 +150,10 @@ extension Chaos {
   var touchesStreams: Bool { !streamChaos.isEmpty }
 
   /// Decides about one call, and does what is to be done before it.
-  func planCall() -> Plan {
+  ///
+  /// - Parameter isStream: Whether it is a publisher; a function has no other thread and no second value, so nothing is told of
+  ///   them, though the same numbers are drawn.
+  func planCall(isStream: Bool) -> Plan {
     var plan = Plan()
     guard isEnabled() else { return plan }
     for (rate, kind) in callChaos where plan.end == nil && rate.hits(random) {
@@ -177,22 +181,24 @@ extension Chaos {
       case .duplicate, .excess, .delay, .corrupt: break
       }
     }
-    if plan.isElsewhere { observer?(.deliversElsewhere) }
+    if isStream, plan.isElsewhere { observer?(.deliversElsewhere) }
     return plan
   }
 
   /// Decides about one value.
-  func planValue(_ value: Output) -> ValuePlan {
+  ///
+  /// - Parameter isStream: As for ``planCall(isStream:)``.
+  func planValue(_ value: Output, isStream: Bool) -> ValuePlan {
     var plan = ValuePlan(value: value)
     guard isEnabled() else { return plan }
     for (rate, kind) in streamChaos {
       switch kind {
       case .dropCompletion, .elsewhere: continue
       case .duplicate where rate.hits(random):
-        observer?(.duplicatedValue)
+        if isStream { observer?(.duplicatedValue) }
         plan.isDuplicated = true
       case .excess where rate.hits(random):
-        observer?(.violatedDemand)
+        if isStream { observer?(.violatedDemand) }
         plan.isSentInExcess = true
       case .delay(let delay) where rate.hits(random):
         observer?(.delayedValue(delay))
@@ -273,7 +279,7 @@ extension PolicyKind {
 extension Chaos {
   /// Runs an asynchronous function, if nothing goes wrong.
   ///
-  /// What is done to the demand, the thread and the end of streams does not concern functions.
+  /// What is done to the demand, the thread and the end of streams does not concern functions, which are told nothing of it.
   ///
   /// - Parameters:
   ///   - time: Measures time and waits.
@@ -284,11 +290,11 @@ extension Chaos {
     time: TimeSource = .current,
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
-    let plan = planCall()
+    let plan = planCall(isStream: false)
     let value = try await ChaosDelay<any Error>(delay: plan.delay).run(time: time) {
       if let end = plan.end { try end.get() } else { try await operation() }
     }
-    let result = planValue(value)
+    let result = planValue(value, isStream: false)
     return try await ChaosDelay<any Error>(delay: result.delay ?? .zero).run(time: time) { result.value }
   }
 }

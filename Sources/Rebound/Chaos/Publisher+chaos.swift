@@ -39,7 +39,7 @@ extension Publishers {
 
     /// Decides what goes wrong for this subscriber, and then subscribes to the upstream, or not.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      let plan = chaos.planCall()
+      let plan = chaos.planCall(isStream: true)
       let source = plan.end.map { $0.publisher.eraseToAnyPublisher() } ?? upstream.eraseToAnyPublisher()
       let call = source.protected(by: ChaosDelay<Failure>(delay: plan.delay), time: time)
       guard chaos.touchesStreams else { return call.receive(subscriber: subscriber) }
@@ -47,7 +47,7 @@ extension Publishers {
         plan.isElsewhere
         ? call.receive(on: DispatchQueue(label: "rebound.chaos")).eraseToAnyPublisher() : call.eraseToAnyPublisher()
       threads.handle("WithChaos") { [chaos, time] input, emitter in
-        let plan = chaos.planValue(input)
+        let plan = chaos.planValue(input, isStream: true)
         if let delay = plan.delay { emitter.pause { time.after(delay, $0) } }
         emitter.send(plan.value)
         if plan.isDuplicated { emitter.send(plan.value) }

@@ -37,6 +37,25 @@ struct ChaosTests {
     )
   }
 
+  @Test("comes in the order in which it was added, and nothing behind what takes the place of the call")
+  func order() async {
+    let clock = JumpingClock()
+    let chaos = Chaos<Int, TestFailure>().latency(at: 1, .seconds(3)).fault(at: 1) { .transient }
+    await #expect(throws: TestFailure.transient) {
+      try await chaos.latency(at: 1, .seconds(5)).outcome(at: 1) { 7 }.run(time: TimeSource(clock)) { 1 }
+    }
+    #expect(clock.now.sinceStart == .seconds(3))
+  }
+
+  @Test("tells a function nothing of what is done to streams alone")
+  func streamsAlone() async throws {
+    let chaos = Chaos<Int, TestFailure>()
+      .duplicatingValues(at: 1).violatingDemand(at: 1).droppingCompletion(at: 1).deliveringElsewhere(at: 1)
+      .onEvent(log.write)
+    #expect(try await chaos.run { 1 } == 1)
+    #expect(log.lines == [])
+  }
+
   @Test("changes and delays what a function returns")
   func values() async throws {
     let clock = JumpingClock()
