@@ -54,13 +54,14 @@ public final class LatencyRecorder: Sendable {
 
   /// The latency that this share of the calls did not exceed: the smallest one for which that holds (nearest rank).
   ///
-  /// - Parameter share: In `0...1`; what is out of range is brought into it.
+  /// - Parameter share: In `0...1`; what is out of range is brought into it, and what is not a number counts as 0.
   /// - Returns: `nil` while there are too few.
   ///
   /// - Complexity: O(n log n) in the number of latencies.
   public func percentile(_ share: Double) -> Duration? {
     let sorted = ring.withLock { $0.latencies }.sorted()
     guard sorted.count >= minimumCount else { return nil }
+    let share = share.isNaN ? 0 : share
     // A thousandth of a millionth less, since 0.07 times 100 is just over 7.
     let rank = (min(max(share, 0), 1) * Double(sorted.count) - 1e-9).rounded(.up)
     return sorted[min(max(Int(rank) - 1, 0), sorted.count - 1)]
