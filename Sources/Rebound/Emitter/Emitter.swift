@@ -162,12 +162,12 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @inlinable
   public var isActive: Bool { state.withLock { $0.downstream != nil } }
 
-  /// How much is asked for beyond what was sent.
+  /// How much is asked for beyond what was sent; nothing behind the end, though it may not have been delivered yet.
   @inlinable
   public var requested: Subscribers.Demand {
     state.withLock { state in
       let kept = state.steps.count
-      return state.owed > .max(kept) ? state.owed - kept : .none
+      return !state.isEnding && state.owed > .max(kept) ? state.owed - kept : .none
     }
   }
 
@@ -191,7 +191,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   @discardableResult @inlinable
   public func sendIfRequested(_ value: Output) -> Bool {
     let isSent = state.withLock { state in
-      guard state.downstream != nil, state.owed > .max(state.steps.count) else {
+      guard state.downstream != nil, !state.isEnding, state.owed > .max(state.steps.count) else {
         state.sent += 1
         return false
       }

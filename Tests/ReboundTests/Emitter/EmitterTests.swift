@@ -86,6 +86,29 @@ struct EmitterTests {
     emitter = nil
   }
 
+  @Test("asks for nothing behind the end, and says that nothing is sent there, also while the end waits")
+  func behindTheEnd() {
+    var emitter: Subject?
+    let (isSent, requested) = (Log<Bool>(), Log<Subscribers.Demand>())
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(5),
+      answering: { _, _ in
+        emitter?.send(completion: .finished)
+        isSent.write(emitter?.sendIfRequested(2) ?? true)
+        requested.write(emitter?.requested ?? .max(9))
+        return .none
+      }
+    )
+    let subject = Subject(named: "Test", to: recorder)
+    emitter = subject
+    begin(subject)
+    subject.send(1)
+    #expect(isSent.entries == [false])
+    #expect(requested.entries == [.none])
+    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    emitter = nil
+  }
+
   @Test("delivers one value at a time, however much the downstream asks for inside of it")
   func noNesting() {
     let depth = EventLog<Int>()
