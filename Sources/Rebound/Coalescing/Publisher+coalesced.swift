@@ -13,6 +13,8 @@ extension Publisher {
   ///   ones from the first value on.
   /// - Failure: The upstream's, for each subscriber; it is not kept for those who come after it.
   /// - Threads: Where the upstream sends, or where the subscriber requests what has come already.
+  /// - Note: The upstream runs under no ``Deadline/current``, as it is everybody's. A limit of one subscriber's own is a
+  ///   ``Combine/Publisher/timeout(_:time:failingWith:)`` behind this.
   @inlinable
   public func coalesced<Key>(
     by coalescer: Coalescer<Key, Output, Failure>,

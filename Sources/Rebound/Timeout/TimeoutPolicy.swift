@@ -146,7 +146,10 @@ public struct TimeoutPolicy: Sendable {
   /// The function runs in the caller's own task, which costs a tenth of a task of its own, and is not cancelled: it sees
   /// what time is left, and ends by itself. If it fails after the limit, the error is ``TimedOut``. This library's client
   /// and the waits of its policies heed the deadline. The end of such a wait counts as a cancel does without this: no policy
-  /// in between takes it for a failure. For publishers there is no difference.
+  /// in between takes it for a failure.
+  ///
+  /// For publishers there is no difference. The waits of those that the function awaits by hand, as a loop over `values` does, are
+  /// not ended, be it for a place or for what others have begun: put a `timeout` on such a publisher, or leave this out.
   public func cooperative() -> TimeoutPolicy {
     with { $0.isCooperative = true }
   }
