@@ -16,6 +16,13 @@ final class DecisionOrigin: Sendable {
   /// That of the asynchronous function that runs, where somebody listens to it.
   @TaskLocal static var current: DecisionOrigin?
 
+  /// Does what is no part of the function that runs, though that has set it going.
+  static func left<Result>(_ operation: () throws -> Result) rethrows -> Result {
+    // Setting one allocates.
+    if current == nil { return try operation() }
+    return try $current.withValue(nil, operation: operation)
+  }
+
   /// The name of the pipeline.
   let source: String
   /// `nil` if nobody could listen.

@@ -339,8 +339,9 @@ where
   /// Something other than time has come that the machine waited for.
   @usableFromInline
   func wake() {
-    // One who leaves wakes the next, who may end at once and wake another: without this, as many frames as there wait.
-    Trampoline.run([{ self.notice(.woken) }])
+    // One who leaves wakes the next, who may end at once and wake another: without this, as many frames as there wait. What goes
+    // on here is no part of the call of who leaves.
+    Trampoline.run([{ ForeignCall.left { DecisionOrigin.left { self.notice(.woken) } } }])
   }
 
   @usableFromInline

@@ -212,6 +212,24 @@ struct PolicySubscriptionTests {
     #expect(seen.entries == [nil, .seconds(60)])
   }
 
+  @Test("an attempt that another call has let in is no part of that call")
+  func letInByAnother() throws {
+    let seen = Log<Bool>()
+    let request = Deferred {
+      seen.write(DecisionOrigin.current == nil && ForeignCall.current == nil)
+      return Just(1).setFailureType(to: (any Error).self)
+    }
+    let bulkhead = Bulkhead("service", policy: try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1))
+    let permit = try bulkhead.acquire(on: scheduler.time)
+    let recorder = Recorder<Int, any Error>()
+    request.protected(by: bulkhead).subscribe(recorder)
+    DecisionOrigin.$current.withValue(DecisionOrigin(source: "another", events: PolicyEvents())) {
+      ForeignCall.$current.withValue("another") { permit.release() }
+    }
+    #expect(recorder.isFinished)
+    #expect(seen.entries == [true])
+  }
+
   @Test(
     "a wait that has ended with the deadline of the subscription is a cancel, and one with a nearer deadline a failure",
     arguments: [1, 2, 3],
