@@ -12,8 +12,8 @@ extension FallbackPolicy {
   ///   - replacement: Gets the failure; called if the policy covers it, the task is not cancelled, and it is not the
   ///     end of a wait of a policy whose ``Deadline/current`` is over.
   /// - Returns: What the first one returned that did not fail.
-  /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or
-  ///   `CancellationError` if the fallback throws that.
+  /// - Throws: What the function throws, where there is no fallback; otherwise ``FallbackFailed`` with both errors, or what the
+  ///   fallback throws if that is a cancel or the end of such a wait.
   public nonisolated(nonsending) func run<Value>(
     _ operation: nonisolated(nonsending) () async throws(Failure) -> Value,
     fallback replacement: nonisolated(nonsending) (Failure) async throws -> Value

@@ -43,9 +43,9 @@ public struct FallbackPolicy<Failure: Error>: Sendable {
     return isCovered
   }
 
-  /// Tells the observer that the fallback has failed, too; a cancel is no failure.
+  /// Tells the observer that the fallback has failed, too, unless it was given up.
   func replacementFailed(_ failure: any Error, after original: Failure) {
-    if !(failure is CancellationError) { observer?(.failed(FallbackFailed(failure: failure, original: original))) }
+    if !FallbackFailed.isGivenUp(failure) { observer?(.failed(FallbackFailed(failure: failure, original: original))) }
   }
 }
 
@@ -91,9 +91,14 @@ public struct FallbackFailed: RetryAfterProviding {
     self.original = original
   }
 
-  /// The error for a fallback that has failed: both of them, or a cancel as it is.
+  /// The error for a fallback that has failed: both of them, or as it is what it was given up with.
   static func replacing(_ original: any Error, with failure: any Error) -> any Error {
-    failure is CancellationError ? failure : FallbackFailed(failure: failure, original: original)
+    isGivenUp(failure) ? failure : FallbackFailed(failure: failure, original: original)
+  }
+
+  /// Whether a fallback has ended with a cancel, or with a wait of a policy whose deadline is over: neither is a failure.
+  static func isGivenUp(_ failure: any Error) -> Bool {
+    failure is CancellationError || isOverdueWait(failure)
   }
 
   /// The pause that the answer's failure asked for: it is the answer that is tried again.

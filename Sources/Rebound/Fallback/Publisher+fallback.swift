@@ -46,9 +46,13 @@ extension Publisher {
   ) -> FallbackPublisher<Replacement> where Replacement.Output == Output {
     recover { original in
       guard policy.covers(original) else { return nil }
+      // That of the subscription; where the other publisher fails it may be another one.
+      let deadline = Deadline.current
       return replacement(original).mapError { error in
-        policy.replacementFailed(error, after: original)
-        return failure(original, error)
+        Deadline.replaced(by: deadline) {
+          policy.replacementFailed(error, after: original)
+          return failure(original, error)
+        }
       }
     }
   }

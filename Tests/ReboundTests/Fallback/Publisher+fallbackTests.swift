@@ -122,6 +122,18 @@ struct PublisherFallbackTests {
     #expect(events.count == (seconds < 2 ? 1 : 0))
   }
 
+  @Test("passes on a fallback's wait that has ended with the deadline of the subscription, as it is")
+  func overdueFallback() {
+    let deadline = Deadline(in: .seconds(2), on: TestScheduler().time)
+    let recorder = Recorder<Int, any Error>()
+    let mirror = TestPublisher<Int, any Error>()
+    Deadline.$current.withValue(deadline) { anyUpstream.fallback(policy()) { _ in mirror }.subscribe(recorder) }
+    anyUpstream.send(completion: .failure(TestFailure.transient))
+    mirror.send(completion: .failure(TimedOut(waitingUntil: deadline, limit: .seconds(2))))
+    #expect(recorder.failure is TimedOut)
+    #expect(events.entries == ["falling back from transient"])
+  }
+
   @Test("cancels the fallback that runs")
   func cancels() {
     let mirror = TestPublisher<Int, TestFailure>()

@@ -227,6 +227,20 @@ struct TimeoutPolicyRunTests {
     #expect(breaker.state == .closed)
   }
 
+  @Test("nor does a fallback that waits in vain, and it has not failed", arguments: [false, true])
+  func waitsOfFallbacks(cooperative: Bool) throws {
+    let policy = try CircuitBreakerPolicy(failureRatio: nil, consecutiveFailures: 1, openTime: .seconds(60))
+    let (breaker, events) = (CircuitBreaker("service", policy: policy), Log<String>())
+    let fallback = FallbackPolicy<any Error>().onEvent { events.write($0.description) }
+    try waitInVain(cooperative: cooperative) { wait in
+      try await breaker.run {
+        try await fallback.run { throw TestFailure.transient } fallback: { _ in try await wait() }
+      }
+    }
+    #expect(breaker.state == .closed)
+    #expect(events.entries == ["falling back from transient"])
+  }
+
   @Test("a machine hears of such a wait as of a cancel, also where it may end attempts", arguments: [false, true])
   func waitsAreCancels(cooperative: Bool) throws {
     let heard = Log<String>()
