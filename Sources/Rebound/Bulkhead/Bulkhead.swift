@@ -129,7 +129,7 @@ public final class Bulkhead: Sendable {
   ///   - adaptive: How the number follows from how long calls take and how they end; it begins with that of the policy,
   ///     brought into its range.
   ///   - isOverload: Which errors say that the service has too much to do: time outs, 429, 503. Other failures, and
-  ///     cancelled calls, say nothing about that and are left out.
+  ///     calls that are cancelled before a value, say nothing about that and are left out.
   public convenience init(
     _ name: String,
     policy: BulkheadPolicy,

@@ -2,11 +2,11 @@ import Combine
 
 /// How an execution that was let in has ended.
 public enum ExecutionEnd: Sendable {
-  /// It has succeeded.
+  /// It has succeeded, or was cancelled after a value: whoever takes the first one and leaves has been answered.
   case succeeded
   /// It has failed.
   case failed(any Error)
-  /// It was cancelled, and says nothing about the service.
+  /// It was cancelled before a value came, and says nothing about the service.
   case cancelled
 }
 
@@ -146,10 +146,10 @@ public struct AdmissionMachine<Control: AdmissionControl>: PolicyMachine {
     return .proceed
   }
 
-  /// Gives back what was granted, or no longer waits for it.
+  /// Gives back what was granted, as after a success if a value came before; or no longer waits for it.
   @inlinable
   public mutating func cancelled(_ execution: ExecutionContext) {
-    settle(.cancelled, execution)
+    settle(execution.delivered > 0 ? .succeeded : .cancelled, execution)
     if waiter != nil { abandon(execution) }
   }
 

@@ -133,6 +133,20 @@ struct BulkheadTests {
     }
   }
 
+  @Test("learns from a call of which only the first value is taken")
+  func learnsFromFirstValue() throws {
+    let bulkhead = Bulkhead(
+      "search",
+      policy: try BulkheadPolicy(maxConcurrent: 1),
+      adapting: try .aimd(in: 1...10),
+      overloadedWhen: { _ in true }
+    )
+    let upstream = TestPublisher<Int, any Error>()
+    upstream.limited(by: bulkhead).prefix(1).subscribe(Recorder())
+    upstream.send(1)
+    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 2))
+  }
+
   @Test("learns from a call before its place goes to the next one")
   func learnsFirst() throws {
     let bulkhead = Bulkhead(

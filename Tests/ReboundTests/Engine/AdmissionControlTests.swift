@@ -39,6 +39,15 @@ struct AdmissionControlTests {
     #expect(gate.settled.entries == ["7 succeeded"])
   }
 
+  @Test("a cancel counts as a success after a value, and as a cancel before", arguments: [true, false])
+  func cancelled(hasValue: Bool) {
+    upstream.protected(by: gate).subscribe(recorder)
+    gate.answers.entries[0](.success(7))
+    if hasValue { upstream.send(1) }
+    recorder.cancel()
+    #expect(gate.settled.entries == [hasValue ? "7 succeeded" : "7 cancelled"])
+  }
+
   @Test("what is granted behind a cancel is given back at once")
   func grantedBehindCancel() {
     upstream.protected(by: gate).subscribe(recorder)

@@ -106,6 +106,18 @@ struct PublisherRateLimitedTests {
     #expect(log.lines.last == "recovered to 1.0 of the full rate")
   }
 
+  @Test("recovers by calls of which only the first value is taken")
+  func firstValues() throws {
+    let limiter = try makeLimiter()
+    limiter.throttle(at: scheduler.time.now)
+    scheduler.advance(by: 100)
+    let recorder = Recorder<Int, any Error>()
+    upstream.rateLimited(by: limiter, time: scheduler.time).prefix(1).subscribe(recorder)
+    upstream.send(1)
+    #expect(recorder.values == [1] && upstream.cancelCount == 1)
+    #expect(limiter.snapshot.share == 1)
+  }
+
   @Test("may be cancelled from inside the making of its publisher")
   func cancelInside() throws {
     let limiter = try makeLimiter()
