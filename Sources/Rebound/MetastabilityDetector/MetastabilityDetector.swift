@@ -47,7 +47,7 @@ public final class MetastabilityDetector: Sendable {
     public let requests: Int
     /// How many attempts were made for them, those that were refused here included.
     public let attempts: Int
-    /// How many attempts succeeded.
+    /// How many attempts succeeded, those included that were cancelled after a value.
     public let answers: Int
     /// Whether the alarm is on.
     public let isSuspected: Bool
@@ -154,8 +154,17 @@ extension MetastabilityDetector: Policy {
 
     /// Counts an answer.
     public mutating func succeeded(_ execution: ExecutionContext) -> Decision<any Error> {
-      detector.update(execution) { $0.answer(at: $1) }
+      countAnswer(execution)
       return .proceed
+    }
+
+    /// Counts an answer after a value, and nothing before.
+    public mutating func cancelled(_ execution: ExecutionContext) {
+      if execution.delivered > 0 { countAnswer(execution) }
+    }
+
+    private func countAnswer(_ execution: ExecutionContext) {
+      detector.update(execution) { $0.answer(at: $1) }
     }
   }
 

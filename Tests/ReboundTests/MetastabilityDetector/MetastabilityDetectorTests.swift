@@ -98,6 +98,20 @@ struct MetastabilityDetectorTests {
     #expect(try play(detector, seconds: 1, failures: 4, answeredOneIn: 5) == 20)
   }
 
+  @Test("counts a cancelled attempt as answered after a value, and not before", arguments: [true, false])
+  func cancelled(hasValue: Bool) {
+    let detector = MetastabilityDetector("weather")
+    let upstream = TestPublisher<Int, any Error>()
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: detector, time: scheduler.time).subscribe(recorder)
+    if hasValue { upstream.send(1) }
+    recorder.cancel()
+    let answers = hasValue ? 1 : 0
+    #expect(
+      detector.snapshot(on: scheduler.time) == .init(requests: 0, attempts: 1, answers: answers, isSuspected: false)
+    )
+  }
+
   @Test func tellsItsAlarmAndShowsItsGauge() throws {
     let events = PolicyEvents(time: scheduler.time)
     let log = Log<String>()
