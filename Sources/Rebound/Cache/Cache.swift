@@ -227,7 +227,9 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
           claim?.store(value, lifetime: lifetime ?? self.policy.lifetime)
         },
         receiveCompletion: { completion in
-          let error: Failure? = if case .failure(let error) = completion { error } else { nil }
+          // A cancel inside of the call says nothing about what is asked for, and is nobody else's.
+          let error: Failure? =
+            if case .failure(let error) = completion, !isAbandonment(error, under: nil) { error } else { nil }
           self.change(at: error.map { _ in time.now }) {
             if let error { $0.failed(error, for: key, by: fetch, now: $1, events: &$2) }
             $0.endFetch(key, fetch)

@@ -221,6 +221,16 @@ struct CacheTests {
     #expect(upstream.subscriptionCount == 2)
   }
 
+  @Test("keeps no cancel for those who come after it")
+  func cancelInside() async throws {
+    let cache = Cache<String, Int, any Error>(policy: try CachePolicy(fresh: .seconds(10), negative: .seconds(50)))
+    await #expect(throws: CancellationError.self) {
+      try await cache.value(for: "oslo", time: scheduler.time) { throw CancellationError() }
+    }
+    #expect(cache.count == 0)
+    #expect(try await cache.value(for: "oslo", time: scheduler.time) { 1 }.value == 1)
+  }
+
   @Test("does not let a failure take the place of a copy that may still help")
   func failureAndCopy() throws {
     let cache = try makeCache(staleIfError: .seconds(90), negative: .seconds(50))
