@@ -55,10 +55,10 @@ extension RetryPolicy: Policy {
       return begins(execution)
     }
 
-    /// Gives back what was granted.
+    /// Gives back what was granted, or tells the budget of a success, if an attempt ran and a value came.
     @inlinable
     public mutating func cancelled(_ execution: ExecutionContext) {
-      history?.end(succeeded: false, execution)
+      history?.cancelled(execution)
     }
 
     /// As the policy answers duplicates.
@@ -79,6 +79,8 @@ extension RetryPolicy: Policy {
 final class RetryHistory<Failure: Error> {
   @exclusivity(unchecked) var machine: RetryMachine<Failure>
   private let start: Duration
+  /// Not while it waits to try again; kept where a budget has to hear of it.
+  private var attemptRuns = true
   /// What comes of asking the budget.
   private var waiter: AnswerWaiter<RetryBudget.Retry?>?
 
@@ -90,6 +92,7 @@ final class RetryHistory<Failure: Error> {
   func failed(with error: Failure, at now: Duration, _ execution: ExecutionContext) -> Decision<Failure> {
     var deadline = execution.deadline
     if let own = machine.callDeadline { deadline = own.nearer(deadline) }
+    attemptRuns = false
     let action = machine.failed(
       with: error,
       elapsed: now - start,
@@ -104,6 +107,7 @@ final class RetryHistory<Failure: Error> {
   /// Tells the budget of the retry that it has granted.
   @usableFromInline
   func retryBegins(_ execution: ExecutionContext) {
+    attemptRuns = true
     if machine.hasGrant { machine.retryBegins(now: execution.now) }
   }
 
@@ -144,6 +148,12 @@ final class RetryHistory<Failure: Error> {
       machine.end(succeeded: false, now: now)
       return .fail(final)
     }
+  }
+
+  /// Whoever takes the first value and leaves has been answered; what came before a failure is no answer.
+  @usableFromInline
+  func cancelled(_ execution: ExecutionContext) {
+    end(succeeded: attemptRuns && execution.delivered > 0, execution)
   }
 
   @_specialize(where Failure == any Error)

@@ -170,6 +170,35 @@ struct RetryBudgetTests {
     #expect(budget.snapshot().available == 1)
   }
 
+  @Test("counts the success of an attempt of which only the first value is taken")
+  func firstValue() throws {
+    let budget = try RetryBudget.bucket(tokens: 5, cost: 5)
+    let upstream = TestPublisher<Int, TestFailure>()
+    let policy = RetryPolicy<TestFailure>(clamping: 2, backoff: .immediate).within(budget)
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.retry(policy, time: scheduler.time).prefix(1).subscribe(recorder)
+    upstream.send(completion: .failure(.transient))
+    #expect(budget.snapshot().available == 0)
+    upstream.send(1)
+    #expect(recorder.values == [1] && recorder.isFinished)
+    #expect(budget.snapshot().available == 1)
+  }
+
+  @Test("counts no success when the wait behind an attempt is cancelled that had sent a value and failed")
+  func valueBeforeFailure() throws {
+    let budget = try RetryBudget.throttle(tokens: 10, successRatio: 1)
+    let upstream = TestPublisher<Int, TestFailure>()
+    let policy = RetryPolicy<TestFailure>(clamping: 2, backoff: .constant(.seconds(1))).within(budget)
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.retry(policy, time: scheduler.time).subscribe(recorder)
+    upstream.send(1)
+    upstream.send(completion: .failure(.transient))
+    #expect(budget.snapshot().queued == 1)
+    recorder.cancel()
+    #expect(budget.snapshot().queued == 0)
+    #expect(budget.snapshot().available == 4)
+  }
+
   @Test("grants no more than there is, whoever asks at the same time")
   func concurrency() throws {
     let budget = try ratio(0, floor: 100)
