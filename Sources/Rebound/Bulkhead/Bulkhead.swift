@@ -228,8 +228,9 @@ public final class Bulkhead: Sendable {
     deadline: @autoclosure () -> Deadline?,
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
-    let end = goesByDeadline ? deadline()?.moment : nil
     let now = isTimed ? time.now : .zero
+    // Its moment may be on another time, which begins elsewhere.
+    let end = goesByDeadline ? deadline().map { now + $0.remaining(at: now, on: time) } : nil
     // Who must be ready sooner is more important; who need not be at any time is least.
     let priority = goesByDeadline ? end.map { -Int($0.wholeNanoseconds) } ?? .min : priority
     enum Reply {

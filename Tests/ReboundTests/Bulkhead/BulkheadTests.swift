@@ -315,6 +315,27 @@ struct BulkheadTests {
     #expect(recorders[2].values == [30])
   }
 
+  @Test("by deadline, one that is measured by another time is as near as its time says", arguments: [0, 1_000])
+  func deadlineOfAnotherTime(head: Int) throws {
+    let (scheduler, other) = (TestScheduler(), TestScheduler())
+    scheduler.advance(by: .seconds(head))
+    other.advance(by: .seconds(1_000 - head))
+    let time = scheduler.time
+    let bulkhead = try makeBulkhead(order: .earliestDeadline)
+    let permit = try bulkhead.acquire(on: time)
+    let recorders = [5, 30].map { limit in
+      let recorder = Recorder<Int, any Error>()
+      Deadline.$current.withValue(Deadline(in: .seconds(limit), on: other.time)) {
+        Just(limit).setFailureType(to: (any Error).self).limited(by: bulkhead, time: time).subscribe(recorder)
+      }
+      return recorder
+    }
+    scheduler.advance(by: 9)
+    permit.release()
+    #expect(recorders[0].failure is BulkheadFull)
+    #expect(recorders[1].values == [30])
+  }
+
   @Test(
     "a wait for a place ends with the time of who waits, in any order",
     arguments: [BulkheadPolicy.Order.fifo, .lifo, .earliestDeadline]
