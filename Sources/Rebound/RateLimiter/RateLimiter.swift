@@ -103,15 +103,20 @@ public final class RateLimiter: Sendable {
   public func acquire(on time: TimeSource = .current) throws(RateLimited) {
     // Read with no lock held.
     let present = time.now
-    try shared.change { (state, events) throws(RateLimited) in
+    let (steps, refused): (Steps, RateLimited?) = shared.change { state, events in
       let now = state.latest.advance(to: present)
+      let steps = letInTheDue(&state, now: now, &events)
       switch state.machine.enter(now: now, mayWait: false) {
-      case .granted, .queued: events.append(.admitted)
+      case .granted, .queued:
+        events.append(.admitted)
+        return (steps, nil)
       case .rejected(let retryAfter):
         events.append(.rejected(retryAfter: retryAfter))
-        throw refusal(state, retryAfter)
+        return (steps, refusal(state, retryAfter))
       }
     }
+    carryOut(steps)
+    if let refused { throw refused }
   }
 
   /// Lets a call begin if it may begin now, and nobody listens.
@@ -135,21 +140,23 @@ public final class RateLimiter: Sendable {
       case known(Result<Duration, any Error>)
       case queued(Int, Steps)
     }
-    let reply: Reply = shared.change { state, events in
+    let (due, reply): (Steps, Reply) = shared.change { state, events in
       let now = state.latest.advance(to: present)
+      let due = letInTheDue(&state, now: now, &events)
       switch state.machine.enter(now: now) {
       case .granted:
         events.append(.admitted)
-        return .known(.success(now))
+        return (due, .known(.success(now)))
       case .rejected(let retryAfter):
         events.append(.rejected(retryAfter: retryAfter))
-        return .known(.failure(refusal(state, retryAfter)))
+        return (due, .known(.failure(refusal(state, retryAfter))))
       case .queued(let number, let wait):
         state.waiters[number] = Waiter(answer: answer, time: time)
         events.append(.queued(wait: wait, queued: state.machine.queued))
-        return .queued(number, advance(&state, now: now, &events))
+        return (due, .queued(number, advance(&state, now: now, &events)))
       }
     }
+    carryOut(due)
     switch reply {
     case .known(let result):
       answer(result)
@@ -237,6 +244,17 @@ public final class RateLimiter: Sendable {
 
   private func refusal(_ state: State, _ retryAfter: Duration) -> RateLimited {
     RateLimited(name: name, retryAfter: retryAfter, queued: state.machine.queued)
+  }
+
+  /// Lets those begin whose turn has come though their alarm has not rung yet, before whoever comes now; with the lock held.
+  ///
+  /// After a sleep of the system, say: whoever came then was refused, and told to come again in no time.
+  private func letInTheDue(
+    _ state: inout State,
+    now: Duration,
+    _ events: inout UntoldEvents<RateLimiterEvent>
+  ) -> Steps {
+    state.machine.queued > 0 ? advance(&state, now: now, &events) : Steps()
   }
 
   /// Lets those begin whose turn has come, and sees to the alarm of the next one; with the lock held.

@@ -28,6 +28,31 @@ struct RateLimiterTests {
     try limiter.acquire()
   }
 
+  @Test("lets those whose turn has come begin before whoever comes, though no timer has rung yet", arguments: [true, false])
+  func lateTimer(byHand: Bool) throws {
+    let time = HandSetTime()
+    let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(1), burst: 2)
+      .waiting(atMost: .seconds(10), maxQueue: 1)
+    let limiter = RateLimiter("search", policy: policy)
+    let values = Log<Int>()
+    let comesLater = Just(2).setFailureType(to: (any Error).self).rateLimited(by: limiter, time: time.source)
+    let recorder = Recorder<Int, any Error>()
+    try limiter.acquire(on: time.source)
+    try limiter.acquire(on: time.source)
+    Just(1).setFailureType(to: (any Error).self).rateLimited(by: limiter, time: time.source)
+      .handleEvents(receiveOutput: { values.write($0) }).subscribe(Recorder<Int, any Error>())
+    time.setAhead(by: .seconds(100))
+    #expect(values.entries == [])
+    if byHand {
+      try limiter.acquire(on: time.source)
+    } else {
+      comesLater.handleEvents(receiveOutput: { values.write($0) }).subscribe(recorder)
+    }
+    #expect(values.entries == (byHand ? [1] : [1, 2]))
+    time.advance(by: .zero)
+    #expect(limiter.snapshot.queued == 0)
+  }
+
   @Test("runs functions, and learns from how they end")
   func functions() async throws {
     let limiter = try makeLimiter(1_000)

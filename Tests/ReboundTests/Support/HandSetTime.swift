@@ -23,6 +23,9 @@ final class HandSetTime: Sendable {
     for timer in due { timer.action() }
   }
 
+  /// Lets no timer fire, as when the system has slept and its timers are late.
+  func setAhead(by duration: Duration) { state.withLock { $0.now += duration } }
+
   var source: TimeSource {
     TimeSource(
       now: { self.state.withLock { $0.now } },
