@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import StreamSupport
 
-/// Puts a body into a file, on a queue of its own: neither the network's thread nor the caller's waits for the disk.
+/// Puts a body into a file, on a queue for that place: neither the network's thread nor the caller's waits for the disk.
 ///
 /// The part file is used by that queue alone.
 final class FileDestination: BodyDestination, Sendable {
@@ -23,7 +23,8 @@ final class FileDestination: BodyDestination, Sendable {
   private let checksum: Checksum?
   /// Used by the work of the queue only, which runs one at a time.
   private let onQueue = Confined(QueueState())
-  private let queue = DispatchQueue(label: "rebound.download")
+  /// Goes behind the part file, so that no other queue for the place begins while that is open.
+  private let place: PlaceQueue
   /// Apart from the other, because who is told of something goes on with the call there: what a caller does takes its time.
   private let telling = DispatchQueue(label: "rebound.download-told")
   private let state = Locked(State())
@@ -31,7 +32,10 @@ final class FileDestination: BodyDestination, Sendable {
   init(_ target: URL, verifying checksum: Checksum?) {
     self.target = target
     self.checksum = checksum
+    place = PlaceQueue(target)
   }
+
+  private var queue: DispatchQueue { place.queue }
 
   var isReady: Bool { state.withLock { $0.waiting < BodyProgress.readAhead } }
   var progress: BodyProgress { state.withLock { $0.partial.progress } }
@@ -139,5 +143,41 @@ final class FileDestination: BodyDestination, Sendable {
       }
       then()
     }
+  }
+}
+
+/// The queue for what is done at one place, the same for all downloads of this process that go there: what one that was
+/// cancelled still has to do is done before the next one looks at the part.
+private final class PlaceQueue: Sendable {
+  private struct Entry {
+    let queue: DispatchQueue
+    var users = 0
+  }
+
+  private static let entries = Locked<[String: Entry]>([:])
+
+  let queue: DispatchQueue
+  private let path: String
+
+  init(_ target: URL) {
+    let (path, new) = (target.standardized.path, DispatchQueue(label: "rebound.download"))
+    self.path = path
+    queue = PlaceQueue.entries.withLock { entries in
+      var entry = entries[path] ?? Entry(queue: new)
+      entry.users += 1
+      entries[path] = entry
+      return entry.queue
+    }
+  }
+
+  deinit {
+    let last = PlaceQueue.entries.withLock { entries in
+      guard let users = entries[path]?.users, users == 1 else {
+        entries[path]?.users -= 1
+        return nil as Entry?
+      }
+      return entries.removeValue(forKey: path)
+    }
+    withExtendedLifetime(last) {}
   }
 }

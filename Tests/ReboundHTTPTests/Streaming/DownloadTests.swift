@@ -268,6 +268,25 @@ struct DownloadTests {
     running.cancel()
   }
 
+  @Test("a download that was cancelled can be begun again at once")
+  func again() async throws {
+    for _ in 0..<10 {
+      let setting = try Setting()
+      let (first, begun) = setting.client([.silence])
+      let (second, _) = setting.client([Self.script.answer()])
+      let running = first.publisher(downloading: Anything(), to: setting.file)
+        .sink { _ in
+        } receiveValue: { _ in
+        }
+      while begun.count == 0, !Task.isCancelled { await Task.yield() }
+      running.cancel()
+      // By another way, to the same place.
+      let file = setting.folder.appending(path: "../\(setting.folder.lastPathComponent)/file")
+      try await second.download(Anything(), to: file)
+      #expect(setting.content == Self.script.body)
+    }
+  }
+
   @Test("a place that cannot be written to is a failure of storage, before anything is sent")
   func folder() async throws {
     let setting = try Setting()
