@@ -47,7 +47,7 @@ extension CallSubscription {
     // Whoever enforces a deadline from outside ends the exchange, and has an error of their own for it: the transport must not
     // be the first. Limits that the request itself has do not grow, however often it is sent.
     if !deadline.isEnforced { message.limits.total = request.message.limits.total.map { min($0, left) } ?? left }
-    if let field = settings.deadlineHeader { message.headers[field] = "\(Int64(left.inSeconds * 1_000))m" }
+    if let field = settings.deadlineHeader { message.headers[field] = left.grpcTimeout }
   }
 
   /// Sends the request where the answer to the last hop wants it.
@@ -90,6 +90,17 @@ extension CallSubscription {
       hop.tell(.redirected(status: head.status, to: message.url))
       send(following, startedAt: sent.start)
     }
+  }
+}
+
+extension Duration {
+  /// The time that is left as gRPC writes it (PROTOCOL-HTTP2): "2500m", of eight digits at most, so a longer one in seconds or
+  /// hours.
+  fileprivate var grpcTimeout: String {
+    let most: Int64 = 99_999_999
+    if inMilliseconds <= most { return "\(inMilliseconds)m" }
+    let seconds = components.seconds
+    return seconds <= most ? "\(seconds)S" : "\(Swift.min(seconds / 3_600, most))H"
   }
 }
 

@@ -39,6 +39,9 @@ public struct WebAPIClient: RequestExecutor {
   }
   /// The header field that tells the server how much time is left, in milliseconds as gRPC writes them ("2500m"), for
   /// calls with a deadline; none by default.
+  ///
+  /// A number of more than eight digits is none to gRPC: more than a day or so is told in seconds ("172800S"), and more than
+  /// three years in hours.
   public var deadlineHeader: String? {
     get { shared.settings.deadlineHeader }
     set { settings.deadlineHeader = newValue }

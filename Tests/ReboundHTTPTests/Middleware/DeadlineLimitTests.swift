@@ -134,6 +134,25 @@ struct DeadlineLimitTests {
   }
 
   @Test(
+    "tells the server of a long time in a unit that leaves the number eight digits at most, as gRPC has it",
+    arguments: [
+      (.milliseconds(99_999_999), "99999999m"), (.milliseconds(100_000_000), "100000S"),
+      (.seconds(99_999_999), "99999999S"), (.seconds(100_000_000), "27777H"), (.seconds(Int64.max), "99999999H"),
+    ] as [(Duration, String)]
+  )
+  func longTime(left: Duration, field: String) throws {
+    var test = ClientUnderTest([.ok("1")])
+    test.client.deadlineHeader = "Grpc-Timeout"
+    let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
+    Deadline.$current.withValue(Deadline(at: left, on: test.scheduler.time)) {
+      test.client.publisher(for: Anything()).subscribe(recorder)
+    }
+    try test.scheduler.run()
+    #expect(recorder.values == [Data("1".utf8)])
+    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == [field])
+  }
+
+  @Test(
     "is not the first to say so, in whatever order the timers of one moment ring",
     arguments: 1...20 as ClosedRange<UInt64>
   )
