@@ -10,9 +10,10 @@ extension TransportRequest {
   /// - Parameter redaction: What must not be seen.
   public func curl(_ redaction: Redaction = .standard) -> String {
     var words = ["curl"]
-    switch method {
-    case .get: break
-    case .head: words.append("--head")
+    switch (method, body) {
+    // With something to send along it is POST to curl, unless it is told another.
+    case (.get, .none): break
+    case (.head, _): words.append("--head")
     default: words += ["-X", quoted(method.rawValue)]
     }
     words.append(quoted(redaction.url(url)))
@@ -20,13 +21,15 @@ extension TransportRequest {
       // A name with a colon and nothing behind it is the wish to leave the field out.
       words += ["-H", quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
     }
+    // What says nothing of itself is a form to curl, unless the field is left out.
+    let unsaid = headers.contains(name: "Content-Type") ? [] : ["-H", quoted("Content-Type:")]
     switch body {
     case .none:
       break
     case .data(let data):
-      words += ["--data-raw", quoted(redaction.body(data, type: headers["Content-Type"]))]
+      words += unsaid + ["--data-raw", quoted(redaction.body(data, type: headers["Content-Type"]))]
     case .file(let file):
-      words += ["--data-binary", quoted("@\(file.lastPathComponent)")]
+      words += unsaid + ["--data-binary", quoted("@\(file.lastPathComponent)")]
     case .stream(let stream):
       words.append("# and a stream of \(stream.length.map(String.init) ?? "unknown many") bytes")
     }

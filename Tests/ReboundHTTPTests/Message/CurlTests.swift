@@ -38,6 +38,14 @@ struct CurlTests {
     #expect(try Anything(method: .head).message(base: .service).curl().hasPrefix("curl --head "))
   }
 
+  @Test("what is sent along makes no POST of another method, and no form of what says nothing of itself")
+  func bodyAlone() {
+    let get = TransportRequest(.service, method: .get, body: .data(Data("{}".utf8)))
+    #expect(get.curl() == "curl -X 'GET' 'https://api.example/v1' -H 'Content-Type:' --data-raw '{}'")
+    let put = TransportRequest(.service, method: .put, body: .file(URL(fileURLWithPath: "/tmp/a")))
+    #expect(put.curl() == "curl -X 'PUT' 'https://api.example/v1' -H 'Content-Type:' --data-binary '@a'")
+  }
+
   @Test("hides the secret parts of a multipart form")
   func multipart() throws {
     let part = "Content-Disposition: form-data; name="
