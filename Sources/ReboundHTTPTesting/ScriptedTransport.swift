@@ -256,6 +256,7 @@ public final class ScriptedTransport: Transport, Sendable {
     if case .computed(let answer) = step.content {
       var computed = answer(request)
       if computed.latency == .zero { computed.latency = step.latency }
+      computed.timings = computed.timings ?? step.timings
       return play(computed, for: request, to: exchange)
     }
     let events = ScriptedTransport.events(of: step, for: request)

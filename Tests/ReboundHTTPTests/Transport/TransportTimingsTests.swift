@@ -32,6 +32,17 @@ struct TransportTimingsTests {
     #expect(timings == [[Self.timings], [nil]])
   }
 
+  @Test("a step of a script that is computed has those that it was given, unless the answer has its own")
+  func computed() throws {
+    let own = TransportTimings(firstByte: .zero)
+    let steps: [ScriptedTransport.Step] = [
+      .answering { _ in .status(204) }, .answering { _ in .status(204).timed(own) },
+    ]
+    let test = ClientUnderTest(steps.map { $0.timed(Self.timings) })
+    let timings = try (1...2).map { _ in try test.runDetailed(Anything()).values.map(\.head.timings) }
+    #expect(timings == [[Self.timings], [own]])
+  }
+
   @Test("heads that differ in nothing else are equal")
   func equality() {
     let head = ResponseHead(status: 200, url: .service)
