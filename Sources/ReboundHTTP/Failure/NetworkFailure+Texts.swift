@@ -80,9 +80,10 @@ extension NetworkFailure {
       )
     }
 
-    /// A pause in English: seconds up to a minute and a half, then minutes, hours, and from two days on days, rounded up.
+    /// A pause in English: seconds up to a minute and a half, then minutes, hours, and from two days on days, rounded up; one
+    /// of more than 31 years is no longer than that.
     public static let englishWait: @Sendable (Duration) -> String = { pause in
-      let seconds = Int(pause.inSeconds.rounded(.up))
+      let seconds = Int(pause.clampedToDelay.inSeconds.rounded(.up))
       let (count, unit) =
         switch seconds {
         case ...90: (max(seconds, 1), "second")

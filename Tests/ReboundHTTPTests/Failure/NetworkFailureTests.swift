@@ -216,6 +216,11 @@ struct NetworkFailureTests {
     #expect(Self.failure(status: 503, retryAfter: .seconds(seconds)).recoverySuggestion == "Try again later.")
   }
 
+  @Test("a pause of any length can be said", arguments: [(Int64.max, "11575 days"), (.min, "1 second")])
+  func anyWait(seconds: Int64, text: String) {
+    #expect(NetworkFailure.Texts.englishWait(.seconds(seconds)) == text)
+  }
+
   @Test("the line for a log has all that is needed to find the call, and no secret")
   func logLine() {
     var failure = Self.failure(status: 503, retryAfter: .seconds(2), message: "down")
