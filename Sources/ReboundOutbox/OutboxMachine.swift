@@ -238,6 +238,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     entry.lastSetback = setback
     pending[id] = entry
     land(id)
+    // Also of one that is buried for it: what is known of a dead letter is what all its records say.
+    change.records.append(.fail(id: id, failure: setback, counts: counts))
     let delay = pause(entry.key, hint: hint, endsOnline: hint == nil, now)
     // The pause is the key's: whatever becomes of this entry, the other side is in trouble.
     if isExpired(entry, now.date) {
@@ -245,7 +247,6 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     } else if isExhausted(entry) {
       bury(id, .attemptsUsedUp, setback.text, now.date, &change)
     } else {
-      change.records.append(.fail(id: id, failure: setback, counts: counts))
       change.events.append(.postponed(entry, error, delay: delay))
     }
   }

@@ -376,6 +376,30 @@ struct OutboxTests {
     #expect(second.receiver.payloads.isEmpty)
   }
 
+  @Test(
+    "a dead letter is the same after a restart, with all that is known of its attempts",
+    arguments: [true, false]
+  )
+  func deadLetterAfterRestart(isReached: Bool) throws {
+    let storage = InMemoryOutboxStorage()
+    let scheduler = TestScheduler()
+    let policy = OutboxPolicy.steady(maxAttempts: isReached ? 1 : nil, timeToLive: .seconds(5))
+    var first: OutboxUnderTest? = OutboxUnderTest(policy, storage: storage, scheduler: scheduler)
+    let verdict: OutboxVerdict = isReached ? .tryLater(TestFailure.transient) : .unreachable(TestFailure.transient)
+    first?.receiver.program("a", .after(.seconds(isReached ? 1 : 6), verdict))
+    first?.enqueue("a")
+    scheduler.advance(by: .seconds(6))
+    let before = try #require(first?.outbox.deadLetters)
+    #expect(before.map(\.reason) == [isReached ? .attemptsUsedUp : .expired])
+    #expect(before.map(\.entry.attempts) == [isReached ? 1 : 0])
+    #expect(before.map(\.entry.lastSetback?.text) == ["\(TestFailure.transient)"])
+    first = nil
+    let second = OutboxUnderTest(policy, storage: storage, scheduler: scheduler)
+    second.outbox.start()
+    scheduler.advance()
+    #expect(second.outbox.deadLetters == before)
+  }
+
   // MARK: Room
 
   @Test("what does not fit is refused with how much there is, and nothing of it is stored")
