@@ -85,7 +85,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
 
   /// The next entry, which is not there before it is added.
   func draft(_ payload: Payload, key: String, idempotencyKey: String, timeToLive: Duration?, date: Date) -> Entry {
-    let life = timeToLive ?? policy.timeToLive
+    // The policy's is in range; zero is over at once, as less is.
+    let life = timeToLive?.clampedToDelay ?? policy.timeToLive
     return Entry(
       id: OutboxEntryID(nextNumber),
       key: key,

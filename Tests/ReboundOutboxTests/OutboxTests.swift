@@ -274,6 +274,17 @@ struct OutboxTests {
     #expect(test.scheduler.pendingCount == 0)
   }
 
+  @Test("an entry may live for any length of time: beyond all numbers it is as long as can be, and below zero over at once")
+  func anyTimeToLive() {
+    let test = OutboxUnderTest()
+    test.receiver.programAll { _ in .never }
+    test.enqueue("long", key: "a", OutboxOptions(timeToLive: Duration.seconds(Int64.max) * 2))
+    test.enqueue("over", key: "b", OutboxOptions(timeToLive: Duration.seconds(Int64.max) * -2))
+    #expect(test.outbox.entries.map(\.payload) == ["long"])
+    #expect(test.outbox.deadLetters.map(\.entry.payload) == ["over"])
+    #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
+  }
+
   @Test("time goes on while no program runs: what has expired meanwhile is not sent")
   func expiresMeanwhile() {
     let storage = InMemoryOutboxStorage()
