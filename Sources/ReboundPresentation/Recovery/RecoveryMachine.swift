@@ -70,7 +70,7 @@ struct RecoveryMachine: Sendable {
     self.mayRepeat = mayRepeat
     failures += 1
     if mayRepeat, let retryAfter = presentation.message?.retryAfter {
-      countdownEnd = now + max(retryAfter, policy.minimumCountdown)
+      countdownEnd = now + max(retryAfter.clampedToDelay, policy.minimumCountdown)
     }
     // The network may have come back while the request was failing for the lack of it.
     guard waitsForNetwork, cameBackMeanwhile else { return .nothing }

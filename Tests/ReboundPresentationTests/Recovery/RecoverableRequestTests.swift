@@ -175,6 +175,18 @@ struct RecoverableRequestTests {
     }
   }
 
+  @Test("a server may ask for more time than there is")
+  func endlessCountdown() throws {
+    scheduler.advance(by: 2)
+    let request = request()
+    request.load()
+    // A second less than a duration can be.
+    fail(Trouble(retryAfter: Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_204)))
+    #expect(try #require(request.state.problem?.secondsLeft) >= 1_000_000_000)
+    scheduler.advance(by: 60)
+    #expect(upstream.subscriptionCount == 1)
+  }
+
   /// One of virtual time that is not this package's own: it does not say itself what its time is.
   private final class ForeignScheduler: Scheduler {
     let base = TestScheduler()
