@@ -24,8 +24,8 @@ final class EffectRunner<Action>: Sendable {
     /// Tells this interval from earlier ones with the same id.
     let number: Int
     var timer: (any Cancellable)?
-    /// What begins when the interval ends.
-    var next: (token: Int, begin: () -> Void)?
+    /// What begins when the interval ends, and the interval that begins with it.
+    var next: (token: Int, interval: Duration, begin: () -> Void)?
   }
 
   init(
@@ -155,7 +155,7 @@ final class EffectRunner<Action>: Sendable {
     } else if latest, let token = state.withLock({ $0.registry.open(in: inner, whenEnded: ended) }) {
       let superseded = state.withLock { state in
         let superseded = state.throttles[id]?.next
-        state.throttles[id]?.next = (token, begin)
+        state.throttles[id]?.next = (token, interval, begin)
         return superseded
       }
       if let superseded { end(superseded.token) }
@@ -171,7 +171,7 @@ final class EffectRunner<Action>: Sendable {
       return state.lastThrottle
     }
     let timer = home.perform(after: interval) { [weak self] in
-      self?.later { self?.intervalEnded(id, number, interval) }
+      self?.later { self?.intervalEnded(id, number) }
     }
     let isOpen = state.withLock { state in
       guard state.throttles[id]?.number == number else { return false }
@@ -181,7 +181,7 @@ final class EffectRunner<Action>: Sendable {
     if !isOpen { timer.cancel() }
   }
 
-  private func intervalEnded(_ id: AnyHashable, _ number: Int, _ interval: Duration) {
+  private func intervalEnded(_ id: AnyHashable, _ number: Int) {
     let (ended, leaf): (Throttle?, EffectRegistry.Leaf?) = state.withLock { state in
       guard let throttle = state.throttles[id], throttle.number == number else { return (nil, nil) }
       state.throttles[id] = nil
@@ -190,7 +190,7 @@ final class EffectRunner<Action>: Sendable {
     ended?.timer?.cancel()
     // One that was cancelled while it waited has left the registry.
     guard leaf != nil, let next = ended?.next else { return }
-    beginInterval(id, interval)
+    beginInterval(id, next.interval)
     next.begin()
   }
 

@@ -276,6 +276,22 @@ struct EffectTests {
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
 
+  @Test("each effect that a throttle begins has its own interval behind it, also one that waited")
+  func throttleIntervals() {
+    let intervals: [String: Duration] = ["a": .seconds(1), "b": .seconds(10), "c": .seconds(2)]
+    let store = store { .send(.answered($0)).throttle(id: "t", for: intervals[$0] ?? .zero) }
+    begin("a", "b", in: store)
+    scheduler.advance(by: 1)
+    #expect(store.state.answers == ["a", "b"])
+    begin("c", in: store)
+    scheduler.advance(by: .milliseconds(9_999))
+    #expect(store.state.answers == ["a", "b"])
+    scheduler.advance(by: .milliseconds(1))
+    #expect(store.state.answers == ["a", "b", "c"])
+    scheduler.advance(by: 2)
+    #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
+  }
+
   @Test("throttle without latest drops what comes too soon")
   func throttleFirst() {
     let store = store { .send(.answered($0)).throttle(id: "t", for: .seconds(1), latest: false) }
