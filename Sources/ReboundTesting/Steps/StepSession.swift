@@ -51,8 +51,9 @@ final class StepSession<Output, Failure: Error> {
   }
 
   func cancel() {
-    recorder.cancel()
+    // What comes from inside the cancel comes after it.
     cancelPosition = recorder.entries.count
+    recorder.cancel()
     scheduler.advance()
   }
 

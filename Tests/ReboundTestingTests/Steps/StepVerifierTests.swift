@@ -161,6 +161,23 @@ struct StepVerifierTests {
       self.problem(StepVerifier(late, on: scheduler).thenCancel().thenAdvance(by: 1))
         == "the value 5 came at 1.0 s, after the cancel: it would be dropped."
     )
+    let loud = TestPublisher<Int, Never>(handingOver: { $0.receive(subscription: LoudSubscription($0)) })
+    #expect(
+      self.problem(StepVerifier(loud).thenCancel().expectNext(6))
+        == "the value 6 came at 0.0 s, after the cancel: it would be dropped."
+    )
+  }
+
+  /// Sends a value from inside the cancel.
+  private final class LoudSubscription: Subscription {
+    private let subscriber: AnySubscriber<Int, Never>
+
+    init(_ subscriber: AnySubscriber<Int, Never>) {
+      self.subscriber = subscriber
+    }
+
+    func request(_ demand: Subscribers.Demand) {}
+    func cancel() { _ = subscriber.receive(6) }
   }
 
   @Test("finds a chain that holds its subscriber after the end")
