@@ -1,9 +1,9 @@
 extension Duration {
-  /// In nanoseconds, to the one below; saturates.
+  /// In nanoseconds, towards zero; saturates.
   var wholeNanoseconds: Int {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product.addingClamped(Int(attoseconds / 1_000_000_000))
+    // First of all, since there are lengths whose seconds no 64 bits hold.
+    let (seconds, attoseconds) = min(max(self, .nanoseconds(Int.min)), .nanoseconds(Int.max)).components
+    return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
   }
 }
 

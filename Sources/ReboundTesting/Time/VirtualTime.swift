@@ -43,9 +43,7 @@ public struct VirtualTime: Strideable, Hashable, Sendable {
 
     /// Makes a length of time from a duration, to the nanosecond towards zero.
     public init(_ duration: Duration) {
-      let (seconds, attoseconds) = duration.components
-      let whole = Int(clamping: seconds).multipliedSaturated(by: 1_000_000_000)
-      nanoseconds = whole.addingSaturated(Int(attoseconds / 1_000_000_000))
+      nanoseconds = duration.wholeNanoseconds
     }
 
     /// The same length as a duration.

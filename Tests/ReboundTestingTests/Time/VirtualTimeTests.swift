@@ -22,6 +22,9 @@ struct VirtualTimeTests {
     #expect((1.25 as Stride).duration == .milliseconds(1_250))
     #expect(Stride(.seconds(Int64.max)).nanoseconds == .max)
     #expect(Stride(.seconds(Int64.min)).nanoseconds == .min)
+    #expect(Stride(Duration.seconds(Int64.max) * 2).nanoseconds == .max)
+    #expect(Stride(Duration.seconds(Int64.min) * 2).nanoseconds == .min)
+    for edge in [Int.max, .max - 1, .min, .min + 1] { #expect(Stride(.nanoseconds(edge)).nanoseconds == edge) }
   }
 
   @Test("adds, subtracts, multiplies and compares")
