@@ -45,6 +45,19 @@ struct StormTests {
     #expect(series.served[21..<80].allSatisfy { $0 == 0 })
   }
 
+  @Test func measuresTheLoadByTheScenarioWhereNobodyAskedBeforeTheFault() throws {
+    let service = Service(concurrency: 1, time: .constant(0.1))
+    var few = Scenario(arrivals: .closed(clients: 5, thinkTime: .constant(30)), service: service)
+    few.faults = [.outage(from: 20, to: 50)]
+    let storm = try Storm.playCalls(few)
+    #expect(storm.series.begun[..<20].allSatisfy { $0 == 0 })
+    #expect(storm.normalLoad == few.arrivals.rate)
+    // All five in one second.
+    #expect(storm.peakInTrouble == 30)
+    #expect(storm.amplification > 0.5 && storm.amplification < 1.5)
+    #expect(storm.secondsToRecover == 0)
+  }
+
   @Test func keepsNothingOfRequestsThatItsEndCutsOff() throws {
     final class Kept: Sendable {}
     weak var kept: Kept?

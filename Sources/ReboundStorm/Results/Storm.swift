@@ -39,8 +39,15 @@ public struct Storm: Hashable, Sendable {
 
   /// The requests a second without any trouble: as they were before the first fault, or as the scenario has it.
   public var normalLoad: Double {
+    // Where none had begun by then, nothing is a multiple of that.
+    guard let measured = loadBeforeTrouble, measured > 0 else { return scenario.arrivals.rate }
+    return measured
+  }
+
+  /// The requests a second before the first fault; `nil` if nobody can tell.
+  private var loadBeforeTrouble: Double? {
     let before = 0..<trouble.lowerBound
-    guard before.count >= 5, scenario.arrivals.isSteady else { return scenario.arrivals.rate }
+    guard before.count >= 5, scenario.arrivals.isSteady else { return nil }
     return Double(series.begun[before].reduce(0, +)) / Double(before.count)
   }
 
@@ -80,7 +87,8 @@ public struct Storm: Hashable, Sendable {
       served: series.served.map(Double.init),
       offered: series.offered.map(Double.init),
       begun: series.begun.map(Double.init),
-      normalLoad: scenario.arrivals.isSteady ? normalLoad : nil
+      // Of clients who all come at once, and for the first time behind the fault, nothing is known of a single second.
+      normalLoad: scenario.arrivals.isSteady ? loadBeforeTrouble ?? scenario.arrivals.rate : nil
     ).seconds(after: trouble.upperBound)
   }
 
