@@ -4,7 +4,8 @@ extension RunDiagram {
   public var svg: String {
     let rows = Rows(hasWaits: !waits.isEmpty, hasBreaker: !phases.isEmpty)
     let parts =
-      [axis(rows)] + attempts.map { drawing(of: $0, rows) } + waits.map { drawing(of: $0, rows) } + [line(rows)]
+      [axis(rows)] + zip(attempts, attemptWords).map { drawing(of: $0, inWords: $1, rows) }
+      + waits.map { drawing(of: $0, rows) } + [line(rows)]
       + marbles.map { drawing(of: $0, rows) } + phases.indices.map { drawing(ofPhase: $0, rows) }
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 \(rows.height)" width="760" height="\(rows.height)" \
@@ -75,7 +76,7 @@ extension RunDiagram {
     return marks.joined(separator: "\n")
   }
 
-  private func drawing(of attempt: Attempt, _ rows: Rows) -> String {
+  private func drawing(of attempt: Attempt, inWords words: String, _ rows: Rows) -> String {
     let (start, end) = (x(attempt.start), x(attempt.end))
     let style: String
     switch attempt.outcome {
@@ -85,10 +86,9 @@ extension RunDiagram {
     }
     // One that took no time is still to be seen.
     let width = max(end - start, 14)
-    let words = attemptWords[attempt.number - 1].escapedForXML
     return """
-      <g><title>\(words)</title><rect class="\(style)" x="\(start)" y="\(rows.attempts)" width="\(width)" height="22" \
-      rx="4"/><text class="on" x="\(start + 4)" y="\(rows.attempts + 16)">\(attempt.number)</text></g>
+      <g><title>\(words.escapedForXML)</title><rect class="\(style)" x="\(start)" y="\(rows.attempts)" width="\(width)" \
+      height="22" rx="4"/><text class="on" x="\(start + 4)" y="\(rows.attempts + 16)">\(attempt.number)</text></g>
       """
   }
 

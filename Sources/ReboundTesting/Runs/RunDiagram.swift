@@ -120,7 +120,7 @@ public struct RunDiagram: Sendable {
     let outcome: Attempt.End = isFinished ? .finished : isCancelled ? .cancelled : .running
     // A wait that was cut short was followed by none.
     if let start, start < end || (start == end && outcome != .cancelled) {
-      attempts.append(Attempt(number: attempts.count + 1, start: start, end: end, outcome: outcome))
+      attempts.append(Attempt(number: (attempts.last?.number ?? 0) + 1, start: start, end: end, outcome: outcome))
     }
     return attempts
   }

@@ -107,6 +107,18 @@ struct RunDiagramTests {
     #expect(RunDiagram("cut", retries: [], output: other).text.hasSuffix("1: 0 s to 2 s, cancelled"))
   }
 
+  @Test("shows the decisions that it is given, also if they are not the first")
+  func lastDecisions() {
+    let recorder = run(RetryPolicy(clamping: 3, backoff: .immediate))
+    for _ in 1...3 { fail(after: 1) }
+    scheduler.advance(by: 1)
+    source.send(completion: .finished)
+    let diagram = RunDiagram("last", retries: Array(log.events.dropFirst()), output: recorder)
+    #expect(diagram.text.hasSuffix("3: 2 s to 3 s, failed (busy)\n4: 3 s to 4 s, finished"))
+    #expect(diagram.svg.contains("<g><title>3: 2 s to 3 s, failed (busy)</title>"))
+    #expect(diagram.svg.contains("<g><title>4: 3 s to 4 s, finished</title>"))
+  }
+
   @Test("shows a run that took no time, and a title that XML would take for its own")
   func degenerate() {
     let recorder = Recorder<Int, Never>()
