@@ -28,6 +28,15 @@ struct ReportTests {
     #expect(svg.contains("prefers-color-scheme: dark"))
   }
 
+  @Test(arguments: [("a < b & \"c\"", "a &lt; b &amp; &quot;c&quot;"), ("<\u{301}b>", "&lt;\u{301}b&gt;")])
+  func hasPicturesThatTakeNamesAsText(name: String, text: String) throws {
+    let storm = try PolicySettings().play(scenario, name: name)
+    let svg = StormPlot([storm], scenario: scenario).svg
+    #expect(svg.contains("<desc id=\"description\">\(text): at most"))
+    #expect(svg.contains("font-weight=\"bold\">\(text)</text>"))
+    #expect(StormPage([storm]).html.contains("<figcaption>\(text)</figcaption>"))
+  }
+
   @Test func hasAPageThatNeedsNothingFromOutsideAndTakesNamesAsText() throws {
     let storm = try PolicySettings(maxRetries: 10).play(scenario, name: "<b>10 retries</b> & more")
     let html = StormPage([storm]).html

@@ -1,3 +1,5 @@
+import ReboundTesting
+
 /// The results of several policies as one page for a browser, which needs nothing from outside: a table, and for each policy
 /// what the service got, answered and did for nobody, over time.
 ///
@@ -88,16 +90,16 @@ public struct StormPage {
         "\(storm.latency.percentile(0.99).shown(2)) s",
       ]
       let name =
-        "<button aria-controls=\"storm-\(index)\" aria-expanded=\"true\">\(storm.name.asHTML)</button>"
+        "<button aria-controls=\"storm-\(index)\" aria-expanded=\"true\">\(storm.name.escapedForXML)</button>"
       return "<tr><td>\(name)</td>" + cells.map { "<td>\($0)</td>" }.joined() + "</tr>"
     }.joined(separator: "\n")
   }
 
   private var figures: String {
     storms.enumerated().map { index, storm in
-      let advice = storm.advice.map { "<pre>\("\($0)".asHTML)</pre>" }.joined()
+      let advice = storm.advice.map { "<pre>\("\($0)".escapedForXML)</pre>" }.joined()
       return """
-        <figure id="storm-\(index)"><figcaption>\(storm.name.asHTML)</figcaption>
+        <figure id="storm-\(index)"><figcaption>\(storm.name.escapedForXML)</figcaption>
         \(picture(storm))
         <output role="status">&nbsp;</output>\(advice)
         <script type="application/json">\(json(storm.series))</script>
@@ -113,7 +115,7 @@ public struct StormPage {
   private func picture(_ storm: Storm) -> String {
     let series = storm.series
     let normal = 100 - storm.normalLoad / Double(ceiling) * 100
-    let label = "\(storm)".split(separator: "\n").first.map(String.init)?.asHTML ?? ""
+    let label = "\(storm)".split(separator: "\n").first.map(String.init)?.escapedForXML ?? ""
     return """
       <svg viewBox="0 0 \(series.offered.count) 100" preserveAspectRatio="none" role="img" aria-label="\(label)">
       <rect class="down" x="\(storm.trouble.lowerBound)" width="\(storm.trouble.count)" height="100"/>
@@ -137,19 +139,5 @@ public struct StormPage {
       ("offered", series.offered), ("served", series.served), ("wasted", series.wasted), ("givenUp", series.givenUp),
     ]
     return "{" + lists.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
-  }
-}
-
-extension String {
-  fileprivate var asHTML: String {
-    reduce(into: "") { text, character in
-      switch character {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      case "\"": text += "&quot;"
-      default: text.append(character)
-      }
-    }
   }
 }

@@ -1,3 +1,5 @@
+import ReboundTesting
+
 /// The load of each policy over time as a picture: what came, what was served, and when something was wrong.
 ///
 /// The text depends on nothing but the results. Colours follow the reader's light or dark scheme.
@@ -33,7 +35,7 @@ public struct StormPlot {
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" \
       role="img" aria-labelledby="title description" font-family="sans-serif" font-size="12">
       <title id="title">\(title)</title>
-      <desc id="description">\(description)</desc>
+      <desc id="description">\(description.escapedForXML)</desc>
       <style>
       .paper { fill: #ffffff } .ink { fill: #1f2328 } .faint { fill: #57606a } .down { fill: #57606a; opacity: 0.15 }
       .offered { fill: #c2410c; opacity: 0.75 } .served { fill: #2563eb } .normal { stroke: #57606a; stroke-dasharray: 4 3 }
@@ -78,7 +80,7 @@ public struct StormPlot {
     let trouble = (x(result.trouble.lowerBound), x(result.trouble.upperBound))
     let normal = height(1)
     return """
-      <text class="ink" x="\(left)" y="\(y + 12)" font-weight="bold">\(result.name)</text>
+      <text class="ink" x="\(left)" y="\(y + 12)" font-weight="bold">\(result.name.escapedForXML)</text>
       <rect class="down" x="\(trouble.0)" y="\(base - plotHeight)" width="\(trouble.1 - trouble.0)" height="\(plotHeight)"/>
       <path class="offered" d="\(area(result.series.offered, base))"/>
       <path class="served" d="\(area(result.series.served, base))"/>

@@ -144,18 +144,3 @@ extension RunDiagram {
     return band + "<text class=\"faint\" x=\"\(start)\" y=\"\(rows.breaker + 10)\">\(phase.state.text)</text>"
   }
 }
-
-extension String {
-  /// The text, with what XML would take for its own written out.
-  var escapedForXML: String {
-    reduce(into: "") { text, character in
-      switch character {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      case "\"": text += "&quot;"
-      default: text.append(character)
-      }
-    }
-  }
-}

@@ -127,6 +127,8 @@ struct RunDiagramTests {
     #expect(diagram.text.hasSuffix("1: 0 s to 0 s, finished"))
     #expect(diagram.svg.contains("<title id=\"run-title\">a &lt; b &amp; &quot;c&quot;</title>"))
     #expect(RunDiagram("nothing", retries: [], output: Recorder<Int, Never>()).text.contains("still running"))
+    let odd = RunDiagram("<\u{301} &\u{301} \"\u{301} \u{7}", retries: [], output: recorder)
+    #expect(odd.svg.contains("<title id=\"run-title\">&lt;\u{301} &amp;\u{301} &quot;\u{301} \u{FFFD}</title>"))
   }
 
   private static let golden = #"""
