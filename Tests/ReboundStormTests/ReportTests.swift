@@ -19,6 +19,15 @@ struct ReportTests {
     #expect(lines[3].contains("| never "))
   }
 
+  @Test func hasACellForEachNameWhateverIsInIt() throws {
+    let storms = try ["retry | budget", "two\nlines"].map { try PolicySettings().play(scenario, name: $0) }
+    let lines = StormTable(storms).text.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(Set(lines.map(\.count)).count == 1)
+    #expect(lines[2].hasPrefix("| retry \\| budget | 1.00 ×"))
+    #expect(lines[3].hasPrefix("| two lines       | 1.00 ×"))
+  }
+
   @Test func hasAPictureThatSaysInWordsWhatItShows() throws {
     let storms = try storms()
     let svg = StormPlot(storms, scenario: scenario).svg

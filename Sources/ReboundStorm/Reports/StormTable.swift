@@ -16,7 +16,7 @@ public struct StormTable {
     ]
     let rows = storms.map { storm in
       [
-        storm.name,
+        storm.name.asCell,
         "\(storm.peakInTrouble.shown(2)) ×",
         "\(storm.peakAfterTrouble.shown(2)) ×",
         "\(storm.amplification.shown(2)) ×",
@@ -35,5 +35,19 @@ public struct StormTable {
       cell + String(repeating: " ", count: width - cell.count)
     }
     return "| " + padded.joined(separator: " | ") + " |"
+  }
+}
+
+extension String {
+  /// The text in a cell of a table: in one line, with what would begin the next cell written out.
+  fileprivate var asCell: String {
+    let cell = unicodeScalars.reduce(into: UnicodeScalarView()) { cell, scalar in
+      switch scalar {
+      case "|": cell += "\\|".unicodeScalars
+      case "\n"..."\r", "\u{85}", "\u{2028}", "\u{2029}": cell.append(" ")
+      default: cell.append(scalar)
+      }
+    }
+    return String(cell)
   }
 }
