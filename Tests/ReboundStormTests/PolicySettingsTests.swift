@@ -95,6 +95,40 @@ struct PolicySettingsTests {
     #expect(try settings.play(.minuteOfOutage(clients: 1_000)).isMetastable)
   }
 
+  private static let lengths: [WritableKeyPath<PolicySettings, Double?> & Sendable] = [
+    \.deadline, \.attemptTimeout, \.hedgeDelay,
+  ]
+
+  @Test(arguments: [1e30, .infinity])
+  func mayHaveLengthsOfTimeBeyondAllPlays(length: Double) throws {
+    let service = Service(concurrency: 5, time: .constant(0.01))
+    let scenario = Scenario(
+      arrivals: .poisson(perSecond: 20),
+      service: service,
+      faults: [.outage(from: 2, to: 4)],
+      duration: 10
+    )
+    let none = try PolicySettings().play(scenario).series
+    let late = PolicySettings(maxRetries: 3, firstDelay: length)
+    #expect(try late.play(scenario).series.offered == none.offered)
+    for setting in Self.lengths {
+      var settings = PolicySettings()
+      settings[keyPath: setting] = length
+      #expect(try settings.play(scenario).series.begun == none.begun)
+    }
+    var settings = PolicySettings()
+    settings.throttle = .init(factor: 1_000, window: length)
+    #expect(try settings.play(scenario).series.begun == none.begun)
+  }
+
+  @Test func areRefusedIfALengthOfTimeIsNoNumber() {
+    for setting in Self.lengths {
+      var settings = PolicySettings()
+      settings[keyPath: setting] = .nan
+      #expect(throws: (any Error).self) { try settings.play(.minuteOfOutage(clients: 100)) }
+    }
+  }
+
   @Test func areReadFromWhatTheyAreWrittenAs() throws {
     let ladder = NamedPolicy.ladder.map(\.settings)
     #expect(try JSONDecoder().decode([PolicySettings].self, from: JSONEncoder().encode(ladder)) == ladder)

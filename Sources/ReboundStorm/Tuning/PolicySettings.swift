@@ -136,7 +136,7 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     let retry = try RetryPolicy<any Error>(
       maxRetries: maxRetries,
       backoff: backoff,
-      deadline: deadline.map { .seconds($0) },
+      deadline: deadline.map(Duration.length),
       random: random
     )
     let breaker = try breaker.map { CircuitBreaker(name, policy: try $0.policy, random: random) }
@@ -146,7 +146,8 @@ public struct PolicySettings: Codable, Hashable, Sendable {
       return RateLimiter(name, policy: try bucket.waiting(atMost: Self.longestTurn, maxQueue: Self.mostTurns))
     }
     let detector = try detector.map { MetastabilityDetector(name, policy: try $0.policy) }
-    let hedge = try hedgeDelay.map { try HedgePolicy<any Error>(delay: .after(.seconds($0))) }
+    let hedge = try hedgeDelay.map { try HedgePolicy<any Error>(delay: .after(.length($0))) }
+    let timeout = try attemptTimeout.map { Timeout(try TimeoutPolicy(attempt: .length($0))) }
     return try Pipeline(name) {
       if let detector { detector.requests }
       Retry(retry, budget: budget)
@@ -155,7 +156,7 @@ public struct PolicySettings: Codable, Hashable, Sendable {
       if let limiter { limiter }
       if let breaker { breaker }
       if let throttle { throttle }
-      if let attemptTimeout { Timeout(attempt: .seconds(attemptTimeout)) }
+      if let timeout { timeout }
     }
   }
 
@@ -170,12 +171,12 @@ public struct PolicySettings: Codable, Hashable, Sendable {
     let plain: Backoff =
       multiplier > 1
       ? .exponential(
-        from: .seconds(firstDelay),
+        from: .length(firstDelay),
         multiplier: multiplier,
-        upTo: .seconds(max(longestDelay, firstDelay)),
+        upTo: .length(max(longestDelay, firstDelay)),
         jitter: .none
       )
-      : .constant(.seconds(firstDelay))
+      : .constant(.length(firstDelay))
     switch spread {
     case .none: return plain
     case .equal: return plain.jittered(.equal)
@@ -270,16 +271,26 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   }
 }
 
+extension Duration {
+  /// So many seconds: what is beyond all durations is as long as can be, and what is no number is less than none, which policies
+  /// refuse.
+  fileprivate static func length(_ seconds: Double) -> Duration {
+    guard !seconds.isNaN else { return .seconds(-1) }
+    let most = Duration.longestDelay.inSeconds
+    return .seconds(min(max(seconds, -most), most))
+  }
+}
+
 extension PolicySettings.Breaker {
   fileprivate var policy: CircuitBreakerPolicy {
     get throws {
       try CircuitBreakerPolicy(
         failureRatio: failureRatio,
         minimumCalls: minimumCalls,
-        window: .time(.seconds(window)),
-        openTime: .seconds(openTime),
+        window: .time(.length(window)),
+        openTime: .length(openTime),
         openGrowth: openGrowth,
-        maxOpenTime: .seconds(max(maxOpenTime, openTime)),
+        maxOpenTime: .length(max(maxOpenTime, openTime)),
         probes: probes
       )
     }
@@ -294,7 +305,7 @@ extension PolicySettings.Detector {
 
 extension PolicySettings.Throttle {
   fileprivate var policy: AdaptiveThrottlePolicy {
-    get throws { try AdaptiveThrottlePolicy(factor: factor, window: .seconds(window)) }
+    get throws { try AdaptiveThrottlePolicy(factor: factor, window: .length(window)) }
   }
 }
 
