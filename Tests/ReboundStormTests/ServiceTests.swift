@@ -155,6 +155,31 @@ struct InvalidScenarioTests {
     #expect(throws: InvalidScenario.self) { try Storm.playCalls(scenario) }
   }
 
+  @Test(arguments: [
+    Arrivals.constant(perSecond: 1e10), .poisson(perSecond: 1e12), .periodic(clients: 1_000, every: 1e-9),
+  ])
+  func isRefusedIfMoreRequestsComeThanThereAreMoments(arrivals: Arrivals) {
+    let scenario = Scenario(arrivals: arrivals, service: Service(concurrency: 1, time: .constant(1)))
+    #expect(#expect(throws: InvalidScenario.self) { try scenario.validate() }?.setting == "arrivals")
+  }
+
+  @Test(arguments: [Distribution.either(share: 2, 5, otherwise: 1), .uniform(from: 10, to: -2)])
+  func isRefusedIfClientsThinkForATimeThatThereIsNot(thinkTime: Distribution) {
+    let arrivals = Arrivals.closed(clients: 5, thinkTime: thinkTime)
+    let scenario = Scenario(arrivals: arrivals, service: Service(concurrency: 1, time: .constant(1)))
+    #expect(#expect(throws: InvalidScenario.self) { try scenario.validate() }?.setting == "arrivals.thinkTime")
+  }
+
+  @Test(arguments: [
+    (-1, 0.1, "target"), (.nan, 0.1, "target"), (0.01, -1, "interval"), (0.01, .infinity, "interval"),
+  ] as [(Double, Double, String)])
+  func isRefusedIfItsQueueControlsADelayThatThereIsNot(target: Double, interval: Double, setting: String) {
+    let queue = Service.Queue.controlledDelay(target: target, interval: interval)
+    let service = Service(concurrency: 1, queue: queue, time: .constant(1))
+    let scenario = Scenario(arrivals: .poisson(perSecond: 1), service: service)
+    #expect(#expect(throws: InvalidScenario.self) { try scenario.validate() }?.setting == "service.queue.\(setting)")
+  }
+
   @Test(arguments: [Double.infinity, 1e19])
   func isRefusedIfAFaultHasNoEndThatCanBeCounted(end: Double) throws {
     let service = Service(concurrency: 1, time: .constant(1))

@@ -60,6 +60,12 @@ public enum Arrivals: Codable, Hashable, Sendable {
     let rate = rate
     try require(rate > 0 && rate.isFinite, "arrivals", "\(self)", "Give clients, rates and periods above 0.")
     switch self {
+    case .closed(_, let thinkTime): try thinkTime.validate("arrivals.thinkTime")
+    // Time goes on by whole nanoseconds; without one between two requests it would stand still.
+    case .periodic, .constant, .poisson, .bursts, .daily:
+      try require(rate <= 1e9, "arrivals", "\(self)", "Give at most 1e9 requests a second.")
+    }
+    switch self {
     case .periodic(let clients, _), .closed(let clients, _):
       try require((1...100_000_000).contains(clients), "arrivals.clients", "\(clients)", "Give 1 to 100000000.")
     case .daily(_, let amplitude, let period):

@@ -137,6 +137,11 @@ public struct Service: Codable, Hashable, Sendable {
     for (setting, number) in numbers {
       try require(number >= 0 && number.isFinite, "service.\(setting)", "\(number)", "Give a number from 0.")
     }
+    if case .controlledDelay(let target, let interval) = queue {
+      for (setting, length) in [("target", target), ("interval", interval)] {
+        try require(length >= 0 && length.isFinite, "service.queue.\(setting)", "\(length)", "Give seconds, from 0.")
+      }
+    }
     try require(coldFactor >= 1 && coldFactor.isFinite, "service.coldFactor", "\(coldFactor)", "Give a number from 1.")
     try require(
       slowStart > 0 && slowStart <= 1,
