@@ -103,6 +103,7 @@ public final class TestScheduler: Scheduler, Sendable {
   ///
   /// Time does not move back: a moment that has passed stands for the present one.
   public func advance(to date: VirtualTime) {
+    let date = max(date, now)
     while let action = takeAction(dueBy: date) { action() }
     state.withLock { $0.clock = max($0.clock, date) }
   }

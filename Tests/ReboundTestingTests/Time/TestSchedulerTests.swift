@@ -81,6 +81,19 @@ struct TestSchedulerTests {
     #expect(scheduler.now == VirtualTime(nanoseconds: 5_000_000_000))
   }
 
+  @Test("does what is due now when it is told to move back")
+  func dueNow() {
+    scheduler.advance(by: 5)
+    scheduler.schedule(note("first"))
+    scheduler.schedule(after: scheduler.now.advanced(by: 1), note("later"))
+    scheduler.advance(by: -3)
+    #expect(diary.lines == ["first 5.0 s"])
+    scheduler.schedule(note("second"))
+    scheduler.advance(to: .start)
+    #expect(diary.lines == ["first 5.0 s", "second 5.0 s"])
+    #expect(scheduler.pendingCount == 1)
+  }
+
   @Test("repeats until it is cancelled, also from inside")
   func repeats() {
     var ticks = 0
