@@ -1,5 +1,28 @@
 #if Redis
   extension FleetRateLimiter {
+    /// The present, and two functions about the pause of a key: one writes until when it is kept, the other reads that.
+    ///
+    /// One that was written at a moment still to come is of a server whose clock was ahead: it is as long as it was then,
+    /// from now on.
+    private static let pauses = """
+      local time = redis.call('TIME')
+      local now = time[1] * 1000000 + time[2]
+      local function pause(key, over)
+        local text = string.format('%.3f %.0f', over, now)
+        redis.call('SET', key, text, 'PX', math.max(math.ceil((over - now) / 1000), 1))
+      end
+      local function pausedUntil(key)
+        local kept = redis.call('GET', key)
+        if not kept then return now end
+        local over, written = string.match(kept, '^(%S+) ?(%S*)$')
+        local ahead = (tonumber(written) or now) - now
+        if ahead <= 0 then return tonumber(over) end
+        pause(key, over - ahead)
+        return over - ahead
+      end
+
+      """
+
     /// Moves the moment at which the bucket is full again, if a call may begin now or within its wait.
     ///
     /// A pause takes nothing out of the bucket, which is filled meanwhile.
@@ -13,10 +36,8 @@
     /// rest of a pause that the caller knows of, in microseconds. Returns zero if the call begins, how long it waits, or,
     /// below zero, how long it would have to.
     package static let script = RedisScript(
-      """
-      local time = redis.call('TIME')
-      local now = time[1] * 1000000 + time[2]
-      local paused = math.max(tonumber(redis.call('GET', KEYS[2]) or now), now + (ARGV[4] or 0))
+      pauses + """
+      local paused = math.max(pausedUntil(KEYS[2]), now + (ARGV[4] or 0))
       local full, before, isOther = now, now, false
       local kept = redis.call('GET', KEYS[1])
       if kept then
@@ -43,11 +64,9 @@
 
     /// Argument: for how many microseconds nobody begins.
     static let pauseScript = RedisScript(
-      """
-      local time = redis.call('TIME')
-      local paused = time[1] * 1000000 + time[2] + ARGV[1]
-      if tonumber(redis.call('GET', KEYS[1]) or 0) >= paused then return 0 end
-      redis.call('SET', KEYS[1], string.format('%.3f', paused), 'PX', math.max(math.ceil(ARGV[1] / 1000), 1))
+      pauses + """
+      if pausedUntil(KEYS[1]) >= now + ARGV[1] then return 0 end
+      pause(KEYS[1], now + ARGV[1])
       return 1
       """
     )

@@ -20,8 +20,9 @@
   /// one.
   ///
   /// - Keys: `rebound:{fleet:name}:rate`, three numbers: when the bucket is full again, how long one call takes to come
-  ///   back, and when that was written; and `rebound:{fleet:name}:pause`, one: when the pause is over that the service has
-  ///   asked for. All are in microseconds. The keys expire when the bucket is full, and when the pause is over.
+  ///   back, and when that was written; and `rebound:{fleet:name}:pause`, two: when the pause is over that the service has
+  ///   asked for, and when that was written. All are in microseconds. The keys expire when the bucket is full, and when the
+  ///   pause is over.
   ///
   /// Source: the generic cell rate algorithm (ITU-T I.371, virtual scheduling).
   public final class FleetRateLimiter: Sendable {

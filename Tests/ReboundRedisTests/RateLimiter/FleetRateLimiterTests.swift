@@ -102,6 +102,33 @@
       #expect((1...3_600_000).contains(left))
     }
 
+    @Test func aPauseByTheClockOfAServerThatWasAheadIsNoLongerThanItWas() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour)) }
+      let link = await Link.ready(server.address)
+      let pause = "rebound:{test:search}:pause"
+      // As that one has written it, 95 years ahead.
+      limiters[0].throttle(pause: .seconds(600))
+      _ = await fleets[0].ask(RedisCommand("PING"))
+      await fleets[0].leave()
+      guard case .bytes(let bytes) = try await link.send(RedisCommand("GET", pause)).get() else {
+        Issue.record("there is no pause")
+        return
+      }
+      let written = String(decoding: bytes, as: UTF8.self).split(separator: " ").map { (Double($0) ?? 0) + 3e15 }
+      let text = written.map { String(format: "%.0f", $0) }.joined(separator: " ")
+      #expect(await link.send(RedisCommand("SET", pause, text)) == .success(.status("OK")))
+      let refusal = await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
+      #expect(try #require(refusal?.retryAfter) <= .seconds(600))
+      // It is over in time, also if nobody asks again.
+      #expect((1...600_000).contains(try await link.send(RedisCommand("PTTL", pause)).get().integer ?? 0))
+      // A longer one is still taken.
+      limiters[1].throttle(pause: Self.hour)
+      let longer = await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
+      #expect(try #require(longer?.retryAfter) > .seconds(3_000))
+    }
+
     @Test func aRefusalSaysWhenACallCouldBegin() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
