@@ -16,6 +16,9 @@
 
     /// Takes a vote, and says whether enough members have found the service sick.
     ///
+    /// An opening that begins at a second still to come is of a server whose clock was ahead, and would hold for as long: the
+    /// votes decide anew.
+    ///
     /// Arguments: the member, whether it votes, for how many milliseconds the vote holds, how many votes are enough, and
     /// for how long all open then. Returns what the opening is called, if there is one, and how long it lasts.
     static let script = RedisScript(
@@ -30,6 +33,10 @@
         redis.call('ZREM', KEYS[1], ARGV[1])
       end
       local opening = redis.call('GET', KEYS[2])
+      if opening and (tonumber(string.match(opening, '^%d+')) or 0) > tonumber(time[1]) then
+        redis.call('DEL', KEYS[2])
+        opening = false
+      end
       if not opening and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[4]) then
         opening = time[1] .. '.' .. time[2]
         redis.call('SET', KEYS[2], opening, 'PX', ARGV[5])

@@ -51,6 +51,23 @@
       #expect(breakers.map(\.state) == [.open, .closed, .closed])
     }
 
+    @Test func anOpeningByTheClockOfAServerThatWasAheadIsForgotten() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(3, at: server)
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:weather}:open"
+      // In the year 2100, as far as that one knew.
+      #expect(await link.send(RedisCommand("SET", key, "4102444800.5")) == .success(.status("OK")))
+      let breakers = try breakers(fleets)
+      let beats = Log<Void>()
+      await fleets[2].until { _ in beats.number(()) > 5 }
+      #expect(breakers.map(\.state) == [.closed, .closed, .closed])
+      #expect(await link.send(RedisCommand("EXISTS", key)) == .success(.integer(0)))
+      // What the votes say from here on holds.
+      for breaker in breakers.prefix(2) { try fail(breaker) }
+      await fleets[2].until { _ in breakers[2].state == .open }
+    }
+
     @Test func aBreakerThatFollowsDoesNotVote() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(3, at: server)
