@@ -147,6 +147,8 @@
   enum CacheScripts {
     /// Finds what is kept, and takes the claim to fetch a new value if that is needed and nobody has it.
     ///
+    /// A value that was stored at a moment still to come is of a server whose clock was ahead: its age counts from now on.
+    ///
     /// Arguments: what the claim is called, and for how many milliseconds it holds; zero takes none. Returns whose claim it is
     /// (0 nobody's, 1 the caller's, 2 another's), for how long, the age of the value, how long it is fresh, good while another
     /// is fetched, and good after an error, and the value.
@@ -156,7 +158,11 @@
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
       local entry = redis.call('HMGET', KEYS[1], 'stored', 'fresh', 'revalidate', 'error', 'claim', 'until', 'value')
       local age, fresh = 0, tonumber(entry[2] or 0)
-      if entry[7] then age = math.max(now - entry[1], 0) end
+      if entry[7] then age = now - entry[1] end
+      if age < 0 then
+        age = 0
+        redis.call('HSET', KEYS[1], 'stored', now)
+      end
       local whose, left = 0, 0
       if ARGV[2] ~= '0' and not (entry[7] and age < fresh) then
         left = tonumber(entry[6] or 0) - now

@@ -133,6 +133,31 @@
       #expect((1...60_000).contains(try claimed.get().integer ?? 0))
     }
 
+    @Test func aValueByTheClockOfAServerThatWasAheadAgesFromWhenItIsSeen() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let storage = try storage(fleet)
+      storage.store(7, lifetime: good, for: "oslo", under: nil)
+      await settled(fleet)
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:forecasts:oslo}:entry"
+      let before = await link.send(RedisCommand("HGET", key, "stored"))
+      // In the year 2100, as far as that one knew.
+      let ahead = RedisCommand("HSET", key, "stored", "4102444800000")
+      #expect(await link.send(ahead) == .success(.integer(0)))
+      let finding = await storage.look("oslo")
+      #expect(finding.stored?.age == .zero && finding.claim == nil)
+      guard case .success(.bytes(let first)) = before,
+        case .success(.bytes(let now)) = await link.send(RedisCommand("HGET", key, "stored"))
+      else {
+        Issue.record("there is no moment")
+        return
+      }
+      let moments = try [first, now].map { try #require(Int(String(decoding: $0, as: UTF8.self))) }
+      // Some moments later by the clock of this one.
+      #expect((moments[0]..<moments[0] + 3_600_000).contains(moments[1]))
+    }
+
     @Test func withoutTheServerEachProcessFetches() async throws {
       let server = try RedisServer()
       server.kill()
