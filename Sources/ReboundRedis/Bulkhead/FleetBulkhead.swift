@@ -130,7 +130,7 @@
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
       if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
       redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
-      redis.call('PEXPIRE', KEYS[1], ARGV[3])
+      \(FleetScripts.staying(3))
       return 1
       """
     )
@@ -144,7 +144,7 @@
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
       for index = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[index]) end
-      redis.call('PEXPIRE', KEYS[1], ARGV[1])
+      \(FleetScripts.staying(1))
       return #ARGV - 1
       """
     )

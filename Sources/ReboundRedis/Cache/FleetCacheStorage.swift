@@ -171,7 +171,7 @@
         else
           whose = 1
           redis.call('HSET', KEYS[1], 'claim', ARGV[1], 'until', now + ARGV[2])
-          if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+          \(FleetScripts.staying(2))
         end
       end
       return {whose, left, age, fresh, tonumber(entry[3] or 0), tonumber(entry[4] or 0), entry[7]}

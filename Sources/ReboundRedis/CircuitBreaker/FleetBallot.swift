@@ -28,7 +28,7 @@
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
       if ARGV[2] == '1' then
         redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
-        redis.call('PEXPIRE', KEYS[1], ARGV[3])
+        \(FleetScripts.staying(3))
       else
         redis.call('ZREM', KEYS[1], ARGV[1])
       end

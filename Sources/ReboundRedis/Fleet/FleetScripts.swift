@@ -10,6 +10,17 @@
       CacheScripts.look, CacheScripts.store, CacheScripts.release,
     ]
 
+    /// Has the first key stay for the milliseconds of an argument at least.
+    ///
+    /// What others have put there may last longer: another version of the program may have another lease or heartbeat.
+    static func staying(_ argument: Int) -> String {
+      """
+      if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[\(argument)]) then
+        redis.call('PEXPIRE', KEYS[1], ARGV[\(argument)])
+      end
+      """
+    }
+
     /// A member is alive; returns how many are, how many were at most of late, and the number of the heartbeat.
     ///
     /// Arguments: the member, for how many milliseconds its word holds, for how many the greatest number does, and the
@@ -21,7 +32,7 @@
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
       redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-      redis.call('PEXPIRE', KEYS[1], ARGV[2])
+      \(staying(2))
       local living = redis.call('ZCARD', KEYS[1])
       local peak = tonumber(redis.call('GET', KEYS[2]) or 0)
       if living >= peak then

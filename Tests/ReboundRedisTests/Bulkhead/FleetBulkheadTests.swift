@@ -173,6 +173,29 @@
       try await bulkhead.run {}
     }
 
+    @Test func aPlaceLastsForItsLeaseBesideThoseOfAShorterOne() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.patient
+      // It does not renew the place in this test.
+      settings.heartbeat = .seconds(600)
+      let other = try await Fleet.joined(1, at: server, settings: settings)[0]
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let policy = try BulkheadPolicy(maxConcurrent: 2)
+      let long = try other.bulkhead("db", policy: policy, lease: .seconds(3_600))
+      let short = try fleet.bulkhead("db", policy: policy, lease: .seconds(60))
+      let running = Log<Void>()
+      let calls = [long, short].map { Call($0, running: running) }
+      await running.until(2)
+      let link = await Link.ready(server.address)
+      let key = "rebound:{test:db}:places"
+      #expect(try #require(try await link.send(RedisCommand("PTTL", key)).get().integer) > 60_000)
+      // A heartbeat has renewed the shorter one behind this.
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      #expect(try #require(try await link.send(RedisCommand("PTTL", key)).get().integer) > 60_000)
+      for call in calls { #expect(await call.end()) }
+    }
+
     @Test func theHeartbeatRenewsTheLeases() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

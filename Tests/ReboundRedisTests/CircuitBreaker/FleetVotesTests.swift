@@ -80,6 +80,23 @@
       #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(2)))
     }
 
+    @Test func aMemberAndItsVoteStayBesideThoseWithAFasterHeartbeat() async throws {
+      let server = try RedisServer()
+      var settings = FleetSettings.patient
+      settings.heartbeat = .seconds(600)
+      let slow = try await Fleet.joined(1, at: server, settings: settings)[0]
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let breakers = try breakers([slow, fleet])
+      for breaker in breakers { try fail(breaker) }
+      for fleet in [slow, fleet] { _ = await fleet.ask(RedisCommand("PING")) }
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      let link = await Link.ready(server.address)
+      for key in ["rebound:{test}:members", "rebound:{test:weather}:votes"] {
+        #expect(try #require(try await link.send(RedisCommand("PTTL", key)).get().integer) > 60_000)
+      }
+    }
+
     @Test func aBreakerThatClosesTakesItsVoteBack() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(3, at: server)
