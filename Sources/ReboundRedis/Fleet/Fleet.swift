@@ -259,11 +259,11 @@
       if isNew { startBeating(after: .zero) }
     }
 
-    /// Has a thread wait until the server decides, for as long as it may take to connect.
+    /// Has a thread wait until the server decides, for as long as it may take to connect; not if it never will.
     func waitUntilJoined() {
       let joined = DispatchSemaphore(value: 0)
       let waits: Bool = shared.adjust { state, _ in
-        guard state.aloneSince != nil else { return false }
+        guard state.aloneSince != nil, !state.hasLeft, state.gaveUp == nil else { return false }
         state.waiting.append(joined)
         return true
       }
@@ -314,10 +314,13 @@
       case .lost(let reason): fallBack(reason)
       case .gaveUp(let reason):
         fallBack(reason)
-        shared.change { state, events in
+        let waiting: [DispatchSemaphore] = shared.change { state, events in
           state.gaveUp = reason
           events.append(.gaveUp(reason))
+          defer { state.waiting = [] }
+          return state.waiting
         }
+        for thread in waiting { thread.signal() }
       }
     }
 

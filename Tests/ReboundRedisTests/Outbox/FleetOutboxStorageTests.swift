@@ -120,6 +120,20 @@
       try storage.append(records(1), durably: true)
     }
 
+    @Test(arguments: [false, true])
+    func whereNoServerWillDecideNobodyWaitsForOne(hasLeft: Bool) async throws {
+      var settings = FleetSettings.patient
+      settings.connectLimit = .seconds(60)
+      if !hasLeft { settings.reconnect = RetryPolicy(clamping: 1, backoff: .constant(.milliseconds(5))) }
+      let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1, settings: settings)
+      let storage = try fleet.outboxStorage("orders")
+      if hasLeft { await fleet.leave() }
+      let start = TimeSource.system.now
+      // While it gives up, and when it has.
+      for _ in 1...2 { #expect(throws: OutboxStorageFailure.self) { try storage.open() } }
+      #expect(TimeSource.system.now - start < settings.connectLimit)
+    }
+
     @Test func withoutTheServerItThrows() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
