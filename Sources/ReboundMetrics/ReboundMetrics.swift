@@ -79,6 +79,10 @@
     public func set(_ gauges: [PolicyGauge]) {
       for gauge in gauges {
         for measurement in gauge.reading.measurements {
+          guard measurement.value.isFinite else {
+            refuse()
+            continue
+          }
           let metric = Metric(measurement.name, labels: [.init("source", gauge.name)] + measurement.labels)
           handler(of: metric, .gauge, in: \.meters) { Meter(label: $0, dimensions: $1, factory: factory) }?
             .set(measurement.value)

@@ -53,6 +53,13 @@ import Testing
     #expect(factory.made.count == 1)
   }
 
+  @Test func aGaugeThatIsNoNumberIsRefusedAndCounted() {
+    let sink = SwiftMetricsSink(factory: factory)
+    sink.set([PolicyGauge(name: "front", kind: DoorKeeper.kind, reading: BrokenScale())])
+    #expect(factory.values == ["door_guests source=front": [1]])
+    #expect(sink.refused == 2)
+  }
+
   @Test func seriesBeyondTheLimitAreRefusedAndCounted() {
     let sink = SwiftMetricsSink(factory: factory, limit: 1)
     sink.add(1, to: Metric("a"))
@@ -92,6 +99,14 @@ private final class DoorKeeper: PolicyObservable {
   let name = "front"
   let guests = Mutex(0)
   var reading: (any PolicyReading)? { Reading(guests: guests.withLock { $0 }) }
+}
+
+private struct BrokenScale: PolicyReading {
+  let description = "out of order"
+  let measurements = [
+    PolicyMeasurement("door_kilograms", .nan), PolicyMeasurement("door_guests", 1),
+    PolicyMeasurement("door_metres", .infinity),
+  ]
 }
 
 /// Keeps what is measured by series: the label, then the dimensions.
