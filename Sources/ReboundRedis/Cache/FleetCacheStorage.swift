@@ -15,7 +15,8 @@
   /// process that dies is over with its lease; one that comes later than that stores nothing.
   ///
   /// While the fleet is not joined, it finds nothing and gives no claim: caches then fetch by themselves, and
-  /// `IdempotencyKeys` do as they are told. What is stored then is lost.
+  /// `IdempotencyKeys` do as they are told. What is stored then may be lost, and what is removed then may stay, to be found when
+  /// the fleet has joined again: whoever must not see it any more removes it once more then.
   ///
   /// The server holds values as JSON that anybody can read who can read the server.
   ///
