@@ -221,11 +221,14 @@ public final class Bulkhead: Sendable {
 
   /// Asks for a place; see ``AdmissionControl/ask(_:_:)``.
   ///
-  /// - Parameter deadline: The deadline of the call, asked for if it counts.
+  /// - Parameters:
+  ///   - deadline: The deadline of the call, asked for if it counts.
+  ///   - waited: How long the call has waited elsewhere, which is a part of its longest wait.
   func ask(
     priority: Int,
     time: TimeSource,
     deadline: @autoclosure () -> Deadline?,
+    waited: Duration = .zero,
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
     let now = isTimed ? time.now : .zero
@@ -260,7 +263,7 @@ public final class Bulkhead: Sendable {
       answer(.failure(error))
       return nil
     case .queued(let number):
-      if let maxWait { setTimer(time, after: maxWait, for: number) }
+      if let maxWait { setTimer(time, after: max(maxWait - waited, .zero), for: number) }
       return AnyCancellable { self.abandon(number, timedOut: false) }
     }
   }
@@ -381,6 +384,15 @@ extension Bulkhead: AdmissionControl, Policy {
     _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
   ) -> (any Cancellable)? {
     ask(priority: 0, time: execution.time, deadline: execution.deadline, answer)
+  }
+
+  /// Asks for a place for a call that has waited elsewhere.
+  package func ask(
+    _ execution: ExecutionContext,
+    waited: Duration,
+    _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    ask(priority: 0, time: execution.time, deadline: execution.deadline, waited: waited, answer)
   }
 
   /// Gives the place to the next one.

@@ -34,6 +34,8 @@
       let number: Int
       let execution: ExecutionContext
       let answer: Answer
+      /// When it came, if its wait has a limit.
+      let start: Duration?
       /// The wait for a place in this process alone.
       let pending = PendingSteps()
       /// Whether the server has said that no place is free.
@@ -253,14 +255,19 @@
       }
       for waiter in waiters {
         waiter.timer?.cancel()
-        let (execution, answer, pending) = (waiter.execution, waiter.answer, waiter.pending)
-        execution.resume { [self] in pending.begin(askAlone(execution, answer)) }
+        let (execution, answer, start, pending) = (waiter.execution, waiter.answer, waiter.start, waiter.pending)
+        execution.resume { [self] in pending.begin(askAlone(execution, since: start, answer)) }
       }
     }
 
-    private func askAlone(_ execution: ExecutionContext, _ answer: @escaping Answer) -> (any Cancellable)? {
+    /// - Parameter start: When the call came, if it has waited for the server; that is a part of its longest wait.
+    private func askAlone(
+      _ execution: ExecutionContext,
+      since start: Duration? = nil,
+      _ answer: @escaping Answer
+    ) -> (any Cancellable)? {
       let twin = twin()
-      return twin.ask(execution) { result in
+      return twin.ask(execution, waited: start.map { max(execution.time.now - $0, .zero) } ?? .zero) { result in
         answer(result.map { Place(kind: .alone(twin, $0)) })
       }
     }
@@ -302,9 +309,10 @@
       _ answer: @escaping @Sendable (Result<Place, any Error>) -> Void
     ) -> (any Cancellable)? {
       guard fleet.isJoined else { return askAlone(execution, answer) }
+      let start = policy.maxWait.map { _ in execution.time.now }
       let arrival: Arrival = shared.change { state, events in
         state.lastNumber += 1
-        var waiter = Waiter(number: state.lastNumber, execution: execution, answer: answer)
+        var waiter = Waiter(number: state.lastNumber, execution: execution, answer: answer, start: start)
         let queued = state.waiters.count(where: \.isQueued)
         guard queued > 0 else {
           state.asking += 1

@@ -1,5 +1,6 @@
 #if Redis
   import Rebound
+  import ReboundTesting
   import Testing
 
   @testable import ReboundRedis
@@ -137,6 +138,34 @@
       let refusal = await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
       #expect(refusal?.waited == .milliseconds(30))
       #expect(await first.end())
+    }
+
+    @Test func whatACallHasWaitedForTheServerIsAPartOfItsLongestWait() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server, instances: 1)[0]
+      let (events, scheduler) = (Log<BulkheadEvent>(), TestScheduler())
+      let policy = try BulkheadPolicy(maxConcurrent: 1, maxQueue: 1, maxWait: .seconds(10))
+      let bulkhead = try fleet.bulkhead("db", policy: policy).onEvent { events.write($0) }
+      let running = Log<Void>()
+      let first = Call(bulkhead, running: running)
+      await running.until(1)
+      let answers = Log<Result<FleetBulkhead.Place, any Error>>()
+      let waiting = bulkhead.ask(ExecutionContext(time: scheduler.time)) { answers.write($0) }
+      await events.until(2)
+      server.kill()
+      await fleet.until { !$0.isJoined }
+      // It has the one place that this process has alone.
+      let second = Call(bulkhead, running: running)
+      await running.until(2)
+      let queued = events.entries.count + 1
+      // The server is asked again, which has the call go on alone.
+      scheduler.advance(by: .seconds(6))
+      await events.until(queued)
+      scheduler.advance(by: .seconds(4))
+      let refusal = #expect(throws: BulkheadFull.self) { try answers.entries.first?.get() }
+      #expect(refusal?.waited == .seconds(10))
+      for call in [first, second] { #expect(await call.end()) }
+      withExtendedLifetime(waiting) {}
     }
 
     @Test func whoeverCancelsWaitsNoMore() async throws {
