@@ -274,7 +274,9 @@ struct OutboxTests {
     #expect(test.scheduler.pendingCount == 0)
   }
 
-  @Test("an entry may live for any length of time: beyond all numbers it is as long as can be, and below zero over at once")
+  @Test(
+    "an entry may live for any length of time: beyond all numbers it is as long as can be, and below zero over at once"
+  )
   func anyTimeToLive() {
     let test = OutboxUnderTest()
     test.receiver.programAll { _ in .never }

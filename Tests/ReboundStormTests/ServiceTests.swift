@@ -170,9 +170,11 @@ struct InvalidScenarioTests {
     #expect(#expect(throws: InvalidScenario.self) { try scenario.validate() }?.setting == "arrivals.thinkTime")
   }
 
-  @Test(arguments: [
-    (-1, 0.1, "target"), (.nan, 0.1, "target"), (0.01, -1, "interval"), (0.01, .infinity, "interval"),
-  ] as [(Double, Double, String)])
+  @Test(
+    arguments: [
+      (-1, 0.1, "target"), (.nan, 0.1, "target"), (0.01, -1, "interval"), (0.01, .infinity, "interval"),
+    ] as [(Double, Double, String)]
+  )
   func isRefusedIfItsQueueControlsADelayThatThereIsNot(target: Double, interval: Double, setting: String) {
     let queue = Service.Queue.controlledDelay(target: target, interval: interval)
     let service = Service(concurrency: 1, queue: queue, time: .constant(1))

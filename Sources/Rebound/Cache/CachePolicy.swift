@@ -25,6 +25,7 @@ public struct CachePolicy: Hashable, Sendable {
   /// How long a value is good that says nothing about it itself.
   public let lifetime: CacheLifetime
   /// How long a failure is kept, and those who ask for the key get it at once; zero for not at all, the default.
+  ///
   /// A cancel is no failure.
   public let negative: Duration
   /// How many values and failures are kept at most; the one whose last use is the longest ago goes first.

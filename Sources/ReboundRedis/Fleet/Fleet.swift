@@ -1,6 +1,5 @@
 #if Redis
   import Combine
-  import Dispatch
   import Rebound
   import StreamSupport
 
@@ -53,8 +52,6 @@
       /// Why no other connection is made, if none is.
       var gaveUp: RedisFailure?
       var hasLeft = false
-      /// Threads that wait until the server decides.
-      var waiting: [DispatchSemaphore] = []
     }
 
     /// What the fleet is called; the same in all of its processes.
@@ -66,6 +63,8 @@
     let loop: RedisLoop
     private let beat: RedisCommand
     private let shared: Shared<State, FleetEvent>
+    /// Those who wait until the server decides.
+    private let undecided = WaitingThreads()
     /// 1 while the server decides; read without the lock, by each decision.
     private let mode = AtomicWord()
     private let lastNumber = Locked(0)
@@ -261,15 +260,9 @@
 
     /// Has a thread wait until the server decides, for as long as it may take to connect; not if it never will.
     func waitUntilJoined() {
-      let joined = DispatchSemaphore(value: 0)
-      let waits: Bool = shared.adjust { state, _ in
-        guard state.aloneSince != nil, !state.hasLeft, state.gaveUp == nil else { return false }
-        state.waiting.append(joined)
-        return true
+      undecided.wait(atMost: settings.connectLimit) {
+        shared.adjust { state, _ in state.aloneSince != nil && !state.hasLeft && state.gaveUp == nil }
       }
-      guard waits else { return }
-      _ = joined.wait(timeout: .now() + settings.connectLimit.inSeconds)
-      shared.adjust { state, _ in state.waiting.removeAll { $0 === joined } }
     }
 
     // MARK: The end
@@ -284,20 +277,20 @@
     /// Returns when the server knows, or after ``FleetSettings/bound``.
     public nonisolated(nonsending) func leave() async {
       let now = time.now
-      let (isFirst, timer, waiting): (Bool, (any Cancellable)?, [DispatchSemaphore]) = shared.change { state, events in
-        guard !state.hasLeft else { return (false, nil, []) }
+      let (isFirst, timer): (Bool, (any Cancellable)?) = shared.change { state, events in
+        guard !state.hasLeft else { return (false, nil) }
         state.hasLeft = true
         state.aloneSince = state.aloneSince ?? now
         // A timer that is being made now is not the current one.
         state.timerNumber += 1
         mode.set(0)
         events.append(.left)
-        defer { (state.timer, state.waiting) = (nil, []) }
-        return (true, state.timer, state.waiting)
+        defer { state.timer = nil }
+        return (true, state.timer)
       }
       guard isFirst else { return }
       timer?.cancel()
-      for thread in waiting { thread.signal() }
+      undecided.letGo()
       // One that is not heard is forgotten like one that has died.
       _ = await loop.send(RedisCommand("ZREM", Fleet.membersKey(name), member), limit: settings.bound)
       loop.close()
@@ -314,13 +307,11 @@
       case .lost(let reason): fallBack(reason)
       case .gaveUp(let reason):
         fallBack(reason)
-        let waiting: [DispatchSemaphore] = shared.change { state, events in
+        shared.change { state, events in
           state.gaveUp = reason
           events.append(.gaveUp(reason))
-          defer { state.waiting = [] }
-          return state.waiting
         }
-        for thread in waiting { thread.signal() }
+        undecided.letGo()
       }
     }
 
@@ -388,19 +379,18 @@
 
     private func counted(_ count: FleetCount) {
       let now = time.now
-      let (members, waiting): ([any Member], [DispatchSemaphore]) = shared.change { state, events in
+      let members: [any Member] = shared.change { state, events in
         state.isBeating = false
-        guard !state.hasLeft else { return ([], []) }
+        guard !state.hasLeft else { return [] }
         (state.instances, state.electorate) = (count.living, count.peak)
         if let since = state.aloneSince {
           (state.aloneSince, state.told) = (nil, [])
           mode.set(1)
           events.append(.joined(instances: count.living, after: now - since))
         }
-        defer { state.waiting = [] }
-        return (state.members.compactMap(\.member), state.waiting)
+        return state.members.compactMap(\.member)
       }
-      for thread in waiting { thread.signal() }
+      undecided.letGo()
       startBeating(after: settings.heartbeat)
       for member in members { member.heartbeat() }
     }

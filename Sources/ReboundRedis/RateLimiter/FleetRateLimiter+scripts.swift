@@ -37,38 +37,38 @@
     /// below zero, how long it would have to.
     package static let script = RedisScript(
       pauses + """
-      local paused = math.max(pausedUntil(KEYS[2]), now + (ARGV[4] or 0))
-      local full, before, isOther = now, now, false
-      local kept = redis.call('GET', KEYS[1])
-      if kept then
-        local interval, written
-        before, interval, written = string.match(kept, '^(%S+) (%S+) (%S+)$')
-        isOther = interval ~= ARGV[1]
-        local rest, held = math.max(before - math.max(written, now), 0), math.max(paused - now, 0)
-        if rest <= held then held = 0 end
-        full = now + held + (rest - held) * ARGV[1] / interval
-      end
-      local begin = math.max(paused, full - ARGV[2])
-      local wait = begin - now
-      local isRefused = wait > tonumber(ARGV[3])
-      if not isRefused then full = math.max(full, begin) + ARGV[1] end
-      if not isRefused or isOther or full < before - 1 then
-        local text = string.format('%.3f %s %.0f', full, ARGV[1], now)
-        redis.call('SET', KEYS[1], text, 'PX', math.max(math.ceil((full - now) / 1000), 1))
-      end
-      if isRefused then return -math.ceil(wait) end
-      if wait > 0 then return math.ceil(wait) end
-      return 0
-      """
+        local paused = math.max(pausedUntil(KEYS[2]), now + (ARGV[4] or 0))
+        local full, before, isOther = now, now, false
+        local kept = redis.call('GET', KEYS[1])
+        if kept then
+          local interval, written
+          before, interval, written = string.match(kept, '^(%S+) (%S+) (%S+)$')
+          isOther = interval ~= ARGV[1]
+          local rest, held = math.max(before - math.max(written, now), 0), math.max(paused - now, 0)
+          if rest <= held then held = 0 end
+          full = now + held + (rest - held) * ARGV[1] / interval
+        end
+        local begin = math.max(paused, full - ARGV[2])
+        local wait = begin - now
+        local isRefused = wait > tonumber(ARGV[3])
+        if not isRefused then full = math.max(full, begin) + ARGV[1] end
+        if not isRefused or isOther or full < before - 1 then
+          local text = string.format('%.3f %s %.0f', full, ARGV[1], now)
+          redis.call('SET', KEYS[1], text, 'PX', math.max(math.ceil((full - now) / 1000), 1))
+        end
+        if isRefused then return -math.ceil(wait) end
+        if wait > 0 then return math.ceil(wait) end
+        return 0
+        """
     )
 
     /// Argument: for how many microseconds nobody begins.
     static let pauseScript = RedisScript(
       pauses + """
-      if pausedUntil(KEYS[1]) >= now + ARGV[1] then return 0 end
-      pause(KEYS[1], now + ARGV[1])
-      return 1
-      """
+        if pausedUntil(KEYS[1]) >= now + ARGV[1] then return 0 end
+        pause(KEYS[1], now + ARGV[1])
+        return 1
+        """
     )
   }
 #endif

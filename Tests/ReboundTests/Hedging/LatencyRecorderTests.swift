@@ -15,7 +15,9 @@ struct LatencyRecorderTests {
 
   @Test(
     "names the smallest latency that the share of the calls did not exceed",
-    arguments: [(0.95, 95), (0.07, 7), (0.5, 50), (0.501, 51), (1, 100), (0, 1), (-1, 1), (2, 100), (.nan, 1), (.infinity, 100)]
+    arguments: [
+      (0.95, 95), (0.07, 7), (0.5, 50), (0.501, 51), (1, 100), (0, 1), (-1, 1), (2, 100), (.nan, 1), (.infinity, 100),
+    ]
   )
   func rank(share: Double, seconds: Int) {
     let recorder = LatencyRecorder(capacity: 100, minimumCount: 1)

@@ -28,7 +28,10 @@ struct RateLimiterTests {
     try limiter.acquire()
   }
 
-  @Test("lets those whose turn has come begin before whoever comes, though no timer has rung yet", arguments: [true, false])
+  @Test(
+    "lets those whose turn has come begin before whoever comes, though no timer has rung yet",
+    arguments: [true, false]
+  )
   func lateTimer(byHand: Bool) throws {
     let time = HandSetTime()
     let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(1), burst: 2)

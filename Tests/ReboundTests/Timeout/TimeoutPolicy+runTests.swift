@@ -234,7 +234,11 @@ struct TimeoutPolicyRunTests {
     let fallback = FallbackPolicy<any Error>().onEvent { events.write($0.description) }
     try waitInVain(cooperative: cooperative) { wait in
       try await breaker.run {
-        try await fallback.run { throw TestFailure.transient } fallback: { _ in try await wait() }
+        try await fallback.run {
+          throw TestFailure.transient
+        } fallback: { _ in
+          try await wait()
+        }
       }
     }
     #expect(breaker.state == .closed)
