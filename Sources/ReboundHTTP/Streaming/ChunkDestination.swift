@@ -70,7 +70,11 @@ final class ChunkDestination: BodyDestination, Sendable {
       let before = state.partial
       let offset = state.partial.begin(head)
       guard offset > 0 || before.count == 0 || (before.validator != nil && before.validator == state.partial.validator)
-      else { throw BodyChanged(count: before.count) }
+      else {
+        // Whoever sends it again would go on in the other body.
+        state.partial = before
+        throw BodyChanged(count: before.count)
+      }
       state.passedOver = before.count - offset
       state.changed = changed
     }
@@ -83,7 +87,8 @@ final class ChunkDestination: BodyDestination, Sendable {
       state.passedOver -= Int64(skipped)
       guard skipped < chunk.count else { return }
       guard state.partial.add(chunk.count - skipped) else {
-        // Pieces of this answer may be handed on already, and be no more of the body than this one.
+        // Pieces of this answer may be handed on already, and be no more of the body than this one: nothing goes on with them.
+        state.partial.validator = nil
         failed = (state.changed, BodyChanged(count: state.partial.count))
         return
       }

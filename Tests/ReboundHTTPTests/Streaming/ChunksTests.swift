@@ -24,11 +24,21 @@ struct ChunksTests {
   static let retrying = Retrying(RetryPolicy(clamping: 3, backoff: .constant(.seconds(1)), random: .fixed(0)))
   static let script = RangeScript(body: RangeScript.bytes(1_000))
 
+  /// Sends again whatever the failure is.
+  private struct Stubborn: HTTPMiddleware {
+    let place = MiddlewarePlace.retry
+
+    func answer(_ request: HTTPRequest, next: @escaping @Sendable (HTTPRequest) -> HTTPAnswer) -> HTTPAnswer {
+      Deferred { next(request) }.retry(2).eraseToAnyPublisher()
+    }
+  }
+
   static func run(
     _ steps: [ScriptedTransport.Step],
-    _ request: Anything = Anything()
+    _ request: Anything = Anything(),
+    _ middleware: any HTTPMiddleware = retrying
   ) throws -> (recorder: Recorder<Data, NetworkFailure>, transport: ScriptedTransport) {
-    let test = ClientUnderTest(steps, [retrying])
+    let test = ClientUnderTest(steps, [middleware])
     let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
     test.client.chunks(for: request).subscribe(recorder)
     try test.scheduler.run()
@@ -97,6 +107,27 @@ struct ChunksTests {
     #expect(transport.count == 2, "it would not change back")
   }
 
+  @Test("another body cannot go on where the first has broken, either, if middleware sends it again all the same")
+  func changedAndSentAgain() throws {
+    var other = Self.script
+    other.headers["ETag"] = "\"two\""
+    let (recorder, transport) = try Self.run(
+      [Self.script.answer(breakingAfter: 300), other.whole(), other.answer(), other.whole()],
+      Anything(),
+      Stubborn()
+    )
+    #expect(recorder.failure?.underlying as? BodyChanged != nil)
+    #expect(Data(recorder.values.joined()) == Self.script.body.prefix(300))
+    #expect(transport.calls.map { $0.request.headers["If-Range"] } == [nil, "\"one\"", "\"one\"", nil])
+    let (back, _) = try Self.run(
+      [Self.script.answer(breakingAfter: 300), other.whole(), Self.script.answer()],
+      Anything(),
+      Stubborn()
+    )
+    #expect(Data(back.values.joined()) == Self.script.body)
+    #expect(back.isFinished)
+  }
+
   @Test(
     "the whole is asked for once more, within the same attempt, after what is no answer to the range",
     arguments: [
@@ -147,6 +178,22 @@ struct ChunksTests {
     #expect(recorder.failure?.kind == .mismatch)
     #expect((recorder.failure?.underlying as? BodyChanged)?.count == 1_000)
     #expect(transport.count == 2 && transport.calls[1].isCancelled)
+  }
+
+  @Test("nothing goes on behind a range that had more than it said, if middleware sends it again all the same")
+  func overlongRangeSentAgain() throws {
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/1000", "Content-Length": "700", "ETag": "\"one\""]
+    let (recorder, transport) = try Self.run(
+      [
+        Self.script.answer(breakingAfter: 300), .chunks(206, headers, [Data(count: 400), Data(count: 301)]),
+        Self.script.whole(),
+      ],
+      Anything(),
+      Stubborn()
+    )
+    #expect((recorder.failure?.underlying as? BodyChanged)?.count == 700)
+    #expect(Data(recorder.values.joined()) == Self.script.body.prefix(300) + Data(count: 400))
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
   }
 
   @Test("a piece that ends the call is not told as one that has come")
