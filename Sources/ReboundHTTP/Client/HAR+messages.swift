@@ -16,7 +16,9 @@ extension HAR.Request {
       headers: redaction.headers(message.headers).map { HAR.Pair(name: $0.name, value: $0.value) },
       queryString: items.map { item in
         guard let value = item.value else { return HAR.Pair(name: redaction.pairs(item.name), value: "") }
-        let isSecret = redaction.hides(parameter: item.name, value: value.utf8)
+        // A plus is a space in the names of a query, and stands for itself here.
+        let names = [item.name, item.name.replacingOccurrences(of: "+", with: " ")]
+        let isSecret = names.contains { redaction.hides(parameter: $0, value: value.utf8) }
         return HAR.Pair(name: item.name, value: isSecret ? redaction.replacement : redaction.withoutUsers(value))
       },
       bodySize: message.body.length ?? -1

@@ -59,6 +59,15 @@ struct HARMessagesTests {
     #expect(!request.url.contains("s3cret"))
   }
 
+  @Test("a parameter that the address hides is hidden in the list, too, if its name has a space in it")
+  func spacedNames() throws {
+    let url = try #require(URL(string: "https://api.example/?my+number=s3cret&my%20number=s3cret&a+b=1"))
+    let request = HAR.Request(TransportRequest(url), body: nil, .standard.hiding(parameter: "my number"))
+    #expect(request.url == "https://api.example/?my+number=…&my%20number=…&a+b=1")
+    #expect(request.queryString?.map(\.name) == ["my+number", "my number", "a+b"])
+    #expect(request.queryString?.map(\.value) == ["…", "…", "1"])
+  }
+
   @Test("an answer of events, and one with links, has no secrets")
   func eventsAndLinks() throws {
     let url = try #require(URL(string: "https://api.example/"))
