@@ -306,17 +306,17 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     lanes[entry.key] = lane
   }
 
-  /// Takes nothing for under way any more; all of it waits at the front of its key.
+  /// Takes nothing for under way any more; all of it waits in its place again.
   mutating func interrupt() {
     for id in lanes.values.compactMap(\.underWay) { land(id) }
   }
 
-  /// Puts the entry under way back to the front.
+  /// Puts the entry under way back in its place: the front, unless an earlier one was revived meanwhile.
   private mutating func land(_ id: OutboxEntryID) {
     guard let entry = pending[id], isUnderWay(id) else { return }
     lanes[entry.key]?.underWay = nil
     underWayCount -= 1
-    lanes[entry.key]?.waiting.insert(id, at: 0)
+    queue(entry)
   }
 
   private mutating func remove(_ id: OutboxEntryID) {

@@ -370,6 +370,30 @@ struct OutboxTests {
     #expect(try test.ask(test.outbox.retrying(id))?.get() == false)
   }
 
+  @Test(
+    "a dead letter is tried again in its old place, before a later one that was under way and failed, also after a restart",
+    arguments: [true, false]
+  )
+  func reviveWhileALaterOneIsUnderWay(restarts: Bool) throws {
+    let storage = InMemoryOutboxStorage()
+    let scheduler = TestScheduler()
+    let receiver = Receiver(on: scheduler)
+    receiver.program("a", .now(.refused(TestFailure.permanent)))
+    receiver.program("b", .after(.seconds(5), .tryLater(TestFailure.transient)))
+    var first: OutboxUnderTest? = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
+    let id = try #require(try first?.enqueue("a")?.get()).id
+    first?.enqueue("b")
+    let isRevived = first.flatMap { $0.ask($0.outbox.retrying(id)) }
+    #expect(try isRevived?.get() == true)
+    scheduler.advance(by: .seconds(5))
+    #expect(first?.outbox.entries.map(\.payload) == ["a", "b"])
+    if restarts { first = nil }
+    let second = restarts ? OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver) : nil
+    second?.outbox.start()
+    scheduler.advance(by: .seconds(10))
+    #expect(receiver.payloads == ["a", "b", "a", "b"])
+  }
+
   @Test("a dead letter outlives a restart until it is discarded")
   func discard() throws {
     let storage = InMemoryOutboxStorage()
