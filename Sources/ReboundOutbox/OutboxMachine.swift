@@ -241,6 +241,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
     land(id)
     // Also of one that is buried for it: what is known of a dead letter is what all its records say.
     change.records.append(.fail(id: id, failure: setback, counts: counts))
+    // A hint that no notice is taken of, or that asks for nothing, keeps no network from ending the pause.
+    let hint = hint.map { min($0, policy.maxHint) }.flatMap { $0 > .zero ? $0 : nil }
     let delay = pause(entry.key, hint: hint, endsOnline: hint == nil, now)
     // The pause is the key's: whatever becomes of this entry, the other side is in trouble.
     if isExpired(entry, now.date) {
@@ -256,7 +258,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   private mutating func pause(_ key: String, hint: Duration? = nil, endsOnline: Bool, _ now: Moment) -> Duration {
     var delays = lanes[key]?.delays ?? policy.backoff.delays(random: random)
     // Without any pause, a failure that comes at once would be followed by the next for ever, without time going on.
-    let delay = max(delays.nextStep().delay, min(hint ?? .zero, policy.maxHint), .milliseconds(1))
+    let delay = max(delays.nextStep().delay, hint ?? .zero, .milliseconds(1))
     lanes[key]?.delays = delays
     lanes[key]?.pause = (now.elapsed + delay, endsOnline: endsOnline)
     return delay

@@ -21,7 +21,7 @@ public struct OutboxPolicy: Sendable {
   public let timeToLive: Duration?
   /// How long a key waits after a failure, from one failure in a row to the next.
   public let backoff: Backoff
-  /// The longest pause that the other side may ask for; a longer one counts as this.
+  /// The longest pause that the other side may ask for; a longer one counts as this, and with zero none is asked for.
   public let maxHint: Duration
 
   /// 1,000 entries in 64 MB, 4 at a time, 100 attempts within a week, with pauses from 1 s to 5 min, half of each by
@@ -37,7 +37,7 @@ public struct OutboxPolicy: Sendable {
   ///   - maxAttempts: How often an entry is sent; `nil` for as often as its time allows.
   ///   - timeToLive: How long an entry may wait; `nil` for ever.
   ///   - backoff: How long a key waits after a failure.
-  ///   - maxHint: The longest pause that the other side may ask for.
+  ///   - maxHint: The longest pause that the other side may ask for; zero takes no notice of hints.
   /// - Throws: `InvalidPolicy`, with the number that makes no sense.
   public init(
     capacity: Int = 1_000,

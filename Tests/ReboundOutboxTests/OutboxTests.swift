@@ -190,6 +190,24 @@ struct OutboxTests {
     )
   }
 
+  @Test(
+    "the return of the network ends a pause if no notice is taken of what the other side asks for, or it asks for nothing",
+    arguments: [(Duration.zero, Duration.seconds(20)), (.seconds(60), .zero), (.seconds(60), .seconds(-1))]
+  )
+  func networkEndsPausesNobodyAskedFor(maxHint: Duration, hint: Duration) throws {
+    let online = CurrentValueSubject<Bool, Never>(true)
+    let policy = try OutboxPolicy(backoff: .constant(.seconds(10)), maxHint: maxHint)
+    let test = OutboxUnderTest(policy, online: online.eraseToAnyPublisher())
+    test.receiver.program("a", .now(.unreachable(TestFailure.transient, after: hint)))
+    test.enqueue("a")
+    test.scheduler.advance(by: .seconds(2))
+    online.send(false)
+    test.scheduler.advance(by: .seconds(2))
+    online.send(true)
+    test.scheduler.advance(by: .seconds(100))
+    #expect(test.receiver.timed == ["a at 0.0", "a at 4.0"])
+  }
+
   @Test("a person who does not want to wait ends all pauses")
   func deliverNow() {
     let test = OutboxUnderTest()
