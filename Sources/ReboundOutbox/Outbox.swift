@@ -23,9 +23,12 @@ import StreamSupport
 ///
 /// An outbox works on a scheduler of its own: there it reads and writes its storage, asks for deliveries, and tells its
 /// events. It works as long as somebody holds it; released, it cancels what is under way and leaves the storage.
+///
+/// Deliveries have a time that they need not be told (`TimeSource.current`): that of the scheduler, if it has one of its own,
+/// such as one for tests, and otherwise the one that was current when the outbox was made.
 public final class Outbox<Payload: Codable & Sendable>: Sendable {
   typealias Machine = OutboxMachine<Payload>
-  typealias Delivery = @Sendable (OutboxEntry<Payload>) -> AnyPublisher<OutboxVerdict, Never>
+  typealias Delivery = @Sendable (OutboxEntry<Payload>, FirstValue<OutboxVerdict, Never>) -> Void
 
   struct State {
     var machine: Machine
@@ -91,13 +94,16 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
     shared = Shared(State(machine: Machine(policy, random: random)))
     self.scheduler = SchedulerTime(scheduler)
     let time = TimeSource(scheduler)
+    let timeOfDeliveries = TimedScheduler(scheduler, time: nil).time
     work = OutboxWork(
       storage: storage,
       online: online,
       time: time,
       wallClock: wallClock ?? { Date(timeIntervalSince1970: time.wallClock.inSeconds) },
       empty: Machine(policy, random: random),
-      delivery: delivery
+      delivery: { entry, verdict in
+        TimeSource.$current.withValue(timeOfDeliveries) { delivery(entry).subscribe(verdict) }
+      }
     )
   }
 

@@ -323,7 +323,7 @@ final class OutboxWork<Payload: Codable & Sendable> {
       }
     }
     deliveries[id] = verdict
-    delivery(entry).subscribe(verdict)
+    delivery(entry, verdict)
   }
 
   private func setTimer(for plan: Plan, of outbox: Outbox<Payload>) {

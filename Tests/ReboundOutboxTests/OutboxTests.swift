@@ -260,6 +260,32 @@ struct OutboxTests {
     #expect(still.entries.count == 1)
   }
 
+  @Test("policies inside of a delivery go by the time of the outbox's scheduler without being told")
+  func timeOfDeliveries() {
+    let scheduler = TestScheduler()
+    let tries = Log<Duration>()
+    let outbox = Outbox<String>(
+      "test",
+      policy: .steady(),
+      storage: InMemoryOutboxStorage(),
+      scheduler: scheduler,
+      deliveringWith: { _ in
+        Deferred { () -> AnyPublisher<OutboxVerdict, TestFailure> in
+          tries.number(scheduler.elapsed) == 1
+            ? Fail(error: .transient).eraseToAnyPublisher()
+            : Just(.delivered).setFailureType(to: TestFailure.self).eraseToAnyPublisher()
+        }
+        .retry(RetryPolicy(clamping: 1, backoff: .constant(.seconds(5))))
+        .catch { Just(.tryLater($0)) }
+        .eraseToAnyPublisher()
+      }
+    )
+    outbox.enqueueing("a", key: "k").subscribe(Recorder<OutboxEntry<String>, OutboxFailure>(on: scheduler))
+    scheduler.advance(by: .seconds(5))
+    #expect(tries.entries == [.zero, .seconds(5)])
+    #expect(outbox.state.isEmpty)
+  }
+
   // MARK: Dead letters
 
   @Test("what the other side refuses is a dead letter with the reason, and the next of its key goes on at once")
