@@ -66,6 +66,8 @@ extension Outbox {
 
   /// Has a dead letter tried again, in its old place among those of its key, with all its attempts and time before it.
   ///
+  /// Its time begins anew: its own, if it was given one (``OutboxOptions/timeToLive``), and otherwise the policy's.
+  ///
   /// - Returns: Whether there is such a dead letter.
   /// - Throws: ``OutboxFailure``; it stays a dead letter then.
   @discardableResult

@@ -39,6 +39,8 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   private var pending: [OutboxEntryID: Entry] = [:]
   private var dead: [OutboxEntryID: DeadLetter] = [:]
   private var sizes: [OutboxEntryID: Int] = [:]
+  /// How many seconds those may wait that do not go by the policy.
+  private var lives: [OutboxEntryID: TimeInterval] = [:]
   /// How many bytes the records take that have added what is there.
   private(set) var totalSize = 0
   private(set) var underWayCount = 0
@@ -68,7 +70,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   /// The fewest records that lead to the same.
   var records: [OutboxRecord<Payload>] {
     let all = (pending.values.map(beforeAttempt) + dead.values.map(\.entry)).sorted { $0.id < $1.id }
-    return [.number(next: nextNumber)] + all.map { .add(entry: $0, replaces: []) }
+    return [.number(next: nextNumber)] + all.map { .add(entry: $0, replaces: [], timeToLive: lives[$0.id]) }
       + lanes.values.compactMap(\.underWay).sorted().map { .begin(id: $0) }
       + deadLetters.map { .bury(id: $0.id, reason: $0.reason, failure: .init(text: $0.text, date: $0.date)) }
   }
@@ -84,17 +86,20 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   // MARK: The app
 
   /// The next entry, which is not there before it is added.
-  func draft(_ payload: Payload, key: String, idempotencyKey: String, timeToLive: Duration?, date: Date) -> Entry {
-    // The policy's is in range; zero is over at once, as less is.
-    let life = timeToLive?.clampedToDelay ?? policy.timeToLive
-    return Entry(
+  func draft(_ payload: Payload, key: String, idempotencyKey: String, timeToLive: TimeInterval?, date: Date) -> Entry {
+    Entry(
       id: OutboxEntryID(nextNumber),
       key: key,
       payload: payload,
       idempotencyKey: idempotencyKey,
       enqueuedAt: date,
-      expiresAt: life.map { date + $0.inSeconds }
+      expiresAt: expiry(timeToLive, date)
     )
+  }
+
+  /// - Parameter timeToLive: The entry's own; `nil` for the policy's.
+  private func expiry(_ timeToLive: TimeInterval?, _ date: Date) -> Date? {
+    (timeToLive ?? policy.timeToLive?.inSeconds).map { date + $0 }
   }
 
   /// Those that an entry of this key would replace: all but one under way, which may have arrived.
@@ -103,6 +108,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   mutating func add(
     _ entry: Entry,
     replacing replaced: [OutboxEntryID],
+    timeToLive: TimeInterval? = nil,
     size: Int,
     _ change: inout Change
   ) throws(OutboxFull) {
@@ -118,7 +124,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
       )
     }
     change.events += replaced.compactMap { id in pending[id].map { OutboxEvent.replaced($0, by: entry.id) } }
-    apply(.add(entry: entry, replaces: replaced), size: size, .enqueued(entry), &change)
+    apply(.add(entry: entry, replaces: replaced, timeToLive: timeToLive), size: size, .enqueued(entry), &change)
   }
 
   mutating func cancel(_ id: OutboxEntryID, _ change: inout Change) -> OutboxCancellation {
@@ -129,7 +135,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   }
 
   mutating func revive(_ id: OutboxEntryID, date: Date, _ change: inout Change) -> Bool {
-    let expiresAt = policy.timeToLive.map { date + $0.inSeconds }
+    let expiresAt = expiry(lives[id], date)
     guard let entry = resurrect(id, expiresAt: expiresAt) else { return false }
     change.records.append(.revive(id: id, expiresAt: expiresAt))
     change.events.append(.revived(entry))
@@ -324,7 +330,7 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   private mutating func remove(_ id: OutboxEntryID) {
     land(id)
     if let entry = pending.removeValue(forKey: id) { lanes[entry.key]?.waiting.removeAll { $0 == id } }
-    dead[id] = nil
+    (dead[id], lives[id]) = (nil, nil)
     totalSize -= sizes.removeValue(forKey: id) ?? 0
   }
 
@@ -357,9 +363,10 @@ struct OutboxMachine<Payload: Codable & Sendable>: Sendable {
   /// - Parameter size: How many bytes the record has.
   mutating func replay(_ record: OutboxRecord<Payload>, size: Int) {
     switch record {
-    case .add(let entry, let replaced):
+    case .add(let entry, let replaced, let life):
       for id in replaced + [entry.id] { remove(id) }
       pending[entry.id] = entry
+      lives[entry.id] = life
       sizes[entry.id] = size
       totalSize += size
       nextNumber = max(nextNumber, entry.id.number + 1)

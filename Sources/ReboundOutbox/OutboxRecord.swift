@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The names are those of the file, and short, since each of them is in every line.
 enum OutboxRecord<Payload: Codable & Sendable>: Codable {
-  /// An entry has come, in the place of some that waited.
-  case add(entry: OutboxEntry<Payload>, replaces: [OutboxEntryID])
+  /// An entry has come, in the place of some that waited; for as many seconds as the policy says, or as it says itself.
+  case add(entry: OutboxEntry<Payload>, replaces: [OutboxEntryID], timeToLive: TimeInterval? = nil)
   /// An entry is sent.
   case begin(id: OutboxEntryID)
   /// An attempt has failed, and counts or does not.
@@ -33,7 +33,7 @@ enum OutboxRecord<Payload: Codable & Sendable>: Codable {
   /// The entry that it is about; `nil` for none.
   var id: OutboxEntryID? {
     switch self {
-    case .add(let entry, _): entry.id
+    case .add(let entry, _, _): entry.id
     case .begin(let id), .fail(let id, _, _), .remove(let id), .bury(let id, _, _), .revive(let id, _): id
     case .number: nil
     }
@@ -42,7 +42,7 @@ enum OutboxRecord<Payload: Codable & Sendable>: Codable {
   /// The number behind which others are given, if it says one.
   var largestNumber: UInt64? {
     switch self {
-    case .add(let entry, _): entry.id.number
+    case .add(let entry, _, _): entry.id.number
     case .number(let next): next
     case .begin, .fail, .remove, .bury, .revive: nil
     }

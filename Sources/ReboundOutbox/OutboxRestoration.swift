@@ -70,7 +70,7 @@ struct OutboxRestoration<Payload: Codable & Sendable> {
 
   private mutating func replay(_ record: OutboxRecord<Payload>, _ data: Data) {
     switch record {
-    case .add(_, let replaced):
+    case .add(_, let replaced, _):
       for id in replaced { drop(id) }
     case .begin(let id):
       if !carry(data, about: id) { interrupted.insert(id) }

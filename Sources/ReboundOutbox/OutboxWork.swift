@@ -177,16 +177,18 @@ final class OutboxWork<Payload: Codable & Sendable> {
     _ outbox: Outbox<Payload>,
     _ now: Machine.Moment
   ) throws -> OutboxEntry<Payload> {
+    // Zero is over at once, as less is.
+    let life = draft.options.timeToLive?.clampedToDelay.inSeconds
     let entry = plan.machine.draft(
       payload,
       key: draft.key,
       idempotencyKey: draft.options.idempotencyKey ?? outbox.random.idempotencyKey(),
-      timeToLive: draft.options.timeToLive,
+      timeToLive: life,
       date: now.date
     )
     let replaced = draft.options.replacesWaiting ? plan.machine.waiting(for: draft.key) : []
-    let size = try coder.data(of: .add(entry: entry, replaces: replaced)).count
-    try plan.machine.add(entry, replacing: replaced, size: size, &plan.change)
+    let size = try coder.data(of: .add(entry: entry, replaces: replaced, timeToLive: life)).count
+    try plan.machine.add(entry, replacing: replaced, timeToLive: life, size: size, &plan.change)
     return entry
   }
 

@@ -47,6 +47,21 @@ struct OutboxRestorationTests {
     #expect(Self.restored(Self.entry("1"), record).machine.nextNumber == 8)
   }
 
+  @Test("an entry's own time to live is still known when all records were written anew")
+  func ownTimeInFewestRecords() throws {
+    var (machine, change) = (Machine(.standard, random: .system), Machine.Change())
+    let date = Date(timeIntervalSince1970: 0)
+    let entry = machine.draft("a", key: "k", idempotencyKey: "i", timeToLive: 30, date: date)
+    try machine.add(entry, replacing: [], timeToLive: 30, size: 1, &change)
+    machine.giveUp(at: date + 30, &change)
+    let records = try machine.records.map(OutboxCoder<String>().data)
+    let restored = OutboxRestoration(OutboxContents(records: records), into: Machine(.standard, random: .system))
+    machine = restored.machine
+    let isRevived = machine.revive(entry.id, date: date + 100, &change)
+    #expect(isRevived)
+    #expect(machine.entries.map(\.expiresAt) == [date + 130])
+  }
+
   @Test("damaged lines may have added entries behind all that can be read, whose numbers are given to no other")
   func numbersOfDamage() {
     let contents = OutboxContents(

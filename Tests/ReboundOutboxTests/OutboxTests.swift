@@ -415,6 +415,33 @@ struct OutboxTests {
   }
 
   @Test(
+    "a dead letter that was given a time of its own has that before it again, each time, also after restarts",
+    arguments: [Duration.seconds(30), .seconds(1_000)]
+  )
+  func reviveWithItsOwnTime(timeToLive: Duration) throws {
+    let storage = InMemoryOutboxStorage()
+    let scheduler = TestScheduler()
+    let receiver = Receiver(on: scheduler)
+    receiver.programAll { _ in .now(.unreachable(TestFailure.transient)) }
+    for turn in 0..<3 {
+      let test = OutboxUnderTest(
+        .steady(timeToLive: .seconds(100)),
+        storage: storage,
+        scheduler: scheduler,
+        receiver: receiver
+      )
+      if turn == 0 { test.enqueue("a", OutboxOptions(timeToLive: timeToLive)) }
+      let id = OutboxEntryID(1)
+      if turn > 0 { #expect(try test.ask(test.outbox.retrying(id))?.get() == true) }
+      let end = OutboxUnderTest.start + (timeToLive * (turn + 1)).inSeconds
+      #expect(test.outbox.entries.map(\.expiresAt) == [end])
+      scheduler.advance(by: .init(timeToLive))
+      #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
+      #expect(test.outbox.deadLetters.map(\.date) == [end])
+    }
+  }
+
+  @Test(
     "a dead letter is tried again in its old place, before a later one that was under way and failed, also after a restart",
     arguments: [true, false]
   )
