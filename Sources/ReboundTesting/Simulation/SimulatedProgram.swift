@@ -48,10 +48,9 @@ struct SimulatedProgram {
         ending.set(Ending(failure: error, time: run.now))
       }
     }
-    let settling = limits.settling.wholeNanoseconds
+    let settling = max(limits.settling, .zero).wholeNanoseconds
     let isQuiet = run.drive(patience: limits.stepsAtOneMoment) {
-      guard let end = ending.value?.time else { return .max }
-      return end > .max - settling ? .max : end + settling
+      ending.value?.time.addingClamped(settling) ?? .max
     }
     let end = ending.value
     let report = SimulationReport(

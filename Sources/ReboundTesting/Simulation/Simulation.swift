@@ -73,7 +73,7 @@ public struct Simulation: Sendable {
 public struct SimulationLimits: Hashable, Sendable {
   /// How many steps there may be at one moment; more are a loop that never rests.
   public var stepsAtOneMoment = 100_000
-  /// For how long the run goes on when the body has ended, while timers are left.
+  /// For how long the run goes on when the body has ended, while timers are left; less than no time counts as none.
   public var settling = Duration.seconds(3_600)
   /// Whether tasks, timers and subscriptions may be left when all is quiet.
   public var allowsLeftOvers = false
@@ -82,7 +82,7 @@ public struct SimulationLimits: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - stepsAtOneMoment: How many steps there may be at one moment.
-  ///   - settling: For how long the run goes on when the body has ended.
+  ///   - settling: For how long the run goes on when the body has ended; less than no time counts as none.
   ///   - allowsLeftOvers: Whether tasks and timers may be left when all is quiet.
   public init(
     stepsAtOneMoment: Int = 100_000,

@@ -126,6 +126,14 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
     #expect(found == .leftOver(tasks: [], timers: 1))
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min) * 2])
+  func noTimeToSettleLeavesEachTimerOver(settling: Duration) throws {
+    let found = try problem(limits: SimulationLimits(settling: settling)) {
+      _ = TimeSource.current.after(.seconds(1)) {}
+    }
+    #expect(found == .leftOver(tasks: [], timers: 1))
+  }
+
   @Test func aCancelledTimerIsNot() throws {
     let report = try Simulation(seed: 1).run {
       TimeSource.current.after(.seconds(10_000)) {}.cancel()
