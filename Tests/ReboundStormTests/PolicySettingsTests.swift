@@ -111,14 +111,20 @@ struct PolicySettingsTests {
     let none = try PolicySettings().play(scenario).series
     let late = PolicySettings(maxRetries: 3, firstDelay: length)
     #expect(try late.play(scenario).series.offered == none.offered)
-    for setting in Self.lengths {
+    for setting in Self.lengths where setting != \.hedgeDelay {
       var settings = PolicySettings()
       settings[keyPath: setting] = length
-      #expect(try settings.play(scenario).series.begun == none.begun)
+      #expect(try settings.play(scenario).series == none)
     }
     var settings = PolicySettings()
     settings.throttle = .init(factor: 1_000, window: length)
     #expect(try settings.play(scenario).series.begun == none.begun)
+    settings = PolicySettings()
+    settings.hedgeDelay = length
+    let hedged = try settings.play(scenario).series
+    #expect(hedged.succeeded == none.succeeded)
+    // A request that fails has its second one at once.
+    #expect(hedged.offered == none.offered.enumerated().map { (2..<4).contains($0) ? 2 * $1 : $1 })
   }
 
   @Test func areRefusedIfALengthOfTimeIsNoNumber() {

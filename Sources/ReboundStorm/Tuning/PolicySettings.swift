@@ -96,7 +96,7 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   public var attemptTimeout: Double?
   /// After how long a second request is made beside one that has no answer yet; `nil` for never.
   ///
-  /// The budget is for it, too.
+  /// One that fails has its second at once, however long this is. The budget is for it, too.
   public var hedgeDelay: Double?
 
   /// Describes a retry.
