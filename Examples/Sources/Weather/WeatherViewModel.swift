@@ -21,6 +21,9 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     public internal(set) var age: Duration?
     /// What went wrong at last.
     public internal(set) var failure: String?
+
+    /// Whether there is no weather, or only a copy, because something went wrong.
+    fileprivate var isMissing: Bool { failure != nil }
   }
 
   /// Weather that is shown, and how old it is if it was saved.
@@ -159,7 +162,8 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   public func dismiss() {
     request?.cancel()
     say("")
-    probing = nil
+    // The list may wait for the service, too.
+    if !cities.contains(where: \.isMissing) { probing = nil }
   }
 
   private func show(_ place: Place) {
@@ -298,7 +302,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
 
   /// Asks again for what is only there as a copy.
   private func refreshSaved() {
-    for city in cities where city.failure != nil && !city.isLoading { refresh(city.name) }
+    for city in cities where city.isMissing && !city.isLoading { refresh(city.name) }
   }
 
   private func refresh(_ name: String) {

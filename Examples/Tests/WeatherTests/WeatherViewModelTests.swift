@@ -264,6 +264,22 @@ struct WeatherViewModelTests {
     #expect(service.asked.count == 1)
   }
 
+  @Test("giving up a search leaves the list its wait for the service")
+  func dismissWithList() {
+    service.answers = [.failure(.offline), .failure(.offline)]
+    screen.refresh()
+    scheduler.advance()
+    search("Rome", .failure(.offline))
+    screen.dismiss()
+
+    service.answers = ["Oslo", "Rome"].map { .success(weather($0)) }
+    service.reachable.send(completion: .finished)
+    scheduler.advance(by: .seconds(60))
+    #expect(screen.problem == nil)
+    #expect(screen.cities.map(\.weather) == [weather("Oslo"), weather("Rome")])
+    #expect(service.asked.count == 5)
+  }
+
   @Test("the latest search wins, whatever the order of the answers")
   func latest() {
     search("Rome")
