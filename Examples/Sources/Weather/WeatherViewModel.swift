@@ -148,6 +148,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
 
   /// Asks again, at once.
   public func retry() {
+    stopCounting()
     request?.retry()
   }
 
@@ -155,7 +156,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
   public func use(key: String) {
     service.use(key: key)
     isKeyNew = true
-    request?.retry()
+    retry()
   }
 
   /// Gives up what stands in the way.
@@ -200,10 +201,7 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
 
   private func follow(_ state: RecoverableRequest<Weather>.State, at place: Place) {
     isLoading = state.isLoading
-    if !state.isLoading {
-      say("")
-      countdown = nil
-    }
+    if !state.isLoading { stopCounting() }
     if let value = state.value, state.problem == nil {
       shown = Shown(weather: value, age: nil)
       ageing = nil
@@ -282,6 +280,12 @@ public final class WeatherViewModel<Context: Scheduler>: ObservableObject {
     countdown = AnyCancellable(
       scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1)), interval: .seconds(1)) { tell(false) }
     )
+  }
+
+  /// Nothing is waited for any more.
+  private func stopCounting() {
+    say("")
+    countdown = nil
   }
 
   /// Tells what goes on to who looks and to who listens.

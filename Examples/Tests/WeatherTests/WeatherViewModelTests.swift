@@ -139,6 +139,20 @@ struct WeatherViewModelTests {
     listening.cancel()
   }
 
+  @Test("a try that a person asks for ends the countdown to the next one")
+  func retryWhileCounting() {
+    search("Rome", .failure(.server(.init(.serverError(503)))))
+    scheduler.advance(by: .milliseconds(300))
+    #expect(screen.status == "Server error. Retrying in 1 s")
+    screen.retry()
+    scheduler.advance()
+    #expect(service.asked.count == 2)
+    scheduler.advance(by: .seconds(5))
+    #expect(screen.isLoading)
+    #expect(screen.status == "")
+    #expect(screen.announcement == "")
+  }
+
   @Test("words that end with a full stop get no second one")
   func fullStop() {
     search("Rome", .failure(.refused(.init(.clientError(408), server: ServerMessage(text: "Too slow.")))))
