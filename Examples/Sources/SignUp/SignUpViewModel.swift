@@ -118,6 +118,8 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       .map { [weak self] name in self?.check(name) ?? Empty().eraseToAnyPublisher() }
       .switchToLatest()
       .merge(with: refusals)
+      // The account that was made has taken the name: what is said of it from then on is no news.
+      .filter { [weak self] _ in self?.account == nil }
       .handleEvents(receiveOutput: { [weak self] answer in self?.keep(answer) })
 
     // An answer that comes in the pause after an edit is one to an older name: it is kept, not shown.
@@ -254,6 +256,7 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
     guard case .failure(let error) = completion else {
       isInSync = true
       outage = nil
+      recheck = nil
       return
     }
     isInSync = !error.isOffline

@@ -583,6 +583,42 @@ struct SignUpViewModelTests {
     #expect(server.signUps.count == 1)
   }
 
+  @Test("once an account is made, its name is not asked for again")
+  func notAskedAgain() {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    form.submit()
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance(by: .seconds(60))
+    #expect(server.askedNames == ["somebody"])
+  }
+
+  @Test(
+    "once an account is made, a late answer about its name changes nothing",
+    arguments: [
+      Result<Bool, APIError>.success(false), .failure(.transport(URLError(.cannotConnectToHost))),
+      .failure(.captivePortal),
+    ]
+  )
+  func lateAnswer(answer: Result<Bool, APIError>) {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
+    scheduler.advance()
+    scheduler.advance(by: .seconds(1))
+    form.submit()
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance()
+    server.answer(answer)
+    scheduler.advance(by: .seconds(60))
+    #expect(form.isInSync)
+    #expect(form.userNameMessage == "")
+    #expect(form.alert == nil)
+    #expect(server.askedNames.count == 2)
+  }
+
   @Test("a changed form is another wish and gets another key")
   func keys() {
     fillForm()
