@@ -6,13 +6,6 @@ import StreamSupport
 /// measures: all stages inside of the stopwatch tell by way of that.
 @usableFromInline
 final class DecisionOrigin: Sendable {
-  private struct State {
-    /// Of an execution: how many parts of it were measured.
-    var spanCount = 0
-    /// Of a part.
-    var hasEnded = false
-  }
-
   /// That of the asynchronous function that runs, where somebody listens to it.
   @TaskLocal static var current: DecisionOrigin?
 
@@ -35,7 +28,10 @@ final class DecisionOrigin: Sendable {
   private let parent: ExecutionID.Span?
   /// The one around a part, up to that of the execution.
   private let outer: DecisionOrigin?
-  private let state = Locked(State())
+  /// Of an execution: how many parts of it were measured.
+  private let spanCount = Locked(0)
+  /// Of a part: above zero once it has ended; an atomic, since it is read and set with the lock held that puts ends in order.
+  private let ends = Tally()
 
   /// That of a pipeline.
   convenience init(source: String, events: PolicyEvents?) {
@@ -67,9 +63,9 @@ final class DecisionOrigin: Sendable {
     guard let execution else { return nil }
     var whole = self
     while let outer = whole.outer { whole = outer }
-    let number = whole.state.withLock { state in
-      state.spanCount += 1
-      return state.spanCount
+    let number = whole.spanCount.withLock { count in
+      count += 1
+      return count
     }
     return DecisionOrigin(
       source,
@@ -91,10 +87,13 @@ final class DecisionOrigin: Sendable {
   /// The stopwatch has stopped.
   func tellEnd(_ event: StopwatchEvent) {
     guard let execution, let span, let outer else { return tell(event) }
-    state.withLock { $0.hasEnded = true }
-    let isInside = outer.span != nil && !outer.state.withLock { $0.hasEnded }
-    let end = SpanEnd(parent: parent, isInsideOfParent: isInside)
-    events?.tell(event, of: source, at: ExecutionPlace(execution: execution, span: span, end: end))
+    events?.tell(event, of: source, at: ExecutionPlace(execution: execution, span: span)) { place in
+      ends.add(1)
+      let isInside = outer.span != nil && outer.ends.count == 0
+      place?.end = SpanEnd(parent: parent, isInsideOfParent: isInside)
+    }
+    // Also where nobody is told.
+    ends.add(1)
   }
 }
 

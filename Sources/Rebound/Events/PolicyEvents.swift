@@ -66,10 +66,14 @@ public final class PolicyEvents: Publisher, Sendable {
   }
 
   /// Tells them of a decision in an execution.
+  ///
+  /// - Parameter settle: Completes the place when it is certain which events come before this one, and which behind it; called
+  ///   with a lock held.
   func tell(
     _ decision: @autoclosure () -> any PolicyDecision,
     of source: String,
-    at place: @autoclosure () -> ExecutionPlace?
+    at place: @autoclosure () -> ExecutionPlace?,
+    settling settle: (inout ExecutionPlace?) -> Void = { _ in }
   ) {
     guard isListened else { return }
     let place = place()
@@ -78,7 +82,10 @@ public final class PolicyEvents: Publisher, Sendable {
     guard var event = revise(told) else { return }
     // It may be one that was made anew.
     event.place = place
-    watched.change { $1.append(event) }
+    watched.change { _, untold in
+      settle(&event.place)
+      untold.append(event)
+    }
   }
 
   /// What events are timed by.

@@ -154,6 +154,35 @@ struct PolicySpansTests {
     withExtendedLifetime(spans) {}
   }
 
+  @Test("a part comes by itself, too, if the one around it ends while its own end is being told")
+  func lateAtTheSameTime() throws {
+    let forecasts = Coalescer<String, Int, any Error>()
+    let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
+    // As another thread might do it there.
+    let events = PolicyEvents(time: scheduler.time) { event in
+      if (event.decision as? StopwatchEvent)?.part == "flight" { recorders[0].cancel() }
+      return event
+    }
+    let spans = PolicySpans(of: events, whenEnded: ended.write)
+    let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) {
+      Stopwatch()
+      SingleFlight(by: forecasts, for: "Rome")
+      Stopwatch("flight")
+    }
+    let upstream = TestPublisher<Int, TestFailure>()
+    for recorder in recorders { upstream.protected(by: pipeline).subscribe(recorder) }
+    scheduler.advance(by: .seconds(1))
+    upstream.send(completion: .finished)
+    #expect(
+      lines(ended.entries) == [
+        "1.1: pipeline cancelled, 0.0 seconds + 1.0 seconds",
+        "1.2 in 1.1: flight succeeded, 0.0 seconds + 1.0 seconds",
+        "2.1: pipeline succeeded, 0.0 seconds + 1.0 seconds",
+      ]
+    )
+    withExtendedLifetime(spans) {}
+  }
+
   @Test("a pipeline inside of another one's function is an execution of its own, and knows in which span it was run")
   func nested() async throws {
     let spans = collected
