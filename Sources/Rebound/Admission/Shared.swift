@@ -68,10 +68,17 @@ package final class Shared<State, Event: Sendable>: Sendable {
     guarded.withLock { body(&$0.state, $0.isListened) }
   }
 
-  /// Tells one more observer from now on, while somebody listens to it.
+  /// Tells one more observer from now on, while somebody listens to it; those to whom nobody will listen again go.
   @inlinable
   package func observe(for audience: Audience = .always, _ observer: @escaping @Sendable (Event) -> Void) {
-    guarded.withLock { $0.observers.append(Observer(audience, observer)) }
+    let before = guarded.withLock { guarded in
+      let before = guarded.observers
+      guarded.observers.removeAll { $0.audience.isOver }
+      guarded.observers.append(Observer(audience, observer))
+      return before
+    }
+    // Released with the lock open.
+    withExtendedLifetime(before) {}
   }
 
   /// Changes the state, then tells the events that the body has added.

@@ -110,7 +110,10 @@ public final class CircuitBreaker: Sendable {
 
   package func onEvent(to audience: Audience, _ observer: @escaping @Sendable (CircuitBreakerEvent) -> Void) {
     shared.observe(for: audience, observer)
-    shared.adjust { state, _ in state.audiences.append(audience) }
+    shared.adjust { state, _ in
+      state.audiences.removeAll(where: \.isOver)
+      state.audiences.append(audience)
+    }
   }
 
   /// Tells an observer of each change from now on, as ``onEvent(_:)`` does, and of no refusal.

@@ -22,6 +22,12 @@ package final class Audience: Sendable {
 
   /// One more listens, or one fewer.
   func change(by difference: Int) { listeners.add(difference) }
+
+  /// Nobody listens any more, and nobody will: its observers can be let go.
+  @usableFromInline package var isOver: Bool { listeners.count < 0 }
+
+  /// Whoever has told those who listen is gone.
+  func end() { listeners.add(.min / 2) }
 }
 
 /// An object of this package that builds no event for observers to whom nobody listens.

@@ -43,6 +43,11 @@ public final class PolicyEvents: Publisher, Sendable {
     watched.observe { [weak self] event in self?.shared.subject.send(event) }
   }
 
+  deinit {
+    // What it has watched may live longer, and lets go of what it has left there when somebody else comes to watch it.
+    audience.end()
+  }
+
   /// Adds a subscriber.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == PolicyEvent, S.Failure == Never {
     let listener = Listener(in: audience)

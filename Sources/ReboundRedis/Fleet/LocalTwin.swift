@@ -19,6 +19,7 @@
       to audience: Audience,
       _ observer: @escaping @Sendable (Object.Event) -> Void
     ) -> Object {
+      observers.removeAll { $0.audience.isOver }
       observers.append((audience, observer))
       return object
     }

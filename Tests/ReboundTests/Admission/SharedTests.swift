@@ -61,6 +61,26 @@ struct SharedTests {
     #expect(unheard.entries.isEmpty)
   }
 
+  @Test("lets go of observers to whom nobody will listen again when another comes")
+  func forgottenAudience() {
+    let shared = Shared<Int, Int>(0)
+    let audience = Audience()
+    audience.change(by: 1)
+    weak var kept: Log<Int>?
+    do {
+      let log = Log<Int>()
+      kept = log
+      shared.observe(for: audience, log.write)
+    }
+    shared.observe(for: Audience()) { _ in }
+    shared.change { $1.append(1) }
+    #expect(kept?.entries == [1])
+    audience.end()
+    #expect(!shared.adjust { $1 })
+    shared.observe(for: Audience()) { _ in }
+    #expect(kept == nil)
+  }
+
   @Test("keeps nothing for observers that come later, and tells what was decided before an error")
   func errors() {
     let shared = Shared<Int, Int>(0)

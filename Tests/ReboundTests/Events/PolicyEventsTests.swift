@@ -138,6 +138,23 @@ struct PolicyEventsTests {
     #expect(events.gauges.isEmpty)
   }
 
+  @Test("leaves nothing in what it has watched, however many come and go")
+  func shortLives() throws {
+    let coalescer = Coalescer<Int, Int, any Error>()
+    for _ in 0..<10 { PolicyEvents().watch(coalescer) }
+    #expect(coalescer.shared.guarded.withLock { $0.observers.count } == 1)
+    let breaker = CircuitBreaker("host", policy: try CircuitBreakerPolicy())
+    weak var gone: Audience?
+    do {
+      let audience = Audience()
+      gone = audience
+      breaker.onEvent(to: audience) { _ in }
+      audience.end()
+    }
+    breaker.onEvent { _ in }
+    #expect(gone == nil)
+  }
+
   @Test("reads the gauges of all shared objects in the order in which they came")
   func gauges() throws {
     let events = PolicyEvents()
