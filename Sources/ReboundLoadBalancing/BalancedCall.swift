@@ -55,12 +55,19 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
 
   @usableFromInline
   func pick(on time: TimeSource) -> (Replica, BalancedPlace) {
-    let picked = balancer.pick(notAmong: tried.withLock { $0 }, on: time)
-    tried.withLock { tried in
-      tried.removeAll { $0 == picked.1.number }
-      tried.append(picked.1.number)
+    while true {
+      // With the lock open, since it asks for the time, and sends probes.
+      let before = tried.withLock { $0 }
+      let (replica, place) = balancer.pick(notAmong: before, on: time)
+      let isTaken = tried.withLock { tried in
+        // Another attempt of this call has come first, at the same time.
+        if tried != before, tried.contains(place.number), !before.contains(place.number) { return true }
+        tried.removeAll { $0 == place.number }
+        tried.append(place.number)
+        return false
+      }
+      if !isTaken { return (replica, place) }
     }
-    return picked
   }
 }
 

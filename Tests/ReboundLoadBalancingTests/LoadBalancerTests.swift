@@ -193,6 +193,29 @@ struct LoadBalancerTests {
     #expect(picked.count == 2 && picked.first == "b" && picked.last != "b", "\(picked)")
   }
 
+  @Test func sendsAnAttemptElsewhereThoughAnotherOfTheSameCallHasCutIn() throws {
+    let balancer = try balancer(failingWhen: { _ in false })
+    _ = picks(balancer, count: 20, latency: { $0 == "b" ? .milliseconds(1) : .milliseconds(500) })
+    let (call, time, picked, reads) = (balancer.makeCall(), time, Log<String>(), Log<Void>())
+    @Sendable func attempt(on time: TimeSource) {
+      call.publisher(time: time) { replica -> Fail<Int, any Error> in
+        picked.write(replica)
+        return Fail(error: TestFailure.transient)
+      }
+      .subscribe(Recorder<Int, any Error>())
+    }
+    // As another thread might do it, between a look at where the call has been and the pick.
+    let interrupted = TimeSource(
+      now: {
+        if reads.number(()) == 1 { attempt(on: time) }
+        return time.now
+      },
+      after: { time.after($0, $1) }
+    )
+    attempt(on: interrupted)
+    #expect(picked.count == 2 && picked.entries.first == "b" && picked.entries.last != "b", "\(picked.entries)")
+  }
+
   @Test func sendsAHedgeToAnotherReplica() throws {
     let balancer = try balancer(among: ["a", "b"])
     let hedge = try HedgePolicy<any Error>(delay: .after(.seconds(1)))
