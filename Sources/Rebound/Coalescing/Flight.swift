@@ -115,7 +115,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     }
     for passenger in passengers {
       switch passenger.seat {
-      case .subscriber(let emitter): emitter.send(input)
+      case .subscriber(let emitter): reach(passenger) { emitter.send(input) }
       case .function(let answer):
         leave(passenger.number)
         answer(.success(input))
@@ -136,12 +136,25 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
     for passenger in before.passengers {
       switch (passenger.seat, completion) {
       case (.subscriber(let emitter), _):
-        if let last { emitter.send(last) }
-        emitter.send(completion: completion)
+        reach(passenger) {
+          if let last { emitter.send(last) }
+          emitter.send(completion: completion)
+        }
       case (.function(let answer), .finished): answer(.success(last))
       case (.function(let answer), .failure(let error)): answer(.failure(error))
       }
     }
+  }
+
+  /// Tells a subscriber something: what one who has joined goes on with is no part of the call of who came first.
+  @inlinable
+  func reach(_ passenger: Passenger, _ send: () -> Void) {
+    if passenger.number == 1 { send() } else { outsideOfCalls(send) }
+  }
+
+  @usableFromInline
+  func outsideOfCalls(_ send: () -> Void) {
+    ForeignCall.left { DecisionOrigin.left(send) }
   }
 
   /// One wants more; the upstream hears of it if nobody has wanted as much.

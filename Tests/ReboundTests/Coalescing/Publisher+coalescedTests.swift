@@ -1,8 +1,9 @@
 import Combine
 import Dispatch
-import Rebound
 import ReboundTesting
 import Testing
+
+@testable import Rebound
 
 @Suite("coalesced(by:for:)")
 struct PublisherCoalescedTests {
@@ -44,6 +45,24 @@ struct PublisherCoalescedTests {
     #expect(recorders.allSatisfy { $0.failure == (fails ? .transient : nil) && $0.completions.count == 1 })
     _ = subscribe()
     #expect(upstream.subscriptionCount == 2)
+  }
+
+  @Test("who has joined goes on outside of the call of who came first")
+  func joinedFromAnotherCall() {
+    let isOutside = Log<Bool>()
+    let again = Deferred {
+      isOutside.write(DecisionOrigin.current == nil && ForeignCall.current == nil)
+      return Empty<Int, TestFailure>()
+    }
+    let recorders = [Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>()]
+    for recorder in recorders {
+      upstream.coalesced(by: coalescer, for: "oslo").catch { _ in again }.subscribe(recorder)
+    }
+    DecisionOrigin.$current.withValue(DecisionOrigin(source: "first", events: PolicyEvents())) {
+      ForeignCall.$current.withValue("first") { upstream.send(completion: .failure(.transient)) }
+    }
+    #expect(recorders.allSatisfy { $0.isFinished })
+    #expect(isOutside.entries == [false, true])
   }
 
   @Test("starts afresh for who subscribes again from inside the failure")
