@@ -81,6 +81,8 @@ public struct CacheFinding<Value> {
   ///
   /// With neither a value nor a claim, the storage is of no help, and the caller goes by itself.
   public let claim: CacheClaim?
+  /// Whether who looks had no time to wait for the value that somebody else fetches.
+  package var isCutShort = false
 
   /// Describes what was found.
   public init(stored: StoredValue<Value>?, claim: CacheClaim?) {
@@ -90,3 +92,12 @@ public struct CacheFinding<Value> {
 }
 
 extension CacheFinding: Sendable where Value: Sendable {}
+
+extension CacheFinding {
+  /// Nothing was found in the time that there was.
+  package static var cutShort: CacheFinding {
+    var finding = CacheFinding(stored: nil, claim: nil)
+    finding.isCutShort = true
+    return finding
+  }
+}

@@ -61,7 +61,7 @@ public final class InMemoryCacheStorage<Key: Hashable & Sendable, Value: Sendabl
           try await Answer.wait(until: Deadline.toHeed) { (wake: @escaping @Sendable (Result<Void, Never>) -> Void) in
             self.wait(for: key, until: until) { wake(.success(())) }
           }
-        } catch { return CacheFinding(stored: nil, claim: nil) }
+        } catch { return .cutShort }
       }
     }
   }

@@ -96,8 +96,9 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
       throw CancellationError()
     }
     if let stored = finding.stored, stored.isFresh { return .answered(stored.value) }
-    // Whoever has no more time has not waited for the answer of who has the key.
-    if claim == nil, let deadline = Deadline.current, deadline.isOver {
+    // Whoever has no more time has not waited for the answer of who has the key. A timer that is early by its tolerance has cut
+    // the wait short when by the clock there is some left.
+    if claim == nil, let deadline = Deadline.current, finding.isCutShort || deadline.isOver {
       throw TimedOut(waitingUntil: deadline, limit: limit)
     }
     guard claim != nil || runsAlone else { throw IdempotencyKeyUnknown(key: key) }

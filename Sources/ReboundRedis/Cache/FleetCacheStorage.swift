@@ -55,10 +55,10 @@
         case .caller: return CacheFinding(stored: stored, claim: claim)
         case .another(let left):
           if let stored, stored.isGoodWhileRevalidated { return CacheFinding(stored: stored, claim: nil) }
-          do { try await fleet.time.wait(for: min(left, .milliseconds(25)), until: Deadline.toHeed) } catch { break }
-          continue
+          do {
+            try await fleet.time.wait(for: min(left, .milliseconds(25)), until: Deadline.toHeed)
+          } catch { return .cutShort }
         }
-        break
       }
       return CacheFinding(stored: nil, claim: nil)
     }

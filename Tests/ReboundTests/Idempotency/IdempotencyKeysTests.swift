@@ -118,6 +118,38 @@ struct IdempotencyKeysTests {
     }
   }
 
+  @Test(
+    "takes a timer that is early for the end of the time, and does not run beside another",
+    arguments: [true, false]
+  )
+  func earlyTimer(runsAlone: Bool) throws {
+    try Simulation(seed: 1).run {
+      let time = TimeSource.current
+      let early = TimeSource(now: { time.now }, after: { time.after($0 - .milliseconds(1), $1) })
+      let keys = try IdempotencyKeys<Int>(
+        keptFor: .seconds(60),
+        storage: try InMemoryCacheStorage<String, Int>(claimsLast: .seconds(60)),
+        runsAlone: runsAlone
+      )
+      let first = Task {
+        try await keys.run("order") {
+          try await TimeSource.current.sleep(for: .seconds(5))
+          return 7
+        }
+      }
+      try await time.sleep(for: .seconds(1))
+      do {
+        let answer = try await Deadline.$current.withValue(Deadline(in: .seconds(2), on: early)) {
+          try await keys.run("order") { 8 }
+        }
+        try requireEqual(answer, 7, "behind its time")
+      } catch let error as TimedOut {
+        try requireEqual(error, TimedOut(.total, limit: .seconds(2)))
+      }
+      _ = try await first.value
+    }
+  }
+
   @Test("does the same for publishers")
   func publishers() async throws {
     let (keys, calls) = (try keys(), Log<Void>())
