@@ -70,6 +70,8 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
 
   /// The value that is kept for a key, fresh or stale, with its age; reading it changes nothing.
   ///
+  /// A stale one is said to be delivered while a new one is fetched, though none is fetched for this.
+  ///
   /// - Parameters:
   ///   - key: What is wanted.
   ///   - time: Says what now is.
