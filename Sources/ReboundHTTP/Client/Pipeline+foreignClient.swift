@@ -23,7 +23,8 @@ extension Pipeline {
   /// with.
   ///
   /// The function is called until this returns, and never after that: an attempt that is cancelled, by a timeout or a hedge, is
-  /// waited for. So it may be one that must not escape.
+  /// waited for. So it may be one that must not escape. Under a `SingleFlight`, one who is cancelled waits also while others wait
+  /// for the call that it has begun.
   ///
   /// - Parameters:
   ///   - call: What failures say of the call. Its method, `isIdempotent` and `isReplayable` decide whether it may be made
