@@ -149,12 +149,7 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   /// Tells a subscriber something: what one who has joined goes on with is no part of the call of who came first.
   @inlinable
   func reach(_ passenger: Passenger, _ send: () -> Void) {
-    if passenger.number == 1 { send() } else { outsideOfCalls(send) }
-  }
-
-  @usableFromInline
-  func outsideOfCalls(_ send: () -> Void) {
-    ForeignCall.left { DecisionOrigin.left(send) }
+    if passenger.number == 1 { send() } else { DecisionOrigin.left(send) }
   }
 
   /// One wants more; the upstream hears of it if nobody has wanted as much.

@@ -9,11 +9,14 @@ final class DecisionOrigin: Sendable {
   /// That of the asynchronous function that runs, where somebody listens to it.
   @TaskLocal static var current: DecisionOrigin?
 
-  /// Does what is no part of the function that runs, though that has set it going.
-  static func left<Result>(_ operation: () throws -> Result) rethrows -> Result {
-    // Setting one allocates.
-    if current == nil { return try operation() }
-    return try $current.withValue(nil, operation: operation)
+  /// Does what is no part of the call that runs, though that has set it going.
+  @usableFromInline
+  static func left(_ operation: () -> Void) {
+    ForeignCall.left {
+      // Setting one allocates.
+      if current == nil { return operation() }
+      $current.withValue(nil, operation: operation)
+    }
   }
 
   /// The name of the pipeline.

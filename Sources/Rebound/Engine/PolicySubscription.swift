@@ -341,7 +341,7 @@ where
   func wake() {
     // One who leaves wakes the next, who may end at once and wake another: without this, as many frames as there wait. What goes
     // on here is no part of the call of who leaves.
-    Trampoline.run([{ ForeignCall.left { DecisionOrigin.left { self.notice(.woken) } } }])
+    Trampoline.run([{ DecisionOrigin.left { self.notice(.woken) } }])
   }
 
   @usableFromInline
