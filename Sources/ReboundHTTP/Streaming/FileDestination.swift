@@ -24,7 +24,7 @@ final class FileDestination: BodyDestination, Sendable {
   /// Used by the work of the queue only, which runs one at a time.
   private let onQueue = Confined(QueueState())
   /// Goes behind the part file, so that no other queue for the place begins while that is open.
-  private let place: PlaceQueue
+  private let place: DestinationQueue
   /// Apart from the other, because who is told of something goes on with the call there: what a caller does takes its time.
   private let telling = DispatchQueue(label: "rebound.download-told")
   private let state = Locked(State())
@@ -32,7 +32,7 @@ final class FileDestination: BodyDestination, Sendable {
   init(_ target: URL, verifying checksum: Checksum?) {
     self.target = target
     self.checksum = checksum
-    place = PlaceQueue(target)
+    place = DestinationQueue(target)
   }
 
   private var queue: DispatchQueue { place.queue }
@@ -148,7 +148,7 @@ final class FileDestination: BodyDestination, Sendable {
 
 /// The queue for what is done at one place, the same for all downloads of this process that go there: what one that was
 /// cancelled still has to do is done before the next one looks at the part.
-private final class PlaceQueue: Sendable {
+private final class DestinationQueue: Sendable {
   private struct Entry {
     let queue: DispatchQueue
     var users = 0
@@ -162,7 +162,7 @@ private final class PlaceQueue: Sendable {
   init(_ target: URL) {
     let (path, new) = (target.standardized.path, DispatchQueue(label: "rebound.download"))
     self.path = path
-    queue = PlaceQueue.entries.withLock { entries in
+    queue = DestinationQueue.entries.withLock { entries in
       var entry = entries[path] ?? Entry(queue: new)
       entry.users += 1
       entries[path] = entry
@@ -171,7 +171,7 @@ private final class PlaceQueue: Sendable {
   }
 
   deinit {
-    let last = PlaceQueue.entries.withLock { entries in
+    let last = DestinationQueue.entries.withLock { entries in
       guard let users = entries[path]?.users, users == 1 else {
         entries[path]?.users -= 1
         return nil as Entry?

@@ -290,7 +290,7 @@
       }
       guard isFirst else { return }
       timer?.cancel()
-      undecided.letGo()
+      undecided.wakeAll()
       // One that is not heard is forgotten like one that has died.
       _ = await loop.send(RedisCommand("ZREM", Fleet.membersKey(name), member), limit: settings.bound)
       loop.close()
@@ -311,7 +311,7 @@
           state.gaveUp = reason
           events.append(.gaveUp(reason))
         }
-        undecided.letGo()
+        undecided.wakeAll()
       }
     }
 
@@ -390,7 +390,7 @@
         }
         return state.members.compactMap(\.member)
       }
-      undecided.letGo()
+      undecided.wakeAll()
       startBeating(after: settings.heartbeat)
       for member in members { member.heartbeat() }
     }

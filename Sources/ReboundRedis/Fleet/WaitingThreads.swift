@@ -7,7 +7,7 @@
   final class WaitingThreads: Sendable {
     private let waiting = Locked<[DispatchSemaphore]>([])
 
-    /// Has the thread wait until all are let go.
+    /// Has the thread wait until all are woken.
     ///
     /// - Parameters:
     ///   - limit: How long at most.
@@ -20,8 +20,8 @@
       waiting.withLock { $0.removeAll { $0 === thread } }
     }
 
-    /// Lets all go on that wait.
-    func letGo() {
+    /// Lets all go on that wait, as a broadcast of a condition does.
+    func wakeAll() {
       for thread in waiting.exchange([]) { thread.signal() }
     }
   }
