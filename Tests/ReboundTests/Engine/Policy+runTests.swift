@@ -35,6 +35,7 @@ struct PolicyRunTests {
       let policy = Impatient(parks: parks, pause: .milliseconds(1_500))
       let start = TimeSource.current.now
       let task = Task { try await policy.run { () async throws -> Int in 1 } }
+      // In virtual time.
       try await TimeSource.current.sleep(for: .milliseconds(1_500))
       for waker in policy.wakers.entries { waker.wake() }
       try requireEqual(try await task.value, 1)
@@ -47,6 +48,7 @@ struct PolicyRunTests {
     try Simulation(seed: 1).run {
       let (policy, cancels) = (Impatient(parks: true), Log<Void>())
       let task = Task { try await policy.run { () async throws -> Int in 1 } }
+      // In virtual time.
       try await TimeSource.current.sleep(for: .milliseconds(1_500))
       for waker in policy.wakers.entries { waker.keep(AnyCancellable { cancels.write(()) }) }
       task.cancel()

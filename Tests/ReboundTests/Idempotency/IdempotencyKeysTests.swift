@@ -133,6 +133,7 @@ struct IdempotencyKeysTests {
       )
       let first = Task {
         try await keys.run("order") {
+          // In virtual time, as the one below.
           try await TimeSource.current.sleep(for: .seconds(5))
           return 7
         }
