@@ -152,7 +152,8 @@
         .onEvent { events.write($0) }
       }
       let calls = (0..<20).map { number in Task { try await limiters[number % 2].run {} } }
-      while events.entries.count < 19 { await Task.yield() }
+      // One begins at once, and says so at any time.
+      await events.until(20)
       for call in calls { call.cancel() }
       let waits = events.entries.compactMap { event -> Duration? in
         if case .queued(let wait, _) = event { wait } else { nil }
