@@ -185,6 +185,14 @@ class Animals(PageTestCase):
             self.page.locator("#import").set_input_files(file)
             expect(self.page.locator("#travel-note")).to_contain_text("no session of this program")
 
+    def test_a_file_that_cannot_be_read_is_told_in_words(self):
+        self.page.evaluate("Blob.prototype.text = () => Promise.reject(new Error('gone'))")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "gone.json"
+            file.write_text("{}")
+            self.page.locator("#import").set_input_files(file)
+            expect(self.page.locator("#travel-note")).to_have_text("This file can't be read.")
+
     def test_the_fault_panel_makes_the_zoo_fail_and_well_again(self):
         self.page.get_by_text("Make the server fail").click()
         self.page.get_by_label("Which requests").select_option(label="Animals")

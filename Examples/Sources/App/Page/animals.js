@@ -88,8 +88,9 @@ byID("export").addEventListener("click", () => {
 byID("import").addEventListener("change", async (event) => {
   const [file] = event.target.files;
   if (!file) return;
-  const recording = await file.text();
+  const recording = await file.text().catch(() => null);
   event.target.value = "";
+  if (recording === null) return setText(byID("travel-note"), "This file can't be read.");
   tell({ type: "import", recording }, (reason) =>
     setText(byID("travel-note"), reason ?? "Replayed: this is how that session ended."),
   );
