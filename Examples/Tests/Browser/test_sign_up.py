@@ -115,6 +115,13 @@ class Typing(PageTestCase):
         self.see_available()
         self.assertEqual(self.asked_names(), ["somebody", "somebodyelse"])
 
+    def test_a_call_that_is_lost_alone_is_made_again_and_the_page_says_that_it_is_connected(self):
+        self.allow_complaint(r"Failed to load resource|ERR_FAILED")
+        self.page.route("**/actions", lambda route: route.abort(), times=1)
+        self.type_into(self.user_name, "somebody")
+        self.see_available()
+        expect(self.page.locator("#connection")).to_have_text("Connected")
+
     def test_late_answer_to_an_old_name_never_wins(self):
         late = {"latencyMilliseconds": 3000, "times": 1}
         self.servers.fail(CHECK, "none", **late)

@@ -123,6 +123,12 @@ function startAfresh() {
   openSession();
 }
 
+// An answer shows that the app is there. A stream that was cut says so by itself, and one that never was has nothing to say.
+function showAnswered() {
+  const isOpen = link.source?.readyState === EventSource.OPEN;
+  if (isOpen && byID("connection").dataset.state === "lost") showConnection("open", "Connected");
+}
+
 function showRefusal(reason) {
   if (reason !== null) showConnection("refused", reason);
   else if (byID("connection").dataset.state === "refused") showConnection("open", "Connected");
@@ -155,6 +161,7 @@ async function sendNext() {
   if (response?.status === 404) return startAfresh();
   if (response !== null) {
     link.queue.shift();
+    showAnswered();
     head.onAnswer(reason);
     link.onAnswer();
   }
