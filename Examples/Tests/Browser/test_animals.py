@@ -186,7 +186,7 @@ class Animals(PageTestCase):
             expect(self.page.locator("#travel-note")).to_contain_text("no session of this program")
 
     def test_a_file_that_cannot_be_read_is_told_in_words(self):
-        self.page.evaluate("Blob.prototype.text = () => Promise.reject(new Error('gone'))")
+        self.page.evaluate("() => { Blob.prototype.text = () => Promise.reject(new Error('gone')) }")
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "gone.json"
             file.write_text("{}")

@@ -117,9 +117,11 @@ class Typing(PageTestCase):
 
     def test_a_call_that_is_lost_alone_is_made_again_and_the_page_says_that_it_is_connected(self):
         self.allow_complaint(r"Failed to load resource|ERR_FAILED")
-        self.page.route("**/actions", lambda route: route.abort(), times=1)
+        lost = []
+        self.page.route("**/actions", lambda route: (lost.append(route.request.url), route.abort()), times=1)
         self.type_into(self.user_name, "somebody")
         self.see_available()
+        self.assertEqual(len(lost), 1)
         expect(self.page.locator("#connection")).to_have_text("Connected")
 
     def test_late_answer_to_an_old_name_never_wins(self):
