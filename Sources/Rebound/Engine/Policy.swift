@@ -125,7 +125,7 @@ public protocol PolicyMachine<Failure>: SendableMetatype {
 
   /// The time has come that ``wakeTime`` has named.
   ///
-  /// `.proceed` lets the attempt run on.
+  /// `.proceed` lets the attempt run on, or the wait go on. Everything else ends the attempt.
   mutating func timerFired(_ execution: ExecutionContext) -> Decision<Failure>
 
   /// Whether ``wakeTime`` is looked at; as a ``TimedMachine`` says.

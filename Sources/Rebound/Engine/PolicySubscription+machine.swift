@@ -59,7 +59,9 @@ extension PolicySubscription {
         asking.leave()
         asks = false
       }
-      guard phase == .due, subscribing.enter() else { return lock.unlock() }
+      guard phase == .due, !Applied.Machine.isTimed || deliveries == 0, subscribing.enter() else {
+        return lock.unlock()
+      }
       phase = .subscribing
       attempt += 1
       toSkip = skipsDelivered ? delivered : 0
@@ -201,9 +203,12 @@ extension PolicySubscription {
       lock.unlock()
       let decision = machine.access { $0.pointee.timerFired(execution) }
       execution.floor = nil
+      switch decision {
       // What runs, runs on, and what waits, waits on.
-      if case .proceed = decision { return }
-      carryOut(decision)
+      case .proceed: return
+      case .wait, .park: if giveUpAttempt() { carryOut(decision) }
+      case .finish, .fail, .refuse: carryOut(decision)
+      }
     default: break
     }
   }
@@ -338,24 +343,5 @@ extension PolicySubscription {
     if isHeld { letEndCome() } else { rest.downstream.receive(completion: completion) }
     withExtendedLifetime(failure) {}
     withExtendedLifetime(rejected) {}
-  }
-
-  /// Leaves an end to whoever delivers a value just now, since one event goes down at a time; with the lock held.
-  ///
-  /// The caller is one of those who keep it waiting, until the upstream is cancelled.
-  @usableFromInline
-  func hold(_ completion: Subscribers.Completion<Failure>, for downstream: Downstream) {
-    deliveries += 1
-    heldEnd = ValueBox { downstream.receive(completion: completion) }
-  }
-
-  /// No longer keeps the end waiting, and delivers it if nobody else does.
-  @usableFromInline
-  func letEndCome() {
-    lock.lock()
-    deliveries -= 1
-    let end = deliveries == 0 ? heldEnd.take() : nil
-    lock.unlock()
-    end?.value()
   }
 }

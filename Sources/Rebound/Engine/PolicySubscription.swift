@@ -77,7 +77,8 @@ where
   @exclusivity(unchecked) @usableFromInline var timers = PolicyTimers()
   /// Whether a waker may end it while an attempt runs, as a timer may.
   @exclusivity(unchecked) @usableFromInline var hasParked = false
-  /// Who keeps the end waiting: values that are being delivered, and whoever ends it meanwhile and is not done with that.
+  /// Who keeps the end waiting, or the next attempt: values that are being delivered, and whoever ends it meanwhile and is not
+  /// done with that.
   @exclusivity(unchecked) @usableFromInline var deliveries = 0
   /// Delivers the end that has come while a value was delivered; done by the last of them.
   @exclusivity(unchecked) @usableFromInline var heldEnd: ValueBox<() -> Void>?

@@ -82,6 +82,31 @@ struct PolicySubscriptionTests {
     withExtendedLifetime(subscription) {}
   }
 
+  @Test("an attempt in place of one that was interrupted waits for the value that is delivered")
+  func interruptedInsideValue() {
+    let (scheduler, upstream, log) = (scheduler, upstream, log)
+    let attempts = Deferred { () -> AnyPublisher<Int, any Error> in
+      log.write("subscribed")
+      guard upstream.subscriptionCount > 0 else { return upstream.eraseToAnyPublisher() }
+      return Just(2).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    }
+    let subscription = listen(
+      to: attempts.protected(by: Interrupting(parks: false)),
+      inside: { value in
+        guard value == 1 else { return }
+        scheduler.advance(by: 6)
+        log.write("cancelled: \(upstream.cancelCount)")
+      }
+    )
+    upstream.send(1)
+    #expect(
+      log.entries == [
+        "subscribed", "1 begins", "cancelled: 1", "1 ends", "subscribed", "2 begins", "2 ends", "finished",
+      ]
+    )
+    withExtendedLifetime(subscription) {}
+  }
+
   @Test("an end that a waker brings waits for the value that is delivered")
   func wokenInsideValue() {
     let policy = Revocable()
@@ -212,6 +237,25 @@ struct PolicySubscriptionTests {
     #expect(seen.entries == [nil, .seconds(60)])
   }
 
+  @Test(
+    "a machine that waits when its time comes has no attempt run meanwhile, and then another",
+    arguments: [false, true]
+  )
+  func interrupted(parks: Bool) {
+    let policy = Interrupting(parks: parks)
+    let recorder = Recorder<Int, any Error>()
+    upstream.protected(by: policy).subscribe(recorder)
+    upstream.send(1)
+    scheduler.advance(by: 5)
+    #expect(upstream.cancelCount == 1)
+    if parks { policy.wakers.entries.last?.wake() } else { scheduler.advance(by: 1) }
+    #expect(upstream.subscriptionCount == 2)
+    upstream.send(2)
+    upstream.send(completion: .finished)
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.isFinished)
+  }
+
   @Test("an attempt that another call has let in is no part of that call")
   func letInByAnother() throws {
     let seen = Log<Bool>()
@@ -305,6 +349,31 @@ private struct Revocable: Policy {
     mutating func woken(_ execution: ExecutionContext) -> Decision<any Error> {
       defer { isLetIn = true }
       return isLetIn ? .refuse(TestFailure.permanent) : .proceed
+    }
+  }
+}
+
+/// Lets no attempt run when the first one has taken five seconds: for a second, or until it is woken.
+private struct Interrupting: Policy {
+  let parks: Bool
+  let wakers = Log<Waker>()
+  var descriptor: StageDescriptor { StageDescriptor(PolicyKind("interrupting")) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
+
+  struct Machine: TimedMachine {
+    let policy: Interrupting
+    var attempts = 0
+    var wakeTime: Duration?
+
+    mutating func begins(_ execution: ExecutionContext) -> Decision<any Error> {
+      attempts += 1
+      if attempts == 1 { wakeTime = execution.now + .seconds(5) }
+      return .proceed
+    }
+
+    mutating func timerFired(_ execution: ExecutionContext) -> Decision<any Error> {
+      wakeTime = nil
+      return policy.parks ? .park(policy.wakers.write) : .wait(.seconds(1))
     }
   }
 }
