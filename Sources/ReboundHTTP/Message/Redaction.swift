@@ -185,7 +185,7 @@ public struct Redaction: Hashable, Sendable {
   }
 
   /// The name of a parameter, as a query or form spells it; empty if that is no text.
-  static func name(_ text: Substring) -> String {
+  package static func name(_ text: Substring) -> String {
     text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
   }
 

@@ -77,8 +77,7 @@ public struct CassetteRule: Sendable {
   /// - Parameter names: The names of items that do not count, such as one with the time; decoded, or as the address spells them.
   public static func query(ignoring names: Set<String> = []) -> CassetteRule {
     let isIgnored = { @Sendable (name: String) in
-      let decoded = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding
-      return names.contains(name) || decoded.map(names.contains) ?? false
+      names.contains(name) || names.contains(Redaction.name(name[...]))
     }
     return CassetteRule { sent, recorded in
       let (sent, recorded) = (AddressParts(sent.url).items, AddressParts(recorded.url).items)
