@@ -187,11 +187,11 @@ enum CookieDate {
     }
   }
 
+  /// Hours, minutes and seconds, whatever else follows these.
   private static func clock(_ token: Substring.UTF8View) -> [Int]? {
-    let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-      .map { number($0, digits: 1...2) }
-    guard parts.count == 3 else { return nil }
-    let known = parts.compactMap { $0 }
+    let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).prefix(3)
+    guard parts.count == 3, parts.prefix(2).joined().allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    let known = parts.compactMap { number($0, digits: 1...2) }
     return known.count == 3 ? known : nil
   }
 

@@ -135,6 +135,9 @@ struct CookieJarTests {
       ("Expires=Fri, 15-Jan-27 08:00:10 GMT", 10, false), ("Expires=Fri Jan 15 08:00:10 2027", 10, false),
       ("Expires=2027 Jan 15 8:0:10", 10, false), ("Expires=Fri, 15-Jan-2027 08:00 GMT", 1_000_000, true),
       ("Expires=Fri, 32-Jan-2027 08:00:10 GMT", 1_000_000, true),
+      // What stands behind the seconds does not count, and nothing else stands in a time.
+      ("Expires=Fri, 15-Jan-2027 08:00:10:99 GMT", 10, false),
+      ("Expires=Fri, 15-Jan-2027 8h:00:10 GMT", 1_000_000, true),
       ("Max-Age=99999999999999999999999", 400 * 86_400 - 1, true),
       ("Max-Age=99999999999999999999999", 400 * 86_400, false),
       ("Expires=Thu, 01 Jan 2099 00:00:00 GMT", 400 * 86_400, false),
