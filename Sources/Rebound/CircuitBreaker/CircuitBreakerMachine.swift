@@ -59,6 +59,8 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
   /// How often it has opened since it was closed, and when it did so first.
   private var openings = 0
   private var outSince: Duration?
+  /// Until when the failures of this state ask for a pause, at least.
+  private var askedUntil = Duration.zero
 
   package init(_ policy: CircuitBreakerPolicy) {
     self.policy = policy
@@ -173,9 +175,10 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
       case .failure: probing.failures += 1
       }
       phase = .halfOpen(probing)
+      noteHint(of: outcome, now: now)
       let threshold = Self.threshold(policy.probeFailureRatio, of: policy.probes)
       if Double(probing.failures) >= threshold {
-        open(hint: outcome.hint, now: now, chance)
+        open(now: now, chance)
       } else if Double(policy.probes - probing.successes) < threshold {
         close()
       }
@@ -201,14 +204,15 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     // Where only failures in a row matter, successes come by the fast path and are not counted, so nothing is.
     if policy.countsCalls { window.add(isFailure: isFailure, isSlow: isSlow, now: now) }
     failuresInARow = isFailure ? failuresInARow + 1 : 0
+    noteHint(of: outcome, now: now)
     if let limit = policy.consecutiveFailures, failuresInARow >= limit {
-      return open(hint: outcome.hint, now: now, chance)
+      return open(now: now, chance)
     }
     let counts = window.counts
     guard counts.calls >= policy.minimumCalls else { return }
     let fails = policy.failureRatio.map { Double(counts.failures) >= Self.threshold($0, of: counts.calls) } ?? false
     let drags = policy.slowness.map { Double(counts.slow) >= Self.threshold($0.ratio, of: counts.calls) } ?? false
-    if fails || drags { open(hint: outcome.hint, now: now, chance) }
+    if fails || drags { open(now: now, chance) }
   }
 
   // MARK: By hand
@@ -245,13 +249,18 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
 
   // MARK: Changes of state
 
-  private mutating func open(hint: Duration?, now: Duration, _ chance: Double) {
+  /// Whichever failure opens the breaker, those before it have asked, too.
+  private mutating func noteHint(of outcome: Outcome, now: Duration) {
+    if let hint = outcome.hint { askedUntil = max(askedUntil, now + min(hint, policy.maxHint)) }
+  }
+
+  private mutating func open(now: Duration, _ chance: Double) {
     let grown = policy.openTime.inSeconds * pow(policy.openGrowth, Double(openings))
     let moved = min(grown, policy.maxOpenTime.inSeconds) * (1 + policy.openJitter * (2 * chance - 1))
     let time = min(Duration(saturatingSeconds: moved), policy.maxOpenTime)
     openings += 1
     outSince = outSince ?? now
-    enter(.open(until: now + max(time, min(hint ?? .zero, policy.maxHint))))
+    enter(.open(until: max(now + time, askedUntil)))
   }
 
   private mutating func enter(_ next: Phase) {
@@ -259,6 +268,7 @@ package struct CircuitBreakerMachine: Hashable, Sendable {
     phase = next
     window = CallWindow(policy.window)
     failuresInARow = 0
+    askedUntil = .zero
   }
 
   private mutating func makePermit(_ now: Duration) -> Permit {

@@ -156,6 +156,30 @@ struct CircuitBreakerMachineTests {
     #expect(machine.admit(now: .zero) == .rejected(retryAfter: .seconds(max(seconds, 10))))
   }
 
+  @Test("stays open for as long as any failure has asked for, not only that which opens it", arguments: [true, false])
+  func hintBefore(isProbing: Bool) throws {
+    let policy = try CircuitBreakerPolicy(
+      consecutiveFailures: 2,
+      openTime: .seconds(10),
+      openGrowth: 1,
+      probes: 2,
+      probeFailureRatio: 1
+    )
+    var machine = Machine(policy)
+    if isProbing { for _ in 1...2 { call(&machine, failure) } }
+    let start = isProbing ? Duration.seconds(10) : .zero
+    for (second, outcome) in [Machine.Outcome.failure(hint: .seconds(60)), failure].enumerated() {
+      let now = start + .seconds(second)
+      guard case .granted(let permit) = machine.admit(now: now) else { break }
+      machine.settle(permit, outcome, now: now)
+    }
+    #expect(machine.admit(now: start + .seconds(1)) == .rejected(retryAfter: .seconds(59)))
+    // What was asked for then is over and done with.
+    machine.close()
+    for _ in 1...2 { call(&machine, failure) }
+    #expect(machine.snapshot(now: .zero, refused: 0).retryAfter == .seconds(10))
+  }
+
   @Test(
     "stays open for no longer than its policy allows the service to ask for",
     arguments: [(nil, 1_000_000_000, 3_600), (20, 21, 20), (20, 15, 15), (5, 100, 10), (0, 100, 10)]
