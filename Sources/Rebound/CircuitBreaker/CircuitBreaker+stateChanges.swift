@@ -31,16 +31,17 @@ private struct HalfOpening: Policy {
     typealias Failure = Never
 
     let breaker: CircuitBreaker?
-    var hasWaited = false
+    /// When the wait is over, also by a clock that is early by its tolerance.
+    var end: Duration?
 
     mutating func begins(_ execution: ExecutionContext) -> Decision<Never> {
       guard let breaker else { return .proceed }
       let now = execution.now
-      if let pause = breaker.timeUntilProbe(at: now), !hasWaited {
-        hasWaited = true
+      if end == nil, let pause = breaker.timeUntilProbe(at: now) {
+        end = now + pause
         return .wait(pause)
       }
-      breaker.poll(at: now)
+      breaker.poll(at: max(now, end ?? now))
       return .proceed
     }
   }

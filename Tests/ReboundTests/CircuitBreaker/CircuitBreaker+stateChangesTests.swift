@@ -54,4 +54,19 @@ struct CircuitBreakerStateChangesTests {
     scheduler.advance(by: 0.1)
     #expect(recorder.values == [.open, .halfOpen])
   }
+
+  @Test("takes a timer that is early by a tolerance for the end of the open time", arguments: [0.001, 10])
+  func earlyTimer(tolerance: Double) throws {
+    let scheduler = scheduler
+    let early = TimeSource(
+      now: { scheduler.time.now },
+      after: { delay, action in scheduler.time.after(delay - .seconds(tolerance), action) }
+    )
+    let breaker = try makeBreaker()
+    let recorder = Recorder<CircuitBreaker.State, Never>()
+    breaker.stateChanges(on: early).subscribe(recorder)
+    try breaker.acquire().fail(with: TestFailure.transient)
+    scheduler.advance(by: 60)
+    #expect(recorder.values == [.closed, .open, .halfOpen])
+  }
 }
