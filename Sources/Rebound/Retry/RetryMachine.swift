@@ -166,24 +166,26 @@ package struct RetryMachine<Failure: Error>: Sendable {
     guard policy.settings.condition(error) else {
       return .stop(policy.settings.refusal(error), with: nil)
     }
+    let decision = policy.settings.decision?(error, context) ?? .retry()
     // An open breaker refuses again until its time is over, and without a deadline nobody has said that to wait is fine.
     if isExactly(error, CircuitOpen.self) || isExactly(error, TracedError.self),
       let open = error.withoutTrace as? CircuitOpen
     {
       guard policy.settings.deadline != nil, let pause = open.retryAfter, let left = timeLeft(context), pause < left
       else {
+        if case .stop(let other) = decision.kind { return .stop(.decided, with: other) }
         return .stop(.circuitOpen, with: nil)
       }
     }
     policy.settings.budget?.fail()
-    if policy.settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     let limit: Int?
     let decided: Duration?
-    switch (policy.settings.decision?(error, context) ?? .retry()).kind {
+    switch decision.kind {
     case .stop(let other): return .stop(.decided, with: other)
     case .retry(let ownLimit, let delay): (limit, decided) = (ownLimit, delay?.clampedToDelay)
     }
 
+    if policy.settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     if let maxRetries = policy.settings.maxRetries, retries >= maxRetries {
       return .stop(.attemptsExhausted, with: nil)
     }

@@ -103,6 +103,22 @@ struct RetryMachineTests {
     #expect(log.events.count == 2)
   }
 
+  @Test("asks a decision about an open breaker, too, and about a failure behind values that were delivered")
+  func decidesAboutAll() {
+    let isOpen = RetryPolicy<any Error>(clamping: 1).deciding { error, _ in
+      error is CircuitOpen ? .stop(with: TestFailure.permanent) : .retry()
+    }
+    var machine = RetryMachine(isOpen.onEvent(log.write))
+    let open = machine.failed(with: CircuitOpen(name: "weather", retryAfter: .seconds(9)), elapsed: .zero)
+    if case .stop(let error) = open { #expect(error as? TestFailure == .permanent) } else { Issue.record("retries") }
+
+    let once = Policy(clamping: 1).onDuplicates(.failIfEmitted).deciding { _, _ in .stop(with: .permanent) }
+    var second = RetryMachine(once.onEvent(log.write))
+    let behind = second.failed(with: .transient, elapsed: .zero, delivered: 1)
+    if case .stop(let error) = behind { #expect(error == .permanent) } else { Issue.record("retries") }
+    #expect(log.outcomes == [.stopped(.decided), .stopped(.decided)])
+  }
+
   // MARK: Hints
 
   @Test(
