@@ -32,7 +32,8 @@ public final class LatencyRecorder: Sendable {
   public init(capacity: Int = 200, minimumCount: Int = 20) {
     self.capacity = max(capacity, 1)
     self.minimumCount = min(max(minimumCount, 1), max(capacity, 1))
-    ring.withLock { $0.latencies.reserveCapacity(self.capacity) }
+    // For as many as are usual; a capacity may be as good as endless.
+    ring.withLock { $0.latencies.reserveCapacity(min(self.capacity, 1_000)) }
   }
 
   /// How many latencies are known.

@@ -42,4 +42,11 @@ struct LatencyRecorderTests {
     recorder.record(.seconds(1))
     #expect(recorder.percentile(0.5) == .seconds(1))
   }
+
+  @Test("takes no memory for latencies that have not come, however many may")
+  func endless() {
+    let recorder = LatencyRecorder(capacity: .max, minimumCount: 1)
+    for second in 1...3 { recorder.record(.seconds(second)) }
+    #expect(recorder.percentile(1) == .seconds(3))
+  }
 }
