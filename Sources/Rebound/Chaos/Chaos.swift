@@ -132,7 +132,8 @@ public struct Chaos<Output, Failure: Error>: Sendable {
 extension Chaos {
   /// What one call is in for.
   struct Plan {
-    var delay = Duration.zero
+    /// What is waited for, and what is done then, in order, before the call or what takes its place.
+    var steps: [ChaosStep] = []
     var end: Result<Output, Failure>?
     var dropsCompletion = false
     var isElsewhere = false
@@ -160,11 +161,11 @@ extension Chaos {
       switch kind {
       case .behaviour(let action):
         observer?(.behaviour)
-        action()
+        if plan.steps.isEmpty { action() } else { plan.steps.append(.action(action)) }
       case .latency(let delay):
         let added = delay().clampedToDelay
         observer?(.latency(added))
-        plan.delay = (plan.delay + added).clampedToDelay
+        if added > .zero { plan.steps.append(.delay(added)) }
       case .fault(let error):
         let failure = error()
         observer?(.fault(failure))
@@ -291,10 +292,11 @@ extension Chaos {
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
     let plan = planCall(isStream: false)
-    let value = try await ChaosDelay<any Error>(delay: plan.delay).run(time: time) {
+    let value = try await ChaosDelay<any Error>(steps: plan.steps).run(time: time) {
       if let end = plan.end { try end.get() } else { try await operation() }
     }
     let result = planValue(value, isStream: false)
-    return try await ChaosDelay<any Error>(delay: result.delay ?? .zero).run(time: time) { result.value }
+    let steps = result.delay.map { [ChaosStep.delay($0)] } ?? []
+    return try await ChaosDelay<any Error>(steps: steps).run(time: time) { result.value }
   }
 }

@@ -41,7 +41,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let plan = chaos.planCall(isStream: true)
       let source = plan.end.map { $0.publisher.eraseToAnyPublisher() } ?? upstream.eraseToAnyPublisher()
-      let call = source.protected(by: ChaosDelay<Failure>(delay: plan.delay), time: time)
+      let call = source.protected(by: ChaosDelay<Failure>(steps: plan.steps), time: time)
       guard chaos.touchesStreams else { return call.receive(subscriber: subscriber) }
       let threads =
         plan.isElsewhere
@@ -60,20 +60,32 @@ extension Publishers {
   }
 }
 
+/// A part of what comes before a call.
+enum ChaosStep: Sendable {
+  case delay(Duration)
+  case action(@Sendable () -> Void)
+}
+
 /// Makes a call later, or lets its value pass later.
 struct ChaosDelay<Failure: Error>: Policy {
-  let delay: Duration
+  let steps: [ChaosStep]
 
   var descriptor: StageDescriptor { StageDescriptor(.chaos) }
 
-  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(delay: delay) }
+  func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(steps: steps[...]) }
 
   struct Machine: PolicyMachine {
-    var delay: Duration
+    /// Those that are still to come.
+    var steps: ArraySlice<ChaosStep>
 
     mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      defer { delay = .zero }
-      return delay > .zero ? .wait(delay) : .proceed
+      while let step = steps.popFirst() {
+        switch step {
+        case .delay(let delay): return .wait(delay)
+        case .action(let action): action()
+        }
+      }
+      return .proceed
     }
   }
 }

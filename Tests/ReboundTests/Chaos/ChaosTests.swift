@@ -47,6 +47,19 @@ struct ChaosTests {
     #expect(clock.now.sinceStart == .seconds(3))
   }
 
+  @Test("does something else when the delays before it are over, and what comes behind it after that")
+  func behaviourBehindDelay() async throws {
+    let clock = JumpingClock()
+    let moments = EventLog<Duration>()
+    let chaos = Chaos<Int, TestFailure>()
+      .latency(at: 1, .seconds(3))
+      .behaviour(at: 1) { moments.write(clock.now.sinceStart) }
+      .latency(at: 1, .seconds(2))
+    #expect(try await chaos.run(time: TimeSource(clock)) { 1 } == 1)
+    #expect(moments.events == [.seconds(3)])
+    #expect(clock.now.sinceStart == .seconds(5))
+  }
+
   @Test("tells a function nothing of what is done to streams alone")
   func streamsAlone() async throws {
     let chaos = Chaos<Int, TestFailure>()

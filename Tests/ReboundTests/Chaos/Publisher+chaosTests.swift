@@ -52,6 +52,18 @@ struct PublisherChaosTests {
     #expect(upstream.subscriptionCount == 0)
   }
 
+  @Test("does something else behind a delay when that is over, unless the call is given up before", arguments: [1, 3])
+  func behaviourBehindDelay(seconds: Int) {
+    let done = EventLog<String>()
+    let recorder = subscribe(Subject().latency(at: 1, .seconds(3)).behaviour(at: 1) { done.write("behaviour") })
+    #expect(done.events.isEmpty)
+    scheduler.advance(by: .seconds(seconds))
+    recorder.cancel()
+    scheduler.advance(by: .seconds(60))
+    #expect(done.events == (seconds == 3 ? ["behaviour"] : []))
+    #expect(upstream.subscriptionCount == (seconds == 3 ? 1 : 0))
+  }
+
   @Test("decides for each subscription, so that a retry may succeed")
   func retried() {
     let calls = EventLog<Int>()

@@ -302,7 +302,7 @@ extension PolicyUnderTest {
   /// Why a type of the sources stands for nothing here.
   static let exempt = [
     "BalancedAttempt": "internal; lets everything pass, and the tests of load balancers show what it tells them",
-    "ChaosDelay": "internal; waits once before the first attempt, as PauseBefore does",
+    "ChaosDelay": "internal; only waits before the first attempt, as PauseBefore does",
     "HalfOpening": "private; waits once before the first attempt, and never fails",
   ]
 
