@@ -92,7 +92,7 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - maxAge: From which age on a value is of no use; `nil` takes any. It is kept all the same.
+  ///   - maxAge: Beyond which age a value is of no use; `nil` takes any. It is kept all the same.
   ///   - now: The present.
   /// - Returns: `nil` if there is none that is young enough.
   ///
@@ -114,7 +114,7 @@ public final class LastGood<Key: Hashable & Sendable, Value: Sendable>: Sendable
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - maxAge: From which age on a value is of no use; `nil` takes any. It is kept all the same.
+  ///   - maxAge: Beyond which age a value is of no use; `nil` takes any. It is kept all the same.
   ///   - now: The present.
   /// - Returns: `nil` if there is none that is young enough.
   public func latestValue(

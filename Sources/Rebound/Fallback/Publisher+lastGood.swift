@@ -33,7 +33,7 @@ extension Publisher {
   /// - Parameters:
   ///   - store: Where values are kept; asked when a failure comes.
   ///   - key: What the values answer.
-  ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
+  ///   - maxAge: Beyond which age a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
   ///   - time: Measures ages.
   ///
@@ -75,7 +75,7 @@ extension LastGood {
   ///
   /// - Parameters:
   ///   - key: What the function answers.
-  ///   - maxAge: From which age on a kept value is of no use; `nil` takes any.
+  ///   - maxAge: Beyond which age a kept value is of no use; `nil` takes any.
   ///   - policy: For which failures.
   ///   - time: Measures ages.
   ///   - operation: The call.
