@@ -86,7 +86,7 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public var random: RandomSource { settings.random }
   /// Whether a condition, or a decision of its own, may keep it from retrying some failures.
   ///
-  /// False for a policy that retries whatever has failed, as often as its numbers allow.
+  /// False for a policy that retries whatever has failed, as often as its numbers allow. The type of its failures is no condition.
   public var isConditional: Bool { settings.isConditional }
 
   package var decision: @Sendable (Failure, RetryContext) -> RetryDecision<Failure> {
@@ -187,7 +187,8 @@ public struct RetryPolicy<Failure: Error>: Sendable {
       deadline: settings.deadline,
       random: settings.random,
       condition: { own($0).map(settings.condition) ?? false },
-      isConditional: true,
+      // Of calls that fail with this type alone, all failures are retried.
+      isConditional: settings.isConditional,
       refusal: { own($0).map(settings.refusal) ?? .notRetryable },
       hint: { error in
         if let typed = error.withoutTrace as? Typed { return settings.hint(typed) }

@@ -86,6 +86,9 @@ struct PipelineRulesTests {
     Refusal(.retryOfHarmfulCalls, [1], repetition: .harmful) {
       Retry()
     },
+    Refusal(.retryOfHarmfulCalls, [1], repetition: .harmful) {
+      Retry(RetryPolicy<TestFailure>.standard)
+    },
     Refusal(.limitNeverReached, [1, 3]) {
       Timeout(total: .seconds(3))
       Retry()
@@ -306,6 +309,9 @@ struct PipelineRulesTests {
     }
     _ = try Pipeline<Int>("harmful calls whose policy says for which failures", repetition: .harmful) {
       Retry(.standard.when { $0 is RateLimited })
+    }
+    _ = try Pipeline<Int>("harmful calls whose typed policy says for which failures", repetition: .harmful) {
+      Retry(RetryPolicy<TestFailure>.standard.when(\.isTransient))
     }
     _ = try Pipeline<Int>("two breakers") {
       breaker

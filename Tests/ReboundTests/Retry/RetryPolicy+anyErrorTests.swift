@@ -35,6 +35,7 @@ struct RetryPolicyForAnyErrorTests {
     #expect(delay(policy, Typed.busy) == .seconds(3))
     #expect(delay(policy, Typed.broken) == nil)
     #expect(RetryPolicy<any Error>(policy).isConditional)
+    #expect(!RetryPolicy<any Error>(RetryPolicy<Typed>.standard).isConditional)
     let traced = await #expect(throws: TracedError.self) { try await Checkpoint().run { throw Typed.busy } }
     if let traced { #expect(delay(policy, traced) == .seconds(3)) }
   }
