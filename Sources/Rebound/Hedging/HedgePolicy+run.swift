@@ -121,7 +121,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
   ) async throws -> Value {
     let isAbandoned = if case .failure(_, let error) = first { isAbandonment(error) } else { Task.isCancelled }
     // As for a publisher: the primary attempt is under way before the first delay begins.
-    if !isAbandoned { carryOut(machine.watch(now: time.now), machine.due, time, operation) }
+    if !isAbandoned { carryOut(unlessCancelled(machine.watch(now: time.now)), machine.due, time, operation) }
     let result = await result(&machine, time, first: first, operation)
     await end()
     return try result.get()
@@ -139,7 +139,7 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
       guard let outcome = next.take() ?? takeOutcome() else {
         if let due = await nextOutcomeOrTime(), !Task.isCancelled {
           // A clock that is early by its tolerance has let this much time pass all the same.
-          carryOut(machine.timeHasCome(now: max(time.now, due)), machine.due, time, operation)
+          carryOut(unlessCancelled(machine.timeHasCome(now: max(time.now, due))), machine.due, time, operation)
         }
         continue
       }
@@ -153,10 +153,18 @@ final class HedgeRace<Failure: Error, Value: Sendable>: Sendable {
       case .failure(let hedge, let error):
         let step = machine.failed(hedge, with: error, now: time.now)
         if let failure = step.failure { return .failure(failure) }
+        // Whoever hears of it may cancel, and nothing else may be under way whose end could be waited for.
+        if Task.isCancelled {
+          machine.cancel()
+          return .failure(error)
+        }
         carryOut(step, machine.due, time, operation)
       }
     }
   }
+
+  /// What is to begin, while an attempt runs or has failed already; whoever has heard of it may have cancelled.
+  private func unlessCancelled(_ step: Machine.Step) -> Machine.Step { Task.isCancelled ? Machine.Step() : step }
 
   /// Begins what is to begin, and sets the timer if that is for another moment than before.
   private func carryOut(

@@ -173,6 +173,30 @@ struct HedgePolicyRunTests {
     observation.cancel()
   }
 
+  @Test("begins no hedge behind an observer who cancels the task, whatever begins it", arguments: [0, 2, 9])
+  func cancelledByObserver(seconds: Int) async throws {
+    // At once, when its time comes, and when the primary attempt has failed.
+    let delay = [0: HedgeDelay.parallel, 2: .after(.seconds(2))][seconds] ?? .afterFailure
+    let (scheduler, begun) = (scheduler, Log<Int>())
+    let policy = try Policy(delay: delay).onEvent {
+      if case .begins = $0 { withUnsafeCurrentTask { $0?.cancel() } }
+    }
+    let task = Task {
+      try await policy.run(time: time) { hedge throws(TestFailure) in
+        begun.write(hedge)
+        if seconds < 9 { await untilCancelled() }
+        throw .transient
+      }
+    }
+    if seconds == 2 {
+      await timers.until(1)
+      scheduler.advance(by: 2)
+    }
+    await #expect(throws: TestFailure.transient) { try await task.value }
+    #expect(begun.entries == [0])
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("begins no hedge in a task that is cancelled, and takes the cancel for no failure")
   func cancelled() async throws {
     let begun = Log<Int>()
