@@ -20,7 +20,8 @@ extension FallbackPolicy {
   ) async throws -> Value {
     let original: Failure
     do { return try await operation() } catch { original = error }
-    guard !Task.isCancelled, covers(original) else { throw original }
+    // Once more behind it: whoever hears of a fallback may cancel.
+    guard !Task.isCancelled, covers(original), !Task.isCancelled else { throw original }
     do {
       return try await ForeignCall.left { try await replacement(original) }
     } catch {

@@ -96,7 +96,7 @@ extension LastGood {
     } catch {
       guard !Task.isCancelled, !isOverdueWait(error) else { throw error }
       let saved = await latestValue(for: key, maxAge: maxAge, at: time.now)
-      guard !Task.isCancelled, let answer = answer(saved, after: error, policy) else { throw error }
+      guard !Task.isCancelled, let answer = answer(saved, after: error, policy), !Task.isCancelled else { throw error }
       return answer
     }
   }

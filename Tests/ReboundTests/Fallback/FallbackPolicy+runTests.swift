@@ -68,4 +68,17 @@ struct FallbackPolicyRunTests {
     #expect((error is CancellationError) == !ofTask)
     #expect(events.count == 0)
   }
+
+  @Test("has no fallback behind an observer who cancels the task")
+  func cancelledByObserver() async {
+    let policy = FallbackPolicy<TestFailure>().onEvent { _ in withUnsafeCurrentTask { $0?.cancel() } }
+    let task = Task {
+      try await policy.run { () throws(TestFailure) in
+        throw .transient
+      } fallback: { _ in
+        Issue.record("it is called")
+      }
+    }
+    await #expect(throws: TestFailure.transient) { try await task.value }
+  }
 }

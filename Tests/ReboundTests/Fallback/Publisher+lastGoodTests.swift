@@ -92,6 +92,17 @@ struct PublisherLastGoodTests {
     }
   }
 
+  @Test("has no saved copy for a task that an observer of the fallback cancels")
+  func cancelledByObserver() async throws {
+    let store = try store()
+    store.remember(7, for: "Bern", at: scheduler.elapsed)
+    let policy = FallbackPolicy<TestFailure>().onEvent { _ in withUnsafeCurrentTask { $0?.cancel() } }
+    let task = Task {
+      try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in throw .transient }
+    }
+    await #expect(throws: TestFailure.transient) { _ = try await task.value }
+  }
+
   @Test("has no saved copy for a task that is cancelled")
   func cancelled() async throws {
     let store = try store()
