@@ -10,6 +10,9 @@
 /// then sends the new value to the subscribers of `$temperature`, and only then keeps it: inside a subscriber the
 /// property still has the old value. An equal value is sent, too.
 ///
+/// A copy of the wrapper itself is the same property, and not one of its own: after `_temperature = other._temperature` both
+/// objects have one temperature. For one of its own, write `_temperature = Published(initialValue: other.temperature)`.
+///
 /// May be read and set on any thread. A value set from inside a subscriber of the same property goes out at once; the
 /// value that was being sent is kept after it.
 @propertyWrapper

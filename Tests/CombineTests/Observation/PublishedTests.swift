@@ -156,6 +156,25 @@ struct PublishedTests {
     #expect(recorder.values == ["a", "b"])
   }
 
+  @Test("a copy of the wrapper is the same property, and one made of its value is another")
+  func copied() {
+    final class Copy {
+      @Published var shared: Int
+      @Published var own: Int
+      init(_ other: Published<Int>, of value: Int) {
+        _shared = other
+        _own = Published(initialValue: value)
+      }
+    }
+    let original = Published(initialValue: 1)
+    let (one, two) = (Copy(original, of: 1), Copy(original, of: 1))
+    one.shared = 2
+    one.own = 2
+
+    #expect(two.shared == 2)
+    #expect(two.own == 1)
+  }
+
   @Test("setting the projected value changes nothing")
   func projectedValueSetter() {
     let model = Model()
