@@ -6,7 +6,8 @@ extension Publisher {
   ///
   /// A value that is still waiting when the upstream ends is lost, as in Apple's Combine. At most one timer is under
   /// way: when it fires and values have come meanwhile, another is made for the rest of the time. Apple's makes one for
-  /// each value; values come at the same moments.
+  /// each value; values come at the same moments. What else is due on the scheduler at such a moment may come first: a value
+  /// from there takes the place of the one that waits, also where Apple's timer would have been the earlier of the two.
   ///
   /// - Parameters:
   ///   - dueTime: how long to wait for another value.

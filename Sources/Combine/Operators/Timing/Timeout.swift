@@ -6,7 +6,8 @@ extension Publisher {
   ///
   /// The time runs from the subscription, anew from the first request and from each value, also while nobody asks for
   /// any. At most one timer is under way: when it fires and values have come meanwhile, another is made for the rest of
-  /// the time.
+  /// the time. So a value that the scheduler brings at the very moment when the time is over may come first, and the time
+  /// runs anew.
   ///
   /// On ``ImmediateScheduler``, where every pause is over at once, the stream ends as soon as it has begun.
   ///

@@ -26,6 +26,19 @@ struct DebounceTests {
     #expect(recorder.timedValues.map(\.time.nanoseconds) == [2_800_000_000, 8_400_000_000])
   }
 
+  @Test("a value at the very moment when another is due takes its place, if the timer was made anew since")
+  func meetsAValue() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.debounce(for: 1, scheduler: scheduler).subscribe(recorder)
+    upstream.send(1)
+    scheduler.advance(by: 0.5)
+    upstream.send(2)
+    scheduler.schedule(after: scheduler.now.advanced(by: 1)) { [upstream] in _ = upstream.send(3) }
+    scheduler.advance(by: 5)
+
+    #expect(recorder.values == [3])
+  }
+
   @Test("one timer at most is under way, and none once the value has come")
   func timers() {
     let recorder = Recorder<Int, TestFailure>()

@@ -73,6 +73,19 @@ struct TimeoutTests {
     #expect(upstream.cancelCount == 0)
   }
 
+  @Test("a value at the very moment when the time is over has it run anew, if the timer was made anew since")
+  func meetsAValue() {
+    let recorder = Recorder<Int, TestFailure>()
+    upstream.timeout(1, scheduler: scheduler).subscribe(recorder)
+    scheduler.advance(by: 0.5)
+    upstream.send(1)
+    scheduler.schedule(after: scheduler.now.advanced(by: 1)) { [upstream] in _ = upstream.send(2) }
+    scheduler.advance(by: 1)
+
+    #expect(recorder.values == [1, 2])
+    #expect(recorder.completions == [])
+  }
+
   @Test("one timer at most is under way")
   func timers() {
     let recorder = Recorder<Int, TestFailure>()
