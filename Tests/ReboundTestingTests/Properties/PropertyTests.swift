@@ -106,4 +106,12 @@ struct PropertyTests {
     }
     #expect(even.value == "302")
   }
+
+  @Test("what goes on behind a filter gets right values only, also while a value is made simpler")
+  func behindFilter() throws {
+    let divisors = Generator<Int>.integer(in: 0...9).filter { $0 != 0 }
+    let quotients = Generator<[Int]>.array(of: divisors.map { 90 / $0 })
+    let long = try failure(quotients) { try requireTrue($0.count < 3, "") }
+    #expect(long.cause is PropertyMismatch)
+  }
 }
