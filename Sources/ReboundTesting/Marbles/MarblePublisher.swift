@@ -160,6 +160,11 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
   var subscriptionFrames: [[[MarbleRow.Mark]]] {
     state.withLock { $0.connections }.map(\.frames)
   }
+
+  /// When the subscriptions began and ended.
+  var subscriptionTimes: [VirtualTime] {
+    state.withLock { $0.connections }.flatMap(\.times)
+  }
 }
 
 extension MarbleRow {
@@ -237,6 +242,9 @@ final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
     if let end { frames[end.time.frame].append(end.mark) }
     return frames
   }
+
+  /// When it began, and when it ended if it has.
+  var times: [VirtualTime] { [start] + state.withLock { $0.end.map { [$0.time] } ?? [] } }
 
   func receive(_ frame: MarblePublisher<Output, Failure>.Frame, keeping: Bool) {
     for value in frame.values {

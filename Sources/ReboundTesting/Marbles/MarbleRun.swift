@@ -172,14 +172,19 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
 
   private func compare(_ expected: [MarbleRow], _ sheet: MarbleSheet) throws {
     let actual = sources.flatMap(\.subscriptionFrames)
-    guard expected.map(\.trimmedFrames) != actual else { return }
+    let between = sources.lazy.flatMap(\.subscriptionTimes).first { !$0.isOnFrame }
+    guard expected.map(\.trimmedFrames) != actual || between != nil else { return }
     var sheet = sheet
     for row in expected { sheet.add("expected", row.frames) }
     for frames in actual { sheet.add("actual", frames) }
     let problem =
-      expected.count == actual.count
-      ? "the subscriptions to the input begin or end at other times."
-      : "expected \(expected.count) subscriptions to the input, but there were \(actual.count)."
+      if expected.count != actual.count {
+        "expected \(expected.count) subscriptions to the input, but there were \(actual.count)."
+      } else if let between {
+        "a subscription to the input begins or ends at \(between), between two frames."
+      } else {
+        "the subscriptions to the input begin or end at other times."
+      }
     throw MarbleMismatch(location: location, problem: problem, diagram: sheet.text())
   }
 }

@@ -136,6 +136,20 @@ struct MarbleRunTests {
     #expect(late?.diagram == "          0\ninput     --|\nexpected  ^-!\nactual    ^-|")
   }
 
+  @Test("take no cancel between two frames for one in a frame")
+  func subscriptionsBetweenFrames() {
+    let between = mismatch {
+      try expect {
+        "------"
+        $0.prefix(untilOutputFrom: Just("stop").delay(for: 2.5, scheduler: $1)).filter { _ in false }
+          .append(Empty(completeImmediately: false))
+        "-"
+        SubscriptionRows("^-!")
+      }
+    }
+    #expect(between?.problem == "a subscription to the input begins or ends at 2.5 s, between two frames.")
+  }
+
   @Test("are found behind the end of the diagram, too, even if something repeats for ever")
   func behind() {
     let late = mismatch {
