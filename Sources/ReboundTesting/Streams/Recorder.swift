@@ -34,6 +34,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, Sen
     var ledger = DemandLedger()
     var cancels: [VirtualTime] = []
     var subscription: (any Subscription)?
+    /// Whether it was cancelled before it had any subscription.
+    var isCancelledEarly = false
 
     mutating func takeSubscription() -> (any Subscription)? { subscription.take() }
   }
@@ -67,15 +69,17 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, Sen
 
   /// Writes down the subscription, keeps it, and requests the initial demand.
   ///
-  /// Of several the last one is kept.
+  /// Of several the last one is kept. One that comes after the cancel that was meant for it is cancelled.
   public func receive(subscription: any Subscription) {
     write(.subscription)
-    let previous = state.withLock { state in
+    let (previous, isCancelled) = state.withLock { state in
       let previous = state.takeSubscription()
       state.subscription = subscription
-      return previous
+      defer { state.isCancelledEarly = false }
+      return (previous, state.isCancelledEarly)
     }
     withExtendedLifetime(previous) {}
+    if isCancelled { return cancel() }
     if initialDemand > .none { request(initialDemand, from: subscription) }
   }
 
@@ -101,9 +105,14 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable, Sen
     request(demand, from: subscription)
   }
 
-  /// Cancels the subscription and lets go of it.
+  /// Cancels the subscription and lets go of it; if none has come yet, the first one as soon as it comes.
   public func cancel() {
-    guard let subscription = state.withLock({ $0.takeSubscription() }) else { return }
+    let held = state.withLock { state in
+      let held = state.takeSubscription()
+      if held == nil, state.log.isEmpty { state.isCancelledEarly = true }
+      return held
+    }
+    guard let subscription = held else { return }
     let time = now
     state.withLock { $0.cancels.append(time) }
     subscription.cancel()

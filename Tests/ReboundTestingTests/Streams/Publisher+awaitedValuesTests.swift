@@ -28,6 +28,21 @@ struct AwaitedValuesTests {
     #expect(try await [5, 6].publisher.nextValues(2) == [5, 6])
   }
 
+  @Test("leave nothing behind if their task is cancelled before the subscription comes")
+  func cancelledEarly() async {
+    let (scheduler, probe) = (TestScheduler(), PublisherProbe())
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await #expect(throws: CancellationError.self) {
+        try await PassthroughSubject<Int, Never>().probed(by: probe).subscribe(on: scheduler).firstValue()
+      }
+    }
+    await task.value
+    scheduler.advance()
+    #expect(probe.counts.open == 0)
+    #expect(!probe.wasRequested)
+  }
+
   @Test("that do not come are an error")
   func missing() async {
     let line = #line + 1

@@ -67,6 +67,20 @@ struct RecorderTests {
     #expect(recorder.completion == nil)
   }
 
+  @Test("cancels a subscription that comes after the cancel, once")
+  func cancelsEarly() {
+    let recorder = Recorder<Int, Failed>()
+    recorder.cancel()
+    publisher.subscribe(recorder)
+    publisher.send(1)
+    #expect(publisher.cancelCount == 1)
+    #expect(publisher.requests == [])
+    #expect(recorder.values == [])
+    publisher.subscribe(recorder)
+    publisher.send(2)
+    #expect(recorder.values == [2])
+  }
+
   @Test("calls who waits for the completion")
   func wakesUp() {
     var calls = 0
