@@ -84,7 +84,8 @@ public final class TestStore<State: Equatable, Action> {
   /// - Parameters:
   ///   - action: The action.
   ///   - change: Makes of the state before what is expected after; by default the state stays as it is. With
-  ///     ``Exhaustivity/off`` only what it sets has to be right, for which it may be called twice.
+  ///     ``Exhaustivity/off`` only what it sets has to be right, for which it is called with the state after, too: one that
+  ///     may not stand that throws, as one that takes the last element of a list does.
   /// - Throws: ``TestStoreFailure``.
   public func send(_ action: Action, changes change: ((inout State) throws -> Void)? = nil) throws {
     // What is due may hold actions of effects that have come.
@@ -104,7 +105,8 @@ public final class TestStore<State: Equatable, Action> {
   ///   - isExpected: Whether an action is the one.
   ///   - name: The expected action in words, for a failure.
   ///   - change: Makes of the state before what is expected after; by default the state stays as it is. With
-  ///     ``Exhaustivity/off`` only what it sets has to be right, for which it may be called twice.
+  ///     ``Exhaustivity/off`` only what it sets has to be right, for which it is called with the state after, too: one that
+  ///     may not stand that throws, as one that takes the last element of a list does.
   /// - Throws: ``TestStoreFailure``.
   /// - Returns: The action.
   @discardableResult
@@ -167,24 +169,51 @@ public final class TestStore<State: Equatable, Action> {
   }
 
   private func check(_ transition: Transition<State, Action>, _ change: ((inout State) throws -> Void)?) throws {
-    // What is not exhaustive asks only for what the closure sets.
-    var expected = exhaustivity == .on ? expectedState : transition.after
+    guard exhaustivity == .on else { return try checkWhatIsSet(transition, change) }
+    var expected = expectedState
     try change?(&expected)
     expectedState = transition.after
     guard expected != transition.after else { return }
-    var wrong = StateDiff.differences(from: expected, to: transition.after)
-    if exhaustivity == .off {
-      // A change of what was there, such as of a count by one, is made of the state before. There it tells what is wrong
-      // with what it sets; all else may have changed as well.
-      var changed = transition.before
-      if let change, (try? change(&changed)) != nil {
-        if changed == transition.after { return }
-        let set = wrong
-        wrong = StateDiff.differences(from: changed, to: transition.after)
-          .filter { difference in set.contains { $0.meets(difference) } }
-        if wrong.isEmpty { return }
-      }
+    try refuse(StateDiff.differences(from: expected, to: transition.after), after: transition)
+  }
+
+  /// What is not exhaustive asks only for what the closure sets.
+  private func checkWhatIsSet(
+    _ transition: Transition<State, Action>,
+    _ change: ((inout State) throws -> Void)?
+  ) throws {
+    var (expected, changed) = (transition.after, transition.before)
+    do {
+      try change?(&expected)
+    } catch {
+      // It is for the state before, so it may want what is gone in the one after.
+      guard let change, (try? change(&changed)) != nil else { throw error }
+      expectedState = transition.after
+      guard changed != transition.after else { return }
+      let set = StateDiff.differences(from: transition.before, to: changed)
+      return try refuse(transition, differingFrom: changed, in: set)
     }
+    expectedState = transition.after
+    guard expected != transition.after else { return }
+    let set = StateDiff.differences(from: expected, to: transition.after)
+    // A change of what was there, such as of a count by one, is made of the state before. There it tells what is wrong with
+    // what it sets; all else may have changed as well.
+    guard let change, (try? change(&changed)) != nil else { try refuse(set, after: transition) }
+    guard changed != transition.after else { return }
+    try refuse(transition, differingFrom: changed, in: set)
+  }
+
+  private func refuse(
+    _ transition: Transition<State, Action>,
+    differingFrom changed: State,
+    in set: [StateDiff.Difference]
+  ) throws {
+    let wrong = StateDiff.differences(from: changed, to: transition.after)
+      .filter { difference in set.contains { $0.meets(difference) } }
+    if !wrong.isEmpty { try refuse(wrong, after: transition) }
+  }
+
+  private func refuse(_ wrong: [StateDiff.Difference], after transition: Transition<State, Action>) throws -> Never {
     throw TestStoreFailure.wrongState(after: describe(transition.action), differences: wrong.map(\.line))
   }
 }

@@ -152,6 +152,27 @@ struct TestStoreTests {
     }
   }
 
+  @Test("without exhaustivity a change that wants what is gone behind the action is made of what was there")
+  func notExhaustiveGone() throws {
+    let reducer = Reducer<Shop, String> { shop, _ in
+      shop.items.removeAll()
+      shop.count += 1
+    }
+    let store = TestStore<Shop, String>(initialState: Shop(), reducer: reducer, exhaustivity: .off)
+    func takeLast(_ shop: inout Shop) throws {
+      if shop.items.popLast() == nil { throw Broken() }
+    }
+    try store.send("take", changes: takeLast)
+    #expect(throws: Broken.self) { try store.send("take", changes: takeLast) }
+    let other = TestStore<Shop, String>(initialState: Shop(), reducer: reducer, exhaustivity: .off)
+    #expect(throws: TestStoreFailure.wrongState(after: "take", differences: ["name: \"b\" → \"a\""])) {
+      try other.send("take") {
+        try takeLast(&$0)
+        $0.name = "b"
+      }
+    }
+  }
+
   @Test("without exhaustivity a change may be made of what was there, whatever else the action has changed")
   func notExhaustiveChanges() throws {
     let reducer = Reducer<Shop, String> { shop, _ in
