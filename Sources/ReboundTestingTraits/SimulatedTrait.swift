@@ -14,7 +14,8 @@ public import Testing
 ///     }
 ///
 /// Each run is the whole test, on a suite that is made for it, as `simulate(runs:)` of `ReboundTesting` has it. What `#expect` and `#require` find ends no run, but counts as its failure; it is told once, with the schedule, and
-/// not by each run that makes the schedule simpler. With `REBOUND_SEED` in the environment there is one run, the one it names.
+/// not by each run that makes the schedule simpler. An issue that is known (`withKnownIssue`), and a warning, fails no run, and is
+/// told once, too. With `REBOUND_SEED` in the environment there is one run, the one it names.
 ///
 /// On a suite it is meant for each test in it.
 public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
@@ -42,8 +43,12 @@ public struct SimulatedTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     guard testCase != nil else { return try await function() }
     let found = Locked<[String]>([])
+    let told = Locked<Set<String>>([])
     let noting: IssueHandlingTrait = .compactMapIssues { issue in
-      found.withLock { $0.append("\(issue)") }
+      let text = "\(issue)"
+      // What is known, and a warning, fails no test.
+      guard issue.isFailure else { return told.withLock { $0.insert(text).inserted } ? issue : nil }
+      found.withLock { $0.append(text) }
       return nil
     }
     // Around all runs, not in the body: what is done on queues, and when the body is over, is no part of its task.

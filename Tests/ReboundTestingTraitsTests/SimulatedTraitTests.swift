@@ -122,6 +122,11 @@ struct SimulatedTraitTests {
     }
   }
 
+  @Test("an issue that is known fails no run", .simulated(runs: 3))
+  func knownInRuns() {
+    withKnownIssue { Issue.record("known in each run") }
+  }
+
   @Test("a failure is replayed from what it prints")
   func replays() async throws {
     let first = try #require(try await failure(of: .simulated(runs: 100), Self.race))
