@@ -3,10 +3,10 @@
 ///     struct RegisterModel: SequentialModel {
 ///       let initial: Int? = nil
 ///
-///       func next(_ value: Int?, _ call: RegisterCall, _ answer: Int?) -> Int?? {
+///       func next(_ value: Int?, _ call: RegisterCall, _ answer: Int??) -> Int?? {
 ///         switch call {
 ///         case .write(let new): .some(new)
-///         case .read: answer == value ? .some(value) : nil
+///         case .read: answer == nil || answer == .some(value) ? .some(value) : nil
 ///         }
 ///       }
 ///     }
