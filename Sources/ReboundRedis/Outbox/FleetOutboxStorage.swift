@@ -11,25 +11,27 @@
   ///
   /// One process at a time has the outbox, under a lease that each heartbeat renews. Another one that opens it meanwhile is
   /// refused (`OutboxStorageFailure/inUse(_:)`); it may try again, and gets it when the lease of a dead process
-  /// is over. A process that was taken for dead, and is not, can store nothing any more.
+  /// is over. A process that was taken for dead, and is not, can store nothing any more. Nor does a change that arrives when a
+  /// later one has, over a connection that was given up.
   ///
   /// It stands in for no other storage: while the server does not answer it throws, and the outbox stores what it has at
   /// the next occasion. Whether an entry survives the loss of the server's power is the server's affair: have it write each
   /// change to its log (`appendonly yes`, `appendfsync always`) before you rely on it.
   ///
   /// - Keys: `rebound:{fleet:name}:owner`, who has the outbox, which expires with the lease; and, which do not expire,
-  ///   `rebound:{fleet:name}:records`, a list, and `rebound:{fleet:name}:latest`, who took the outbox last.
+  ///   `rebound:{fleet:name}:records`, a list, `rebound:{fleet:name}:latest`, who took the outbox last, and
+  ///   `rebound:{fleet:name}:change`, whose the last change was, and its number.
   public final class FleetOutboxStorage: OutboxStorage {
     private let name: String
     private let fleet: Fleet
     private let lease: Duration
     private let keys: [String]
-    /// Who has the outbox, if it is this object.
-    private let owner = Locked<String?>(nil)
+    /// Who has the outbox, if it is this object, and how many changes that one has sent.
+    private let owner = Locked<(name: String, changes: Int)?>(nil)
 
     init(_ name: String, fleet: Fleet, lease: Duration) {
       (self.name, self.fleet, self.lease) = (name, fleet, lease)
-      keys = ["owner", "records", "latest"].map { fleet.key(name) + $0 }
+      keys = ["owner", "records", "latest", "change"].map { fleet.key(name) + $0 }
     }
 
     // MARK: The server
@@ -70,13 +72,19 @@
 
     /// Adds records behind the others, or puts them in their place, if the outbox is still the caller's.
     ///
-    /// Arguments: the caller, whether the others go, and the records. Returns whether it is. It still is when the lease is
-    /// over, and nobody has taken it since.
+    /// Arguments: the caller, the number of its change, whether the others go, and the records. Returns whether it is. It still
+    /// is when the lease is over, and nobody has taken it since.
+    ///
+    /// A change behind a later one is not made: the connection that it was sent over has been given up, and the caller has
+    /// replaced all that there is since.
     static let writeScript = RedisScript(
       """
       if (redis.call('GET', KEYS[1]) or redis.call('GET', KEYS[3])) ~= ARGV[1] then return 0 end
-      if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
-      for index = 3, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[index]) end
+      local who, last = string.match(redis.call('GET', KEYS[4]) or '', '^(.*) (%d+)$')
+      if who == ARGV[1] and tonumber(last) >= tonumber(ARGV[2]) then return 0 end
+      if ARGV[3] == '1' then redis.call('DEL', KEYS[2]) end
+      for index = 4, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[index]) end
+      redis.call('SET', KEYS[4], ARGV[1] .. ' ' .. ARGV[2])
       return 1
       """
     )
@@ -122,7 +130,7 @@
         release(owner)
         throw error
       }
-      self.owner.withLock { $0 = owner }
+      self.owner.withLock { $0 = (owner, 0) }
       return OutboxContents(records: records)
     }
 
@@ -158,9 +166,14 @@
     }
 
     private func write(_ records: [Data], replacing: Bool) throws {
-      guard let owner = owner.withLock({ $0 }) else { throw OutboxStorageFailure.notReady(keys[1]) }
+      let (owner, number): (String, Int) = try owner.withLock { owner in
+        guard let (name, changes) = owner else { throw OutboxStorageFailure.notReady(keys[1]) }
+        owner = (name, changes + 1)
+        return (name, changes + 1)
+      }
       var command = RedisCommand(Self.writeScript, keys: keys)
       command.add(owner)
+      command.add(number)
       command.add(replacing ? 1 : 0)
       for record in records { command.add([UInt8](record)) }
       guard try ask(command) == .integer(1) else { throw OutboxStorageFailure.inUse(keys[1]) }
@@ -168,14 +181,14 @@
 
     /// Lets go of the outbox; the records stay.
     public func close() {
-      if let owner = owner.exchange(nil) { release(owner) }
+      if let (owner, _) = owner.exchange(nil) { release(owner) }
     }
   }
 
   extension FleetOutboxStorage: Fleet.Member {
     /// Renews the lease.
     func heartbeat() {
-      if let owner = owner.withLock({ $0 }) { fleet.tell(command(Self.renewalScript, owner)) }
+      if let (owner, _) = owner.withLock({ $0 }) { fleet.tell(command(Self.renewalScript, owner)) }
     }
   }
 

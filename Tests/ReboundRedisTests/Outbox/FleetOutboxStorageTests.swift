@@ -132,6 +132,30 @@
       for _ in 1...2 { #expect(throws: OutboxStorageFailure.self) { try storage.open() } }
     }
 
+    /// From a connection that was given up: out of the memory of a proxy, say, or of the system, which goes on sending.
+    @Test(arguments: [false, true])
+    func whatArrivesBehindALaterChangeChangesNothing(isReplacement: Bool) async throws {
+      let server = try RedisServer()
+      let proxy = try Proxy(to: server.port)
+      let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
+      await fleet.until { $0.isJoined }
+      let storage = try fleet.outboxStorage("orders", lease: .seconds(3_600))
+      _ = try storage.open()
+      proxy.keep(whatContains: Array("late".utf8))
+      #expect(throws: OutboxStorageFailure.self) {
+        let late = [Data("late".utf8)]
+        if isReplacement { try storage.replace(with: late) } else { try storage.append(late, durably: true) }
+      }
+      // As an outbox does after a failure, until the server is back.
+      while (try? storage.replace(with: records(1))) == nil {}
+      try storage.append(records(2), durably: true)
+      try proxy.sendKept()
+      try storage.append(records(3), durably: true)
+      let link = await Link.ready(server.address)
+      let stored = await link.send(RedisCommand("LRANGE", "rebound:{test:orders}:records", "0", "-1"))
+      #expect(stored == .success(.array(records(1, 2, 3).map { .bytes([UInt8]($0)) })))
+    }
+
     @Test func withoutTheServerItThrows() async throws {
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]

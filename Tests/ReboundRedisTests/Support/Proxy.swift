@@ -11,6 +11,16 @@
       /// The two ends of each connection: the client's, and the server's.
       var pairs: [Int32: Int32] = [:]
       var serverPort: Int
+      /// What is kept back, if it comes, and what has been.
+      var marker: [UInt8]?
+      var kept: [UInt8] = []
+
+      /// - Returns: Whether it is.
+      mutating func keep(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let marker, bytes.contains(marker) else { return false }
+        (self.marker, kept) = (nil, Array(bytes))
+        return true
+      }
     }
 
     let port: Int
@@ -74,6 +84,21 @@
       }
     }
 
+    /// Keeps back the next piece in which clients say this, and ends the connection that it came over.
+    func keep(whatContains marker: [UInt8]) { state.withLock { $0.marker = marker } }
+
+    /// Tells the server what was kept, and returns when it has been heard.
+    func sendKept() throws {
+      let (bytes, port) = state.withLock { ($0.kept, $0.serverPort) }
+      let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(server) }
+      try #require(withLoopback(port) { connect(server, $0, $1) } == 0)
+      try #require(!bytes.isEmpty && send(server, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
+      shutdown(server, Int32(SHUT_WR))
+      var buffer = [UInt8](repeating: 0, count: 1_024)
+      while recv(server, &buffer, buffer.count, 0) > 0 {}
+    }
+
     private func pass(_ client: Int32) {
       let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       guard withLoopback(state.withLock { $0.serverPort }, { connect(server, $0, $1) }) == 0 else {
@@ -98,16 +123,24 @@
         close(client)
         close(server)
       }
-      Self.pump(from: client, to: server, end)
+      let keep: @Sendable (ArraySlice<UInt8>) -> Bool = { [weak self] bytes in
+        self?.state.withLock { $0.keep(bytes) } ?? false
+      }
+      Self.pump(from: client, to: server, keepingIf: keep, end)
       Self.pump(from: server, to: client, end)
     }
 
-    private static func pump(from source: Int32, to target: Int32, _ end: @escaping @Sendable () -> Void) {
+    private static func pump(
+      from source: Int32,
+      to target: Int32,
+      keepingIf keep: @escaping @Sendable (ArraySlice<UInt8>) -> Bool = { _ in false },
+      _ end: @escaping @Sendable () -> Void
+    ) {
       Thread.detachNewThread {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
           let count = recv(source, &buffer, buffer.count, 0)
-          guard count > 0 else { break }
+          guard count > 0, !keep(buffer[..<count]) else { break }
           var sent = 0
           while sent < count {
             let more = buffer.withUnsafeBytes {
