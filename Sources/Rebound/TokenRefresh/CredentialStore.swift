@@ -13,6 +13,10 @@ import StreamSupport
 ///       exclusively: { body in await file.withLock { await body() } }
 ///     )
 ///
+/// What is stored counts as the newer one of the same session, whoever's it is: the next refresh takes it over. So where
+/// somebody signs in, anew or as someone else, first store the credential, under the lock, and then give it to
+/// ``TokenRefresher/signIn(with:at:)``; else a session goes on as the one before.
+///
 /// Signing out goes in this order: ``TokenRefresher/signOut()``, and then, under the lock, delete what is stored. A
 /// refresh that holds the lock meanwhile either sees that its session has ended and writes nothing, or has written
 /// before and is deleted.

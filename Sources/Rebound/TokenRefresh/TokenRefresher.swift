@@ -155,6 +155,8 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   ///
   /// Requests of the session before that wait for a refresh fail: they must not be sent again as someone else.
   ///
+  /// Store the credential before this, if there is a ``CredentialStore``: a refresh takes over what is stored.
+  ///
   /// - Parameters:
   ///   - credential: What requests are sent with from now on.
   ///   - now: The present, from which its lifetime counts.

@@ -144,6 +144,10 @@
     /// A process that dies while it renews the credential costs its lease, and no more. One that comes back later than that
     /// stores nothing. The server holds the credential as JSON that anybody can read who can read the server.
     ///
+    /// A name is for one session: the next refresh of whoever signs in under it takes over what the server holds, also if that
+    /// is somebody else's, or was revoked. So give each person a name, and have a session that begins anew begin under another
+    /// one, or after its `:credential` key was deleted.
+    ///
     /// - Keys: `rebound:{fleet:name}:lease`, who renews the credential, which expires with the lease; and
     ///   `rebound:{fleet:name}:credential`, a hash of the number of the last lease, who took it, and the credential.
     ///
