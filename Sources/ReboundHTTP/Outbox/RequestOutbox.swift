@@ -176,6 +176,9 @@ private func deliver(
       switch verdict {
       // What counts as no way to the service may be its own answer: a page for a browser, or what it has led on to.
       case .unreachable where failure.provesNothingWasDone, .delivered, .refused: return Just(verdict)
+      // Of an attempt that counts it would not be known the next time that it has done nothing.
+      case .tryLater(let error, let pause) where failure.provesNothingWasDone:
+        return Just(.unreachable(error, after: pause))
       case .unreachable, .tryLater: return Just(.refused(MayHaveArrived(setback: "\(failure)")))
       }
     }

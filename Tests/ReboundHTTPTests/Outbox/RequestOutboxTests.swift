@@ -257,14 +257,17 @@ struct RequestOutboxTests {
     #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
   }
 
-  @Test("one that must not be sent twice waits while its credential cannot be renewed: it has not been done")
-  func renewalFails() throws {
+  @Test(
+    "one that must not be sent twice waits while its credential cannot be renewed: it has not been done",
+    arguments: [.captivePortal, .serverError(503), .transport(.reset)] as [NetworkFailure.Kind]
+  )
+  func renewalFails(kind: NetworkFailure.Kind) throws {
     let session = AuthenticatingTests.Session([
       .answering { $0.headers["Authorization"] == "Bearer new" ? .status(201) : .status(401) }
     ])
     let outbox = outbox(session.test)
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, session.test)
-    session.refreshes.send(completion: .failure(NetworkFailure(.captivePortal)))
+    session.refreshes.send(completion: .failure(NetworkFailure(kind)))
     session.test.scheduler.advance(by: .seconds(10))
     session.refreshes.send("new")
     session.test.scheduler.advance(by: .seconds(10))
