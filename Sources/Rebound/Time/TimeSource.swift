@@ -19,7 +19,8 @@ public struct TimeSource: Sendable {
 
   /// The system's continuous clock, which runs on while the system sleeps.
   ///
-  /// All who wait share one timer of the system. It never fires early. Actions run on a concurrent queue.
+  /// All who wait share one timer of the system. It never fires early. What comes due while the system sleeps may come no sooner
+  /// than another timer is set after that. Actions run on a concurrent queue.
   public static let system = TimeSource(custom: nil)
 
   /// `nil` for the system's.

@@ -5,7 +5,7 @@ import StreamSupport
 /// All timers of the system's time, behind one timer of Dispatch.
 ///
 /// To set a timer and to cancel it takes a few list operations. The timer of Dispatch is armed only if the new one is due
-/// before it; one that is cancelled is left to it, and it then finds nothing to do.
+/// before it, or if it is overdue itself; one that is cancelled is left to it, and it then finds nothing to do.
 ///
 /// A hierarchical timing wheel (Varghese and Lauck, 1987): six levels of 64 slots, a tick of one millisecond. A moment is
 /// rounded up to a tick, so no timer fires early.
@@ -29,8 +29,7 @@ final class TimerWheel: Sendable {
 
   private struct State {
     var wheel = Wheel()
-    /// For which tick the timer of Dispatch is armed.
-    var armed = UInt64.max
+    var alarm = Alarm()
   }
 
   private let state = Locked(State())
@@ -50,10 +49,9 @@ final class TimerWheel: Sendable {
     let timer = WheelTimer(due: due, place: place, bell: bell)
     state.withLock { state in
       state.wheel.insert(timer)
-      guard due < state.armed else { return }
-      state.armed = due
+      guard state.alarm.isToBeArmed(for: due, now: Wheel.tick(at: TimeSource.systemNow)) else { return }
       // With the lock held, or an earlier moment could be overwritten by a later one.
-      arm(due)
+      arm(state.alarm.tick)
     }
     return timer
   }
@@ -79,8 +77,8 @@ final class TimerWheel: Sendable {
     let now = Wheel.tick(at: TimeSource.systemNow)
     let due = state.withLock { state in
       let due = state.wheel.advance(to: now)
-      state.armed = state.wheel.nextTick ?? .max
-      if state.armed < .max { arm(state.armed) }
+      state.alarm.tick = state.wheel.nextTick ?? .max
+      if state.alarm.tick < .max { arm(state.alarm.tick) }
       return due
     }
     for timer in due.sorted(by: { $0.due < $1.due }) {
@@ -92,6 +90,31 @@ final class TimerWheel: Sendable {
       case (.target(let target, let number), .elsewhere): actions.async { target.timerRang(number) }
       }
     }
+  }
+}
+
+/// For which tick the timer of Dispatch is armed.
+///
+/// While the system sleeps that timer stands still, and the clock of the wheel goes on. So after a night it may have as long to
+/// go as in the evening, and whatever is due behind it would wait for it.
+package struct Alarm {
+  /// How far behind it is taken for one that has stood still, and not for one that is about to ring.
+  package static let patience: UInt64 = 1_000
+
+  /// The largest number for none.
+  package var tick = UInt64.max
+
+  package init() {}
+
+  /// Takes a timer that is due at a tick.
+  ///
+  /// - Returns: Whether the timer of Dispatch is to be armed for ``tick``.
+  package mutating func isToBeArmed(for due: UInt64, now: @autoclosure () -> UInt64) -> Bool {
+    guard due >= tick else {
+      tick = due
+      return true
+    }
+    return now() > tick + Self.patience
   }
 }
 

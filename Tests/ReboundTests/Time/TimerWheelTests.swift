@@ -53,6 +53,25 @@ struct TimerWheelTests {
     #expect(wheel.nextTick == nil)
   }
 
+  @Test("the timer of the system is armed for what is due first")
+  func alarm() {
+    var alarm = Alarm()
+    let armed = [500, 700, 300].map { alarm.isToBeArmed(for: $0, now: 0) }
+    #expect(armed == [true, false, true])
+    #expect(alarm.tick == 300)
+  }
+
+  @Test("a timer of the system that has stood still while the system slept keeps nobody waiting who comes after that")
+  func alarmAfterSleep() {
+    var alarm = Alarm()
+    _ = alarm.isToBeArmed(for: 60_000, now: 0)
+    // A little late, it may be about to ring, and is left to that.
+    let late = alarm.isToBeArmed(for: 70_000, now: 60_000 + Alarm.patience)
+    let overdue = alarm.isToBeArmed(for: 3_600_050, now: 3_600_000)
+    #expect([late, overdue] == [false, true])
+    #expect(alarm.tick == 60_000)
+  }
+
   @Test("a timer beyond the last turn does not hide a nearer one on the same level")
   func beyondTheLastTurn() {
     var wheel = Wheel()
