@@ -10,8 +10,8 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// The names of header fields that go along to another origin, in lower case.
   public private(set) var carriedHeaders: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-    "content-language", "content-type", "if-modified-since", "if-none-match", "if-range", "pragma", "prefer",
-    "priority", "range", "user-agent",
+    "content-language", "content-type", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "if-unmodified-since", "pragma", "prefer", "priority", "range", "user-agent",
   ]
   /// Whether a body goes along to another origin; if not, a redirect that wants it there is a failure.
   public private(set) var carriesBodies = false
@@ -23,8 +23,8 @@ public struct RedirectPolicy: Hashable, Sendable {
 
   /// The same policy, which takes one more header field along to another origin.
   ///
-  /// All others stay behind, but for those that say what is asked for and in which form: nobody knows which of them is
-  /// a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds.
+  /// All others stay behind, but for those that say what is asked for, under which condition and in which form: nobody knows
+  /// which of them is a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds.
   public func carrying(header name: String) -> RedirectPolicy {
     changed(self) { $0.carriedHeaders.insert(name.lowercased()) }
   }
@@ -70,10 +70,15 @@ public struct RedirectPolicy: Hashable, Sendable {
       || ["Digest", "Repr-Digest", "Last-Modified"].contains { HTTPHeaders.equal($0, name) }
   }
 
+  /// Whether a field is a condition, which is one of the resource that was asked for first (RFC 9110 §13.1).
+  private static func isCondition(_ name: String) -> Bool {
+    ["If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"].contains { HTTPHeaders.equal($0, name) }
+  }
+
   /// What to do with an answer.
   ///
   /// A 303 becomes GET, and so does POST after 301 and 302, as browsers do (Fetch Standard, "HTTP-redirect fetch"), without
-  /// the body and the fields that speak of it. No
+  /// the body, the fields that speak of it, and the conditions of a write that has been done. No
   /// redirect leads from `https` to `http`, and none takes a body or fields to another origin that were not said to be
   /// safe there. Of several Location fields that differ, none is followed.
   ///
@@ -102,7 +107,12 @@ public struct RedirectPolicy: Hashable, Sendable {
     if becomesGet {
       next.method = .get
       next.body = .none
-      next.headers = HTTPHeaders(next.headers.filter { !RedirectPolicy.speaksOfBody($0.name) })
+      let isWrite = !message.method.isSafe
+      next.headers = HTTPHeaders(
+        next.headers.filter {
+          !RedirectPolicy.speaksOfBody($0.name) && !(isWrite && RedirectPolicy.isCondition($0.name))
+        }
+      )
     } else if !message.body.isReplayable {
       return .deliver
     }

@@ -53,6 +53,40 @@ struct RedirectPolicyTests {
     #expect(kept.contains(name: "Accept") && kept.contains(name: "X-Content"))
   }
 
+  @Test("a condition goes wherever the write goes: without it, what another has written there would be lost")
+  func conditionsElsewhere() throws {
+    let headers: HTTPHeaders = ["If-Match": #""v1""#, "If-Unmodified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]
+    for method: HTTPMethod in [.put, .delete] {
+      let write = Anything(method: method, headers: headers, body: method == .put ? .form(["a": 1]) : .none)
+      for location in ["/b", "https://other.example/b"] {
+        let (calls, _) = try Self.run([.redirect(307, to: location), .status(204)], write, .follow().carryingBodies())
+        #expect(calls.map(\.request.method) == [method, method])
+        #expect(calls.last?.request.headers["If-Match"] == #""v1""#, "\(method) to \(location)")
+        #expect(calls.last?.request.headers.contains(name: "If-Unmodified-Since") == true)
+      }
+    }
+  }
+
+  @Test(
+    "what a write has led on to is asked for without its condition, which would fail now that it is done",
+    arguments: [
+      ("If-Match", #""v1""#), ("if-none-match", "*"), ("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"),
+      ("If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"),
+    ]
+  )
+  func conditionsOfWrites(name: String, value: String) throws {
+    for (status, method, isKept) in [
+      (303, .put, false), (303, .post, false), (302, .post, false), (303, .get, true), (307, .put, true),
+    ] as [(Int, HTTPMethod, Bool)] {
+      let (calls, _) = try Self.run(
+        [.redirect(status, to: "/b"), .status(200)],
+        Anything(method: method, headers: [name: value])
+      )
+      #expect(calls.count == 2)
+      #expect(calls.last?.request.headers.contains(name: name) == isKept, "\(status) after \(method)")
+    }
+  }
+
   @Test("fields go to the same origin only, but for those that say what is asked for, and those that are named")
   func credentials() throws {
     let request = Anything(
