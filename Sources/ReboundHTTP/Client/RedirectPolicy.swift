@@ -10,7 +10,7 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// The names of header fields that go along to another origin, in lower case.
   public private(set) var carriedHeaders: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
-    "content-language", "content-type", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "content-language", "content-type", "idempotency-key", "if-match", "if-modified-since", "if-none-match", "if-range",
     "if-unmodified-since", "pragma", "prefer", "priority", "range", "user-agent",
   ]
   /// Whether a body goes along to another origin; if not, a redirect that wants it there is a failure.
@@ -24,7 +24,8 @@ public struct RedirectPolicy: Hashable, Sendable {
   /// The same policy, which takes one more header field along to another origin.
   ///
   /// All others stay behind, but for those that say what is asked for, under which condition and in which form: nobody knows
-  /// which of them is a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds.
+  /// which of them is a credential, or tells a stranger who has asked. So do `X-Request-ID` and what ``Tracing`` adds. The
+  /// `Idempotency-Key` goes along: without it, what is sent again would be done again.
   public func carrying(header name: String) -> RedirectPolicy {
     changed(self) { $0.carriedHeaders.insert(name.lowercased()) }
   }

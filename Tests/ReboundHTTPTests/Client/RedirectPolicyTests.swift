@@ -87,6 +87,20 @@ struct RedirectPolicyTests {
     }
   }
 
+  @Test("an order that a redirect takes to another origin has its key there, so that a retry is known as one")
+  func keyElsewhere() throws {
+    var test = ClientUnderTest(
+      [
+        .redirect(307, to: "https://other.example/orders"), .reset,
+        .redirect(307, to: "https://other.example/orders"), .status(200),
+      ],
+      [Retrying(.http)]
+    )
+    test.client.redirects = .follow().carryingBodies()
+    _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: .key("order 7")))
+    #expect(test.transport.calls.map { $0.request.headers["Idempotency-Key"] } == Array(repeating: "order 7", count: 4))
+  }
+
   @Test("fields go to the same origin only, but for those that say what is asked for, and those that are named")
   func credentials() throws {
     let request = Anything(
