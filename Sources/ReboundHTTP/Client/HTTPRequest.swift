@@ -111,6 +111,8 @@ public struct HTTPRequest: Sendable {
       cacheMode: cacheMode
     )
     let call = CallContext(parts, id: id, identity: identity, time: time)
+    var message = message
+    if isIdempotent == false { message.isNotIdempotent = true }
     self.init(Parts(message: message, attempt: attempt, deadline: deadline, cacheMode: cacheMode, call: call))
   }
 

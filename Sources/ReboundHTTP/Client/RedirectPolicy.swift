@@ -106,9 +106,11 @@ public struct RedirectPolicy: Hashable, Sendable {
       (head.status == 303 && message.method != .head)
       || ([301, 302].contains(head.status) && message.method == .post)
     if becomesGet {
+      let isWrite = !message.method.isSafe
       next.method = .get
       next.body = .none
-      let isWrite = !message.method.isSafe
+      // It reads what has come of the other.
+      if isWrite { next.isNotIdempotent = false }
       next.headers = HTTPHeaders(
         next.headers.filter {
           !RedirectPolicy.speaksOfBody($0.name) && !(isWrite && RedirectPolicy.isCondition($0.name))

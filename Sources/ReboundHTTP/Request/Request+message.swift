@@ -86,7 +86,9 @@ extension RequestParts {
     }
     if case .key(let key) = idempotency { fields["Idempotency-Key"] = key }
     if let field = fields.first(where: { !$0.isValid }) { throw .header(field.name) }
-    return TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)
+    var message = TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)
+    message.isNotIdempotent = idempotency == .notIdempotent
+    return message
   }
 }
 

@@ -204,7 +204,7 @@
       case .refused:
         stream.take(note)
         // libcurl would connect anew first, and only then learn that this is not to be sent again.
-        guard !request.method.isIdempotent else { return }
+        guard !request.isIdempotent else { return }
         exchange.abort(TransportFailure(.reset, isUnprocessed: true, detail: "the server refused it: REFUSED_STREAM"))
       }
     }
@@ -216,7 +216,7 @@
 
     private func beforeRequest(over connection: @autoclosure () -> CurlConnection) -> Int32 {
       if isConnected {
-        guard request.method.isIdempotent else {
+        guard request.isIdempotent else {
           // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
           isRepetitionRefused = true
           return CURL_PREREQFUNC_ABORT
@@ -232,7 +232,7 @@
     }
 
     private func rewind(to offset: Int64) -> Int32 {
-      guard offset == 0, request.method.isIdempotent, request.body.isReplayable, upload?.rewind() == true else {
+      guard offset == 0, request.isIdempotent, request.body.isReplayable, upload?.rewind() == true else {
         isRepetitionRefused = true
         return CURL_SEEKFUNC_FAIL
       }

@@ -22,6 +22,12 @@ public struct TransportRequest: Sendable {
   ///
   /// A client asks for them where somebody hears its events (``WebAPIClient/onEvent(_:)``).
   public var wantsTimings = false
+  /// Whether the request itself says that it is not idempotent, whatever its method.
+  var isNotIdempotent = false
+
+  /// Whether a transport may send it once more by itself, as when a connection that was kept open turns out to be closed: if its
+  /// method is idempotent (RFC 9110 §9.2.2), and its ``Request/idempotency`` does not say that it is not.
+  public var isIdempotent: Bool { method.isIdempotent && !isNotIdempotent }
 
   /// Makes a request.
   ///

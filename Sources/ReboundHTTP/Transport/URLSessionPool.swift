@@ -57,7 +57,7 @@ final class URLSessionPool: Sendable {
     #if canImport(Darwin)
       return ""
     #else
-      guard case .none = request.body, request.method.isIdempotent else { return nil }
+      guard case .none = request.body, request.isIdempotent else { return nil }
       return "\(request.url.scheme ?? "")://\(request.url.host ?? ""):\(request.url.port ?? 0)"
     #endif
   }

@@ -24,6 +24,22 @@
       #expect(log.failure?.isTransient == true)
     }
 
+    @Test(
+      "over a kept connection that is closed, what says that it is not idempotent is not sent again, whatever its method",
+      arguments: [Idempotency.byMethod, .notIdempotent]
+    )
+    func notIdempotent(idempotency: Idempotency) async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer(), .emptyReply, .answer())
+      let client = WebAPIClient(baseURL: server.url(), transport: CurlTransport(), deliveringOn: nil)
+      let request = Anything(idempotency: idempotency)
+      _ = try await client.value(of: request)
+      var kind: NetworkFailure.Kind?
+      do throws(NetworkFailure) { _ = try await client.value(of: request) } catch { kind = error.kind }
+      #expect(kind == (idempotency == .byMethod ? nil : .transport(.reset)))
+      #expect(server.requests.count == (idempotency == .byMethod ? 3 : 2))
+    }
+
     @Test("the parts of an exchange are timed in their order; over a kept connection, only the answer")
     func timings() async throws {
       let server = try MisbehavingServer()

@@ -30,5 +30,14 @@
       Self.pool.giveUp(first)
       #expect(try Self.session("a") === second)
     }
+
+    @Test("what says that it is not idempotent gets a connection of its own, whatever its method")
+    func notIdempotent() throws {
+      let url = try #require(URL(string: "http://c.invalid/"))
+      var request = TransportRequest(url)
+      #expect(Self.pool.session(for: request) === Self.pool.session(for: request))
+      request.isNotIdempotent = true
+      #expect(Self.pool.session(for: request) !== Self.pool.session(for: request))
+    }
   }
 #endif
