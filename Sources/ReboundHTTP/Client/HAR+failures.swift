@@ -111,8 +111,8 @@ extension HAR {
 }
 
 extension Redaction {
-  /// What a system says about a failure, without the secrets of the request.
-  fileprivate func archived(detail: String, of message: TransportRequest) -> String {
+  /// What a system or a server says about a failure, without the secrets of the request.
+  func archived(detail: String, of message: TransportRequest) -> String {
     let components = URLComponents(url: message.url, resolvingAgainstBaseURL: true)
     // As the address spells them, and as they are meant.
     let parameters = zip(components?.queryItems ?? [], components?.percentEncodedQueryItems ?? [])

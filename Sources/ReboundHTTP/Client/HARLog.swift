@@ -115,13 +115,15 @@ public final class HARLog: Sendable {
     let time = (event.elapsed - attempt.elapsed).inSeconds * 1_000
     let body: Data? = if case .data(let data) = attempt.message.body { data } else { nil }
     let name = "\(event.operation), attempt \(attempt.number), request \(event.requestID)"
+    // It quotes the server and the system, who may quote the request.
+    let comment = failure.map { attempt.redaction.archived(detail: "\($0)", of: attempt.message) }
     let entry = HAR.Entry(
       startedDateTime: HAR.text(attempt.start),
       time: time,
       request: late?.entry.request ?? HAR.Request(attempt.message, body: body, attempt.redaction),
       response: response,
       timings: HAR.Timings(timings, total: time),
-      comment: failure.map { "\($0)" } ?? (isCutOff ? "\(name): cut off" : name),
+      comment: comment ?? (isCutOff ? "\(name): cut off" : name),
       failure: failure?.transport.map { HAR.Failure($0, of: attempt.message, attempt.redaction) },
       events: isCutOff ? [] : nil
     )

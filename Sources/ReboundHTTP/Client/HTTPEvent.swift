@@ -5,7 +5,8 @@ import Rebound
 ///
 ///     let client = WebAPIClient(baseURL: service, transport: transport).onEvent { log.debug("\($0)") }
 ///
-/// The description is one line for a log, without secrets. What the cases carry is complete, secrets included: it is for
+/// The description is one line for a log, without secrets, but for what a server or a system says about a failure, which
+/// stands there as it came: ``Redaction/line(_:)`` is for that. What the cases carry is complete, secrets included: it is for
 /// programs, not for files.
 public struct HTTPEvent: Sendable {
   /// What happens.
@@ -97,7 +98,7 @@ extension HTTPEvent.CacheDecision: CustomStringConvertible {
 }
 
 extension HTTPEvent: CustomStringConvertible {
-  /// One line for a log, without secrets.
+  /// One line for a log, without secrets but those in the words of others.
   public var description: String { "[\(requestID)] \(operation) +\(elapsed): \(text)" }
 
   /// What happens, in words, without secrets.

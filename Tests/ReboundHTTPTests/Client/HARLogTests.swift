@@ -38,6 +38,23 @@ struct HARLogTests {
     #expect(entries[1]["comment"]?.string?.contains("no network") == true)
   }
 
+  @Test("what a system or a server says in a failure has no secrets of the request, wherever it stands")
+  func wordsOfOthers() throws {
+    let failure = TransportFailure(.connect, detail: "no way to https://api.example/?api=s3cret")
+    var test = ClientUnderTest([.failure(failure), .response(401, ["X-Request-ID": "7"])])
+    let log = HARLog()
+    test.client = test.client.onEvent(log.write)
+    let echo = ErrorParser { _ in ServerMessage(text: "no such key: s3cret") }
+    for _ in 1...2 { _ = try test.run(Anything(headers: ["X-API-Key": "s3cret"], errorParser: echo)) }
+    let data = try log.export()
+    #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
+    let entries = try #require(try JSONDecoder().decode(JSONValue.self, from: data)["log"]?["entries"]?.elements)
+    let comments = entries.compactMap { $0["comment"]?.string }
+    #expect(comments.count == 2)
+    #expect(comments.first?.contains("(no way to https://api.example/?api=…)") == true)
+    #expect(comments.last?.contains("'no such key: …'") == true)
+  }
+
   @Test("the parts that a transport has measured are the timings of an entry; without them, all is waiting")
   func timings() throws {
     let whole = TransportTimings(
