@@ -15,7 +15,7 @@ import ReboundOutbox
 ///
 /// What may be a credential does not get there: of addresses, identities and the request's fields there are digests alone,
 /// of the answer's fields none that the client's ``Redaction`` hides. An answer with a credential in an address is not stored
-/// at all. The body is there as it came.
+/// at all, but for one that a middleware adds to what was asked for, which is left out. The body is there as it came.
 struct StoredCopy: Sendable {
   static let version: UInt32 = 2
   /// How many bytes there are besides the head's JSON and the body.
@@ -79,8 +79,9 @@ struct StoredCopy: Sendable {
     redaction: Redaction,
     family: String? = nil
   ) -> Data? {
-    let isElsewhere = copy.head.url != url
-    let addresses = copy.way + (isElsewhere ? [copy.head.url] : [])
+    let address = shownAddress(of: copy, asked: copy.way.last ?? url, redaction)
+    let isElsewhere = address != url
+    let addresses = copy.way + (isElsewhere ? [address] : [])
     if addresses.contains(where: { hasCredential($0, redaction) }) { return nil }
     let fields = copy.head.headers.filter { field in
       !redaction.hides(field) || needed.contains { HTTPHeaders.equal($0, field.name) }
@@ -92,12 +93,12 @@ struct StoredCopy: Sendable {
       variant: copy.variant.map { Head.Field(name: $0.name, value: key.digest(of: $0)) },
       status: copy.head.status,
       fields: fields.map { Head.Field(name: $0.name, value: $0.value) },
-      address: isElsewhere ? copy.head.url.absoluteString : nil,
+      address: isElsewhere ? address.absoluteString : nil,
       httpVersion: copy.head.httpVersion,
       storedAt: wallClock.inMilliseconds,
       age: min(copy.age(now: now), greatestAge).inMilliseconds,
       reach: copy.reach?.age.inMilliseconds,
-      way: copy.reach.flatMap { $0.way == [copy.head.url] ? nil : $0.way.map(\.absoluteString) },
+      way: copy.reach.flatMap { $0.way == [address] ? nil : $0.way.map(\.absoluteString) },
       receivedAt: copy.receivedAt.secondsSinceEpoch,
       family: family
     )
@@ -116,6 +117,16 @@ struct StoredCopy: Sendable {
     bytes.append(CRC32.checksum(of: content))
     bytes.append(UInt64(content.count))
     return bytes + content
+  }
+
+  /// The address that answered; or that which was asked for, if the two differ in their queries alone, and there is a credential
+  /// in the first: a middleware has added it, and does so each time.
+  private static func shownAddress(of copy: CachedCopy, asked: URL, _ redaction: Redaction) -> URL {
+    let address = copy.head.url
+    let isBeforeQuery = { (byte: UInt8) in byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#") }
+    let isAsked = address.absoluteString.utf8.prefix(while: isBeforeQuery)
+      .elementsEqual(asked.absoluteString.utf8.prefix(while: isBeforeQuery))
+    return isAsked && hasCredential(address, redaction) ? asked : address
   }
 
   private static func hasCredential(_ url: URL, _ redaction: Redaction) -> Bool {

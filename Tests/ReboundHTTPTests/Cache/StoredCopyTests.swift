@@ -245,6 +245,20 @@ struct StoredCopyTests {
     #expect(restored.question(HTTPRequest(TransportRequest(Self.url)))?.question?.url == way[1])
   }
 
+  @Test(
+    "what middleware adds to the query of what was asked for, such as a key, is left out of what is stored",
+    arguments: [
+      ("?appid=s3cret", nil), ("?q=1&appid=s3cret#a", nil), ("?edition=7", "?edition=7"), ("", nil),
+    ] as [(String, String?)]
+  )
+  func addedKey(query: String, kept: String?) throws {
+    let sent = try #require(URL(string: Self.url.absoluteString + query))
+    let bytes = try #require(Self.bytes(try Self.copy(at: sent)))
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("s3cret"))
+    let restored = try #require(try Self.restored(bytes))
+    #expect(restored.head.url.absoluteString == Self.url.absoluteString + (kept ?? ""))
+  }
+
   @Test("no address and identity together are those of another pair")
   func keys() {
     let pairs = [("a", "b"), ("a +b", nil), ("a", nil), ("a", ""), ("a -", nil), ("", "a +b")]
