@@ -17,8 +17,9 @@ import ReboundOutbox
 ///
 /// What is stored is what the request's own type says: method, path and query, header fields, the bytes of the body. What
 /// the client adds (its address, its header fields, its limits, a credential) is added when it is sent. A request that
-/// holds a credential itself is refused with ``RequestWithCredential``. Its response is nobody's to wait for, since the
-/// program may have been started anew meanwhile; ``answers`` tells of all of them.
+/// holds a credential itself, in its address or its header fields, is refused with ``RequestWithCredential``; its body is stored as
+/// it is, so keep passwords out of it. Its response is nobody's to wait for, since the program may have been started anew
+/// meanwhile; ``answers`` tells of all of them.
 ///
 /// Each attempt has the entry's key in its Idempotency-Key field, so that the service knows a repetition. So a POST is sent
 /// again, too. A request that says ``Idempotency/notIdempotent`` is not, after an attempt that may have arrived, but becomes

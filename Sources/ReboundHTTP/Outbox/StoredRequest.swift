@@ -3,6 +3,8 @@ import Rebound
 
 /// A request as an outbox stores it: all that its type said, in bytes, without the user's credential.
 ///
+/// Its body is stored as it is, whatever stands in it.
+///
 /// A request that names no service of its own is stored below the address of the client's, so that it goes wherever the
 /// client's address leads when it is sent.
 public struct StoredRequest: Hashable, Codable, Sendable {
