@@ -46,11 +46,14 @@ class StepsTests(unittest.TestCase):
                 result = subprocess.run([name], cwd=place, capture_output=True, text=True)
                 self.assertEqual((result.stdout, result.stderr), ("Looks at the sky.\n\n  scripts/sky --long\n", ""), name)
 
-    def test_commands_print_their_own(self):
-        for arguments in (["stress"], ["explore", "--sky"], ["fuzz", "--help"]):
-            result = subprocess.run([ROOT / "scripts" / arguments[0], *arguments[1:]], cwd="/", capture_output=True, text=True)
-            self.assertEqual((result.returncode, result.stderr), (2, ""))
-            self.assertIn(f"  scripts/{arguments[0]} ", result.stdout)
+    def test_who_asks_for_help_gets_the_comment_and_who_is_refused_hears_why(self):
+        self.assertEqual(self.run_script("usage() { echo HOW; }\nhelp_if_asked --help\necho no"), (0, "HOW\n"))
+        self.assertEqual(self.run_script("usage() { echo HOW; }\nhelp_if_asked --sky\necho work"), (0, "work\n"))
+        self.assertEqual(self.run_script("usage() { echo HOW; }\ntake_nothing\necho work"), (0, "work\n"))
+        self.assertEqual(self.run_script("usage() { echo HOW; }\ntake_nothing --sky\necho no"), (2, ""))
+        self.assertEqual(self.run_script("take_number 'the runs' 10\necho work"), (0, "work\n"))
+        for number in ("''", "0", "-1", "1.5", "ten", "--help", "1x"):
+            self.assertEqual(self.run_script(f"usage() {{ echo HOW; }}\ntake_number runs {number}\necho no"), (2, ""))
 
 
 if __name__ == "__main__":
