@@ -51,6 +51,12 @@ extension APIError {
   public var isOffline: Bool {
     if case .transport = self { true } else { false }
   }
+
+  /// Whether the server may have done what it was asked for, and its answer was lost on the way.
+  public var mayBeDone: Bool {
+    guard case .transport(let failure as NetworkFailure) = self else { return false }
+    return !failure.provesNothingWasDone
+  }
 }
 
 extension APIError: RetryAfterProviding {

@@ -259,13 +259,22 @@ public final class SignUpViewModel<Context: Scheduler>: ObservableObject {
       recheck = nil
       return
     }
-    isInSync = !error.isOffline
+    // Who may have done it was reached.
+    isInSync = !error.isOffline || error.mayBeDone
     if case .server(_, let reason, let retryAfter?) = error {
       showOutage(reason: reason, for: retryAfter)
       return
     }
     outage = nil
     switch error {
+    case .transport where error.mayBeDone:
+      // Asked now, the server might call the name taken, by this very account, and the wish could not be sent again.
+      recheck = nil
+      showToast(
+        "No answer came, so it is not known whether your account was made. Check your connection and submit again; "
+          + "it is not made twice.",
+        tone: .error
+      )
     case .transport:
       recheckLater(userName)
       showToast("You are offline: your account was not made. Connect to the internet and submit again.", tone: .error)

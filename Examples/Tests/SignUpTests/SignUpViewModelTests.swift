@@ -2,6 +2,7 @@ import Attempts
 import Combine
 import Foundation
 import Rebound
+import ReboundHTTP
 import ReboundTelemetry
 import ReboundTesting
 import Testing
@@ -290,6 +291,39 @@ struct SignUpViewModelTests {
     #expect(form.userName == "somebody")
     #expect(form.password == "correct horse")
     #expect(form.canSubmit)
+  }
+
+  @Test("a lost answer to a sign-up is no answer: the account may be there, and the same wish is sent again")
+  func lostAnswerOnSubmit() {
+    fillForm()
+    form.submit()
+    let lost = NetworkFailure(.transport(.truncated), underlying: TransportFailure(.truncated))
+    server.answerSignUp(.failure(.transport(lost)))
+    scheduler.advance()
+    #expect(form.toast?.text.contains("not known whether your account was made") == true)
+    #expect(form.isInSync)
+    // The account that was made would have the name.
+    scheduler.advance(by: .seconds(60))
+    #expect(server.askedNames == ["somebody"])
+    #expect(form.canSubmit)
+    form.submit()
+    #expect(server.signUps.map(\.key) == ["key 1", "key 1"])
+    server.answerSignUp(.success(Account(userName: "somebody")))
+    scheduler.advance()
+    #expect(form.account?.userName == "somebody")
+    #expect(form.isInSync)
+  }
+
+  @Test("a sign-up that has not reached the server was not made")
+  func refusedOnSubmit() {
+    fillForm()
+    form.submit()
+    let refused = NetworkFailure(.transport(.connect), underlying: TransportFailure(.connect))
+    server.answerSignUp(.failure(.transport(refused)))
+    scheduler.advance()
+    #expect(form.toast?.text.contains("your account was not made") == true)
+    scheduler.advance(by: .seconds(1))
+    #expect(server.askedNames == ["somebody", "somebody"])
   }
 
   @Test("offline on submit, the sign that nothing is in sync goes when the server is back")
