@@ -62,7 +62,7 @@ class ArgumentsTests(unittest.TestCase):
         for name, *arguments in [
             ["swift-in"], ["swift-in", "."], ["swift-in", "Nowhere", "build"], ["swift-in", ".", "buld"], ["setup", "everything"],
             ["failures-last"], ["skipped"], ["stress"], ["finish-site"], ["finish-site", "/nowhere"], ["interrupt"],
-            ["interrupt", "/nowhere"], ["explore", "--runs"], ["explore", "--runs", "0"], ["explore", "--filter"],
+            ["interrupt", "/nowhere"], ["interrupt", "--every", "-1", "true"], ["explore", "--runs"], ["explore", "--runs", "0"], ["explore", "--filter"],
             ["benchmark", "0"], ["benchmark", "--only"], ["benchmark-http", "3", "x"], ["benchmark-http", "--only"],
             ["big-bodies", "1GB"], ["soak", "ten"], ["soak", "--optimised", "0"], ["soak", "1", "2", "3"],
             ["stress-http", "many"], ["stress-http", "10", "a,b"], ["stress-http", "--long", "1"], ["fuzz", "events", "nowhere"],
