@@ -108,12 +108,12 @@ struct CommandLineArticleTests {
           .fallback(to: forecasts, for: "Rome", covered)
           .repeat(every: .seconds(10))
           .map { place in
-            let age = place.age.map { ", \($0) ago" } ?? ""
+            let age = place.age.map { ", \($0.components.seconds) s ago" } ?? ""
             return "\(place.value.temperature) °C in \(place.value.name)\(age)"
           }
         for try await line in watch.values { output.append(line) }
       }
-      #expect(output == ["12.0 °C in Rome", "12.0 °C in Rome, 10.0 seconds ago"])
+      #expect(output == ["12.0 °C in Rome", "12.0 °C in Rome, 10 s ago"])
       #expect(failure?.kind == .unauthorised)
     }
   }

@@ -49,7 +49,9 @@ struct GuidesTests {
       }
       .sink { result in
         switch result {
-        case .success(let answer): shown.append(answer.value.text + (answer.age.map { ", \($0) old" } ?? ""))
+        case .success(let answer):
+          let age = answer.age.map { ", \($0.components.seconds) s old" } ?? ""
+          shown.append(answer.value.text + age)
         case .failure(let error): shown.append("\(error)")
         }
       }
@@ -60,7 +62,7 @@ struct GuidesTests {
     scheduler.advance(by: .seconds(60))
     search.send("Rome")
     scheduler.advance(by: .seconds(19))  // 1 + 3 + 5 + 10
-    #expect(shown == ["sunny", "sunny, 79.0 seconds old"])
+    #expect(shown == ["sunny", "sunny, 79 s old"])
     #expect(attempts == 6)
   }
 

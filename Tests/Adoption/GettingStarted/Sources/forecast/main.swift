@@ -25,7 +25,7 @@ func watch(_ city: String, with client: WebAPIClient) async throws {
     .fallback(to: forecasts, for: city, covered)
     .repeat(every: .seconds(10))
     .map { place in
-      let age = place.age.map { ", \($0) ago" } ?? ""
+      let age = place.age.map { ", \($0.components.seconds) s ago" } ?? ""
       return "\(place.value.temperature) °C in \(place.value.name)\(age)"
     }
   for try await line in watch.values { print(line) }
