@@ -18,9 +18,17 @@ func found(_ arguments: Arguments) throws -> SearchResult? {
 
 func play(_ arguments: Arguments) throws {
   let scenario = try arguments.scenario()
+  let known = Row.ladder + Row.presets
+  var rows = known.filter { arguments.policy.isEmpty || $0.name.contains(arguments.policy) }
+  // Before a search, which takes minutes.
+  guard !rows.isEmpty else {
+    throw Complaint("No row has \"\(arguments.policy)\" in its name: \(known.map(\.name).joined(separator: "; ")).")
+  }
+  guard !arguments.judgesFront || arguments.tuned != nil || arguments.tries > 0 else {
+    throw Complaint("--front judges the policies that --tuned names or --tries finds. Give one of the two.")
+  }
   let result = try found(arguments)
   let tuned = result?.front.first
-  var rows = (Row.ladder + Row.presets).filter { arguments.policy.isEmpty || $0.name.contains(arguments.policy) }
   if let tuned { rows.append(Row("tuned", tuned)) }
   var storms: [Storm] = []
   for (number, row) in rows.enumerated() {
