@@ -87,6 +87,14 @@ struct ReboundHTTPPageTests {
         try await pipeline.run(foreign: call, head: { $0.head }) { await shop.get(url) },
       ]
       #expect(answers.map(\.head.status) == [200, 404])
+
+      let last = HTTPResponse(
+        head: answers[1].head,
+        body: Data(answers[1].body.utf8),
+        receivedAt: HTTPDate(since1970: TimeSource.current.wallClock)
+      )
+      let failure = NetworkFailure(last, of: call)
+      #expect(failure.localizedDescription == "It was not found.")
     }
   }
 
