@@ -77,6 +77,19 @@ class ArgumentsTests(unittest.TestCase):
                 for trace in ("Traceback", "unbound variable", "syntax error"):
                     self.assertNotIn(trace, error)
 
+    def test_a_compiler_that_is_too_old_is_named_before_anything_is_installed(self):
+        for version, is_old in [("6.1.2", True), ("5.10", True), ("6.3.1", False), ("6.10", False), ("7.0", False)]:
+            with self.subTest(version), tempfile.TemporaryDirectory() as folder:
+                answers = {"swift": f"echo 'Swift version {version} (swift-{version}-RELEASE)'", "dpkg-query": "echo installed"}
+                for name, answer in answers.items():
+                    tool = Path(folder) / name
+                    tool.write_text(f"#!/bin/sh\n{answer}\n")
+                    tool.chmod(0o755)
+                environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+                result = subprocess.run([ROOT / "scripts/setup"], env=environment, capture_output=True, text=True)
+                self.assertEqual((result.returncode, result.stdout), (int(is_old), ""))
+                self.assertEqual("Install a Swift 6.3 toolchain" in result.stderr, is_old)
+
 
 if __name__ == "__main__":
     unittest.main()
