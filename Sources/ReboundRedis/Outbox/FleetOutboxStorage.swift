@@ -16,7 +16,8 @@
   ///
   /// It stands in for no other storage: while the server does not answer it throws, and the outbox stores what it has at
   /// the next occasion. Whether an entry survives the loss of the server's power is the server's affair: have it write each
-  /// change to its log (`appendonly yes`, `appendfsync always`) before you rely on it.
+  /// change to its log (`appendonly yes`, `appendfsync always`) before you rely on it. Nor must it make room by dropping keys that
+  /// do not expire, as a server for caches does (`maxmemory-policy allkeys-…`): all entries are under one.
   ///
   /// - Keys: `rebound:{fleet:name}:owner`, who has the outbox, which expires with the lease; and, which do not expire,
   ///   `rebound:{fleet:name}:records`, a list, `rebound:{fleet:name}:latest`, who took the outbox last, and
