@@ -3,7 +3,9 @@
 ///     Authentication(by: session) { ($0 as? NetworkFailure)?.status == 401 }
 ///
 /// It belongs between the retry and the breaker: a refused credential is not worth a pause, and no sign of a sick service.
-/// The call takes the credential from ``TokenRefresher/credential`` when it is made.
+/// The call takes the credential from ``TokenRefresher/credential`` when it is made. One that has waited inside of this stage, as
+/// in a limiter, or that a retry around it makes again, is made as whoever is signed in by then: where people take turns, cancel
+/// their calls when they sign out.
 public struct Authentication<Credential: Sendable>: Sendable {
   let refresher: TokenRefresher<Credential>
   let isUnauthorised: @Sendable (any Error) -> Bool
