@@ -217,6 +217,9 @@
         case .finished:
           recycle(handle)
           transfer.exchange.finish()
+        case .answered:
+          handle.free()
+          transfer.exchange.finish()
         case .failed(let failure):
           handle.free()
           transfer.exchange.fail(failure)

@@ -8,6 +8,8 @@
   final class CurlTransfer: ExchangeCarrier, @unchecked Sendable {
     enum End {
       case finished
+      /// With its answer; what libcurl began then, as it does after a 417, was not sent.
+      case answered
       case failed(TransportFailure)
     }
 
@@ -30,6 +32,7 @@
     private var isReceivingPaused = false
     private(set) var isConnected = false
     private var isRepetitionRefused = false
+    private var isRepeatedAfterAnswer = false
     private var stream = CurlStream()
 
     init(
@@ -216,6 +219,7 @@
 
     private func beforeRequest(over connection: @autoclosure () -> CurlConnection) -> Int32 {
       if isConnected {
+        guard !repeatsAnswered() else { return CURL_PREREQFUNC_ABORT }
         guard request.isIdempotent else {
           // libcurl has sent it once, over a connection that was kept open and then broke. The server may have acted.
           isRepetitionRefused = true
@@ -231,7 +235,15 @@
       return CURL_PREREQFUNC_OK
     }
 
+    /// Whether libcurl would send once more what has its answer: it does so if a server refuses an expectation (417), and that
+    /// is the caller's to decide.
+    private func repeatsAnswered() -> Bool {
+      if head.isTold { isRepeatedAfterAnswer = true }
+      return head.isTold
+    }
+
     private func rewind(to offset: Int64) -> Int32 {
+      guard !repeatsAnswered() else { return CURL_SEEKFUNC_FAIL }
       guard offset == 0, request.isIdempotent, request.body.isReplayable, upload?.rewind() == true else {
         isRepetitionRefused = true
         return CURL_SEEKFUNC_FAIL
@@ -296,6 +308,7 @@
     /// What came of it.
     func end(_ result: CURLcode) -> End {
       if result == CURLE_OK { return .finished }
+      if isRepeatedAfterAnswer { return .answered }
       let own = handle.map { String(cString: $0.errorText) } ?? ""
       let text = route.redacted(own.isEmpty ? String(cString: curl_easy_strerror(result)) : own)
       let error = CurlError(code: Int(result.rawValue), text: text)

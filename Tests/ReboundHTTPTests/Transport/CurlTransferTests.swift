@@ -40,6 +40,22 @@
       #expect(server.requests.count == (idempotency == .byMethod ? 3 : 2))
     }
 
+    @Test(
+      "a server that refuses the expectation has answered: nothing is sent again",
+      arguments: [HTTPMethod.post, .put]
+    )
+    func refusedExpectation(method: HTTPMethod) async throws {
+      let server = try MisbehavingServer()
+      server.program("/", Fault("417", at: .head, [.send(Fault.head(417, length: 0))]), .answer())
+      let client = WebAPIClient(baseURL: server.url(), transport: CurlTransport(), deliveringOn: nil)
+      let body = RequestBody.data(Data(count: 100_000), contentType: "text/plain")
+      let failure = await #expect(throws: NetworkFailure.self) {
+        try await client.value(of: Anything(method: method, headers: ["Expect": "100-continue"], body: body))
+      }
+      #expect(failure?.kind == .clientError(417))
+      #expect(server.requests.count == 1)
+    }
+
     @Test("the parts of an exchange are timed in their order; over a kept connection, only the answer")
     func timings() async throws {
       let server = try MisbehavingServer()
