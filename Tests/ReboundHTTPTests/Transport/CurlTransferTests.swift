@@ -56,6 +56,24 @@
       #expect(server.requests.count == 1)
     }
 
+    @Test(
+      "a length that somebody else gives is not sent: what is behind it would be another request to the server",
+      arguments: [("Content-Length", "5"), ("content-length", "20"), ("Transfer-Encoding", "chunked")]
+    )
+    func framing(name: String, value: String) async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let transport = CurlTransport()
+      for body in [TransportBody.data(Data("0123456789".utf8)), .none] {
+        var request = TransportRequest(server.url(), method: .post, body: body)
+        request.headers[name] = value
+        #expect(await transport.outcome(of: request).failure == nil)
+      }
+      #expect(server.requests.map(\.method) == ["POST", "POST"])
+      #expect(server.requests.map { $0[field: "Content-Length"] } == ["10", "0"])
+      #expect(server.requests.map(\.body.count) == [10, 0])
+    }
+
     @Test("the parts of an exchange are timed in their order; over a kept connection, only the answer")
     func timings() async throws {
       let server = try MisbehavingServer()
