@@ -86,6 +86,15 @@ import Testing
     }
   }
 
+  @Test func secretsInTheWordsOfAnErrorAreLeftOut() throws {
+    struct Foreign: Error, CustomStringConvertible {
+      let description = "cannot load https://joe:s3cret@a.example/?token=s3cret with Authorization: Bearer s3cret"
+    }
+    let recorded = try RecordedFailure("words", failure: Foreign(), archive: HARLog().export())
+    #expect(!recorded.failure.contains("s3cret"))
+    #expect(recorded.failure.hasPrefix("cannot load https://…@a.example/?token=…"))
+  }
+
   @Test(
     arguments: [
       [.status(503)], [.status(500), .status(502), .status(429, retryAfter: 30)], [.status(404)], [.offline],
