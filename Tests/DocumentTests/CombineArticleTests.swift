@@ -317,7 +317,7 @@ where Downstream.Input == Int, Downstream.Failure == Never {
       left -= 1
       demand += downstream.receive(left + 1)
     }
-    if left == 0, let downstream {
+    if left <= 0, let downstream {
       self.downstream = nil
       downstream.receive(completion: .finished)
     }

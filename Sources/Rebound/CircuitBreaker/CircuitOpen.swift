@@ -1,4 +1,5 @@
 import Foundation
+import StreamSupport
 
 /// A circuit breaker has refused a call, because the service behind it fails.
 ///
@@ -28,7 +29,7 @@ public struct CircuitOpen: RetryAfterProviding {
 extension CircuitOpen: CustomStringConvertible {
   /// What happened, and what to do next.
   public var description: String {
-    let cause = lastError.map { " Last error: \($0)." } ?? ""
+    let cause = lastError.map { " Last error: \("\($0)".sentence)" } ?? ""
     guard let retryAfter else { return "\(name) was taken out of service; try again later.\(cause)" }
     return "\(name) does not answer as it should; try again in \(retryAfter).\(cause)"
   }

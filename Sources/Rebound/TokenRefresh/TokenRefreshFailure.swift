@@ -1,4 +1,5 @@
 import Foundation
+import StreamSupport
 
 /// There is no credential to send a request with.
 public struct TokenRefreshFailure: Error {
@@ -51,7 +52,7 @@ extension TokenRefreshFailure: RetryAfterProviding {
 extension TokenRefreshFailure: CustomStringConvertible {
   /// What happened, and what to do next.
   public var description: String {
-    let cause = underlying.map { " Cause: \($0)." } ?? ""
+    let cause = underlying.map { " Cause: \("\($0)".sentence)" } ?? ""
     let pause = retryAfter.map { "in \($0)" } ?? "later"
     switch reason {
     case .signedOut: return "Nobody is signed in; sign in and try again."

@@ -1,5 +1,6 @@
 import Foundation
 import Rebound
+import StreamSupport
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -74,6 +75,8 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
   private let head: @Sendable (Output) -> ResponseHead
   private let counter = Counter()
   private let failures = FailureHistory()
+  /// How long the attempt ran that was cancelled last; a timeout of the pipeline may have done so.
+  private let cutOff = Locked<Duration>(.zero)
 
   init(_ call: NetworkFailure.Call, _ time: TimeSource, _ head: @escaping @Sendable (Output) -> ResponseHead) {
     (self.call, self.time, self.head) = (call, time, head)
@@ -95,7 +98,10 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
       if let failure = failure(for: answer, call) { throw failure }
       return answer
     } catch {
-      if Task.isCancelled || error is CancellationError { throw CancellationError() }
+      if Task.isCancelled || error is CancellationError {
+        cutOff.withLock { $0 = time.now - start }
+        throw CancellationError()
+      }
       // By a name of this module no policy would see any more that nobody has asked the service.
       if isAbandonment(error) { throw error }
       call.duration = time.now - start
@@ -113,6 +119,7 @@ private final class ForeignAttempts<Output: Sendable>: Sendable {
     } catch {
       var call = call
       call.attempt = max(counter.count, 1)
+      if error.withoutTrace is TimedOut { call.duration = cutOff.withLock { $0 } }
       var failure = named(error, call)
       if let unsuccessful = failure.underlying as? UnsuccessfulAnswer { return unsuccessful.answer }
       // What a stage has refused is not among those of attempts.

@@ -1,4 +1,5 @@
 import Foundation
+import StreamSupport
 
 /// What happened in a store, as a file that can be taken to another machine: all actions, those of effects included.
 ///
@@ -162,9 +163,4 @@ extension InvalidSession: LocalizedError {
     case .unknownVersion: "Replay it with the program that wrote it."
     }
   }
-}
-
-extension String {
-  /// With a full stop at its end.
-  fileprivate var sentence: String { hasSuffix(".") ? self : "\(self)." }
 }

@@ -175,6 +175,7 @@ final class PipelineForeignClientTests: Sendable {
       let failure = await #expect(throws: NetworkFailure.self) { try await send() }
       #expect(failure?.kind == .transport(.timeout(.total)))
       #expect(failure?.call.operation == "getWeather")
+      #expect(failure?.call.duration == .seconds(3))
     }
   }
 

@@ -17,6 +17,10 @@ struct TokenRefreshFailureTests {
         "The session could not be renewed; try again in 2.0 seconds. Cause: transient.", false
       ),
       (
+        TokenRefreshFailure(reason: .rejected, underlying: TokenRefreshFailure(reason: .rejected)),
+        "The session is over; sign in again. Cause: The session is over; sign in again.", true
+      ),
+      (
         TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: .seconds(9)),
         "The session was renewed too often in a short time; try again in 9.0 seconds, or sign in again.", false
       ),
