@@ -92,7 +92,9 @@
     fileprivate init(_ request: TransportRequest, _ exchange: OngoingExchange) throws(TransportFailure) {
       self.init(url: request.url.absoluteString)
       method = .init(rawValue: request.method.rawValue)
-      for field in request.headers { headers.add(name: field.name, value: field.value) }
+      for field in request.headers where !ReboundHTTP.HTTPHeaders.isFraming(field.name) {
+        headers.add(name: field.name, value: field.value)
+      }
       if case .none = request.body { return }
       let content = request.body.measured
       let pieces: BodyPieces

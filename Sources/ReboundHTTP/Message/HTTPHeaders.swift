@@ -121,6 +121,14 @@ public struct HTTPHeaders: Hashable, Sendable {
     firstIndex(of: name) != nil
   }
 
+  /// Whether a field says where the body of a request ends, which is the transport's to say.
+  ///
+  /// libcurl and URLSession would send it in the place of their own. A server takes what is behind a length that is too short for
+  /// the next request, and waits for the rest of one that is too long (RFC 9112 §6.3).
+  public static func isFraming(_ name: String) -> Bool {
+    equal(name, "Content-Length") || equal(name, "Transfer-Encoding")
+  }
+
   /// Whether two names are the same; only the letters of ASCII have two cases here.
   public static func equal(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }

@@ -134,7 +134,7 @@
     private func prepareFields(_ easy: UnsafeMutableRawPointer) {
       // One for all fields, which grows once.
       var line = ""
-      for field in request.headers where !CurlTransfer.isFraming(field.name) {
+      for field in request.headers where !HTTPHeaders.isFraming(field.name) {
         line.removeAll(keepingCapacity: true)
         line += field.name
         // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
@@ -147,14 +147,6 @@
         fieldList = curl_slist_append(fieldList, "Expect:")
       }
       if let fieldList { _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, fieldList) }
-    }
-
-    /// Whether a field says where the body ends.
-    ///
-    /// libcurl would send it in the place of its own, and a server takes what is behind a length that is too short for the next
-    /// request (RFC 9112 §6.3).
-    private static func isFraming(_ name: String) -> Bool {
-      HTTPHeaders.equal(name, "Content-Length") || HTTPHeaders.equal(name, "Transfer-Encoding")
     }
 
     /// Says whom libcurl calls back.

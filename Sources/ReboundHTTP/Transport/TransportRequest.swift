@@ -12,7 +12,8 @@ public struct TransportRequest: Sendable {
   public var method: HTTPMethod
   /// The header fields, each of them valid.
   ///
-  /// Host, Content-Length and Transfer-Encoding are the transport's to add.
+  /// Host, Content-Length and Transfer-Encoding are the transport's to add; what it finds here of the last two
+  /// (``HTTPHeaders/isFraming(_:)``) it leaves out.
   public var headers: HTTPHeaders
   /// What to send along.
   public var body: TransportBody
@@ -60,11 +61,14 @@ public struct TransportRequest: Sendable {
 
   /// The same request for URLSession, without a body that is a file or a stream.
   ///
-  /// Fields of the same name are joined with commas. The timeout is the idle limit, as URLSession understands it.
+  /// Fields of the same name are joined with commas, and those that say where a body ends are left out. The timeout is the idle
+  /// limit, as URLSession understands it.
   public var urlRequest: URLRequest {
     var request = URLRequest(url: url)
     request.httpMethod = method.rawValue
-    for field in headers { request.addValue(field.value, forHTTPHeaderField: field.name) }
+    for field in headers where !HTTPHeaders.isFraming(field.name) {
+      request.addValue(field.value, forHTTPHeaderField: field.name)
+    }
     if case .data(let data) = body { request.httpBody = data }
     if let idle = limits.idle { request.timeoutInterval = max(idle.inTimeInterval, 0.001) }
     return request

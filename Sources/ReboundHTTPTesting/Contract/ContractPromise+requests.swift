@@ -27,6 +27,21 @@ extension ContractPromise {
         try run.expect("the body that came", run.log.body, Data("hello".utf8))
         try run.expect("the last progress of the upload", run.log.sent.last, 5)
       },
+      // What is behind a length that is too short is the next request to a server (RFC 9112 §6.3).
+      ContractPromise("says itself where a body ends, whatever the header fields say") { run in
+        run.server.program("/", .answer())
+        let transport = run.transport()
+        for (name, value) in [("content-length", "3"), ("Content-Length", "9"), ("Transfer-Encoding", "chunked")] {
+          for (method, body) in [(.post, .data(Data("what?".utf8))), (.get, .none)] as [(HTTPMethod, TransportBody)] {
+            let request = TransportRequest(run.server.url(), method: method, headers: [name: value], body: body)
+            let log = await run.send(request, over: transport)
+            try run.expect(log.failure == nil, "with \(name): \(value) it failed\(run.words(of: log.failure))")
+          }
+        }
+        let received = run.server.requests
+        try run.expect("the methods", received.map(\.method), ["POST", "GET", "POST", "GET", "POST", "GET"])
+        try run.expect("the bytes of the bodies", received.map(\.bodyCount), [5, 0, 5, 0, 5, 0])
+      },
       ContractPromise("adds no cookies, and follows no redirect") { run in
         run.server.program("/", .redirect(to: "/elsewhere"), .answer())
         run.server.program("/cookie", .answer(fields: ["Set-Cookie: taste=sweet"]))

@@ -157,7 +157,9 @@
       var lines = ["\(request.method.rawValue) \(path.isEmpty ? "/" : path)\(query) HTTP/1.1"]
       lines.append("Host: \(request.url.host ?? "")\(request.url.port.map { ":\($0)" } ?? "")")
       lines.append("Connection: close")
-      for field in request.headers { lines.append("\(field.name): \(field.value)") }
+      for field in request.headers where !HTTPHeaders.isFraming(field.name) {
+        lines.append("\(field.name): \(field.value)")
+      }
       if let length {
         if length > 0 || [.post, .put, .patch].contains(request.method) { lines.append("Content-Length: \(length)") }
       } else {
