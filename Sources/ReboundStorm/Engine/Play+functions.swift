@@ -38,7 +38,12 @@ extension Storm {
   ) throws -> Storm {
     try scenario.validate()
     let result = Locked<Storm?>(nil)
-    let limits = SimulationLimits(stepsAtOneMoment: 100_000_000, settling: .zero, allowsLeftOvers: true)
+    let limits = SimulationLimits(
+      stepsAtOneMoment: 100_000_000,
+      steps: .max,
+      settling: .zero,
+      allowsLeftOvers: true
+    )
     try Simulation(seed: scenario.seed, limits: limits).run {
       let stage = SimulatedStage(scenario, time: .current, answer: answer, function)
       stage.crowd.begin()

@@ -60,7 +60,9 @@ struct ScheduleExplorer {
     seed: UInt64,
     run: Int
   ) throws -> SimulationFailure {
-    var search = ScheduleShrink(budget: shrinks) { schedule in
+    // Each run of one that never ends takes all the steps there may be.
+    let isEndless = if case .endless = first.cause as? SimulationProblem { true } else { false }
+    var search = ScheduleShrink(budget: isEndless ? 0 : shrinks) { schedule in
       let outcome = try program.run(seed: seed, Replay(schedule))
       return outcome.kind == first.kind ? outcome : nil
     }

@@ -28,7 +28,8 @@ import Foundation
 ///   - limits: When a run counts as one that never ends.
 ///   - replay: The one run to do: a seed, or a seed and a schedule as ``SimulationFailure/replay`` says them. `nil` asks the
 ///     environment for `REBOUND_SEED`.
-///   - shrinks: How many simpler schedules are tried at most.
+///   - shrinks: How many simpler schedules are tried at most; none where the body does not end though timers go on, since
+///     each would take as long.
 ///   - fileID: Where the simulation stands.
 ///   - filePath: Where the simulation stands.
 ///   - line: Where the simulation stands.

@@ -50,7 +50,9 @@ struct SimulatedProgram {
     }
     let settling = max(limits.settling, .zero).wholeNanoseconds
     let isQuiet = run.drive(patience: limits.stepsAtOneMoment) {
-      ending.value?.time.addingClamped(settling) ?? .max
+      if let end = ending.value { return end.time.addingClamped(settling) }
+      // Time that goes on for a heartbeat's sake alone would do so for centuries.
+      return run.steps < limits.steps ? .max : 0
     }
     let end = ending.value
     let report = SimulationReport(
@@ -74,7 +76,9 @@ struct SimulatedProgram {
     guard isQuiet else { return .restless(steps: limits.stepsAtOneMoment) }
     if hasEnded, !run.outsidePlaces.isEmpty { return .outsideWork(places: run.outsidePlaces) }
     let (tasks, timers) = run.left(hasEnded: hasEnded)
-    guard hasEnded else { return .stuck(waiting: tasks) }
+    guard hasEnded else {
+      return run.steps < limits.steps ? .stuck(waiting: tasks) : .endless(steps: run.steps, waiting: tasks)
+    }
     guard !limits.allowsLeftOvers else { return nil }
     let subscriptions = run.subscriptions
     guard !tasks.isEmpty || timers > 0 || !subscriptions.isEmpty else { return nil }

@@ -73,6 +73,9 @@ public struct Simulation: Sendable {
 public struct SimulationLimits: Hashable, Sendable {
   /// How many steps there may be at one moment; more are a loop that never rests.
   public var stepsAtOneMoment = 100_000
+  /// How many steps there may be before the body has ended; after more it waits for what never comes, beside a timer that
+  /// goes on, such as a heartbeat.
+  public var steps = 10_000_000
   /// For how long the run goes on when the body has ended, while timers are left; less than no time counts as none.
   public var settling = Duration.seconds(3_600)
   /// Whether tasks, timers and subscriptions may be left when all is quiet.
@@ -82,14 +85,17 @@ public struct SimulationLimits: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - stepsAtOneMoment: How many steps there may be at one moment.
+  ///   - steps: How many steps there may be before the body has ended.
   ///   - settling: For how long the run goes on when the body has ended; less than no time counts as none.
   ///   - allowsLeftOvers: Whether tasks and timers may be left when all is quiet.
   public init(
     stepsAtOneMoment: Int = 100_000,
+    steps: Int = 10_000_000,
     settling: Duration = .seconds(3_600),
     allowsLeftOvers: Bool = false
   ) {
     self.stepsAtOneMoment = stepsAtOneMoment
+    self.steps = steps
     self.settling = settling
     self.allowsLeftOvers = allowsLeftOvers
   }

@@ -2,6 +2,8 @@
 public enum SimulationProblem: Error, Hashable, Sendable {
   /// Nobody can run, no timer is left, and the body has not ended: a deadlock, or one who waits for what never comes.
   case stuck(waiting: [String])
+  /// After so many steps the body has not ended: it waits for what never comes, while timers go on.
+  case endless(steps: Int, waiting: [String])
   /// The body has ended, and all is quiet; but tasks still wait, timers are still set, or sinks are still subscribed.
   case leftOver(tasks: [String], timers: Int, subscriptions: [String] = [])
   /// A loop that never rests: so many steps, and time could not move.
@@ -19,6 +21,12 @@ extension SimulationProblem: CustomStringConvertible {
       Stuck: nobody can run and no timer is set, but the body has not ended.
       \(waiting.map { "  \($0)" }.joined(separator: "\n"))
       They wait for each other, or for something that nobody in the simulation brings (a thread or a queue outside it).
+      """
+    case .endless(let steps, let waiting):
+      """
+      No end: timers go on, but the body has not ended after \(steps) steps.
+      \(waiting.map { "  \($0)" }.joined(separator: "\n"))
+      Look for who waits for what never comes, or raise SimulationLimits.steps for a program that takes so long.
       """
     case .leftOver(let tasks, let timers, let subscriptions):
       """
@@ -42,6 +50,7 @@ extension SimulationProblem: CustomStringConvertible {
   var kind: String {
     switch self {
     case .stuck: "stuck"
+    case .endless: "endless"
     case .leftOver: "left over"
     case .restless: "restless"
     case .outsideWork: "outside work"

@@ -75,6 +75,10 @@ extension ErrorExamples {
         mismatch
       )
     ), ("``SimulationProblem/stuck(waiting:)``", SimulationProblem.stuck(waiting: ["main"])),
+    (
+      "``SimulationProblem/endless(steps:waiting:)``",
+      SimulationProblem.endless(steps: 10_000_000, waiting: ["main"])
+    ),
     ("``SimulationProblem/leftOver(tasks:timers:subscriptions:)``", SimulationProblem.leftOver(tasks: [], timers: 1)),
     ("``SimulationProblem/restless(steps:)``", SimulationProblem.restless(steps: 1_000)),
     ("``SimulationProblem/outsideWork(places:)``", SimulationProblem.outsideWork(places: ["Client.swift:42"])),

@@ -2,6 +2,7 @@ import Combine
 import Dispatch
 import Rebound
 import ReboundTesting
+import StreamSupport
 import Testing
 
 /// A promise that nobody may ever keep.
@@ -140,6 +141,41 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       try await TimeSource.current.sleep(for: .seconds(1))
     }
     #expect(report.duration == .seconds(1))
+  }
+
+  @Test func aDeadlockBesideAHeartbeatEnds() throws {
+    let limits = SimulationLimits(steps: 1_000)
+    let found = try problem(limits: limits) {
+      let heartbeat = Task { while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(1)) } }
+      await Promise().wait()
+      heartbeat.cancel()
+    }
+    guard case .endless(let steps, let waiting) = found else {
+      Issue.record("\(String(describing: found))")
+      return
+    }
+    #expect(steps >= 1_000)
+    #expect(waiting.first?.hasPrefix("task 1 waits in Promise.wait()") == true)
+  }
+
+  @Test func aDeadlockBesideAHeartbeatIsNotMadeSimpler() throws {
+    let runs = Locked(0)
+    let failure = #expect(throws: SimulationFailure.self) {
+      try simulate(runs: 1, limits: SimulationLimits(steps: 1_000)) {
+        runs.withLock { $0 += 1 }
+        let heartbeats = [1, 2].map { length in
+          Task { while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(length)) } }
+        }
+        await Promise().wait()
+        for heartbeat in heartbeats { heartbeat.cancel() }
+      }
+    }
+    guard case .endless = failure?.cause as? SimulationProblem else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+    // The one that was found, and the one that says whether it comes again.
+    #expect(runs.withLock { $0 } == 2)
   }
 
   @Test func aLoopThatNeverRestsEnds() throws {
