@@ -13,7 +13,8 @@
   /// they came to this process; it asks for the first of them whenever one of its calls ends, and again after a while.
   ///
   /// While the fleet is not joined, a process has the share of one instance, but one place at least. A process that cannot
-  /// reach the server for longer than a lease may go on with calls whose places are others' by then.
+  /// reach the server for longer than a lease may go on with calls whose places are others' by then. With its next heartbeat
+  /// they count again, as they do at a server that has forgotten all; until then more may begin.
   ///
   /// - Keys: `rebound:{fleet:name}:places`, a sorted set of the places that are taken, with the moment at which each lease
   ///   is over. It expires with the last one.
@@ -137,7 +138,7 @@
       """
     )
 
-    /// Renews the leases that are not over.
+    /// Renews the leases of calls that run, also those that are over, or that the server has forgotten.
     ///
     /// Arguments: for how many milliseconds, and the places.
     static let renewalScript = RedisScript(
@@ -145,7 +146,7 @@
       local time = redis.call('TIME')
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
       redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-      for index = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[index]) end
+      for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
       \(FleetScripts.staying(1))
       return #ARGV - 1
       """
@@ -299,6 +300,8 @@
       command.add(lease.milliseconds)
       for place in leases { command.add(place) }
       fleet.tell(command)
+      // One that has ended meanwhile may have been given back before that, and would be taken for a whole lease.
+      for place in leases.subtracting(shared.read { $0.leases }) { giveBack(place) }
     }
   }
 

@@ -241,6 +241,24 @@
       #expect(await call.end())
     }
 
+    @Test func aServerThatHasForgottenAllIsToldOfThePlaces() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .seconds(3_600))
+      let running = Log<Void>()
+      let call = Call(bulkhead, running: running)
+      await running.until(1)
+      server.kill()
+      await fleet.until { !$0.isJoined }
+      try server.start()
+      await fleet.until { $0.isJoined }
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
+      #expect(await call.end())
+      try await bulkhead.run {}
+    }
+
     @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
       let server = try RedisServer()
       server.kill()
