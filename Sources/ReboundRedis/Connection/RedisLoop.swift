@@ -251,7 +251,13 @@
 
     private func prepared(_ result: Result<RedisReply, RedisFailure>) {
       guard case .connecting = phase else { return }
-      if case .success(.error(let text)) = result { return give(up: .refused(text)) }
+      if case .success(.error(var text)) = result {
+        // What stands there in the server's place may repeat what it was told.
+        if let password = settings.address.password, !password.isEmpty {
+          text = text.replacingOccurrences(of: password, with: "…")
+        }
+        return give(up: .refused(text))
+      }
       guard case .success(let reply) = result else { return }
       unprepared -= 1
       guard unprepared == 0 else { return }

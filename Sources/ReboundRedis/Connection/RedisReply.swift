@@ -15,11 +15,17 @@
       case REDIS_REPLY_INTEGER: self = .integer(Int(reply.integer))
       case REDIS_REPLY_STRING: self = .bytes(Self.bytes(of: reply))
       case REDIS_REPLY_STATUS: self = .status(String(decoding: Self.bytes(of: reply), as: UTF8.self))
-      case REDIS_REPLY_ERROR: self = .error(String(decoding: Self.bytes(of: reply), as: UTF8.self))
+      case REDIS_REPLY_ERROR:
+        self = .error(Self.withoutArguments(String(decoding: Self.bytes(of: reply), as: UTF8.self)))
       case REDIS_REPLY_ARRAY:
         self = .array((0..<reply.elements).map { reply.element[$0].map { RedisReply($0.pointee) } ?? .missing })
       default: self = .missing
       }
+    }
+
+    /// Of a command that it does not know a server repeats the arguments: a password, or what is to be kept.
+    private static func withoutArguments(_ text: String) -> String {
+      text.firstRange(of: ", with args beginning with").map { String(text[..<$0.lowerBound]) } ?? text
     }
 
     private static func bytes(of reply: redisReply) -> [UInt8] {

@@ -182,6 +182,21 @@
       #expect(await named.send(RedisCommand("PING")) == .success(.status("PONG")))
     }
 
+    @Test(arguments: ["open sesame", String(repeating: "open sesame", count: 30)])
+    func aServerThatRepeatsThePasswordIsNotQuoted(password: String) async throws {
+      let server = try RedisServer("--rename-command", "AUTH", "")
+      var address = server.address
+      address.password = password
+      let link = Link(address)
+      await link.statuses.until(1)
+      guard case .lost(.refused(let text)) = try #require(link.statuses.entries.first) else {
+        Issue.record("\(link.statuses.entries)")
+        return
+      }
+      #expect(text.hasPrefix("ERR unknown command"))
+      #expect(!text.contains("sesame"))
+    }
+
     @Test func noMoreCommandsWaitThanMay() async throws {
       let server = try RedisServer()
       let link = Link(server.address, maxWaiting: 10)
