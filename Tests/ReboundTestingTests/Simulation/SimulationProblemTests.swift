@@ -146,6 +146,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
   @Test func aDeadlockBesideAHeartbeatEnds() throws {
     let limits = SimulationLimits(steps: 1_000)
     let found = try problem(limits: limits) {
+      // Virtual time: the simulation owns this clock.
       let heartbeat = Task { while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(1)) } }
       await Promise().wait()
       heartbeat.cancel()
@@ -164,6 +165,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       try simulate(runs: 1, limits: SimulationLimits(steps: 1_000)) {
         runs.withLock { $0 += 1 }
         let heartbeats = [1, 2].map { length in
+          // Virtual time: the simulation owns this clock.
           Task { while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(length)) } }
         }
         await Promise().wait()
