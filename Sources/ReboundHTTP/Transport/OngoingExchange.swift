@@ -85,8 +85,8 @@ public final class OngoingExchange: TransportExchange, Sendable {
   ///     the connect limit to the idle limit: nobody could say that it was kept, and a slow answer would pass for a connection
   ///     that was never made.
   ///   - deadlines: The transport's, which watches the limits.
-  ///   - queue: Where the receiver is told, for a carrier whose own threads must not wait for it; `nil`, the default, means
-  ///     where something happens. What waits for the queue counts towards the limits already.
+  ///   - queue: Where the receiver is told, for a carrier whose own threads must not wait for it, in turns with whoever else
+  ///     uses it; `nil`, the default, means where something happens. What waits for the queue counts towards the limits already.
   ///   - receiver: Told each event; kept until the end or a cancel, and no longer.
   public init(
     _ limits: TransportLimits,
@@ -258,6 +258,15 @@ public final class OngoingExchange: TransportExchange, Sendable {
   }
 
   private func tellWaiting() {
-    state.drainEntered { $0.receiver($0.event) }
+    guard let queue else { return state.drainEntered { $0.receiver($0.event) } }
+    for _ in 0..<OngoingExchange.eventsPerTurn {
+      guard let next = state.withLock({ $0.loop.next($0.takeNext()) }) else { return }
+      next.receiver(next.event)
+    }
+    queue.async { self.tellWaiting() }
   }
+
+  /// How many events the receiver is told before whoever else uses the queue has a turn: an answer that comes as fast as it is
+  /// told would keep the queue for ever.
+  private static let eventsPerTurn = 16
 }

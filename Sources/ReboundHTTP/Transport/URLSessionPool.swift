@@ -8,8 +8,8 @@ import StreamSupport
 /// The sessions of one transport.
 ///
 /// On Linux each origin has one of its own, and so has each request that must not share a connection. There all sessions
-/// of the process share one queue, which they use in turns; but within a session a download that has always something to
-/// read keeps all others from theirs.
+/// of the process share one queue, which they use in turns; but a download that has always something to read keeps others
+/// from theirs: those of its session always, and those of other sessions on a busy machine.
 final class URLSessionPool: Sendable {
   fileprivate struct State {
     var sessions: [String: OwnedURLSession] = [:]

@@ -40,8 +40,8 @@ import Rebound
 ///   answer; so it does for a receiver that is slower than the network. A cancel lets go of it at once. It is not asked to
 ///   suspend a task, since that comes into effect when it likes; no test shows that.
 /// - All sessions of the process share one queue. What one request has it do (to unpack what was sent as a bomb, to read the
-///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. Within one origin, a download
-///   that has always something to read holds up the others until it ends or a limit of theirs passes; no test shows that,
+///   request's body) the others wait for, though no limit does, and no ``start(_:telling:)``. A download that has always
+///   something to read holds up all others until it ends or is cancelled, or a limit of theirs passes; no test shows that,
 ///   since how much there is to read is up to the network and the machine.
 /// - A redirect is told once its body has come, and all of that is in memory until then. One without an end may hold up
 ///   all sessions of the process as long as the server sends.

@@ -1,4 +1,7 @@
+import Dispatch
+import Foundation
 import Rebound
+import ReboundHTTPTesting
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -47,6 +50,37 @@ struct OngoingExchangeTests {
     let exchange = OngoingExchange(TransportLimits(), ExchangeDeadlines(TestScheduler().time)) { _ in }
     exchange.begin(on: carrier)
     return exchange
+  }
+
+  @Test("an answer that comes as fast as it is told lets the receivers of others have their turn")
+  func turns() async {
+    let queue = DispatchQueue(label: "receivers")
+    let deadlines = ExchangeDeadlines(TestScheduler().time)
+    let endless = Locked<OngoingExchange?>(nil)
+    let told = Locked(0)
+    let (before, log) = (ValueLog<Int>(), TransportLog())
+    let first = OngoingExchange(TransportLimits(), deadlines, on: queue) { _ in
+      let count = told.withLock { count in
+        count += 1
+        return count
+      }
+      // Without turns it would never end; so that it does, it stops here.
+      if count < 10_000 { endless.withLock { $0 }?.receive(Data([1])) }
+    }
+    endless.withLock { $0 = first }
+    let second = OngoingExchange(TransportLimits(), deadlines, on: queue) { event in
+      before.append(told.withLock { $0 })
+      log.add(event)
+    }
+    let exchanges = [first, second]
+    for exchange in exchanges { exchange.begin(on: SlowCarrier()) }
+    queue.suspend()
+    for exchange in exchanges { exchange.receive(ResponseHead(status: 200, url: .service)) }
+    queue.resume()
+    await log.until { !$0.isEmpty }
+    #expect(before.values.allSatisfy { $0 < 100 }, "\(before.values)")
+    for exchange in exchanges { exchange.cancel() }
+    endless.withLock { $0 = nil }
   }
 
   @Test("a pause that is overtaken by its resume does not last: the carrier reads on")
