@@ -296,7 +296,7 @@ extension Chaos {
       if let end = plan.end { try end.get() } else { try await operation() }
     }
     let result = planValue(value, isStream: false)
-    let steps = result.delay.map { [ChaosStep.delay($0)] } ?? []
-    return try await ChaosDelay<any Error>(steps: steps).run(time: time) { result.value }
+    guard let delay = result.delay else { return result.value }
+    return try await ChaosDelay<any Error>(steps: [.delay(delay)]).run(time: time) { result.value }
   }
 }
