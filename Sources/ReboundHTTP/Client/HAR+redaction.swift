@@ -16,8 +16,8 @@ extension HAR.Entry {
     entry.request = try request.redacted(redaction)
     entry.response = try response.redacted(redaction)
     entry.cache = .object([:])
-    entry.comment = comment.map { redaction.line(redaction.text($0)) }
-    entry.failure?.detail = failure?.detail.map { redaction.line(redaction.text($0)) }
+    entry.comment = comment.map(redaction.prose)
+    entry.failure?.detail = failure?.detail.map(redaction.prose)
     return entry
   }
 }

@@ -24,6 +24,9 @@ extension Redaction {
     }
     return String(decoding: shown, as: UTF8.self)
   }
+
+  /// Prose that may quote a body: a ``line(_:)`` without the pairs of forms in it, too.
+  package func prose(_ text: String) -> String { line(self.text(text)) }
 }
 
 /// A word of a line, which may have addresses, pairs and fields in it.

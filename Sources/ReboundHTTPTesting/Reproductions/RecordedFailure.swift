@@ -46,7 +46,7 @@ public struct RecordedFailure: Sendable {
     self.name = name
     self.seed = seed
     self.redaction = redaction
-    self.failure = redaction.line(redaction.text(RecordedText.lasting("\(failure)")))
+    self.failure = redaction.prose(RecordedText.lasting("\(failure)"))
     self.decisions = decisions.map { redaction.text(RecordedText.lasting("\($0)")) }
     self.archive = try JSONDecoder().decode(HAR.self, from: archive).redacted(redaction)
   }

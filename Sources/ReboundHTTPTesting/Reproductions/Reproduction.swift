@@ -57,7 +57,7 @@ public func reproduce(
     do {
       try await program(Reproduction(transport: transport, baseURL: baseURL, events: events))
     } catch {
-      let now = redaction.line(redaction.text(RecordedText.lasting("\(error)")))
+      let now = redaction.prose(RecordedText.lasting("\(error)"))
       let decided = decisions.isEmpty ? [] : log.events.map { redaction.text(RecordedText.lasting("\($0)")) }
       outcome.withLock { outcome in
         outcome = ReproducedFailure(
