@@ -283,10 +283,7 @@ struct SignUpViewModelTests {
 
   @Test("offline on submit is shown, and nothing that was typed is lost")
   func offlineOnSubmit() {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     #expect(form.toast?.text.contains("offline") == true)
     #expect(form.userName == "somebody")
     #expect(form.password == "correct horse")
@@ -295,11 +292,7 @@ struct SignUpViewModelTests {
 
   @Test("a lost answer to a sign-up is no answer: the account may be there, and the same wish is sent again")
   func lostAnswerOnSubmit() {
-    fillForm()
-    form.submit()
-    let lost = NetworkFailure(.transport(.truncated), underlying: TransportFailure(.truncated))
-    server.answerSignUp(.failure(.transport(lost)))
-    scheduler.advance()
+    submit(failingWith: NetworkFailure(.transport(.truncated), underlying: TransportFailure(.truncated)))
     #expect(form.toast?.text.contains("not known whether your account was made") == true)
     #expect(form.isInSync)
     // The account that was made would have the name.
@@ -316,11 +309,7 @@ struct SignUpViewModelTests {
 
   @Test("a sign-up that has not reached the server was not made")
   func refusedOnSubmit() {
-    fillForm()
-    form.submit()
-    let refused = NetworkFailure(.transport(.connect), underlying: TransportFailure(.connect))
-    server.answerSignUp(.failure(.transport(refused)))
-    scheduler.advance()
+    submit(failingWith: NetworkFailure(.transport(.connect), underlying: TransportFailure(.connect)))
     #expect(form.toast?.text.contains("your account was not made") == true)
     scheduler.advance(by: .seconds(1))
     #expect(server.askedNames == ["somebody", "somebody"])
@@ -328,10 +317,7 @@ struct SignUpViewModelTests {
 
   @Test("offline on submit, the sign that nothing is in sync goes when the server is back")
   func syncAfterSubmit() {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     #expect(!form.isInSync)
     scheduler.advance(by: .seconds(1))
     server.answer(.success(true))
@@ -342,10 +328,7 @@ struct SignUpViewModelTests {
 
   @Test("the sign that nothing is in sync goes by itself, also after an edit that was taken back")
   func syncAfterEdit() {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     form.userName = "somebodyx"
     form.userName = "somebody"
     #expect(!form.isInSync)
@@ -364,10 +347,7 @@ struct SignUpViewModelTests {
     ]
   )
   func syncBySubmit(answer: Result<Account, APIError>) {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     form.submit()
     #expect(!form.isInSync)
     server.answerSignUp(answer)
@@ -452,6 +432,13 @@ struct SignUpViewModelTests {
     server.answer(.success(true))
     scheduler.advance()
     typePasswords()
+  }
+
+  private func submit(failingWith error: any Error) {
+    fillForm()
+    form.submit()
+    server.answerSignUp(.failure(.transport(error)))
+    scheduler.advance()
   }
 
   @Test("the form can be sent only when every rule holds")
@@ -619,10 +606,7 @@ struct SignUpViewModelTests {
 
   @Test("once an account is made, its name is not asked for again")
   func notAskedAgain() {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     form.submit()
     server.answerSignUp(.success(Account(userName: "somebody")))
     scheduler.advance(by: .seconds(60))
@@ -637,10 +621,7 @@ struct SignUpViewModelTests {
     ]
   )
   func lateAnswer(answer: Result<Bool, APIError>) {
-    fillForm()
-    form.submit()
-    server.answerSignUp(.failure(.transport(URLError(.cannotConnectToHost))))
-    scheduler.advance()
+    submit(failingWith: URLError(.cannotConnectToHost))
     scheduler.advance(by: .seconds(1))
     form.submit()
     server.answerSignUp(.success(Account(userName: "somebody")))
