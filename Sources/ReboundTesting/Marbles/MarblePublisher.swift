@@ -90,23 +90,22 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
     try row.refuse([.cancel], "'!' in the row of an input. The subscriber cancels, in its own row.")
     var frames: [Int: Frame] = [:]
     var hasEnded = false
-    for (index, marks) in row.frames.enumerated() {
-      for mark in marks {
-        if hasEnded, mark != .subscription {
-          throw MarbleSyntaxError(row.text, row.column(of: mark), "something behind the end of an input.")
-        }
-        switch mark {
-        case .value(let name):
-          guard let value = value(name) else {
-            throw MarbleSyntaxError(row.text, row.column(of: mark), "no value is given for '\(name)'.")
-          }
-          frames[index - row.zero, default: Frame()].values.append(value)
-        case .finish: frames[index - row.zero, default: Frame()].completion = .finished
-        case .failure: frames[index - row.zero, default: Frame()].completion = .failure(failure)
-        case .subscription, .cancel: break
-        }
-        hasEnded = hasEnded || mark == .finish || mark == .failure
+    for place in row.places {
+      if hasEnded, place.mark != .subscription {
+        throw MarbleSyntaxError(row.text, place.column, "something behind the end of an input.")
       }
+      let frame = place.frame - row.zero
+      switch place.mark {
+      case .value(let name):
+        guard let value = value(name) else {
+          throw MarbleSyntaxError(row.text, place.column, "no value is given for '\(name)'.")
+        }
+        frames[frame, default: Frame()].values.append(value)
+      case .finish: frames[frame, default: Frame()].completion = .finished
+      case .failure: frames[frame, default: Frame()].completion = .failure(failure)
+      case .subscription, .cancel: break
+      }
+      hasEnded = hasEnded || place.mark == .finish || place.mark == .failure
     }
     return frames
   }
@@ -164,13 +163,6 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
   /// When the subscriptions began and ended.
   var subscriptionTimes: [VirtualTime] {
     state.withLock { $0.connections }.flatMap(\.times)
-  }
-}
-
-extension MarbleRow {
-  /// Where the first mark of this kind stands in the text.
-  func column(of mark: Mark) -> Int {
-    text.firstIndex(of: mark.character).map { text.distance(from: text.startIndex, to: $0) } ?? 0
   }
 }
 

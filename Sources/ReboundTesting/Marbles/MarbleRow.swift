@@ -18,23 +18,28 @@ struct MarbleRow {
     }
   }
 
+  /// One mark of the row: in which frame it is, and where it stands in the text.
+  struct Place {
+    let frame: Int
+    let mark: Mark
+    let column: Int
+  }
+
   let text: String
+  /// What stands in the row, in order.
+  let places: [Place]
   /// What stands in each frame; nothing for `-`, several marks for a group.
   let frames: [[Mark]]
 
   /// The frame of `^`, which is time zero; the first without one.
   var zero: Int { frames.firstIndex { $0.contains(.subscription) } ?? 0 }
 
-  init(text: String, frames: [[Mark]]) {
-    self.text = text
-    self.frames = frames
-  }
-
   /// Takes a row apart.
   ///
   /// Spaces stand for nothing: they let rows with groups stand one above the other.
   init(_ text: String) throws(MarbleSyntaxError) {
     var frames: [[Mark]] = []
+    var places: [Place] = []
     var group: (marks: [Mark], column: Int)?
     for (column, character) in text.enumerated() {
       switch character {
@@ -54,11 +59,12 @@ struct MarbleRow {
         frames.append([])
       default:
         let mark = Self.mark(character)
+        places.append(Place(frame: frames.count, mark: mark, column: column))
         if group != nil { group?.marks.append(mark) } else { frames.append([mark]) }
       }
     }
     if let group { throw MarbleSyntaxError(text, group.column, "a group that does not end. Add ')'.") }
-    self.init(text: text, frames: frames)
+    (self.text, self.places, self.frames) = (text, places, frames)
   }
 
   private static func mark(_ character: Character) -> Mark {

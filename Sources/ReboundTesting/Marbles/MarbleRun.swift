@@ -83,8 +83,8 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
       "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
     )
     var requests: [Int: [Subscribers.Demand]] = [:]
-    for (frame, marks) in row.frames.enumerated() {
-      for case .value(let name) in marks { requests[frame, default: []].append(try demand(name, row)) }
+    for place in row.places {
+      if case .value(let name) = place.mark { requests[place.frame, default: []].append(try demand(name, place, row)) }
     }
     if requests.isEmpty { requests[row.zero] = [.unlimited] }
     for (frame, marks) in row.frames.enumerated() {
@@ -98,14 +98,10 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
     }
   }
 
-  private func demand(_ name: Character, _ row: MarbleRow) throws -> Subscribers.Demand {
+  private func demand(_ name: Character, _ place: MarbleRow.Place, _ row: MarbleRow) throws -> Subscribers.Demand {
     if name == "*" { return .unlimited }
     if let count = name.wholeNumberValue, count > 0 { return .max(count) }
-    throw MarbleSyntaxError(
-      row.text,
-      row.column(of: .value(name)),
-      "'\(name)' in a demand row. Use 1 to 9, * ^ ! or -."
-    )
+    throw MarbleSyntaxError(row.text, place.column, "'\(name)' in a demand row. Use 1 to 9, * ^ ! or -.")
   }
 
   /// Plays until nothing waits any more, or for long enough to see that nothing else comes.
@@ -135,29 +131,32 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
   }
 
   private func difference(_ expected: MarbleRow, _ entries: [Recorder<Output, Failure>.Entry]) throws -> Difference? {
-    let wanted = expected.frames.enumerated().flatMap { frame, marks in marks.map { (frame: frame, mark: $0) } }
-    for (index, (frame, mark)) in wanted.enumerated() {
+    for (index, place) in expected.places.enumerated() {
+      let wanted = "expected \(place.mark.character) in frame \(place.frame)"
       guard index < entries.count else {
-        return Difference(frame: frame, problem: "expected \(mark.character) in frame \(frame), but nothing came.")
+        return Difference(frame: place.frame, problem: "\(wanted), but nothing came.")
       }
       let entry = entries[index]
-      let came = "but \(entry.event.text) came at \(entry.time)."
-      guard try matches(entry.event, mark, expected), entry.time == VirtualTime(frame: frame) else {
-        let first = min(frame, entry.time.frame)
-        return Difference(frame: first, problem: "expected \(mark.character) in frame \(frame), \(came)")
+      guard try matches(entry.event, place, expected), entry.time == VirtualTime(frame: place.frame) else {
+        let first = min(place.frame, entry.time.frame)
+        return Difference(frame: first, problem: "\(wanted), but \(entry.event.text) came at \(entry.time).")
       }
     }
-    guard entries.count > wanted.count else { return nil }
-    let entry = entries[wanted.count]
+    guard entries.count > expected.places.count else { return nil }
+    let entry = entries[expected.places.count]
     let problem = "expected nothing more, but \(entry.event.text) came at \(entry.time)."
     return Difference(frame: entry.time.frame, problem: problem)
   }
 
-  private func matches(_ event: Recorder<Output, Failure>.Event, _ mark: Mark, _ row: MarbleRow) throws -> Bool {
-    switch (mark, event) {
+  private func matches(
+    _ event: Recorder<Output, Failure>.Event,
+    _ place: MarbleRow.Place,
+    _ row: MarbleRow
+  ) throws -> Bool {
+    switch (place.mark, event) {
     case (.value(let name), _):
       guard let wanted = output(name) else {
-        throw MarbleSyntaxError(row.text, row.column(of: mark), "no value is given for '\(name)'.")
+        throw MarbleSyntaxError(row.text, place.column, "no value is given for '\(name)'.")
       }
       if case .value(let value) = event { return value == wanted }
       return false

@@ -24,6 +24,18 @@ struct MarbleRowTests {
     #expect(throws: MarbleSyntaxError.self) { try MarblePublisher(cold: "^a", on: TestScheduler()) }
   }
 
+  @Test("are refused with the mark under the very character, where the same one stands in front of it, too")
+  func refusesAtThePlace() {
+    #expect(
+      problem("a-|  -a")?.description == """
+        Marble diagram: something behind the end of an input.
+          a-|  -a
+                ^
+        """
+    )
+    #expect(problem("(a||)")?.column == 3)
+  }
+
   @Test("may have spaces, which stand for nothing")
   func spaces() throws {
     let scheduler = TestScheduler()
