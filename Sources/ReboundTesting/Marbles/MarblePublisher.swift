@@ -124,12 +124,17 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
     }
   }
 
+  /// One event after the other, each to all who have subscribed by then, as a subject does.
   private func send(_ frame: Frame) {
+    for value in frame.values {
+      for connection in state.withLock({ $0.connections }) { connection.receive(value, keeping: false) }
+    }
+    guard let completion = frame.completion else { return }
     let connections = state.withLock { state in
-      state.hotCompletion = state.hotCompletion ?? frame.completion
+      state.hotCompletion = completion
       return state.connections
     }
-    for connection in connections { connection.receive(frame, keeping: false) }
+    for connection in connections { connection.receive(completion) }
   }
 
   /// Connects a subscriber.
@@ -140,11 +145,14 @@ public final class MarblePublisher<Output, Failure: Error>: Publisher, Sendable 
       return (state.score, state.hotCompletion)
     }
     subscriber.receive(subscription: connection)
-    if let completion { return connection.receive(Frame(completion: completion), keeping: false) }
+    if let completion { return connection.receive(completion) }
     guard case .cold(let frames) = score else { return }
     let start = scheduler.now
     for (index, frame) in frames.sorted(by: { $0.key < $1.key }) {
-      scheduler.schedule(after: start.advanced(by: .ticks(index))) { connection.receive(frame, keeping: true) }
+      scheduler.schedule(after: start.advanced(by: .ticks(index))) {
+        for value in frame.values { connection.receive(value, keeping: true) }
+        if let completion = frame.completion { connection.receive(completion) }
+      }
     }
   }
 
@@ -238,14 +246,14 @@ final class MarbleConnection<Output, Failure: Error>: Subscription, Sendable {
   /// When it began, and when it ended if it has.
   var times: [VirtualTime] { [start] + state.withLock { $0.end.map { [$0.time] } ?? [] } }
 
-  func receive(_ frame: MarblePublisher<Output, Failure>.Frame, keeping: Bool) {
-    for value in frame.values {
-      // One by one, since each may bring the demand for the next.
-      deliver { state in
-        if keeping || state.owed > .none, state.subscriber != nil { state.waiting.append(value) }
-      }
+  func receive(_ value: Output, keeping: Bool) {
+    deliver { state in
+      if keeping || state.owed > .none, state.subscriber != nil { state.waiting.append(value) }
     }
-    deliver { $0.completion = $0.completion ?? frame.completion }
+  }
+
+  func receive(_ completion: Subscribers.Completion<Failure>) {
+    deliver { $0.completion = $0.completion ?? completion }
   }
 
   func request(_ demand: Subscribers.Demand) {

@@ -60,6 +60,25 @@ struct MarblesTests {
     }
   }
 
+  @Test("let a hot input tell all its subscribers of one event before the next, as a subject does")
+  func hotInTurns() throws {
+    try expect {
+      "^-(ab)-(c|)"
+      $0.merge(with: $0)
+      "--(aabb)-(cc|)"
+    }
+    try expect {
+      "^-(ab)|"
+      $0.combineLatest($0) { $0 == $1 ? "=" : "x" }
+      "--(=x=)|"
+    }
+    try expect { input in
+      "^-(abc|)"
+      input.first().append(input)
+      "--(abc|)"
+    }
+  }
+
   @Test("let a cold input wait for the demand")
   func cold() throws {
     try expect {
