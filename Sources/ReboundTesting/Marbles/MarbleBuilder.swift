@@ -5,7 +5,8 @@ import Combine
 ///
 ///     DemandRow("2--1---!")
 ///
-/// Without `^` it subscribes in the first frame; without a request in the row it requests everything at once.
+/// Without `^` it subscribes in the first frame; without a request in the row it requests everything at once. Nothing
+/// stands before `^` or behind `!`, where nobody would hear of it.
 public struct DemandRow: Hashable, Sendable {
   /// The row, as it is written.
   public let text: String

@@ -59,6 +59,9 @@ struct MarbleRow {
         frames.append([])
       default:
         let mark = Self.mark(character)
+        if mark == .subscription, places.contains(where: { $0.mark == mark }) {
+          throw MarbleSyntaxError(text, column, "a second '^' in a row. Leave one.")
+        }
         places.append(Place(frame: frames.count, mark: mark, column: column))
         if group != nil { group?.marks.append(mark) } else { frames.append([mark]) }
       }

@@ -59,8 +59,14 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
         let row = try MarbleRow(text)
         try row.refuse([.subscription, .cancel], "a mark of the subscriber among the output. Use a DemandRow.")
         expected = row
-      case .demand(let row): demand = try MarbleRow(row.text)
-      case .subscriptions(let rows): subscriptions = try rows.rows.map { text in try MarbleRow(text) }
+      case .demand(let row):
+        if demand != nil { throw MarbleSyntaxError(row.text, 0, "a second demand row behind the chain. Leave one.") }
+        demand = try MarbleRow(row.text)
+      case .subscriptions(let rows):
+        if subscriptions != nil {
+          throw MarbleSyntaxError(rows.rows.first ?? "", 0, "a second 'SubscriptionRows'. Put all rows into one.")
+        }
+        subscriptions = try rows.rows.map { text in try MarbleRow(text) }
       }
     }
     guard let expected else { throw MarbleSyntaxError("", 0, "no row of output behind the chain. Add it.") }
@@ -69,33 +75,60 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
 
   // MARK: Playing
 
+  private enum Act {
+    case subscribe
+    case request(Subscribers.Demand)
+    case cancel
+  }
+
   /// Lets the subscriber do what its row says; it is scheduled first, so in each frame it acts first.
   private func schedule(_ row: MarbleRow?, _ recorder: Recorder<Output, Failure>) throws {
     let chain = diagram.chain.publisher
-    guard let row else {
-      return scheduler.schedule {
-        chain.subscribe(recorder)
-        recorder.request(.unlimited)
+    for (frame, acts) in try acts(in: row) {
+      scheduler.schedule(after: VirtualTime(frame: frame)) {
+        for act in acts {
+          switch act {
+          case .subscribe: chain.subscribe(recorder)
+          case .request(let demand): recorder.request(demand)
+          case .cancel: recorder.cancel()
+          }
+        }
       }
     }
+  }
+
+  /// What the subscriber does, by frame.
+  private func acts(in row: MarbleRow?) throws -> [Int: [Act]] {
+    guard let row else { return [0: [.subscribe, .request(.unlimited)]] }
     try row.refuse(
       [.finish, .failure],
       "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
     )
-    var requests: [Int: [Subscribers.Demand]] = [:]
+    let asks = row.places.contains { if case .value = $0.mark { true } else { false } }
+    let beginning: [Act] = asks ? [.subscribe] : [.subscribe, .request(.unlimited)]
+    var acts = row.text.contains("^") ? [:] : [0: beginning]
+    var hasCancelled = false
     for place in row.places {
-      if case .value(let name) = place.mark { requests[place.frame, default: []].append(try demand(name, place, row)) }
-    }
-    if requests.isEmpty { requests[row.zero] = [.unlimited] }
-    for (frame, marks) in row.frames.enumerated() {
-      let requests = requests[frame] ?? []
-      guard frame == row.zero || !requests.isEmpty || !marks.isEmpty else { continue }
-      scheduler.schedule(after: VirtualTime(frame: frame)) {
-        if frame == row.zero { chain.subscribe(recorder) }
-        for demand in requests { recorder.request(demand) }
-        if marks.contains(.cancel) { recorder.cancel() }
+      // A recorder without a subscription would do nothing, and the test show nothing.
+      if acts.isEmpty, place.mark != .subscription {
+        throw MarbleSyntaxError(
+          row.text,
+          place.column,
+          "something before '^', where the subscriber begins. Put it behind."
+        )
       }
+      if hasCancelled {
+        throw MarbleSyntaxError(row.text, place.column, "something behind '!', which ends all. Leave it out.")
+      }
+      switch place.mark {
+      case .value(let name): acts[place.frame, default: []].append(.request(try demand(name, place, row)))
+      case .cancel: acts[place.frame, default: []].append(.cancel)
+      case .subscription: acts[place.frame, default: []] += beginning
+      case .finish, .failure: break
+      }
+      hasCancelled = place.mark == .cancel
     }
+    return acts
   }
 
   private func demand(_ name: Character, _ place: MarbleRow.Place, _ row: MarbleRow) throws -> Subscribers.Demand {

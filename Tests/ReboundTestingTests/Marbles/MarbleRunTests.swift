@@ -191,6 +191,14 @@ struct MarbleRunTests {
     #expect(
       play("a", "a", "1|") == "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
     )
+    let tooEarly = "something before '^', where the subscriber begins. Put it behind."
+    #expect(play("a", "a", "1-^-1") == tooEarly)
+    #expect(play("a", "a", "(1^)") == tooEarly)
+    #expect(play("a", "a", "!-^") == tooEarly)
+    #expect(play("a", "a", "1-!-1") == "something behind '!', which ends all. Leave it out.")
+    #expect(play("a", "a", "(!1)") == "something behind '!', which ends all. Leave it out.")
+    #expect(play("a", "a", "^-^") == "a second '^' in a row. Leave one.")
+    #expect(play("^a^", "a", "*") == "a second '^' in a row. Leave one.")
     #expect(
       problem {
         try Marbles(["a": 1]).expect {
@@ -218,6 +226,28 @@ struct MarbleRunTests {
           "a"
         }
       } == "a second row of output behind the chain. Leave one."
+    )
+    #expect(
+      problem {
+        try expect {
+          "a"
+          $0.map { $0 }
+          DemandRow("1")
+          "a"
+          DemandRow("*")
+        }
+      } == "a second demand row behind the chain. Leave one."
+    )
+    #expect(
+      problem {
+        try expect {
+          "a"
+          $0.map { $0 }
+          "a"
+          SubscriptionRows("^-!")
+          SubscriptionRows("^")
+        }
+      } == "a second 'SubscriptionRows'. Put all rows into one."
     )
     #expect(
       problem {

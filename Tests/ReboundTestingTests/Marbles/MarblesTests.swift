@@ -106,6 +106,16 @@ struct MarblesTests {
     }
   }
 
+  @Test("take an empty demand row for one that requests everything at once")
+  func emptyDemand() throws {
+    try expect {
+      "a-|"
+      $0.map { $0 }
+      DemandRow("")
+      "a-|"
+    }
+  }
+
   @Test("stand for values of any type")
   func values() throws {
     try Marbles(["a": 1, "b": 2, "c": 3]).expect {
