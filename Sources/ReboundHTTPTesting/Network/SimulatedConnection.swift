@@ -1,4 +1,3 @@
-import Combine
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -37,7 +36,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     /// Whether the server's process has ended since the connection was begun.
     var isBroken = false
     /// What brings the client the next message.
-    var timer: (any Cancellable)?
+    var timer: OneShot?
     var work: Task<Void, Never>?
     /// Whether the request is on its way, or the server at work on it: that goes on without a client.
     var isServed = false
@@ -104,10 +103,11 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     }
     state.withLock { $0.isServed = true }
     // Not stopped when the client goes: it is on its way.
-    _ = network.time.after(arrival - network.time.now) { [self] in
+    let journey = OneShot { [self] in
       if !body.isEmpty { exchange.sent(Int64(body.count)) }
       arrive(sent, fault)
     }
+    start(journey, at: arrival)
   }
 
   // MARK: At the server
@@ -245,13 +245,18 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   // MARK: Time
 
   private func at(_ moment: Duration, _ action: @escaping @Sendable (SimulatedConnection) -> Void) {
-    let timer = network.time.after(moment - network.time.now) { [self] in action(self) }
-    let outdated: (any Cancellable)? = state.withLock { state in
-      guard !state.isOver else { return timer }
-      state.timer = timer
-      return nil
+    let timer = OneShot { [self] in action(self) }
+    // Before it is set, or it could ring meanwhile and take the place of the one that comes next.
+    let isOver = state.withLock { state in
+      if !state.isOver { state.timer = timer }
+      return state.isOver
     }
-    outdated?.cancel()
+    if !isOver { start(timer, at: moment) }
+  }
+
+  /// Sets a timer, which holds what the source of time has given it: to let go of that may be to cancel it.
+  private func start(_ timer: OneShot, at moment: Duration) {
+    timer.keep(network.time.after(moment - network.time.now) { timer.fire() })
   }
 
   private func note(_ text: String) {

@@ -148,6 +148,25 @@ struct SimulatedNetworkTests {
     #expect(try Self.arrivals(reordering: false) == [["/1", "/2", "/3"]])
   }
 
+  @Test func aNetworkWithoutASimulationGoesByTheTimeThatItIsGiven() throws {
+    let scheduler = TestScheduler()
+    let link = Self.link(10) {
+      $0.faultRate = 1; $0.faults = [.unavailable]
+    }
+    let network = SimulatedNetwork(link: link, time: scheduler.time)
+    network.serve(Self.host, Self.sunny)
+    let url = try #require(URL(string: "https://\(Self.host)"))
+    let events = Locked<[String]>([])
+    let exchange = network.transport().start(TransportRequest(url)) { event in
+      events.withLock { $0.append(Self.name(of: event)) }
+    }
+    scheduler.advance(by: .milliseconds(39))
+    #expect(events.withLock { $0 } == [])
+    scheduler.advance(by: .milliseconds(1))
+    #expect(events.withLock { $0 } == ["head 503", "finished"])
+    exchange.cancel()
+  }
+
   // MARK: Hosts
 
   @Test func aPartitionLastsUntilItHeals() throws {
